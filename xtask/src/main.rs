@@ -1,0 +1,70 @@
+//! The chores of this repository: takes a verb from the command line, gives an exit status.
+//!
+//! It knows where things are kept. It must not know how the product works: it links no other
+//! crate of this workspace.
+#![forbid(unsafe_code)]
+
+mod test;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+/// The verbs and what they do, in the order `help` shows them. Documents may name no others.
+const VERBS: &[(&str, &str)] = &[
+    ("tidy", "checks the house style: borders, budgets, words, documents"),
+    ("test", "sets up what is missing and runs every check (--only, --skip, --allow-missing)"),
+    ("help", "prints this"),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs one verb. `Ok(false)` means that it ran and found something wrong.
+fn run(arguments: &[String]) -> anyhow::Result<bool> {
+    let root = root()?;
+    let (verb, rest) = match arguments.split_first() {
+        Some((verb, rest)) => (verb.as_str(), rest),
+        None => ("help", arguments),
+    };
+    match verb {
+        "tidy" if rest.is_empty() => tidy::run(&root),
+        "tidy" => bail!("`tidy` takes no arguments"),
+        "test" => test::run(&root, rest),
+        "help" | "-h" | "--help" => {
+            println!("cargo xtask VERB\n");
+            for (name, does) in VERBS {
+                println!("  {name:<6} {does}");
+            }
+            println!("\nsteps of `test`, in order: {}", test::step_names().join(", "));
+            Ok(true)
+        }
+        other => bail!("no verb `{other}`; try `cargo xtask help`"),
+    }
+}
+
+/// The repository's root: the folder above this package.
+///
+/// Cargo says at run time where that is. What it said at build time may name another checkout
+/// that shares the build folder.
+fn root() -> anyhow::Result<PathBuf> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let package = package.context("not started by cargo; run `cargo xtask`")?;
+    Ok(package.parent().context("the package has no parent folder")?.to_path_buf())
+}
+
+/// The cargo that started us, so that a pinned toolchain stays pinned.
+fn cargo() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}

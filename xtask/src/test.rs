@@ -1,0 +1,174 @@
+//! Everything that must pass, from a machine that has nothing but cargo.
+//!
+//! In come step names to run or to leave out; out go headings with seconds, what each tool
+//! prints, and one last line of counts. A step that fails ends the run and is named. It must
+//! not know what the tests assert.
+
+mod count;
+mod setup;
+mod steps;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+
+use self::count::Counts;
+
+/// One thing that must succeed.
+struct Step {
+    name: &'static str,
+    title: &'static str,
+    /// Whether it runs tests, so that none executed is a failure.
+    counts: bool,
+    run: fn(&mut Session) -> anyhow::Result<()>,
+}
+
+/// In the order in which they run: what is cheap and often wrong comes first.
+const STEPS: &[Step] = &[
+    Step { name: "tools", title: "system tools", counts: false, run: setup::tools },
+    Step { name: "targets", title: "Rust targets", counts: false, run: setup::targets },
+    Step { name: "zig", title: "cross linker", counts: false, run: setup::zig },
+    Step { name: "fmt", title: "formatting", counts: false, run: steps::fmt },
+    Step { name: "tidy", title: "house style", counts: false, run: steps::tidy },
+    Step { name: "clippy", title: "lints", counts: false, run: steps::clippy },
+    Step { name: "doc", title: "documentation", counts: false, run: steps::doc },
+    Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
+    Step { name: "arm", title: "digests on emulated Armv8", counts: true, run: steps::arm },
+    Step { name: "macos", title: "macOS build", counts: false, run: steps::macos },
+    Step { name: "release", title: "release build", counts: false, run: steps::release },
+];
+
+/// What the steps share.
+struct Session {
+    root: PathBuf,
+    /// Whether to go on without tools that cannot be installed.
+    allow_missing: bool,
+    counts: Counts,
+}
+
+impl Session {
+    /// Whether a step must be left out for want of a tool, having said so.
+    ///
+    /// Without leave to go on, the answer is no, and the step fails where the tool is needed.
+    fn lacks(&self, programs: &[&str]) -> bool {
+        let absent = programs.iter().find(|program| !setup::is_ready(program));
+        match absent {
+            Some(program) if self.allow_missing => {
+                println!("left out: no {program}");
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What the command line asks for.
+#[derive(Debug, Default, PartialEq)]
+struct Options {
+    only: Vec<String>,
+    skip: Vec<String>,
+    allow_missing: bool,
+}
+
+/// The steps by name, in order.
+pub(crate) fn step_names() -> Vec<&'static str> {
+    STEPS.iter().map(|step| step.name).collect()
+}
+
+/// Runs the steps. `Ok(false)` when one failed or when no test was executed.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
+    let options = Options::parse(arguments)?;
+    let mut session = Session {
+        root: root.to_path_buf(),
+        allow_missing: options.allow_missing,
+        counts: Counts::default(),
+    };
+    let started = Instant::now();
+    let mut expects_tests = false;
+    let mut failure = None;
+    for step in STEPS.iter().filter(|step| options.wants(step.name)) {
+        println!("\n== {}: {}", step.name, step.title);
+        let step_started = Instant::now();
+        let outcome = (step.run)(&mut session);
+        let seconds = step_started.elapsed().as_secs_f64();
+        expects_tests |= step.counts;
+        if let Err(error) = outcome {
+            println!("== {}: FAILED after {seconds:.1} s", step.name);
+            failure = Some(format!("step `{}` failed: {error:#}", step.name));
+            break;
+        }
+        println!("== {}: {seconds:.1} s", step.name);
+    }
+    if failure.is_none() && expects_tests && session.counts.passed == 0 {
+        failure = Some("no test was executed".to_owned());
+    }
+    println!("\nall steps: {:.0} s", started.elapsed().as_secs_f64());
+    if let Some(message) = &failure {
+        println!("{message}");
+        // A failure outside of the tests must not end in a line that says none.
+        session.counts.failed = session.counts.failed.max(1);
+    }
+    println!("{}", session.counts);
+    Ok(failure.is_none())
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> anyhow::Result<Options> {
+        let mut options = Options::default();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let (flag, value) = match argument.split_once('=') {
+                Some((flag, value)) => (flag, Some(value.to_owned())),
+                None => (argument.as_str(), None),
+            };
+            match flag {
+                "--allow-missing" if value.is_none() => options.allow_missing = true,
+                "--only" | "--skip" => {
+                    let value = value.or_else(|| rest.next().cloned());
+                    let value = value.with_context(|| format!("`{flag}` needs step names"))?;
+                    let names = value.split(',').map(str::to_owned);
+                    let list = if flag == "--only" { &mut options.only } else { &mut options.skip };
+                    list.extend(names);
+                }
+                _ => bail!("unknown argument `{argument}`; try `cargo xtask help`"),
+            }
+        }
+        let known = step_names();
+        let named = options.only.iter().chain(&options.skip);
+        if let Some(name) = named.into_iter().find(|name| !known.contains(&name.as_str())) {
+            bail!("no step `{name}`; the steps are {}", known.join(", "));
+        }
+        Ok(options)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        let in_list = |list: &[String]| list.iter().any(|listed| listed == name);
+        (self.only.is_empty() || in_list(&self.only)) && !in_list(&self.skip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> anyhow::Result<Options> {
+        Options::parse(&arguments.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn steps_are_chosen_by_name() {
+        let options = parse(&["--only", "fmt,tidy", "--skip=tidy"]).unwrap();
+        assert!(options.wants("fmt") && !options.wants("tidy") && !options.wants("host"));
+        let all = parse(&[]).unwrap();
+        assert!(step_names().iter().all(|name| all.wants(name)));
+    }
+
+    #[test]
+    fn unknown_steps_and_flags_are_refused() {
+        assert!(parse(&["--only", "fmt,hosts"]).unwrap_err().to_string().contains("`hosts`"));
+        assert!(parse(&["--only"]).is_err());
+        assert!(parse(&["--alow-missing"]).is_err());
+        assert!(parse(&["--allow-missing=yes"]).is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! Brings a machine to where the steps can run: system tools, Rust targets, the cross linker.
+//!
+//! Each function looks first and changes nothing that is already there.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+
+use super::Session;
+
+/// What is needed from the system, the Debian package that has it, and what cannot run without.
+const TOOLS: &[(&str, &str, &str)] = &[
+    ("attr", "attr", "tests that compare attributes with the system's tools"),
+    ("mkfs.btrfs", "btrfs-progs", "tests on btrfs"),
+    ("mkfs.exfat", "exfatprogs", "tests on exFAT"),
+    ("mkfs.ext4", "e2fsprogs", "tests on ext4"),
+    ("mkfs.vfat", "dosfstools", "tests on FAT"),
+    ("mkfs.xfs", "xfsprogs", "tests on XFS"),
+    ("openssl", "openssl", "tests that compare digests with OpenSSL"),
+    ("qemu-aarch64", "qemu-user", "the step `arm`"),
+    ("cc", "gcc libc6-dev", "linking on this machine"),
+    ("python3", "python3 python3-venv", "the steps `arm` and `macos`"),
+];
+
+/// Where system tools may lie that an ordinary user's path leaves out.
+const SYSTEM_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
+
+const TARGETS: &[&str] = &[
+    "aarch64-apple-darwin",
+    "aarch64-unknown-linux-gnu",
+    "aarch64-unknown-linux-musl",
+    "x86_64-unknown-linux-gnu",
+];
+const COMPONENTS: &[&str] = &["clippy", "rustfmt"];
+
+/// The linker and its wrapper, pinned: a new one is tried on purpose.
+const PYTHON_PACKAGES: &[&str] = &["cargo-zigbuild==0.24.0", "ziglang==0.17.0"];
+
+/// Installs what is missing when that is possible; otherwise says what cannot run.
+pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {
+    let absent = || TOOLS.iter().filter(|(program, ..)| !is_ready(program));
+    let packages: BTreeSet<&str> =
+        absent().flat_map(|(_, packages, _)| packages.split(' ')).collect();
+    if !packages.is_empty() && is_root() && has_program("apt-get") {
+        println!("installing {}", Vec::from_iter(packages.iter().copied()).join(", "));
+        // A stale or unreachable list matters only if the installation then fails.
+        let updated = apt_get(&["update", "-qq"]);
+        let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
+        arguments.extend(packages);
+        if let Err(error) = apt_get(&arguments) {
+            println!("{error:#}");
+            updated?;
+        }
+    }
+    let mut complete = true;
+    for (program, packages, purpose) in absent() {
+        println!("missing: {program} (Debian: {packages}), so these cannot run: {purpose}");
+        complete = false;
+    }
+    let go_on = complete || session.allow_missing;
+    ensure!(go_on, "install what is missing, or go on without by `--allow-missing`");
+    Ok(())
+}
+
+fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
+    let mut command = Command::new("apt-get");
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    super::steps::succeed(&mut command)
+}
+
+/// Adds the targets and components that the installed toolchain lacks.
+pub(super) fn targets(session: &mut Session) -> anyhow::Result<()> {
+    for (kind, wanted) in [("target", TARGETS), ("component", COMPONENTS)] {
+        let mut list = Command::new("rustup");
+        list.args([kind, "list", "--installed"]).current_dir(&session.root);
+        let output = list.output().context("running rustup, which sets up the targets")?;
+        let installed = String::from_utf8_lossy(&output.stdout);
+        // Components are listed with the host's name behind theirs.
+        let has = |name: &&&str| installed.lines().any(|line| line.starts_with(**name));
+        let absent: Vec<&&str> = wanted.iter().filter(|name| !has(name)).collect();
+        if !absent.is_empty() {
+            let mut add = Command::new("rustup");
+            add.args([kind, "add"]).args(absent).current_dir(&session.root);
+            super::steps::succeed(&mut add)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets up the cross linker in the repository's virtual environment.
+pub(super) fn zig(session: &mut Session) -> anyhow::Result<()> {
+    if session.lacks(&["python3"]) {
+        return Ok(());
+    }
+    let folder = environment(&session.root);
+    let stamp = folder.join("packages");
+    let wanted = PYTHON_PACKAGES.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    super::steps::succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))
+        .context("making a virtual environment (Debian: python3-venv)")?;
+    let mut install = Command::new(folder.join("bin/python3"));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    super::steps::succeed(install.args(PYTHON_PACKAGES))?;
+    fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
+}
+
+/// Cargo with the cross linker. The virtual environment stands first in its search path, where
+/// the wrapper looks for the linker.
+pub(super) fn cross_cargo(session: &Session) -> anyhow::Result<Command> {
+    let folder = environment(&session.root).join("bin");
+    let wrapper = folder.join("cargo-zigbuild");
+    ensure!(wrapper.exists(), "no cross linker; run the step `zig` first");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths(std::iter::once(folder).chain(env::split_paths(&path)))
+        .context("joining the search path")?;
+    let mut command = Command::new(wrapper);
+    command.current_dir(&session.root).env("PATH", path);
+    Ok(command)
+}
+
+fn environment(root: &Path) -> PathBuf {
+    root.join(".venv")
+}
+
+/// Whether a tool can do what the steps ask of it.
+pub(super) fn is_ready(name: &str) -> bool {
+    // Debian's python3 comes without what makes an environment.
+    let makes_environments = || {
+        let output = Command::new("python3").args(["-c", "import ensurepip, venv"]).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    has_program(name) && (name != "python3" || makes_environments())
+}
+
+fn has_program(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let system = SYSTEM_FOLDERS.iter().map(PathBuf::from);
+    env::split_paths(&path).chain(system).any(|folder| folder.join(name).is_file())
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout == b"0\n")
+}

@@ -1,0 +1,155 @@
+//! The checks themselves, each one command or two, in the order in which they run.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail, ensure};
+
+use super::{Session, setup};
+
+/// Names the backends that must be tested; a run without one of them fails.
+const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
+
+/// Each backend and the processor flags of `/proc/cpuinfo` that it needs.
+const BACKENDS: &[(&str, &[&str])] = &[
+    ("portable", &[]),
+    ("x86_shani", &["sha_ni", "ssse3", "sse4_1"]),
+    ("x86_avx2", &["avx2", "bmi1", "bmi2"]),
+    ("x86_avx512", &["avx512f", "avx512bw", "bmi1", "bmi2"]),
+    ("aarch64_sha2", &["sha2"]),
+];
+
+const ARM: &str = "aarch64-unknown-linux-gnu";
+/// Linked statically, so that the emulator needs no libraries of that architecture.
+const ARM_STATIC: &str = "aarch64-unknown-linux-musl";
+const MACOS: &str = "aarch64-apple-darwin";
+
+pub(super) fn fmt(session: &mut Session) -> anyhow::Result<()> {
+    succeed(cargo(session).args(["fmt", "--all", "--check"]))
+}
+
+pub(super) fn tidy(session: &mut Session) -> anyhow::Result<()> {
+    ensure!(crate::tidy::run(&session.root)?, "the house style is broken");
+    Ok(())
+}
+
+pub(super) fn clippy(session: &mut Session) -> anyhow::Result<()> {
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    succeed(cargo(session).args(clippy))
+}
+
+pub(super) fn doc(session: &mut Session) -> anyhow::Result<()> {
+    let mut command = cargo(session);
+    command.args(["doc", "--workspace", "--no-deps", "--lib"]).env("RUSTDOCFLAGS", "-D warnings");
+    succeed(&mut command)
+}
+
+pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
+    let backends = backends_of(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    println!("backends that must be tested: {backends}");
+    let mut command = cargo(session);
+    command.args(["test", "--workspace", "--no-fail-fast"]).env(REQUIRE_BACKENDS, backends);
+    run_tests(session, &mut command)
+}
+
+pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
+    if session.lacks(&["python3", "qemu-aarch64"]) {
+        return Ok(());
+    }
+    let check = ["check", "--target", ARM, "--workspace", "--all-targets"];
+    succeed(setup::cross_cargo(session)?.args(check))?;
+    let mut command = setup::cross_cargo(session)?;
+    command
+        .args(["test", "--target", ARM_STATIC, "--package", "steadfast-digest"])
+        .args(["--lib", "--tests", "--no-fail-fast"])
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", "qemu-aarch64")
+        .env(REQUIRE_BACKENDS, "portable,aarch64_sha2");
+    run_tests(session, &mut command)
+}
+
+pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
+    if session.lacks(&["python3"]) {
+        return Ok(());
+    }
+    let check = ["check", "--target", MACOS, "--workspace", "--all-targets"];
+    succeed(setup::cross_cargo(session)?.args(check))?;
+    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli"];
+    succeed(setup::cross_cargo(session)?.args(link))
+}
+
+pub(super) fn release(session: &mut Session) -> anyhow::Result<()> {
+    succeed(cargo(session).args(["build", "--release", "--package", "steadfast-cli"]))
+}
+
+/// The backends that a processor has, by the flags it lists.
+fn backends_of(cpuinfo: &str) -> String {
+    let listed = |line: &&str| line.starts_with("flags") || line.starts_with("Features");
+    let line = cpuinfo.lines().find(listed).unwrap_or("");
+    let has = |flag: &&str| line.split_whitespace().any(|word| word == *flag);
+    let usable = BACKENDS.iter().filter(|(_, flags)| flags.iter().all(has));
+    usable.map(|(name, _)| *name).collect::<Vec<_>>().join(",")
+}
+
+fn cargo(session: &Session) -> Command {
+    let mut command = Command::new(crate::cargo());
+    command.current_dir(&session.root);
+    command
+}
+
+/// Runs a command whose output goes where ours goes.
+pub(super) fn succeed(command: &mut Command) -> anyhow::Result<()> {
+    let status = command.status().with_context(|| format!("running {}", shown(command)))?;
+    ensure!(status.success(), "{} gave {status}", shown(command));
+    Ok(())
+}
+
+/// Runs a command that tests, passing its output on and counting its summaries.
+fn run_tests(session: &mut Session, command: &mut Command) -> anyhow::Result<()> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("running cargo")?;
+    let before = session.counts.passed + session.counts.failed;
+    let output = child.stdout.take().context("the tests' output is not piped")?;
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.context("reading the tests' output")?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        session.counts.add_line(&line);
+    }
+    let status = child.wait().context("waiting for the tests")?;
+    ensure!(status.success(), "{} gave {status}", shown(command));
+    if session.counts.passed + session.counts.failed == before {
+        bail!("no test was executed");
+    }
+    Ok(())
+}
+
+/// A command as someone would type it.
+fn shown(command: &Command) -> String {
+    let program = command.get_program().to_string_lossy();
+    let name = program.rsplit('/').next().unwrap_or(&program).to_owned();
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
+    let words: Vec<String> = std::iter::once(name).chain(arguments).collect();
+    format!("`{}`", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backends_follow_the_processor() {
+        assert_eq!(backends_of(""), "portable");
+        assert_eq!(
+            backends_of("flags\t: fpu bmi1 bmi2 avx2 sha_ni ssse3 sse4_1\n"),
+            "portable,x86_shani,x86_avx2"
+        );
+        assert_eq!(backends_of("flags\t: avx512f\n"), "portable");
+        assert_eq!(backends_of("Features\t: fp asimd sha1 sha2\n"), "portable,aarch64_sha2");
+    }
+
+    #[test]
+    fn commands_are_shown_as_typed() {
+        let mut command = Command::new("/opt/bin/cargo");
+        assert_eq!(shown(command.args(["fmt", "--check"])), "`cargo fmt --check`");
+    }
+}

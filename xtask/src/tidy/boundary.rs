@@ -1,0 +1,226 @@
+//! What may be done where: unsafe, printing, the environment, writing, platforms.
+//!
+//! In come the lines of every Rust file; out go the uses of a name outside its home.
+
+use super::Findings;
+use super::source::{Source, has_word};
+use super::tree::Tree;
+
+/// A group of names and the only places that may use them.
+struct Border {
+    names: &'static [&'static str],
+    /// Where the rule holds; empty for everywhere.
+    within: &'static str,
+    /// Prefixes of the paths that may use the names.
+    homes: &'static [&'static str],
+    /// Whether tests may use them anywhere.
+    tests: bool,
+    message: &'static str,
+}
+
+const BORDERS: &[Border] = &[
+    Border {
+        names: &["unsafe"],
+        within: "",
+        homes: &["crates/digest/", "crates/sys/"],
+        tests: false,
+        message: "unsafe code belongs in crates/digest and crates/sys",
+    },
+    Border {
+        names: &[
+            "print!",
+            "println!",
+            "eprint!",
+            "eprintln!",
+            "io::stdout",
+            "io::stderr",
+            "process::exit",
+        ],
+        within: "",
+        homes: &["crates/cli/", "xtask/"],
+        tests: true,
+        message: "only crates/cli prints or exits",
+    },
+    Border {
+        names: &["env::"],
+        within: "",
+        homes: &["crates/cli/", "xtask/"],
+        tests: true,
+        message: "only crates/cli reads the environment",
+    },
+    Border {
+        names: &[
+            "fs::write",
+            "fs::rename",
+            "fs::copy",
+            "fs::hard_link",
+            "create_dir",
+            "create_dir_all",
+            "remove_dir",
+            "remove_dir_all",
+            "remove_file",
+            "set_permissions",
+            "set_len",
+            "set_times",
+            "File::create",
+            "File::create_new",
+            "OpenOptions",
+            "xattr::set",
+            "xattr::remove",
+        ],
+        within: "crates/steadfast/src/",
+        homes: &["crates/steadfast/src/store"],
+        tests: true,
+        message: "of the library, only `store` writes",
+    },
+    Border {
+        names: &["std::fs", "std::net", "Instant::now", "SystemTime"],
+        within: "crates/report/src/",
+        homes: &[],
+        tests: true,
+        message: "reports are pure: no clock, no files, no network",
+    },
+    Border {
+        names: &["std::fs", "std::net", "std::thread"],
+        within: "crates/digest/src/",
+        homes: &[],
+        tests: true,
+        message: "digests know bytes: no files, no network, no threads",
+    },
+    Border {
+        names: &["target_os", "target_family", "target_vendor"],
+        within: "",
+        homes: &["crates/sys/"],
+        tests: true,
+        message: "what differs between systems belongs in crates/sys",
+    },
+    Border {
+        names: &["target_arch"],
+        within: "",
+        homes: &["crates/digest/src/backend"],
+        tests: true,
+        message: "what differs between processors belongs in the backends of crates/digest",
+    },
+];
+
+/// Packages whose roots need not forbid unsafe code.
+const UNSAFE_HOMES: &[&str] = &["crates/digest/", "crates/sys/"];
+
+/// A package on its own terms: it is built by a toolchain that the workspace does not use.
+const OWN_LINTS: &str = "fuzz/";
+
+pub(super) fn check(tree: &Tree, findings: &mut Findings) {
+    for source in tree.sources() {
+        for border in BORDERS {
+            check_border(source, border, findings);
+        }
+        check_root(source, findings);
+    }
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with("/Cargo.toml")) {
+        let shares = text.contains("[lints]\nworkspace = true");
+        if !shares && !path.starts_with(OWN_LINTS) {
+            findings.error(path, 0, "the package does not take the workspace's lints");
+        }
+    }
+}
+
+fn check_border(source: &Source, border: &Border, findings: &mut Findings) {
+    let at_home = border.homes.iter().any(|home| source.path.starts_with(home));
+    if at_home || !source.path.starts_with(border.within) {
+        return;
+    }
+    for (number, line) in source.numbered().filter(|(_, line)| !(line.test && border.tests)) {
+        // What the compiler was told about its target is no environment.
+        let code = line.code.replace("env::consts", "");
+        for name in border.names.iter().filter(|name| has_word(&code, name)) {
+            findings.error(&source.path, number, format!("`{name}`: {}", border.message));
+        }
+    }
+}
+
+/// The root of a library or a program forbids unsafe code, so that no module can allow it.
+fn check_root(source: &Source, findings: &mut Findings) {
+    let root = source.path.ends_with("src/lib.rs") || source.path.ends_with("src/main.rs");
+    let exempt = UNSAFE_HOMES.iter().any(|home| source.path.starts_with(home));
+    let forbids = |code: &str| code.starts_with("#![forbid(") && has_word(code, "unsafe_code");
+    if root && !exempt && !source.lines.iter().any(|line| forbids(&line.code)) {
+        findings.error(&source.path, 0, "no `#![forbid(unsafe_code)]` at the root");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::findings_of;
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        findings_of(&[(path, text)], check)
+    }
+
+    #[test]
+    fn unsafe_has_two_homes() {
+        assert_eq!(found("crates/sys/src/file.rs", "unsafe { f() }"), [""; 0]);
+        let bad = found("crates/steadfast/src/walk.rs", "a();\nunsafe { f() }");
+        assert_eq!(bad.len(), 1);
+        assert!(bad[0].starts_with("crates/steadfast/src/walk.rs:2: `unsafe`"), "{bad:?}");
+        assert_eq!(found("crates/steadfast/tests/it/main.rs", "unsafe { f() }").len(), 1);
+        assert_eq!(found("crates/steadfast/src/walk.rs", "// unsafe\nf(\"unsafe\");"), [""; 0]);
+    }
+
+    #[test]
+    fn roots_forbid_unsafe() {
+        assert_eq!(found("crates/report/src/lib.rs", "//! Report.").len(), 1);
+        assert_eq!(found("crates/report/src/lib.rs", "#![forbid(unsafe_code)]"), [""; 0]);
+        assert_eq!(found("crates/digest/src/lib.rs", "//! Digest."), [""; 0]);
+    }
+
+    #[test]
+    fn packages_share_the_lints() {
+        let shared = "[package]\n\n[lints]\nworkspace = true\n";
+        assert_eq!(found("crates/steadfast/Cargo.toml", shared), [""; 0]);
+        assert_eq!(found("crates/steadfast/Cargo.toml", "[package]\n").len(), 1);
+        assert_eq!(found("Cargo.toml", "[workspace]\n"), [""; 0]);
+    }
+
+    #[test]
+    fn the_command_prints_and_reads_the_environment() {
+        for text in ["println!(\"a\");", "std::process::exit(1);", "std::env::var(a);"] {
+            assert_eq!(found("crates/steadfast/src/run.rs", text).len(), 1, "{text}");
+            assert_eq!(found("crates/cli/src/main.rs", &forbidding(text)), [""; 0], "{text}");
+            assert_eq!(found("crates/steadfast/tests/it/main.rs", text), [""; 0], "{text}");
+        }
+        assert_eq!(found("crates/sys/src/machine.rs", "std::env::consts::OS;"), [""; 0]);
+    }
+
+    #[test]
+    fn the_store_writes() {
+        for text in ["std::fs::write(a, b);", "xattr::set(f, n, v);", "File::create(p);"] {
+            assert_eq!(found("crates/steadfast/src/verdict.rs", text).len(), 1, "{text}");
+            assert_eq!(found("crates/steadfast/src/store/xattr.rs", text), [""; 0], "{text}");
+            assert_eq!(found("crates/steadfast/src/store.rs", text), [""; 0], "{text}");
+        }
+        let test = "#[cfg(test)]\nmod tests {\n    fn a() { std::fs::write(a, b); }\n}\n";
+        assert_eq!(found("crates/steadfast/src/walk.rs", test), [""; 0]);
+    }
+
+    #[test]
+    fn reports_and_digests_are_pure() {
+        assert_eq!(found("crates/report/src/text.rs", "Instant::now();").len(), 1);
+        assert_eq!(found("crates/digest/src/hasher.rs", "use std::fs::File;").len(), 1);
+        assert_eq!(found("crates/measure/src/runner.rs", "Instant::now();"), [""; 0]);
+    }
+
+    #[test]
+    fn platforms_stay_at_home() {
+        let os = "#[cfg(target_os = \"linux\")]";
+        assert_eq!(found("crates/steadfast/src/read.rs", os).len(), 1);
+        assert_eq!(found("crates/sys/src/xattr.rs", os), [""; 0]);
+        let arch = "#[cfg(target_arch = \"x86_64\")]";
+        assert_eq!(found("crates/digest/src/lanes.rs", arch).len(), 1);
+        assert_eq!(found("crates/digest/src/backend/x86_avx2.rs", arch), [""; 0]);
+    }
+
+    fn forbidding(text: &str) -> String {
+        format!("#![forbid(unsafe_code)]\n{text}")
+    }
+}

@@ -1,0 +1,133 @@
+//! How long things may be: lines, functions, files; and what files may be called.
+//!
+//! Tests are counted for columns only.
+
+use super::Findings;
+use super::source::{Source, has_word, item_end};
+use super::tree::Tree;
+
+const COLUMNS_MAX: usize = 100;
+const FUNCTION_LINES_MAX: usize = 70;
+/// A file longer than this should have a reason.
+const FILE_LINES_NOTED: usize = 600;
+const FILE_LINES_MAX: usize = 800;
+
+/// File and folder names that say nothing about what is inside.
+const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "imp", "common", "misc"];
+
+pub(super) fn check(tree: &Tree, findings: &mut Findings) {
+    for source in tree.sources() {
+        check_columns(source, findings);
+        check_functions(source, findings);
+        check_length(source, findings);
+        check_name(source, findings);
+    }
+}
+
+fn check_columns(source: &Source, findings: &mut Findings) {
+    for (number, line) in source.numbered() {
+        let columns = line.text.chars().count();
+        if columns > COLUMNS_MAX && !line.text.contains("://") {
+            let message = format!("{columns} columns; the most is {COLUMNS_MAX}");
+            findings.error(&source.path, number, message);
+        }
+    }
+}
+
+fn check_functions(source: &Source, findings: &mut Findings) {
+    for (at, line) in source.lines.iter().enumerate().filter(|(_, line)| !line.test) {
+        let Some((column, name)) = function_name(&line.code) else { continue };
+        let lines = item_end(&source.lines, at, column) - at + 1;
+        if lines > FUNCTION_LINES_MAX {
+            let message =
+                format!("function `{name}` has {lines} lines; the most is {FUNCTION_LINES_MAX}");
+            findings.error(&source.path, at + 1, message);
+        }
+    }
+}
+
+/// Where a function is defined on this line, and its name. A function pointer has none.
+fn function_name(code: &str) -> Option<(usize, &str)> {
+    if !has_word(code, "fn") {
+        return None;
+    }
+    let column = code
+        .match_indices("fn ")
+        .map(|(at, _)| at)
+        .find(|&at| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))?;
+    let rest = &code[column + 3..];
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    (end > 0).then(|| (column, &rest[..end]))
+}
+
+fn check_length(source: &Source, findings: &mut Findings) {
+    let lines = source.lines.iter().filter(|line| !line.test).count();
+    if lines > FILE_LINES_MAX {
+        findings.error(&source.path, 0, format!("{lines} lines; split at {FILE_LINES_MAX}"));
+    } else if lines > FILE_LINES_NOTED {
+        findings.note(&source.path, 0, format!("{lines} lines; over {FILE_LINES_NOTED}"));
+    }
+}
+
+fn check_name(source: &Source, findings: &mut Findings) {
+    let stem = source.path.strip_suffix(".rs").unwrap_or(&source.path);
+    for name in stem.split('/').filter(|name| EMPTY_NAMES.contains(name)) {
+        findings.error(&source.path, 0, format!("`{name}` says nothing; name what is inside"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::findings_of;
+    use super::*;
+
+    const PATH: &str = "crates/steadfast/src/walk.rs";
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        findings_of(&[(path, text)], check)
+    }
+
+    #[test]
+    fn columns_are_counted_in_characters() {
+        assert_eq!(found(PATH, &"é".repeat(100)), [""; 0]);
+        assert_eq!(found(PATH, &"é".repeat(101)).len(), 1);
+        assert_eq!(found(PATH, &format!("// https://{}", "e".repeat(101))), [""; 0]);
+    }
+
+    #[test]
+    fn functions_have_a_budget() {
+        let function = |lines: usize| {
+            let body = "    a([0; 3], '{');\n".repeat(lines - 2);
+            format!("pub(crate) fn long(a: [u8; 3]) -> u8 {{\n{body}}}\n")
+        };
+        assert_eq!(found(PATH, &function(70)), [""; 0]);
+        let bad = found(PATH, &function(71));
+        assert_eq!(bad.len(), 1);
+        assert!(bad[0].contains("`long` has 71 lines"), "{bad:?}");
+        assert_eq!(found("crates/steadfast/tests/it/main.rs", &function(71)), [""; 0]);
+    }
+
+    #[test]
+    fn declarations_and_pointers_are_not_functions() {
+        let text = format!("trait T {{\n    fn a(&self);\n{}}}\n", "// b\n".repeat(90));
+        assert_eq!(found(PATH, &text), [""; 0]);
+        assert_eq!(function_name("type F = fn(u8) -> u8;"), None);
+        assert_eq!(function_name("let often = 1;"), None);
+    }
+
+    #[test]
+    fn files_have_a_budget_without_their_tests() {
+        assert_eq!(found(PATH, &"a\n".repeat(600)), [""; 0]);
+        assert!(found(PATH, &"a\n".repeat(601))[0].contains("over 600"));
+        assert!(found(PATH, &"a\n".repeat(801))[0].contains("split at 800"));
+        let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "a\n".repeat(900));
+        assert_eq!(found(PATH, &tests), [""; 0]);
+    }
+
+    #[test]
+    fn names_say_something() {
+        assert_eq!(found("crates/steadfast/src/utils.rs", "").len(), 1);
+        assert_eq!(found("crates/steadfast/tests/common/walk.rs", "").len(), 1);
+        assert_eq!(found(PATH, ""), [""; 0]);
+    }
+}
