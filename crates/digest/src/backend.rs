@@ -1,0 +1,239 @@
+//! The SHA-256 kernels by name: detection and dispatch, the one match.
+//!
+//! In: a name, or the wish for the best. Out: a `Backend`, which is the proof that this processor
+//! runs it. Must not know: messages, padding, which lane belongs to whom.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::constants::{Block, State};
+
+/// Repeats a block for the constant `$t` from 0 to 15.
+///
+/// The compiler leaves a loop over sixteen rounds rolled; then schedule and state live in memory
+/// and move every round. Measured: unrolled, `portable` gains a fifth, `x86_avx512` a tenth.
+macro_rules! sixteen_times {
+    ($t:ident => $body:block) => {
+        sixteen_times!($t => $body; 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    };
+    ($t:ident => $body:block; $($value:literal),+) => {
+        $({
+            const $t: usize = $value;
+            $body
+        })+
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64_sha2;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86_avx2;
+#[cfg(target_arch = "x86_64")]
+mod x86_avx512;
+#[cfg(target_arch = "x86_64")]
+mod x86_shani;
+
+/// One SHA-256 kernel that this processor was found to run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Backend {
+    // Private and made by `Kind::detected` only: owning a `Backend` is the proof of detection.
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    X86Shani,
+    #[cfg(target_arch = "x86_64")]
+    X86Avx512,
+    #[cfg(target_arch = "x86_64")]
+    X86Avx2,
+    #[cfg(target_arch = "aarch64")]
+    Aarch64Sha2,
+    Portable,
+}
+
+impl Kind {
+    /// The kernels built for this architecture, the best for a single message first.
+    const ALL: &'static [Kind] = &[
+        #[cfg(target_arch = "x86_64")]
+        Kind::X86Shani,
+        #[cfg(target_arch = "x86_64")]
+        Kind::X86Avx512,
+        #[cfg(target_arch = "x86_64")]
+        Kind::X86Avx2,
+        #[cfg(target_arch = "aarch64")]
+        Kind::Aarch64Sha2,
+        Kind::Portable,
+    ];
+
+    fn detected(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Shani => x86_shani::detected(),
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx512 => x86_avx512::detected(),
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx2 => x86_avx2::detected(),
+            #[cfg(target_arch = "aarch64")]
+            Kind::Aarch64Sha2 => aarch64_sha2::detected(),
+            Kind::Portable => true,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Shani => "x86_shani",
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx512 => "x86_avx512",
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx2 => "x86_avx2",
+            #[cfg(target_arch = "aarch64")]
+            Kind::Aarch64Sha2 => "aarch64_sha2",
+            Kind::Portable => "portable",
+        }
+    }
+}
+
+impl Backend {
+    /// The names of all backends, those of other architectures included.
+    pub const ALL_NAMES: &'static [&'static str] =
+        &["portable", "x86_shani", "x86_avx2", "x86_avx512", "aarch64_sha2"];
+
+    /// Most lanes that any backend offers.
+    pub const LANES_MAX: usize = 16;
+
+    /// Returns the backend that is best for a single message here.
+    pub fn detect() -> Backend {
+        let kind = Kind::ALL.iter().copied().find(|kind| kind.detected());
+        Backend { kind: kind.expect("the portable kernel runs everywhere") }
+    }
+
+    /// Lists every backend that this processor runs, the best for a single message first.
+    pub fn detected() -> impl Iterator<Item = Backend> {
+        let kinds = Kind::ALL.iter().copied().filter(|kind| kind.detected());
+        kinds.map(|kind| Backend { kind })
+    }
+
+    /// Finds a backend by its name.
+    ///
+    /// # Errors
+    /// If no backend has that name, or this processor does not run it; it is never replaced.
+    pub fn named(name: &str) -> Result<Backend, BackendError> {
+        match Backend::detected().find(|backend| backend.name() == name) {
+            Some(backend) => Ok(backend),
+            None if Backend::ALL_NAMES.contains(&name) => {
+                Err(BackendError::NotDetected { name: name.to_owned() })
+            }
+            None => Err(BackendError::Unknown { name: name.to_owned() }),
+        }
+    }
+
+    /// Returns the name, the same in files, flags, reports, tests and benches.
+    pub fn name(self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// Lists how many messages a kernel call of this backend can advance, ascending from 1.
+    pub fn lane_choices(self) -> &'static [usize] {
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Shani => x86_shani::LANE_CHOICES,
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx512 => x86_avx512::LANE_CHOICES,
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx2 => x86_avx2::LANE_CHOICES,
+            #[cfg(target_arch = "aarch64")]
+            Kind::Aarch64Sha2 => aarch64_sha2::LANE_CHOICES,
+            Kind::Portable => portable::LANE_CHOICES,
+        }
+    }
+
+    /// Returns the largest of [`Backend::lane_choices`].
+    pub fn lanes_max(self) -> usize {
+        self.lane_choices().last().copied().expect("every backend has a kernel")
+    }
+
+    /// Compresses whole blocks into one state per lane.
+    ///
+    /// Shape: `blocks[lane]` feeds `states[lane]`; every `blocks[lane]` has the same length.
+    /// Units: one block is 64 bytes.
+    /// Source: FIPS 180-4 (2015), section 6.2.2.
+    ///
+    /// # Panics
+    /// If there are not as many states as messages, or this backend has no kernel for that many.
+    #[expect(unsafe_code, reason = "the dispatch calls")]
+    pub(crate) fn compress(self, states: &mut [State], blocks: &[&[Block]]) {
+        debug_assert!(blocks.iter().all(|lane| lane.len() == blocks[0].len()));
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kind is in a `Backend` only if `x86_shani::detected()` held.
+            Kind::X86Shani => unsafe { x86_shani::compress(states, blocks) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kind is in a `Backend` only if `x86_avx512::detected()` held.
+            Kind::X86Avx512 => unsafe { x86_avx512::compress(states, blocks) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kind is in a `Backend` only if `x86_avx2::detected()` held.
+            Kind::X86Avx2 => unsafe { x86_avx2::compress(states, blocks) },
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: this kind is in a `Backend` only if `aarch64_sha2::detected()` held.
+            Kind::Aarch64Sha2 => unsafe { aarch64_sha2::compress(states, blocks) },
+            Kind::Portable => portable::compress(states, blocks),
+        }
+    }
+}
+
+impl Default for Backend {
+    fn default() -> Backend {
+        Backend::detect()
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Backend({})", self.name())
+    }
+}
+
+/// Why a backend cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// No backend has this name.
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// The backend exists, but this processor, or this build of the program, does not run it.
+    NotDetected {
+        /// What was asked for.
+        name: String,
+    },
+}
+
+impl fmt::Display for BackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackendError::Unknown { name } => write!(f, "no backend is named `{name}`")?,
+            BackendError::NotDetected { name } => {
+                write!(f, "backend `{name}` does not run on this processor")?;
+            }
+        }
+        f.write_str("; available here: ")?;
+        for (index, backend) in Backend::detected().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{backend}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for BackendError {}

@@ -1,0 +1,64 @@
+//! SHA-256 in plain integer arithmetic, one lane, on every processor.
+//!
+//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
+//! exist.
+
+use crate::constants::{Block, K, State};
+
+/// One lane.
+pub(super) const LANE_CHOICES: &[usize] = &[1];
+
+/// Compresses whole blocks into one state; shape and panics as in `Backend::compress`.
+pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
+    let ([state], [blocks]) = (states, blocks) else {
+        panic!("the portable kernel has one lane");
+    };
+    compress_one(state, blocks);
+}
+
+/// Compresses whole blocks into one state.
+///
+/// Inlined, so that a caller compiled for more instructions gets them here too.
+#[inline(always)]
+pub(super) fn compress_one(state: &mut State, blocks: &[Block]) {
+    for block in blocks {
+        let mut w = [0; 16];
+        for (word, bytes) in w.iter_mut().zip(block.as_chunks().0) {
+            *word = u32::from_be_bytes(*bytes);
+        }
+        let mut v = *state;
+        for (sixteen, k) in K.0.as_chunks::<16>().0.iter().enumerate() {
+            if sixteen > 0 {
+                extend(&mut w);
+            }
+            sixteen_times!(T => {
+                v = round(v, w[T].wrapping_add(k[T]));
+            });
+        }
+        for (word, add) in state.iter_mut().zip(v) {
+            *word = word.wrapping_add(add);
+        }
+    }
+}
+
+/// Computes the next sixteen words of the message schedule in place.
+#[inline(always)]
+fn extend(w: &mut [u32; 16]) {
+    sixteen_times!(T => {
+        let (early, late) = (w[(T + 1) % 16], w[(T + 14) % 16]);
+        let sigma0 = early.rotate_right(7) ^ early.rotate_right(18) ^ (early >> 3);
+        let sigma1 = late.rotate_right(17) ^ late.rotate_right(19) ^ (late >> 10);
+        w[T] = w[T].wrapping_add(sigma0).wrapping_add(w[(T + 9) % 16]).wrapping_add(sigma1);
+    });
+}
+
+#[inline(always)]
+fn round([a, b, c, d, e, f, g, h]: State, wk: u32) -> State {
+    let sum1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
+    let choice = g ^ (e & (f ^ g));
+    let t1 = h.wrapping_add(sum1).wrapping_add(choice).wrapping_add(wk);
+    let sum0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
+    let majority = (a & b) | (c & (a | b));
+    let t2 = sum0.wrapping_add(majority);
+    [t1.wrapping_add(t2), a, b, c, d.wrapping_add(t1), e, f, g]
+}

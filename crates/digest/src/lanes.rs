@@ -1,0 +1,244 @@
+//! Many messages at once: lanes filled, advanced together, emptied.
+//!
+//! In: messages with their next bytes. Out: their states, advanced. Must not know: instructions,
+//! files, threads. Kernels want equal numbers of blocks in every lane, messages have unequal
+//! lengths; the book-keeping between the two is here.
+
+use std::cmp::Reverse;
+use std::error::Error;
+use std::fmt;
+
+use crate::backend::Backend;
+use crate::constants::{BLOCK_LEN, Block, INITIAL_STATE, State};
+use crate::hasher::{Absorbed, Sha256};
+
+/// A backend together with how many messages it advances at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    wide: Width,
+    narrow: Width,
+    /// Fewer active messages than this go to `narrow`.
+    wide_from: usize,
+}
+
+/// One kernel choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Width {
+    backend: Backend,
+    count: usize,
+}
+
+/// The next bytes of one message.
+#[derive(Debug)]
+pub struct Message<'a> {
+    /// The state of the message so far.
+    pub hasher: &'a mut Sha256,
+    /// What comes next in it; may be empty.
+    pub data: &'a [u8],
+    /// Whether the message ends here; if so it is padded too.
+    pub last: bool,
+}
+
+impl Lanes {
+    /// Takes as many lanes of a backend as asked for.
+    ///
+    /// # Errors
+    /// If the backend has no kernel with that many lanes.
+    pub fn new(backend: Backend, count: usize) -> Result<Lanes, LaneCountError> {
+        if !backend.lane_choices().contains(&count) {
+            return Err(LaneCountError { backend, count });
+        }
+        let width = Width { backend, count };
+        Ok(Lanes { wide: width, narrow: width, wide_from: 0 })
+    }
+
+    /// Takes as many lanes as the backend offers.
+    pub fn best(backend: Backend) -> Lanes {
+        Lanes::new(backend, backend.lanes_max()).expect("the maximum is offered")
+    }
+
+    /// Hands over to other lanes whenever fewer than `wide_from` messages are active.
+    ///
+    /// A kernel of many lanes takes as long for one message as for all. With rates measured for
+    /// both, the hand-over pays below `count * rate of narrow / rate of wide` messages.
+    pub fn with_narrow(self, narrow: Lanes, wide_from: usize) -> Lanes {
+        Lanes { wide: self.wide, narrow: narrow.wide, wide_from }
+    }
+
+    /// Returns the backend that runs when all lanes are active.
+    pub fn backend(self) -> Backend {
+        self.wide.backend
+    }
+
+    /// Returns the backend that runs when a single message is active.
+    pub fn backend_alone(self) -> Backend {
+        if self.wide_from > 1 { self.narrow.backend } else { self.wide.backend }
+    }
+
+    /// Returns how many messages advance at once.
+    pub fn count(self) -> usize {
+        self.wide.count
+    }
+
+    /// Advances every message by its bytes, and ends those marked `last`.
+    ///
+    /// There may be any number of messages, of any lengths. When there are more than lanes, the
+    /// slice is sorted, longest first: then the lanes run empty together at the end. The kernels
+    /// are those of this value's backend, whatever backend a message was started on.
+    ///
+    /// # Panics
+    /// If a message was ended before.
+    pub fn update(self, messages: &mut [Message<'_>]) {
+        if messages.len() > self.wide.count {
+            messages.sort_unstable_by_key(|message| Reverse(message.data.len()));
+        }
+        let mut waiting = 0..messages.len();
+        let mut lanes = [const { Lane::IDLE }; Backend::LANES_MAX];
+        let mut states = [INITIAL_STATE; Backend::LANES_MAX];
+        let mut active = 0;
+        loop {
+            while active < self.wide.count
+                && let Some(index) = waiting.next()
+            {
+                let message = &mut messages[index];
+                let mut lane = Lane::start(index, message);
+                if lane.has_work(message.hasher) {
+                    states[active] = message.hasher.state;
+                    lanes[active] = lane;
+                    active += 1;
+                }
+            }
+            if active == 0 {
+                return;
+            }
+            let step = self.advance(&mut states, &lanes[..active]);
+            // Backwards, so that the lane swapped into a freed place has been visited.
+            for place in (0..active).rev() {
+                let hasher = &mut *messages[lanes[place].message].hasher;
+                lanes[place].skip(step);
+                if !lanes[place].has_work(hasher) {
+                    hasher.state = states[place];
+                    active -= 1;
+                    lanes.swap(place, active);
+                    states.swap(place, active);
+                }
+            }
+        }
+    }
+
+    /// Runs all lanes up to the end of the shortest segment; returns by how many blocks.
+    fn advance(self, states: &mut [State; Backend::LANES_MAX], lanes: &[Lane<'_>]) -> usize {
+        let step = lanes.iter().map(|lane| lane.segment().len()).min().expect("a lane is active");
+        let width = if lanes.len() < self.wide_from { self.narrow } else { self.wide };
+        let groups = states.chunks_mut(width.count).zip(lanes.chunks(width.count));
+        for (states, lanes) in groups {
+            width.advance(states, lanes, step);
+        }
+        step
+    }
+}
+
+impl Width {
+    /// Advances every lane by `step` blocks, in the narrowest kernel that holds them.
+    fn advance(self, states: &mut [State], lanes: &[Lane<'_>], step: usize) {
+        let mut kernels = self.backend.lane_choices().iter().copied();
+        let kernel = kernels.find(|kernel| *kernel >= lanes.len()).expect("a group fits a kernel");
+        // Lanes beyond the active ones repeat the first one's blocks into a state nobody reads.
+        let mut blocks = [&lanes[0].segment()[..step]; Backend::LANES_MAX];
+        for (blocks, lane) in blocks.iter_mut().zip(lanes) {
+            *blocks = &lane.segment()[..step];
+        }
+        self.backend.compress(&mut states[..kernel], &blocks[..kernel]);
+    }
+}
+
+impl fmt::Display for Lanes {
+    /// Writes `x86_shani x2`, or `x86_avx512 x16, x86_shani x2 below 10`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lanes { wide, narrow, wide_from } = self;
+        write!(f, "{} x{}", wide.backend, wide.count)?;
+        if *wide_from > 0 {
+            write!(f, ", {} x{} below {wide_from}", narrow.backend, narrow.count)?;
+        }
+        Ok(())
+    }
+}
+
+/// One message on its way through a lane.
+struct Lane<'a> {
+    /// Place of the message in the caller's slice.
+    message: usize,
+    /// Blocks that are not in the caller's bytes: the one a piece completed, later the padding.
+    scratch: [Block; 2],
+    /// Blocks of `scratch` that need no more work; they are at its start.
+    scratch_done: usize,
+    /// Whole blocks in the caller's bytes, to be compressed after `scratch`.
+    body: &'a [Block],
+    owes_padding: bool,
+}
+
+impl<'a> Lane<'a> {
+    const IDLE: Lane<'static> = Lane {
+        message: 0,
+        scratch: [[0; BLOCK_LEN]; 2],
+        scratch_done: 2,
+        body: &[],
+        owes_padding: false,
+    };
+
+    fn start(index: usize, message: &mut Message<'a>) -> Lane<'a> {
+        let Absorbed { head, body } = message.hasher.absorb(message.data);
+        let mut lane = Lane { message: index, body, owes_padding: message.last, ..Lane::IDLE };
+        if let Some(head) = head {
+            lane.scratch[1] = head;
+            lane.scratch_done = 1;
+        }
+        lane
+    }
+
+    /// Returns the next blocks that lie together; none if there is nothing more to compress.
+    fn segment(&self) -> &[Block] {
+        if self.scratch_done < self.scratch.len() {
+            &self.scratch[self.scratch_done..]
+        } else {
+            self.body
+        }
+    }
+
+    /// Drops blocks from the front of the segment.
+    fn skip(&mut self, count: usize) {
+        if self.scratch_done < self.scratch.len() {
+            self.scratch_done += count;
+        } else {
+            self.body = &self.body[count..];
+        }
+    }
+
+    /// Fetches the padding once all else is done; tells whether any block is left.
+    fn has_work(&mut self, hasher: &mut Sha256) -> bool {
+        if self.segment().is_empty() && self.owes_padding {
+            let (blocks, count) = hasher.pad();
+            self.scratch = blocks;
+            self.scratch_done = blocks.len() - count;
+            self.owes_padding = false;
+        }
+        !self.segment().is_empty()
+    }
+}
+
+/// A lane count that a backend does not offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneCountError {
+    backend: Backend,
+    count: usize,
+}
+
+impl fmt::Display for LaneCountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LaneCountError { backend, count } = self;
+        let choices = backend.lane_choices();
+        write!(f, "backend `{backend}` does not offer {count} lanes, only {choices:?}")
+    }
+}
+
+impl Error for LaneCountError {}

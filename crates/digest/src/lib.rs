@@ -1,0 +1,35 @@
+//! Bytes to digest, as fast as this processor allows.
+//!
+//! In: bytes, and a choice of algorithm, backend and lane count. Out: digests. Must not know:
+//! files, tags, threads, clocks. SHA-256 is written here, in kernels that advance several messages
+//! at once; the other algorithms come from libraries.
+//!
+//! ```
+//! use steadfast_digest::{Backend, Lanes, Message, Sha256, sha256};
+//!
+//! let lanes = Lanes::best(Backend::detect());
+//! let mut first = Sha256::new(lanes.backend());
+//! let mut second = Sha256::new(lanes.backend());
+//! lanes.update(&mut [
+//!     Message { hasher: &mut first, data: b"abc", last: true },
+//!     Message { hasher: &mut second, data: b"", last: true },
+//! ]);
+//! assert_eq!(first.digest(), sha256(b"abc"));
+//! assert_eq!(second.digest(), sha256(b""));
+//! ```
+
+mod algorithm;
+mod backend;
+mod constants;
+mod digest;
+mod fletcher;
+mod hasher;
+mod lanes;
+mod pages;
+
+pub use algorithm::{Algorithm, AlgorithmHasher, UnknownAlgorithm};
+pub use backend::{Backend, BackendError};
+pub use digest::{Digest, PageDigest, ParseDigestError};
+pub use hasher::{Sha256, sha256};
+pub use lanes::{LaneCountError, Lanes, Message};
+pub use pages::{LastPage, PageHasher, page_digests};

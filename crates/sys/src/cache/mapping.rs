@@ -1,0 +1,89 @@
+//! Residency through `mincore`: an open file in, resident bytes out.
+//!
+//! The file is mapped a window at a time, only to be asked about: no byte is touched through the
+//! mapping, so a failing disk cannot arrive as a signal.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::ptr::{self, NonNull};
+
+use rustix::mm::{MapFlags, ProtFlags};
+
+/// Pages asked about at a time; with 4 KiB pages a window is 128 MiB.
+const WINDOW_PAGES: usize = 32 * 1024;
+
+/// The bit that says a page is resident.
+///
+/// Source: `mincore(2)` on Linux; `MINCORE_INCORE` in `sys/mman.h` on macOS.
+const RESIDENT: u8 = 1;
+
+/// Counts the resident bytes among the first `length`, the last page no further than that.
+pub(super) fn resident_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u64> {
+    let page = rustix::param::page_size() as u64;
+    let window_length = page * WINDOW_PAGES as u64;
+    let mut states = vec![0; length.div_ceil(page).min(WINDOW_PAGES as u64) as usize];
+    let mut resident = 0;
+    let mut offset = 0;
+    while offset < length {
+        let span = window_length.min(length - offset);
+        let states = &mut states[..span.div_ceil(page) as usize];
+        Window::map(file, offset, span as usize)?.states(states)?;
+        let mut left = span;
+        for state in states {
+            if *state & RESIDENT != 0 {
+                resident += left.min(page);
+            }
+            left = left.saturating_sub(page);
+        }
+        offset += span;
+    }
+    Ok(resident)
+}
+
+/// Holds part of a file mapped; dropping it unmaps.
+struct Window {
+    start: NonNull<std::ffi::c_void>,
+    length: usize,
+}
+
+impl Window {
+    /// Maps part of a file, from a multiple of the page size on.
+    #[expect(unsafe_code, reason = "mapping has no safe form")]
+    fn map(file: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result<Self> {
+        // SAFETY: the address is left to the system, so no memory in use is replaced.
+        let start = unsafe {
+            rustix::mm::mmap(
+                ptr::null_mut(),
+                length,
+                ProtFlags::READ,
+                MapFlags::SHARED,
+                file,
+                offset,
+            )
+        }?;
+        let start = NonNull::new(start).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, length })
+    }
+
+    /// Asks which pages are resident, one state per page.
+    ///
+    /// # Panics
+    /// If there is not one state for every page.
+    #[expect(unsafe_code, reason = "rustix has no form of mincore")]
+    fn states(&self, states: &mut [u8]) -> io::Result<()> {
+        assert_eq!(states.len(), self.length.div_ceil(rustix::param::page_size()));
+        // SAFETY: `map` mapped `length` bytes from `start`; the line above established that
+        // `states` has a byte for every page of them.
+        let code =
+            unsafe { libc::mincore(self.start.as_ptr(), self.length, states.as_mut_ptr().cast()) };
+        if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+impl Drop for Window {
+    #[expect(unsafe_code, reason = "unmapping has no safe form")]
+    fn drop(&mut self) {
+        // SAFETY: `map` mapped exactly this span and no pointer into it is left.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr(), self.length) };
+    }
+}

@@ -1,0 +1,45 @@
+//! Clocks: nothing in, a time out.
+//!
+//! They are read where time is to be measured or recorded; who only uses a time is given it as a
+//! value. Which clock serves what is decided here and nowhere else.
+
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::file::Timestamp;
+
+/// Returns nanoseconds on a clock that never goes back, counted from the first call in this
+/// process. Comparable between threads, not between processes.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let start = *START;
+    u64::try_from(start.elapsed().as_nanos()).expect("a process runs for less than 584 years")
+}
+
+/// Returns the processor time the calling thread has used, in nanoseconds.
+#[must_use]
+pub fn thread_cpu_ns() -> u64 {
+    nanoseconds(ClockId::ThreadCPUTime)
+}
+
+/// Returns the processor time all threads of the process have used, in nanoseconds.
+#[must_use]
+pub fn process_cpu_ns() -> u64 {
+    nanoseconds(ClockId::ProcessCPUTime)
+}
+
+/// Returns the time of day in UTC, as the machine's clock has it.
+#[must_use]
+pub fn utc_now() -> Timestamp {
+    let now = clock_gettime(ClockId::Realtime);
+    Timestamp { seconds: now.tv_sec, nanoseconds: now.tv_nsec as u32 }
+}
+
+/// Reads a clock that starts at zero.
+fn nanoseconds(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,233 @@
+//! Files on Linux: `openat` flags, `getdents64`, `statx`, the table of mounts.
+//!
+//! It knows the system's answers and not who asks.
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::ops::ControlFlow;
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{
+    Advice, AtFlags, FileType, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags, StatxFlags,
+};
+use rustix::io::Errno;
+
+use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Status, Timestamp};
+
+/// Asks not to record the access; refused with `EPERM` on files of other users.
+pub(super) const NO_ACCESS_TIME: OFlags = OFlags::NOATIME;
+
+/// The longest read one call performs, which the kernel shortens to by itself.
+pub(super) const READ_LENGTH_MAX: usize = 0x7fff_f000;
+
+/// Room for one `getdents64` call, in bytes: several hundred entries.
+const LISTING_LENGTH: usize = 32 * 1024;
+
+type ListingBuffer = Box<[MaybeUninit<u8>]>;
+
+thread_local! {
+    /// The buffer of the last listing on this thread, so that a directory costs no allocation.
+    static LISTING: Cell<Option<ListingBuffer>> = const { Cell::new(None) };
+}
+
+/// Translates `struct stat`.
+#[allow(clippy::useless_conversion, reason = "the number of links is narrower on Arm")]
+pub(super) fn status(stat: &Stat) -> Status {
+    let file_type = FileType::from_raw_mode(stat.st_mode);
+    Status {
+        device: stat.st_dev,
+        inode: stat.st_ino,
+        kind: FileKind::from_type(file_type).unwrap_or(FileKind::Other),
+        length: stat.st_size as u64,
+        links: u64::from(stat.st_nlink),
+        mtime: Timestamp { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 },
+        ctime: Timestamp { seconds: stat.st_ctime, nanoseconds: stat.st_ctime_nsec as u32 },
+        mode: stat.st_mode,
+        dataless: false,
+    }
+}
+
+/// Lists a directory from its beginning.
+pub(super) fn entries(
+    dir: BorrowedFd<'_>,
+    f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    rustix::fs::seek(dir, SeekFrom::Start(0))?;
+    // Taken out for the time being: `f` may list other directories on this thread.
+    let mut buffer = LISTING.take().unwrap_or_else(|| Box::new_uninit_slice(LISTING_LENGTH));
+    let outcome = entries_into(dir, &mut buffer, f);
+    LISTING.set(Some(buffer));
+    outcome
+}
+
+fn entries_into(
+    dir: BorrowedFd<'_>,
+    buffer: &mut [MaybeUninit<u8>],
+    f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let mut listing = RawDir::new(dir, buffer);
+    while let Some(entry) = listing.next() {
+        let entry = match entry {
+            Err(Errno::INTR) => continue,
+            entry => entry?,
+        };
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        let entry = DirEntry {
+            name: OsStr::from_bytes(name),
+            kind: FileKind::from_type(entry.file_type()),
+            inode: entry.ino(),
+        };
+        if f(entry).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sets `O_DIRECT` on the open file.
+pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(file)?;
+    match rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT) {
+        Err(Errno::INVAL) => {
+            let reason = "the file system does not offer direct reads";
+            Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+        }
+        outcome => Ok(outcome?),
+    }
+}
+
+/// Asks `statx` what direct reads must be aligned to.
+///
+/// Source: `statx(2)`: zero alignments mean that direct reads are not supported on this file.
+pub(super) fn direct_alignment(file: BorrowedFd<'_>) -> io::Result<Option<DirectAlignment>> {
+    let facts = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
+    if facts.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
+        let reason = "the system does not say whether reads can be direct";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
+    }
+    let alignment =
+        DirectAlignment { memory: facts.stx_dio_mem_align, offset: facts.stx_dio_offset_align };
+    Ok((alignment.offset != 0).then_some(alignment))
+}
+
+/// Doubles the kernel's read-ahead for the file.
+pub(super) fn advise_sequential(file: BorrowedFd<'_>) {
+    let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);
+}
+
+/// Names the file system by the table of mounts, else by its magic number.
+pub(super) fn file_system(file: BorrowedFd<'_>) -> io::Result<FileSystem> {
+    let read_only = rustix::fs::fstatvfs(file)?.f_flag.contains(StatVfsMountFlags::RDONLY);
+    let name = match mounted_name(file) {
+        Some(name) => name,
+        None => magic_name(rustix::fs::fstatfs(file)?.f_type as u64),
+    };
+    Ok(FileSystem { name, read_only })
+}
+
+/// Returns the limit on open files the system grants: all of the hard limit.
+pub(super) fn open_files_ceiling(hard: u64) -> io::Result<u64> {
+    Ok(hard)
+}
+
+/// Looks the file's mount up in the table of mounts, which alone tells ext4 from ext3 and says
+/// what is behind FUSE. `None` without `/proc`, before Linux 5.8 and in some containers.
+fn mounted_name(file: BorrowedFd<'_>) -> Option<String> {
+    let facts = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+    if facts.stx_mask & StatxFlags::MNT_ID.bits() == 0 {
+        return None;
+    }
+    let table = std::fs::read("/proc/self/mountinfo").ok()?;
+    name_in_table(&table, facts.stx_mnt_id)
+}
+
+/// Finds the type of a mount by its identifier.
+///
+/// Source: `proc_pid_mountinfo(5)`: the identifier is the first field, the type the first after a
+/// lone hyphen; spaces within fields are escaped.
+fn name_in_table(table: &[u8], mount_id: u64) -> Option<String> {
+    let table = String::from_utf8_lossy(table);
+    let mount_id = mount_id.to_string();
+    let line = table.lines().find(|line| line.split(' ').next() == Some(&mount_id))?;
+    let name = line.split(' ').skip_while(|&field| field != "-").nth(1)?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Names a file system by its magic number.
+///
+/// Source: `statfs(2)` and `linux/magic.h`.
+fn magic_name(magic: u64) -> String {
+    let name = match magic {
+        0xef53 => "ext4",
+        0x9123_683e => "btrfs",
+        0x5846_5342 => "xfs",
+        0x0102_1994 => "tmpfs",
+        0x4d44 => "vfat",
+        0x2011_bab0 => "exfat",
+        0x794c_7630 => "overlay",
+        0x6573_5546 => "fuse",
+        0x6969 => "nfs",
+        0xff53_4d42 => "cifs",
+        0xfe53_4d42 => "smb3",
+        0x2fc1_2fc1 => "zfs",
+        0xf2f5_2010 => "f2fs",
+        0xca45_1a4e => "bcachefs",
+        0x5346_544e => "ntfs",
+        0x7366_746e => "ntfs3",
+        0x4244 => "hfs",
+        0x482b => "hfsplus",
+        0x9660 => "iso9660",
+        0x1501_3346 => "udf",
+        0x7371_7368 => "squashfs",
+        0xe0f5_e1e2 => "erofs",
+        0x0102_1997 => "9p",
+        0x00c3_6400 => "ceph",
+        0x8584_58f6 => "ramfs",
+        0x9fa0 => "proc",
+        0x6265_6572 => "sysfs",
+        _ => return format!("{magic:#x}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{magic_name, name_in_table};
+
+    const TABLE: &[u8] = b"\
+22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
+36 22 98:0 /mnt1 /mnt\\040-\\040two rw,noatime master:1 shared:2 - fuse.sshfs host: ro\n\
+220 22 0:44 / /\xff\xfe rw shared:9 - xfs /dev/sdb1 rw\n\
+37 22 0:45 / /cut rw";
+
+    #[test]
+    fn a_mount_is_found_by_its_whole_identifier() {
+        assert_eq!(name_in_table(TABLE, 22).as_deref(), Some("ext4"));
+        assert_eq!(name_in_table(TABLE, 220).as_deref(), Some("xfs"));
+        assert_eq!(name_in_table(TABLE, 2), None);
+    }
+
+    #[test]
+    fn optional_fields_before_the_hyphen_are_skipped() {
+        assert_eq!(name_in_table(TABLE, 36).as_deref(), Some("fuse.sshfs"));
+    }
+
+    #[test]
+    fn a_line_without_a_type_is_no_answer() {
+        assert_eq!(name_in_table(TABLE, 37), None);
+        assert_eq!(name_in_table(b"", 37), None);
+        assert_eq!(name_in_table(b"37 1 0:1 / / rw - ", 37), None);
+    }
+
+    #[test]
+    fn an_unknown_magic_number_is_shown_in_hex() {
+        assert_eq!(magic_name(0xef53), "ext4");
+        assert_eq!(magic_name(0x1234_abcd), "0x1234abcd");
+    }
+}

@@ -1,0 +1,104 @@
+//! Files on macOS: `openat` flags, `readdir`, `F_NOCACHE`, `statfs`.
+//!
+//! It knows the system's answers and not who asks.
+
+use std::ffi::{CStr, OsStr};
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{FileType, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Status, Timestamp};
+use crate::sysctl;
+
+/// Nothing: macOS has no way to ask that an access not be recorded.
+pub(super) const NO_ACCESS_TIME: OFlags = OFlags::empty();
+
+/// The longest read one call performs: beyond `INT_MAX` the system refuses.
+pub(super) const READ_LENGTH_MAX: usize = i32::MAX as usize;
+
+/// Marks a file whose contents are elsewhere.
+///
+/// Source: `sys/stat.h`, `SF_DATALESS`.
+const SF_DATALESS: u32 = 0x4000_0000;
+
+/// Translates `struct stat`.
+pub(super) fn status(stat: &Stat) -> Status {
+    let file_type = FileType::from_raw_mode(stat.st_mode);
+    Status {
+        device: u64::from(stat.st_dev.cast_unsigned()),
+        inode: stat.st_ino,
+        kind: FileKind::from_type(file_type).unwrap_or(FileKind::Other),
+        length: stat.st_size as u64,
+        links: u64::from(stat.st_nlink),
+        mtime: Timestamp { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 },
+        ctime: Timestamp { seconds: stat.st_ctime, nanoseconds: stat.st_ctime_nsec as u32 },
+        mode: u32::from(stat.st_mode),
+        dataless: stat.st_flags & SF_DATALESS != 0,
+    }
+}
+
+/// Lists a directory from its beginning, through a descriptor of its own.
+pub(super) fn entries(
+    dir: BorrowedFd<'_>,
+    f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let mut listing = rustix::fs::Dir::read_from(dir)?;
+    while let Some(entry) = listing.read() {
+        let entry = match entry {
+            Err(Errno::INTR) => continue,
+            entry => entry?,
+        };
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        let entry = DirEntry {
+            name: OsStr::from_bytes(name),
+            kind: FileKind::from_type(entry.file_type()),
+            inode: entry.ino(),
+        };
+        if f(entry).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sets `F_NOCACHE` on the open file.
+pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::fs::fcntl_nocache(file, true)?)
+}
+
+/// Returns the page size: the system splits what is not aligned to it and caches the ends.
+pub(super) fn direct_alignment(_file: BorrowedFd<'_>) -> io::Result<Option<DirectAlignment>> {
+    let page = u32::try_from(rustix::param::page_size()).map_err(io::Error::other)?;
+    Ok(Some(DirectAlignment { memory: page, offset: page }))
+}
+
+/// Turns read-ahead on, should it be off.
+#[expect(unsafe_code, reason = "rustix has no form of F_RDAHEAD")]
+pub(super) fn advise_sequential(file: BorrowedFd<'_>) {
+    // SAFETY: `file` is open while borrowed, and F_RDAHEAD takes an int by value.
+    let _ = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_RDAHEAD, 1) };
+}
+
+/// Names the file system as `statfs` does.
+pub(super) fn file_system(file: BorrowedFd<'_>) -> io::Result<FileSystem> {
+    let facts = rustix::fs::fstatfs(file)?;
+    let name = facts.f_fstypename.map(i8::cast_unsigned);
+    let name = CStr::from_bytes_until_nul(&name).map_err(io::Error::other)?;
+    Ok(FileSystem {
+        name: name.to_string_lossy().into_owned(),
+        read_only: facts.f_flags & libc::MNT_RDONLY as u32 != 0,
+    })
+}
+
+/// Returns the limit on open files the system grants: the hard limit may be infinite, but more
+/// than `kern.maxfilesperproc` is refused.
+pub(super) fn open_files_ceiling(hard: u64) -> io::Result<u64> {
+    Ok(hard.min(sysctl::integer(c"kern.maxfilesperproc")?))
+}

@@ -1,0 +1,20 @@
+//! The operating system, safely: files, attributes, the page cache, clocks, the machine, QoS.
+//!
+//! In come paths, names and descriptors; out go bytes and facts as the system gave them. Each
+//! topic is one contract with a file per system beside it, and `cfg(target_os)` appears nowhere
+//! else in the project. What a system cannot do is [`std::io::ErrorKind::Unsupported`], never a
+//! silent no-op. This crate knows no other crate of the project: not what a tag is, nor a digest,
+//! nor why anything is read.
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+compile_error!("steadfast runs on Linux and macOS");
+
+pub mod cache;
+pub mod clock;
+pub mod file;
+pub mod machine;
+pub mod qos;
+pub mod xattr;
+
+#[cfg(target_os = "macos")]
+mod sysctl;

@@ -1,0 +1,92 @@
+//! The machine on Linux: `/proc`, `/etc/os-release`, `uname`, `sysinfo`.
+//!
+//! It knows where the facts are written and how.
+
+use std::fs;
+
+/// Names the processor by its model, on Arm (which has none) by board and part.
+pub(super) fn cpu_model() -> Option<String> {
+    let facts = fs::read_to_string("/proc/cpuinfo").ok()?;
+    if let Some(model) = value_of(&facts, "model name", ':') {
+        return Some(model.to_owned());
+    }
+    let board = fs::read_to_string("/sys/firmware/devicetree/base/model").ok();
+    let board = board.as_deref().map(|board| board.trim_end_matches('\0'));
+    match (board, part(&facts)) {
+        (Some(board), Some(part)) => Some(format!("{board} ({part})")),
+        (Some(board), None) => Some(board.to_owned()),
+        (None, part) => part,
+    }
+}
+
+/// Joins the distribution's name and the kernel's release.
+pub(super) fn os_version() -> Option<String> {
+    let kernel = rustix::system::uname();
+    let kernel =
+        format!("{} {}", kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy());
+    let facts = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    match value_of(&facts, "PRETTY_NAME", '=') {
+        Some(name) => Some(format!("{}, {kernel}", name.trim_matches(['"', '\'']))),
+        None => Some(kernel),
+    }
+}
+
+/// Returns what the kernel manages.
+pub(super) fn memory_bytes() -> Option<u64> {
+    let facts = rustix::system::sysinfo();
+    Some(facts.totalram * u64::from(facts.mem_unit))
+}
+
+/// Reads the high-water mark of this very program: that of `getrusage` survives `exec`, and so
+/// would show the shell that started it.
+pub(super) fn peak_rss_bytes() -> Option<u64> {
+    let facts = fs::read_to_string("/proc/self/status").ok()?;
+    kib(value_of(&facts, "VmHWM", ':')?)
+}
+
+/// Names an Arm processor by the identifiers it gives.
+fn part(facts: &str) -> Option<String> {
+    let implementer = value_of(facts, "CPU implementer", ':')?;
+    let part = value_of(facts, "CPU part", ':')?;
+    Some(format!("implementer {implementer}, part {part}"))
+}
+
+/// Finds the first `key<separator>value` line and returns its value, trimmed.
+fn value_of<'a>(facts: &'a str, key: &str, separator: char) -> Option<&'a str> {
+    facts.lines().find_map(|line| {
+        let (name, value) = line.split_once(separator)?;
+        (name.trim() == key).then(|| value.trim())
+    })
+}
+
+/// Reads a number of KiB, the unit `/proc` writes as `kB`.
+fn kib(value: &str) -> Option<u64> {
+    value.strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kib, part, value_of};
+
+    #[test]
+    fn a_value_is_found_by_its_whole_key() {
+        let facts = "model\t\t: 97\nmodel name\t: AMD EPYC: 9R14\nmodel name\t: other\n";
+        assert_eq!(value_of(facts, "model name", ':'), Some("AMD EPYC: 9R14"));
+        assert_eq!(value_of(facts, "model", ':'), Some("97"));
+        assert_eq!(value_of(facts, "name", ':'), None);
+    }
+
+    #[test]
+    fn an_arm_processor_is_named_by_its_identifiers() {
+        let facts = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd40\n";
+        assert_eq!(part(facts).as_deref(), Some("implementer 0x41, part 0xd40"));
+        assert_eq!(part("processor : 0\n"), None);
+    }
+
+    #[test]
+    fn kib_are_read_and_nothing_else() {
+        assert_eq!(kib("    1234 kB"), Some(1234 * 1024));
+        assert_eq!(kib("1234"), None);
+        assert_eq!(kib("18446744073709551615 kB"), None);
+    }
+}

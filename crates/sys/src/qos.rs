@@ -1,0 +1,120 @@
+//! Quality of service: a level in, what the system made of it out.
+//!
+//! Every step is reported with its outcome and none is fatal. It does not know what the thread is
+//! for, nor how many workers or which rate go with a level: that is policy, kept elsewhere.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+
+use std::fmt;
+use std::io;
+use std::str::FromStr;
+
+#[cfg(target_os = "linux")]
+use linux as platform;
+#[cfg(target_os = "macos")]
+use macos as platform;
+
+/// Names how urgent a thread's work is; the numbers are those macOS gives the levels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Level {
+    /// Maintenance nobody waits for.
+    Background = 9,
+    /// Work whose progress someone may look at now and then.
+    Utility = 17,
+    /// What the system does unasked.
+    #[default]
+    Default = 21,
+    /// Work someone waits for.
+    UserInitiated = 25,
+    /// Work someone watches happen.
+    UserInteractive = 33,
+}
+
+impl Level {
+    /// Every level, least urgent first.
+    pub const ALL: [Self; 5] = [
+        Self::Background,
+        Self::Utility,
+        Self::Default,
+        Self::UserInitiated,
+        Self::UserInteractive,
+    ];
+
+    /// Returns the level's number.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the level's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Background => "background",
+            Self::Utility => "utility",
+            Self::Default => "default",
+            Self::UserInitiated => "user-initiated",
+            Self::UserInteractive => "user-interactive",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Level {
+    type Err = ParseLevelError;
+
+    /// Reads a level by its name or its number.
+    fn from_str(text: &str) -> Result<Self, ParseLevelError> {
+        let named = Self::ALL
+            .into_iter()
+            .find(|level| level.name() == text || level.number().to_string() == text);
+        named.ok_or(ParseLevelError(()))
+    }
+}
+
+/// Says that a text names no level, and which ones there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseLevelError(());
+
+impl fmt::Display for ParseLevelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no such QoS level, there are: ")?;
+        for (index, level) in Level::ALL.into_iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{level} ({})", level.number())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ParseLevelError {}
+
+/// Holds one thing that was asked of the system for a level, and its answer.
+#[derive(Debug)]
+pub struct Step {
+    /// What was asked for.
+    pub what: String,
+    /// Whether the system did it.
+    pub result: io::Result<()>,
+}
+
+/// Asks the system to run the calling thread at a level and returns every step taken.
+///
+/// [`Level::Default`] takes none: it leaves the thread as it is and takes back no other level.
+/// Lowering needs no privilege; raising is often refused, and coming back from a lower level may
+/// be too.
+///
+/// Linux: scheduling class, nice value and I/O priority of the thread; the latter only counts
+/// where the device's scheduler honours it. macOS: the thread's QoS class, which covers all.
+pub fn apply_to_thread(level: Level) -> Vec<Step> {
+    platform::apply_to_thread(level)
+}

@@ -1,0 +1,104 @@
+//! Extended attributes: an open file and a name in, a value out, or the other way round.
+//!
+//! It moves bytes and knows only the names a tag is kept under, not what a tag says. It is the
+//! one place of this crate that changes anything on a disk.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+
+#[cfg(target_os = "linux")]
+use linux as platform;
+#[cfg(target_os = "macos")]
+use macos as platform;
+use rustix::fs::XattrFlags;
+use rustix::io::Errno;
+
+use crate::file::File;
+
+/// The attribute a tag is kept in: `user.steadfast` on Linux, `org.steadfast.tag#S` on macOS,
+/// where `#S` asks that copies, backups and safe-saves keep it.
+pub const TAG: &str = platform::TAG;
+
+/// The attribute the tag before that one is kept in.
+pub const TAG_PREVIOUS: &str = platform::TAG_PREVIOUS;
+
+/// Room for the list of names on the first attempt, in bytes.
+const NAMES_LENGTH: usize = 1024;
+
+/// Reads the value of an attribute into a buffer and returns its length; `None` when the file has
+/// no such attribute.
+///
+/// # Errors
+/// `InvalidData` when the value is longer than the buffer; `Unsupported` when the file system
+/// keeps no attributes.
+pub fn get(file: &File, name: &str, buf: &mut [u8]) -> io::Result<Option<usize>> {
+    // An empty buffer is the system's way of asking for the length alone.
+    let outcome = match buf.len() {
+        0 => rustix::fs::fgetxattr_query(file.as_fd(), name),
+        _ => rustix::fs::fgetxattr(file.as_fd(), name, &mut *buf),
+    };
+    match outcome {
+        Ok(length) if length <= buf.len() => Ok(Some(length)),
+        Ok(_) | Err(Errno::RANGE) => {
+            let reason = format!("the attribute is longer than {} bytes", buf.len());
+            Err(io::Error::new(io::ErrorKind::InvalidData, reason))
+        }
+        Err(platform::ABSENT) => Ok(None),
+        Err(errno) => Err(refusal(errno)),
+    }
+}
+
+/// Sets an attribute, replacing its value, in one call: afterwards it is the old value or the
+/// new, whole.
+///
+/// # Errors
+/// `Unsupported` when the file system keeps no attributes; `StorageFull` when the file has no room
+/// for it; otherwise whatever the system says.
+pub fn set(file: &File, name: &str, value: &[u8]) -> io::Result<()> {
+    rustix::fs::fsetxattr(file.as_fd(), name, value, XattrFlags::empty()).map_err(refusal)
+}
+
+/// Removes an attribute; false when there was none.
+///
+/// # Errors
+/// `Unsupported` when the file system keeps no attributes; otherwise whatever the system says.
+pub fn remove(file: &File, name: &str) -> io::Result<bool> {
+    match rustix::fs::fremovexattr(file.as_fd(), name) {
+        Ok(()) => Ok(true),
+        Err(platform::ABSENT) => Ok(false),
+        Err(errno) => Err(refusal(errno)),
+    }
+}
+
+/// Returns the names of the attributes a file has, in the order the system gives them.
+///
+/// # Errors
+/// `Unsupported` when the file system keeps no attributes; otherwise whatever the system says.
+pub fn list(file: &File) -> io::Result<Vec<OsString>> {
+    let mut names = vec![0; NAMES_LENGTH];
+    let length = loop {
+        match rustix::fs::flistxattr(file.as_fd(), names.as_mut_slice()) {
+            // The system bounds the list (64 KiB on Linux), so this ends.
+            Err(Errno::RANGE) => names.resize(names.len() * 2, 0),
+            outcome => break outcome.map_err(refusal)?,
+        }
+    };
+    let names = names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    Ok(names.map(|name| OsStr::from_bytes(name).to_owned()).collect())
+}
+
+/// Turns a refusal into an error that says so when attributes as such are what is refused.
+fn refusal(errno: Errno) -> io::Error {
+    if errno == Errno::NOTSUP || errno == Errno::OPNOTSUPP {
+        let reason = "the file system keeps no extended attributes";
+        return io::Error::new(io::ErrorKind::Unsupported, reason);
+    }
+    errno.into()
+}

@@ -1,0 +1,11 @@
+//! Extended attributes on Linux: what they are called, and how an absent one is told.
+//!
+//! It knows no file.
+
+use rustix::io::Errno;
+
+pub(super) const TAG: &str = "user.steadfast";
+pub(super) const TAG_PREVIOUS: &str = "user.steadfast.previous";
+
+/// What the system answers when there is no such attribute.
+pub(super) const ABSENT: Errno = Errno::NODATA;

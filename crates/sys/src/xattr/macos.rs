@@ -1,0 +1,11 @@
+//! Extended attributes on macOS: what they are called, and how an absent one is told.
+//!
+//! It knows no file.
+
+use rustix::io::Errno;
+
+pub(super) const TAG: &str = "org.steadfast.tag#S";
+pub(super) const TAG_PREVIOUS: &str = "org.steadfast.tag.previous#S";
+
+/// What the system answers when there is no such attribute.
+pub(super) const ABSENT: Errno = Errno::NOATTR;

@@ -1,0 +1,12 @@
+//! The crate against the running system: real files in, what the system made of them out.
+
+#![allow(clippy::unwrap_used, reason = "a failed assertion is what a test is for")]
+
+mod attributes;
+mod cached;
+mod levels;
+mod listing;
+mod opening;
+mod reading;
+mod system;
+mod tree;
