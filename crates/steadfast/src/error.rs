@@ -1,0 +1,75 @@
+//! Why a run could not begin or go on. Trouble with one file is an event, never an [`Error`].
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What kind of thing stopped a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An option that makes no sense, or asks for what this machine lacks.
+    Usage,
+    /// The system refused something that the whole run needs.
+    System,
+    /// A document could not be understood.
+    Document,
+}
+
+/// Why a run could not begin or go on.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    path: Option<PathBuf>,
+    message: String,
+    source: Option<io::Error>,
+}
+
+impl Error {
+    /// Makes an error about an option.
+    pub fn usage(message: impl Into<String>) -> Error {
+        Error { kind: ErrorKind::Usage, path: None, message: message.into(), source: None }
+    }
+
+    /// Makes an error of a failed system call. `doing` is an infinitive: "start a thread".
+    pub fn system(doing: &str, source: io::Error) -> Error {
+        let message = format!("cannot {doing}");
+        Error { kind: ErrorKind::System, path: None, message, source: Some(source) }
+    }
+
+    /// Makes an error about a document at a place.
+    pub fn document(path: &Path, line: usize, message: impl fmt::Display) -> Error {
+        let message = format!("line {line}: {message}");
+        Error { kind: ErrorKind::Document, path: Some(path.into()), message, source: None }
+    }
+
+    /// Names the path that the error is about.
+    pub fn at(mut self, path: &Path) -> Error {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Returns what kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.path {
+            write!(f, "`{}`: ", path.display())?;
+        }
+        write!(f, "{}", self.message)?;
+        match &self.source {
+            Some(source) => write!(f, ": {source}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}

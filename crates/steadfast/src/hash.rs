@@ -1,0 +1,385 @@
+//! Chunk → digest: threads that open, read and hash files, several messages to a core at once.
+//!
+//! In: entries from the walk, a [`Task`] that says what to do with each file. Out: one finished
+//! [`FileEvent`] per entry, in walk order. Knows nothing of verdicts or of what a task stores.
+//!
+//! Every worker does whatever brings the run forward: it hashes if it can fill its lanes, else it
+//! reads ahead, else it hashes with fewer lanes. Small files are read many to a buffer and hashed
+//! together by the thread that read them, while they are in its cache; large files are read chunk
+//! by chunk, ahead of the hashing, so that one file alone runs at the hash's or the storage's rate
+//! and not at their sum. While reading waits for storage, further threads that only read join in.
+
+mod calibrate;
+mod contents;
+mod jobs;
+mod links;
+mod outbox;
+mod schedule;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use steadfast_digest::Lanes;
+use steadfast_sys::file::File;
+use steadfast_sys::qos::{self, Level};
+
+pub(crate) use calibrate::fastest_lanes;
+pub(crate) use contents::{Algorithms, Contents};
+use links::Links;
+use outbox::{Finished, Outbox};
+use schedule::Schedule;
+
+use crate::cost::{Cost, Stage, StageClock};
+use crate::error::Error;
+use crate::monitor::{FileEvent, Notice};
+use crate::read::Engine;
+use crate::walk::{Entry, Found};
+
+/// What a verb does with each file, called from many threads.
+pub(crate) trait Task: Send + Sync {
+    /// Looks at an opened file and says whether its contents are wanted.
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan;
+
+    /// Finishes a file whose contents were wanted.
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents);
+}
+
+/// What a task wants of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Plan {
+    /// Nothing more: the event is complete.
+    Done,
+    /// Its digests.
+    Hash(Algorithms),
+}
+
+/// The sizes of a pipeline. All its memory follows from these, before the first read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Threads that hash.
+    pub(crate) workers: usize,
+    /// Threads beside them that only read, and only while reading waits for storage.
+    pub(crate) readers: usize,
+    /// Bytes of one buffer.
+    pub(crate) chunk_len: usize,
+    /// Buffers in all.
+    pub(crate) buffers: usize,
+    /// Buffers that one batch of small files fills.
+    pub(crate) batch_buffers: usize,
+    /// Large files read at a time.
+    pub(crate) large: usize,
+    /// Small files in one batch at most: each keeps its file open.
+    pub(crate) batch_files: usize,
+    /// Entries that may be under way or finished ahead of the oldest unfinished one.
+    pub(crate) window: u64,
+    /// The level of all threads.
+    pub(crate) qos: Level,
+}
+
+impl Settings {
+    /// Derives the sizes from the number of workers, their lanes, and the files that may be open.
+    pub(crate) fn new(workers: usize, lanes: Lanes, open_files: u64, qos: Level) -> Settings {
+        // More than four large files to a worker gain nothing and cost the readers their order.
+        let large = workers * lanes.count().min(4);
+        // Many lanes need many files to be full to the end: a megabyte, which second-level caches
+        // hold, instead of a quarter.
+        let batch_buffers = if lanes.count() > 4 { 4 } else { 1 };
+        let readers = (2 * workers).clamp(4, 16);
+        let buffers = 2 * large + 2 * workers * batch_buffers + readers;
+        let batches = 3 * workers + readers;
+        let batch_files = open_files.saturating_sub(512) / (2 * batches as u64);
+        Settings {
+            workers,
+            readers,
+            chunk_len: 256 << 10,
+            buffers,
+            batch_buffers,
+            large,
+            batch_files: batch_files.clamp(4, 256) as usize,
+            window: 32_768,
+            qos,
+        }
+    }
+}
+
+/// What the threads of a pipeline share.
+struct Shared {
+    task: Arc<dyn Task>,
+    engine: Arc<dyn Engine>,
+    lanes: Lanes,
+    settings: Settings,
+    schedule: Mutex<Schedule>,
+    /// Signalled when there is something for a worker.
+    work: Condvar,
+    /// Signalled when there is something for a thread that only reads.
+    reads: Condvar,
+    /// Signalled when the walk may go on.
+    room: Condvar,
+    outbox: Outbox,
+    links: Links,
+    cost: Mutex<Cost>,
+    notices: Mutex<Vec<Notice>>,
+    stop: Arc<AtomicBool>,
+    /// Whether a thread panicked.
+    failed: AtomicBool,
+    threads: AtomicUsize,
+}
+
+/// Threads at work on one run's entries.
+pub(crate) struct Pipeline {
+    shared: Arc<Shared>,
+}
+
+impl Pipeline {
+    /// Starts the threads. They wait for entries.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub(crate) fn start(
+        task: Arc<dyn Task>,
+        engine: Arc<dyn Engine>,
+        lanes: Lanes,
+        settings: Settings,
+    ) -> Result<Pipeline, Error> {
+        let shared = Arc::new(Shared {
+            task,
+            engine,
+            lanes,
+            settings,
+            schedule: Mutex::new(Schedule::new(settings)),
+            work: Condvar::new(),
+            reads: Condvar::new(),
+            room: Condvar::new(),
+            outbox: Outbox::new(),
+            links: Links::new(),
+            cost: Mutex::new(Cost::default()),
+            notices: Mutex::new(Vec::new()),
+            stop: Arc::default(),
+            failed: AtomicBool::new(false),
+            threads: AtomicUsize::new(0),
+        });
+        let pipeline = Pipeline { shared };
+        for number in 0..settings.workers + settings.readers {
+            let hashes = number < settings.workers;
+            let name = if hashes { "worker" } else { "reader" };
+            let thread = ThreadOf::enlist(&pipeline.shared);
+            thread::Builder::new()
+                .name(format!("{name} {number}"))
+                .spawn(move || thread.run(hashes))
+                .map_err(|error| Error::system("start a thread", error))?;
+        }
+        Ok(pipeline)
+    }
+
+    /// Returns the feeder for the walk's thread.
+    pub(crate) fn feeder(&self) -> Feeder {
+        let thread = ThreadOf::enlist(&self.shared);
+        Feeder { thread, pending: Vec::new(), next: 0, clock: StageClock::start() }
+    }
+
+    /// Waits at most `patience` and takes the finished events that are next in walk order.
+    pub(crate) fn finished(&self, patience: Duration) -> Vec<Finished> {
+        let events = self.shared.outbox.take(patience);
+        if !events.is_empty() {
+            self.shared.room.notify_all();
+        }
+        events
+    }
+
+    /// Takes what the walk noticed.
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut locked(&self.shared.notices))
+    }
+
+    /// Says whether all threads have ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.shared.threads.load(Ordering::Acquire) == 0
+    }
+
+    /// Takes what is finished without regard to gaps before it: for a run that was stopped.
+    pub(crate) fn leftovers(&self) -> Vec<Finished> {
+        self.shared.outbox.take_all()
+    }
+
+    /// Says whether every entry that was fed has come out.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.shared.schedule().is_over() && self.shared.outbox.is_empty()
+    }
+
+    /// Says whether a thread failed, so that results are lacking.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.shared.failed.load(Ordering::Acquire)
+    }
+
+    /// Tells all threads to end after what they are doing.
+    pub(crate) fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.wake_all();
+    }
+
+    /// Returns where the time went so far, over all threads.
+    pub(crate) fn cost(&self) -> Cost {
+        *locked(&self.shared.cost)
+    }
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn schedule(&self) -> MutexGuard<'_, Schedule> {
+        locked(&self.schedule)
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn wake_all(&self) {
+        self.work.notify_all();
+        self.reads.notify_all();
+        self.room.notify_all();
+    }
+
+    /// Wakes one more thread of each kind that has something to do.
+    fn wake(&self, schedule: &Schedule) {
+        if schedule.wants_worker() {
+            self.work.notify_one();
+        }
+        if schedule.wants_reader() {
+            self.reads.notify_one();
+        }
+    }
+}
+
+/// A poisoned lock means that another thread panicked; the run then ends with an error, and what
+/// the lock guards is still needed to end it well.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One thread's membership: counted while it lives, also when it panics.
+struct ThreadOf {
+    shared: Arc<Shared>,
+}
+
+impl ThreadOf {
+    fn enlist(shared: &Arc<Shared>) -> ThreadOf {
+        shared.threads.fetch_add(1, Ordering::AcqRel);
+        ThreadOf { shared: Arc::clone(shared) }
+    }
+
+    fn run(self, hashes: bool) {
+        let shared = &*self.shared;
+        qos::apply_to_thread(shared.settings.qos);
+        let mut clock = StageClock::start();
+        let mut schedule = shared.schedule();
+        while !shared.stopped() && !schedule.is_over() {
+            let job = schedule.next_job(hashes);
+            shared.wake(&schedule);
+            let Some(job) = job else {
+                schedule.idle(hashes, 1);
+                schedule = if hashes { &shared.work } else { &shared.reads }
+                    .wait(schedule)
+                    .unwrap_or_else(PoisonError::into_inner);
+                schedule.idle(hashes, -1);
+                clock.lap(Stage::Wait);
+                continue;
+            };
+            drop(schedule);
+            clock.lap(Stage::Wait);
+            let done = job.perform(shared, &mut clock);
+            locked(&shared.cost).merge(&clock.take());
+            schedule = shared.schedule();
+            schedule.finish(done, hashes);
+            if schedule.has_room() {
+                shared.room.notify_all();
+            }
+        }
+        drop(schedule);
+        locked(&shared.cost).merge(&clock.take());
+        shared.wake_all();
+    }
+}
+
+impl Drop for ThreadOf {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.failed.store(true, Ordering::Release);
+            self.shared.stop.store(true, Ordering::Relaxed);
+            self.shared.wake_all();
+        }
+        self.shared.threads.fetch_sub(1, Ordering::AcqRel);
+        self.shared.outbox.notify();
+    }
+}
+
+/// Takes what the walk finds, numbers it, and hands it on in bunches.
+pub(crate) struct Feeder {
+    thread: ThreadOf,
+    pending: Vec<(u64, Entry)>,
+    next: u64,
+    clock: StageClock,
+}
+
+/// Entries handed on at a time: one lock for many.
+const BUNCH_LEN: usize = 64;
+
+impl Feeder {
+    /// Takes one thing. Waits while the pipeline is full; `false` means that the run was stopped.
+    pub(crate) fn feed(&mut self, found: Found) -> bool {
+        let number = self.next;
+        match found {
+            Found::File(entry) => self.pending.push((number, entry)),
+            Found::Trouble(event) => self.thread.shared.outbox.put(vec![(number, event)]),
+            Found::Notice(notice) => {
+                locked(&self.thread.shared.notices).push(notice);
+                return true;
+            }
+        }
+        self.next += 1;
+        // The first entries go at once, so that a few large files begin together.
+        self.pending.len() < BUNCH_LEN.min(1 + number as usize / 4) || self.flush()
+    }
+
+    /// Returns the flag that is set when the run is to end early.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.thread.shared.stop)
+    }
+
+    /// Hands on what is pending and says that nothing follows.
+    pub(crate) fn end(mut self) {
+        self.flush();
+        let shared = &self.thread.shared;
+        shared.schedule().end_of_walk();
+        locked(&shared.cost).merge(&self.clock.take());
+        shared.wake_all();
+    }
+
+    fn flush(&mut self) -> bool {
+        self.clock.lap(Stage::Walk);
+        let shared = &self.thread.shared;
+        let mut schedule = shared.schedule();
+        while !shared.stopped()
+            && (!schedule.has_room() || !shared.outbox.has_room(self.next, shared.settings.window))
+        {
+            // The timeout makes a missed signal harmless.
+            schedule = shared
+                .room
+                .wait_timeout(schedule, Duration::from_millis(10))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        schedule.add(&mut self.pending);
+        shared.wake(&schedule);
+        drop(schedule);
+        self.clock.lap(Stage::Wait);
+        locked(&shared.cost).merge(&self.clock.take());
+        !shared.stopped()
+    }
+}

@@ -1,0 +1,118 @@
+//! What was learned of one file's contents, and the states that learn it.
+//!
+//! In: which digests are wanted. Out: [`Contents`]. Knows nothing of how the bytes arrive.
+
+use steadfast_digest::{Algorithm, AlgorithmHasher, Backend, Digest, Lanes, Message, Sha256};
+use steadfast_sys::file::Timestamp;
+
+use crate::monitor::Trouble;
+
+/// One algorithm, or two where a tag moves from one to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Algorithms {
+    pub(crate) first: Algorithm,
+    pub(crate) second: Option<Algorithm>,
+}
+
+impl Algorithms {
+    pub(crate) fn one(first: Algorithm) -> Algorithms {
+        Algorithms { first, second: None }
+    }
+
+    pub(crate) fn two(first: Algorithm, second: Algorithm) -> Algorithms {
+        Algorithms { first, second: (second != first).then_some(second) }
+    }
+}
+
+/// The digests that were asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digests {
+    pub(crate) first: Digest,
+    pub(crate) second: Option<Digest>,
+}
+
+/// How reading a file went.
+#[derive(Clone, Debug)]
+pub(crate) enum Contents {
+    /// Every byte was read and the file held still.
+    Whole {
+        /// In the order of [`Algorithms`].
+        digests: Digests,
+        /// Bytes that were hashed.
+        length: u64,
+        /// The file's time before and after.
+        mtime: Timestamp,
+    },
+    /// The file changed meanwhile.
+    Changed,
+    /// Not every byte could be read.
+    Failed(Trouble),
+}
+
+/// The running digests of one file.
+pub(super) struct FileHasher {
+    first: State,
+    second: Option<Box<State>>,
+}
+
+enum State {
+    Sha256(Sha256),
+    Other(Box<AlgorithmHasher>),
+}
+
+impl State {
+    fn new(algorithm: Algorithm, backend: Backend) -> State {
+        match algorithm {
+            Algorithm::Sha256 => State::Sha256(Sha256::new(backend)),
+            other => State::Other(Box::new(AlgorithmHasher::new(other))),
+        }
+    }
+
+    fn finalize(self) -> Digest {
+        match self {
+            State::Sha256(hasher) => hasher.digest(),
+            State::Other(hasher) => hasher.finalize(),
+        }
+    }
+}
+
+impl FileHasher {
+    pub(super) fn new(algorithms: Algorithms, backend: Backend) -> FileHasher {
+        FileHasher {
+            first: State::new(algorithms.first, backend),
+            second: algorithms.second.map(|second| Box::new(State::new(second, backend))),
+        }
+    }
+
+    /// Takes the next bytes; what SHA-256 is to do goes to `messages`, the rest is done at once.
+    ///
+    /// `last` says that no bytes follow: the lanes then pad too.
+    pub(super) fn take<'a>(
+        &'a mut self,
+        data: &'a [u8],
+        last: bool,
+        messages: &mut Vec<Message<'a>>,
+    ) {
+        for state in std::iter::once(&mut self.first).chain(self.second.as_deref_mut()) {
+            match state {
+                State::Sha256(hasher) => messages.push(Message { hasher, data, last }),
+                State::Other(hasher) => hasher.update(data),
+            }
+        }
+    }
+
+    /// Takes bytes of a file that is hashed alone.
+    pub(super) fn take_alone(&mut self, data: &[u8], last: bool, lanes: Lanes) {
+        let mut messages = Vec::new();
+        self.take(data, last, &mut messages);
+        lanes.update(&mut messages);
+    }
+
+    /// Returns the digests. The last bytes must have been taken as such.
+    pub(super) fn finalize(self) -> Digests {
+        Digests {
+            first: self.first.finalize(),
+            second: self.second.map(|second| second.finalize()),
+        }
+    }
+}

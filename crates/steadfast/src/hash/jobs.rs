@@ -1,0 +1,425 @@
+//! The jobs of the pipeline's threads, carried out.
+//!
+//! In: a job and what it works on. Out: what it leaves behind for the schedule, and finished
+//! events for the outbox. No lock is held here.
+
+use std::io;
+use std::sync::Arc;
+
+use steadfast_digest::Message;
+use steadfast_sys::clock;
+use steadfast_sys::file::{AlignedBuffer, FileKind, Status};
+
+use super::contents::{Contents, FileHasher};
+use super::links::Claim;
+use super::outbox::Numbered;
+use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
+use super::{Plan, Shared};
+use crate::cost::{Stage, StageClock};
+use crate::monitor::{FileEvent, Trouble};
+use crate::read::Origin;
+use crate::verdict::Verdict;
+use crate::walk::Entry;
+
+/// One thing for a thread to do.
+pub(super) enum Job {
+    /// Open entries; read small files into the buffers, hand back large ones.
+    Fill { items: Vec<Item>, buffers: Vec<AlignedBuffer> },
+    /// Read one chunk of a large file.
+    Ahead { opened: Arc<Opened>, chunk: u64, offset: u64, len: usize, buffer: AlignedBuffer },
+    /// Hash small files and chunks of large ones together.
+    Hash { batch: Option<Batch>, chunks: Vec<Chunk> },
+    /// Finish a large file that could not be read to its end.
+    GiveUp { opened: Arc<Opened>, running: Running, why: Broken },
+}
+
+/// One chunk of a large file, read and next in turn.
+pub(super) struct Chunk {
+    pub(super) opened: Arc<Opened>,
+    pub(super) running: Running,
+    pub(super) buffer: AlignedBuffer,
+    pub(super) len: usize,
+    pub(super) last: bool,
+    /// Time that reading took, of this chunk and those before it that were not yet counted.
+    pub(super) read_ns: u64,
+}
+
+/// A read of [`Job::Ahead`] that ended.
+pub(super) struct ChunkRead {
+    pub(super) opened: Arc<Opened>,
+    pub(super) chunk: u64,
+    pub(super) buffer: Result<AlignedBuffer, (AlignedBuffer, Broken)>,
+    pub(super) elapsed_ns: u64,
+}
+
+/// What a job leaves behind.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) was_fill: bool,
+    pub(super) buffers: Vec<AlignedBuffer>,
+    pub(super) batch: Option<Batch>,
+    pub(super) large: Vec<(Arc<Opened>, Running)>,
+    pub(super) returned: Vec<Item>,
+    pub(super) read: Option<ChunkRead>,
+    pub(super) running: Vec<(Arc<Opened>, Running)>,
+    pub(super) hashed: Vec<Arc<Opened>>,
+    /// Wall and processor time that reading took.
+    pub(super) reading_ns: Option<(u64, u64)>,
+}
+
+impl Job {
+    /// Carries the job out.
+    pub(super) fn perform(self, shared: &Shared, clock: &mut StageClock) -> Done {
+        let mut worker = Worker { shared, clock, finished: Vec::new() };
+        let done = match self {
+            Job::Fill { items, buffers } => worker.timed(|worker| worker.fill(items, buffers)),
+            Job::Ahead { opened, chunk, offset, len, buffer } => {
+                worker.timed(|worker| worker.read_ahead(opened, chunk, offset, len, buffer))
+            }
+            Job::Hash { batch, chunks } => worker.hash(batch, chunks),
+            Job::GiveUp { opened, running, why } => worker.give_up(&opened, running, why),
+        };
+        shared.outbox.put(worker.finished);
+        done
+    }
+}
+
+struct Worker<'a> {
+    shared: &'a Shared,
+    clock: &'a mut StageClock,
+    finished: Vec<Numbered>,
+}
+
+/// Room in a batch's buffers.
+struct Room {
+    buffers: Vec<AlignedBuffer>,
+    /// The buffer that is being filled, and how far it is.
+    current: usize,
+    used: usize,
+    files: Vec<Small>,
+}
+
+impl Room {
+    /// Finds a place for so many bytes in one buffer.
+    fn find(&mut self, span: usize) -> bool {
+        while let Some(buffer) = self.buffers.get(self.current) {
+            if self.used + span <= buffer.len() {
+                return true;
+            }
+            self.current += 1;
+            self.used = 0;
+        }
+        false
+    }
+
+    /// The bytes from the place that was found to the buffer's end.
+    fn rest(&mut self) -> &mut [u8] {
+        &mut self.buffers[self.current][self.used..]
+    }
+}
+
+impl Worker<'_> {
+    /// Notes how much of a reading job's time was spent waiting.
+    fn timed(&mut self, job: impl FnOnce(&mut Self) -> Done) -> Done {
+        let (start_ns, cpu_start_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
+        let mut done = job(self);
+        let cpu_ns = clock::thread_cpu_ns() - cpu_start_ns;
+        done.reading_ns = Some((clock::monotonic_ns() - start_ns, cpu_ns));
+        self.clock.add_read_cpu(cpu_ns);
+        done
+    }
+
+    fn fill(&mut self, items: Vec<Item>, buffers: Vec<AlignedBuffer>) -> Done {
+        let mut done = Done { was_fill: true, ..Done::default() };
+        let mut room = Room { buffers, current: 0, used: 0, files: Vec::new() };
+        let mut items = items.into_iter();
+        for item in items.by_ref() {
+            let (opened, event) = match item {
+                Item::Opened(opened, event) => (opened, event),
+                Item::Found(number, entry) => match self.open(number, entry) {
+                    Some(opened) => opened,
+                    None => continue,
+                },
+            };
+            if opened.status.length > self.small_len_max() {
+                let hasher = FileHasher::new(opened.algorithms, self.shared.lanes.backend());
+                done.large.push((Arc::from(opened), Running { hasher, event }));
+                if done.large.len() >= 4 {
+                    break;
+                }
+            } else if !room.find(self.span(opened.status.length)) {
+                done.returned.push(Item::Opened(opened, event));
+                break;
+            } else {
+                self.read_small(opened, event, &mut room);
+            }
+        }
+        done.returned.extend(items);
+        let filled = if room.files.is_empty() { 0 } else { room.current + 1 };
+        done.buffers.extend(room.buffers.drain(filled.min(room.buffers.len())..));
+        if !room.files.is_empty() {
+            done.batch = Some(Batch { buffers: room.buffers, files: room.files });
+        }
+        done
+    }
+
+    /// Files up to this length share a buffer; at most a quarter of it is then left empty.
+    fn small_len_max(&self) -> u64 {
+        (self.shared.settings.chunk_len / 4) as u64
+    }
+
+    /// Bytes that a small file takes up: one more than it has, so that growth shows.
+    fn span(&self, length: u64) -> usize {
+        (length as usize + 1).next_multiple_of(self.shared.engine.alignment())
+    }
+
+    /// Opens an entry and asks the task. `None` if the entry is finished, or waits for another.
+    fn open(&mut self, number: u64, entry: Entry) -> Option<(Box<Opened>, Box<FileEvent>)> {
+        let opened = entry.open().and_then(|file| Ok((file.status()?, file)));
+        let mut event = Box::new(FileEvent::new(entry.path));
+        let (status, file) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.refuse(number, event, Trouble::from_io("open", &error));
+                return None;
+            }
+        };
+        if let Some(reason) = unfit(&status) {
+            self.refuse(number, event, Trouble { doing: "read", reason: reason.to_owned() });
+            return None;
+        }
+        match self.shared.links.claim(&status, number, &event.path) {
+            Claim::First | Claim::Alone => {}
+            Claim::Waits => return None,
+            Claim::Finished(event) => {
+                self.finished.push((number, event));
+                return None;
+            }
+        }
+        let algorithms = match self.shared.task.open(&file, &mut event) {
+            Plan::Hash(algorithms) => algorithms,
+            Plan::Done => {
+                event.elapsed_ns = self.clock.lap(Stage::Open);
+                self.finish(number, &status, event);
+                return None;
+            }
+        };
+        let origin = self.shared.engine.prepare(&file, &status);
+        event.elapsed_ns = self.clock.lap(Stage::Open);
+        match origin {
+            Ok(origin) => {
+                event.origin = Some(origin);
+                Some((Box::new(Opened { number, file, status, algorithms, origin }), event))
+            }
+            Err(error) => {
+                let contents = Contents::Failed(Trouble::from_io("read", &error));
+                let origin = Origin::Cache;
+                self.conclude(
+                    &Opened { number, file, status, algorithms, origin },
+                    event,
+                    contents,
+                );
+                None
+            }
+        }
+    }
+
+    /// Finishes an entry that never became an open file.
+    fn refuse(&mut self, number: u64, mut event: Box<FileEvent>, trouble: Trouble) {
+        event.verdict = Some(Verdict::Unreadable);
+        event.trouble = Some(trouble);
+        event.elapsed_ns = self.clock.lap(Stage::Open);
+        self.finished.push((number, event));
+    }
+
+    fn read_small(&mut self, opened: Box<Opened>, mut event: Box<FileEvent>, room: &mut Room) {
+        let length = opened.status.length as usize;
+        let span = self.span(opened.status.length);
+        let target = &mut room.rest()[..span];
+        let result = self.read_up_to(&opened, target, 0, length);
+        if length == 0 && matches!(result, Ok(read) if read > 0) {
+            return self.read_unsized(*opened, event, room.rest());
+        }
+        let result = result.and_then(|read| Ok((read, opened.file.status()?)));
+        event.elapsed_ns += self.clock.lap(Stage::Read);
+        let contents = match result {
+            Ok((read, after)) => {
+                event.bytes_read = read as u64;
+                if read == length && held_still(&opened.status, &after) {
+                    let (buffer, start) = (room.current, room.used);
+                    room.files.push(Small { opened, event, buffer, start, len: length });
+                    room.used += span;
+                    return;
+                }
+                Contents::Changed
+            }
+            Err(error) => Contents::Failed(Trouble::from_io("read", &error)),
+        };
+        self.conclude(&opened, event, contents);
+    }
+
+    /// Reads and hashes a file that has bytes although its length says 0, as those of `/proc` do.
+    fn read_unsized(&mut self, opened: Opened, mut event: Box<FileEvent>, target: &mut [u8]) {
+        let Shared { engine, lanes, .. } = self.shared;
+        let mut hasher = FileHasher::new(opened.algorithms, lanes.backend());
+        let mut length = 0;
+        let contents = loop {
+            match engine.read_at(&opened.file, target, length) {
+                Ok(0) => {
+                    hasher.take_alone(&[], true, *lanes);
+                    let digests = hasher.finalize();
+                    break Contents::Whole { digests, length, mtime: opened.status.mtime };
+                }
+                Ok(read) => {
+                    hasher.take_alone(&target[..read], false, *lanes);
+                    length += read as u64;
+                }
+                Err(error) => break Contents::Failed(Trouble::from_io("read", &error)),
+            }
+        };
+        event.bytes_read = length;
+        event.elapsed_ns += self.clock.lap(Stage::Read);
+        self.conclude(&opened, event, contents);
+    }
+
+    /// Reads `length` bytes, or fewer at the end of the file. Room for one more shows growth.
+    fn read_up_to(
+        &self,
+        opened: &Opened,
+        target: &mut [u8],
+        offset: u64,
+        length: usize,
+    ) -> io::Result<usize> {
+        let engine = &self.shared.engine;
+        let mut read = 0;
+        loop {
+            let count = engine.read_at(&opened.file, &mut target[read..], offset + read as u64)?;
+            read += count;
+            // Past the page cache only the end of a file is shorter than a block, and nothing can
+            // be read from there.
+            let ended = opened.origin == Origin::Media && !read.is_multiple_of(engine.alignment());
+            if count == 0 || read >= length || ended {
+                return Ok(read);
+            }
+        }
+    }
+
+    fn read_ahead(
+        &mut self,
+        opened: Arc<Opened>,
+        chunk: u64,
+        offset: u64,
+        len: usize,
+        mut buffer: AlignedBuffer,
+    ) -> Done {
+        let span = len.next_multiple_of(self.shared.engine.alignment()).min(buffer.len());
+        let result = self.read_up_to(&opened, &mut buffer[..span], offset, len);
+        let elapsed_ns = self.clock.lap(Stage::Read);
+        let buffer = match result {
+            Ok(read) if read >= len => Ok(buffer),
+            Ok(_) => Err((buffer, Broken::Shorter)),
+            Err(error) => Err((buffer, Broken::Failed(Trouble::from_io("read", &error)))),
+        };
+        Done { read: Some(ChunkRead { opened, chunk, buffer, elapsed_ns }), ..Done::default() }
+    }
+
+    fn hash(&mut self, batch: Option<Batch>, chunks: Vec<Chunk>) -> Done {
+        let Shared { lanes, .. } = self.shared;
+        let mut done = Done::default();
+        let (mut chunks, mut batch) = (chunks, batch);
+        let (small_buffers, small) = match &mut batch {
+            Some(batch) => (&batch.buffers[..], &mut batch.files[..]),
+            None => (&[][..], &mut [][..]),
+        };
+        let mut hashers: Vec<FileHasher> = small
+            .iter()
+            .map(|file| FileHasher::new(file.opened.algorithms, lanes.backend()))
+            .collect();
+        let mut messages: Vec<Message<'_>> = Vec::with_capacity(hashers.len() + chunks.len());
+        let mut bytes = 0;
+        for Chunk { running, buffer, len, last, .. } in &mut chunks {
+            running.hasher.take(&buffer[..*len], *last, &mut messages);
+            bytes += *len as u64;
+        }
+        for (file, hasher) in small.iter().zip(&mut hashers) {
+            let data = &small_buffers[file.buffer][file.start..][..file.len];
+            hasher.take(data, true, &mut messages);
+            bytes += file.len as u64;
+        }
+        lanes.update(&mut messages);
+        drop(messages);
+        let hash_ns = self.clock.lap(Stage::Hash);
+        let share_ns = |len: usize| hash_ns * len as u64 / bytes.max(1);
+        for chunk in chunks {
+            let Chunk { opened, mut running, buffer, len, last, read_ns } = chunk;
+            running.event.elapsed_ns += read_ns + share_ns(len);
+            running.event.bytes_read += len as u64;
+            done.buffers.push(buffer);
+            if last {
+                self.conclude_large(&opened, running);
+                done.hashed.push(opened);
+            } else {
+                done.running.push((opened, running));
+            }
+        }
+        let Some(batch) = batch else { return done };
+        for (file, hasher) in batch.files.into_iter().zip(hashers) {
+            let Small { opened, mut event, len, .. } = file;
+            event.elapsed_ns += share_ns(len);
+            let (length, mtime) = (opened.status.length, opened.status.mtime);
+            let contents = Contents::Whole { digests: hasher.finalize(), length, mtime };
+            self.conclude(&opened, event, contents);
+        }
+        done.buffers.extend(batch.buffers);
+        done
+    }
+
+    /// Finishes a large file after its last chunk, with the second look at its times.
+    fn conclude_large(&mut self, opened: &Opened, running: Running) {
+        let Status { length, mtime, .. } = opened.status;
+        let contents = match opened.file.status() {
+            Ok(after) if held_still(&opened.status, &after) => {
+                Contents::Whole { digests: running.hasher.finalize(), length, mtime }
+            }
+            Ok(_) => Contents::Changed,
+            Err(error) => Contents::Failed(Trouble::from_io("read", &error)),
+        };
+        self.conclude(opened, running.event, contents);
+    }
+
+    fn give_up(&mut self, opened: &Opened, running: Running, why: Broken) -> Done {
+        let contents = match why {
+            Broken::Shorter => Contents::Changed,
+            Broken::Failed(trouble) => Contents::Failed(trouble),
+        };
+        self.conclude(opened, running.event, contents);
+        Done::default()
+    }
+
+    /// Lets the task compare and store, and sends the event off.
+    fn conclude(&mut self, opened: &Opened, mut event: Box<FileEvent>, contents: Contents) {
+        self.shared.task.conclude(&opened.file, &mut event, contents);
+        self.clock.lap(Stage::Store);
+        self.finish(opened.number, &opened.status, event);
+    }
+
+    fn finish(&mut self, number: u64, status: &Status, event: Box<FileEvent>) {
+        self.shared.links.finish(status, &event, &mut self.finished);
+        self.finished.push((number, event));
+    }
+}
+
+/// Says why an opened file cannot be read as a file, if so.
+fn unfit(status: &Status) -> Option<&'static str> {
+    match status {
+        Status { kind: FileKind::Regular, dataless: false, .. } => None,
+        Status { dataless: true, .. } => Some("its contents are not on this machine"),
+        _ => Some("it is no longer a regular file"),
+    }
+}
+
+/// Says whether nothing in a file's status tells of a change between two looks.
+fn held_still(before: &Status, after: &Status) -> bool {
+    let times = |status: &Status| (status.length, status.mtime, status.ctime);
+    times(before) == times(after)
+}

@@ -1,0 +1,90 @@
+//! Finished events, put back into walk order.
+//!
+//! In: numbered events from any thread. Out: the same without gaps, oldest first.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::locked;
+use crate::monitor::FileEvent;
+
+/// An event that says all there is to say of its entry.
+pub(crate) type Finished = Box<FileEvent>;
+
+/// A finished event and its entry's number.
+pub(super) type Numbered = (u64, Finished);
+
+/// Where finished events wait for those before them.
+pub(super) struct Outbox {
+    queue: Mutex<Queue>,
+    signal: Condvar,
+    /// The number that comes out next, readable without the lock.
+    next: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Number of the first place.
+    first: u64,
+    places: VecDeque<Option<Finished>>,
+}
+
+impl Outbox {
+    pub(super) fn new() -> Outbox {
+        Outbox {
+            queue: Mutex::new(Queue::default()),
+            signal: Condvar::new(),
+            next: AtomicU64::new(0),
+        }
+    }
+
+    /// Puts events in their places.
+    pub(super) fn put(&self, events: Vec<Numbered>) {
+        let mut queue = locked(&self.queue);
+        for (number, event) in events {
+            let place = (number - queue.first) as usize;
+            if queue.places.len() <= place {
+                queue.places.resize_with(place + 1, || None);
+            }
+            queue.places[place] = Some(event);
+        }
+    }
+
+    /// Takes the events that are next, after `patience`.
+    ///
+    /// Waiting is by the clock and not for each event: waking the taker for every file would
+    /// cost more than hashing a small one. It ends early when a thread ends.
+    pub(super) fn take(&self, patience: Duration) -> Vec<Finished> {
+        let queue = locked(&self.queue);
+        let (mut queue, _) =
+            self.signal.wait_timeout(queue, patience).unwrap_or_else(PoisonError::into_inner);
+        let ready = queue.places.iter().take_while(|place| place.is_some()).count();
+        let events: Vec<Finished> = queue.places.drain(..ready).flatten().collect();
+        queue.first += ready as u64;
+        self.next.store(queue.first, Ordering::Release);
+        events
+    }
+
+    /// Takes everything, gaps or not.
+    pub(super) fn take_all(&self) -> Vec<Finished> {
+        let mut queue = locked(&self.queue);
+        queue.first += queue.places.len() as u64;
+        queue.places.drain(..).flatten().collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        locked(&self.queue).places.is_empty()
+    }
+
+    /// Says whether an entry of this number may begin.
+    pub(super) fn has_room(&self, number: u64, window: u64) -> bool {
+        number.saturating_sub(self.next.load(Ordering::Acquire)) < window
+    }
+
+    /// Wakes the taker.
+    pub(super) fn notify(&self) {
+        self.signal.notify_all();
+    }
+}

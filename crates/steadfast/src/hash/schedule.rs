@@ -1,0 +1,400 @@
+//! What the pipeline's threads do next.
+//!
+//! In: entries found, and jobs that ended. Out: jobs. Holds everything that waits between two
+//! stages, in a fixed number of buffers. Knows nothing of how a job is carried out.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use steadfast_sys::file::{AlignedBuffer, File, Status};
+
+use super::Settings;
+use super::contents::{Algorithms, FileHasher};
+use super::jobs::{Chunk, ChunkRead, Done, Job};
+use crate::monitor::{FileEvent, Trouble};
+use crate::read::Origin;
+use crate::walk::Entry;
+
+/// Entries that wait to be opened, at most; each may keep a directory open.
+const ITEMS_MAX: usize = 256;
+
+/// Large files that are open and wait for their turn, at most (a few more while threads overlap).
+const WAITING_MAX: usize = 16;
+
+/// Chunks of one file that may be read ahead of its hashing.
+const AHEAD_MAX: usize = 8;
+
+/// Share of reading time spent waiting, above which another reader joins in, and below which one
+/// leaves.
+const WAIT_SHARE_HIGH: f64 = 0.5;
+const WAIT_SHARE_LOW: f64 = 0.2;
+
+/// An entry on its way to a buffer.
+pub(super) enum Item {
+    /// Found by the walk.
+    Found(u64, Entry),
+    /// Opened, and then there was no room for its bytes.
+    Opened(Box<Opened>, Box<FileEvent>),
+}
+
+/// An open file whose contents are wanted.
+pub(super) struct Opened {
+    pub(super) number: u64,
+    pub(super) file: File,
+    pub(super) status: Status,
+    pub(super) algorithms: Algorithms,
+    pub(super) origin: Origin,
+}
+
+/// Small files in a few buffers.
+pub(super) struct Batch {
+    pub(super) buffers: Vec<AlignedBuffer>,
+    pub(super) files: Vec<Small>,
+}
+
+/// One whole file in one of a batch's buffers.
+pub(super) struct Small {
+    pub(super) opened: Box<Opened>,
+    pub(super) event: Box<FileEvent>,
+    pub(super) buffer: usize,
+    pub(super) start: usize,
+    pub(super) len: usize,
+}
+
+/// What hashing a large file carries from chunk to chunk; one thread at a time has it.
+pub(super) struct Running {
+    pub(super) hasher: FileHasher,
+    pub(super) event: Box<FileEvent>,
+}
+
+/// Why a large file will not be hashed to its end.
+pub(super) enum Broken {
+    Failed(Trouble),
+    Shorter,
+}
+
+/// A large file under way.
+struct Large {
+    opened: Arc<Opened>,
+    running: Option<Running>,
+    /// Number of the first chunk in `chunks`.
+    front: u64,
+    /// Chunks read or being read, in file order.
+    chunks: VecDeque<Option<AlignedBuffer>>,
+    reads: usize,
+    /// Time that reading took and no chunk has carried away yet.
+    read_ns: u64,
+    broken: Option<Broken>,
+}
+
+impl Large {
+    fn chunk_count(&self, chunk_len: usize) -> u64 {
+        self.opened.status.length.div_ceil(chunk_len as u64)
+    }
+
+    fn next_chunk(&self) -> u64 {
+        self.front + self.chunks.len() as u64
+    }
+
+    fn wants_read(&self, chunk_len: usize) -> bool {
+        self.broken.is_none()
+            && self.chunks.len() < AHEAD_MAX
+            && self.next_chunk() < self.chunk_count(chunk_len)
+    }
+
+    fn can_hash(&self) -> bool {
+        self.broken.is_none()
+            && self.running.is_some()
+            && self.chunks.front().is_some_and(Option::is_some)
+    }
+
+    fn can_give_up(&self) -> bool {
+        self.broken.is_some() && self.reads == 0 && self.running.is_some()
+    }
+}
+
+/// Everything between the stages.
+pub(super) struct Schedule {
+    settings: Settings,
+    items: VecDeque<Item>,
+    walk_over: bool,
+    free: Vec<AlignedBuffer>,
+    batches: VecDeque<Batch>,
+    large: Vec<Large>,
+    waiting: Vec<(Arc<Opened>, Running)>,
+    jobs_under_way: usize,
+    fills_under_way: usize,
+    idle_workers: usize,
+    idle_readers: usize,
+    active_readers: usize,
+    /// Readers that may be active now.
+    allowed_readers: usize,
+}
+
+impl Schedule {
+    pub(super) fn new(settings: Settings) -> Schedule {
+        Schedule {
+            settings,
+            items: VecDeque::new(),
+            walk_over: false,
+            free: (0..settings.buffers).map(|_| AlignedBuffer::new(settings.chunk_len)).collect(),
+            batches: VecDeque::new(),
+            large: Vec::new(),
+            waiting: Vec::new(),
+            jobs_under_way: 0,
+            fills_under_way: 0,
+            idle_workers: 0,
+            idle_readers: 0,
+            active_readers: 0,
+            allowed_readers: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, entries: &mut Vec<(u64, Entry)>) {
+        self.items.extend(entries.drain(..).map(|(number, entry)| Item::Found(number, entry)));
+    }
+
+    pub(super) fn end_of_walk(&mut self) {
+        self.walk_over = true;
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.items.len() < ITEMS_MAX
+    }
+
+    /// Says whether every entry has come through and none will follow.
+    pub(super) fn is_over(&self) -> bool {
+        self.walk_over
+            && self.items.is_empty()
+            && self.batches.is_empty()
+            && self.large.is_empty()
+            && self.waiting.is_empty()
+            && self.jobs_under_way == 0
+    }
+
+    /// Counts a thread that begins (1) or ends (-1) waiting.
+    pub(super) fn idle(&mut self, hashes: bool, change: isize) {
+        let count = if hashes { &mut self.idle_workers } else { &mut self.idle_readers };
+        *count = count.checked_add_signed(change).expect("a thread ends waiting after it began");
+    }
+
+    pub(super) fn wants_worker(&self) -> bool {
+        self.idle_workers > 0
+            && (self.can_give_up() || self.hashable() || self.wanted_read().is_some())
+    }
+
+    pub(super) fn wants_reader(&self) -> bool {
+        self.idle_readers > 0
+            && self.active_readers < self.allowed_readers
+            && self.wanted_read().is_some()
+    }
+
+    /// Takes the next job, if there is one for this kind of thread.
+    pub(super) fn next_job(&mut self, hashes: bool) -> Option<Job> {
+        let job = if hashes {
+            self.give_up()
+                .or_else(|| self.hash(false))
+                .or_else(|| self.read())
+                .or_else(|| self.hash(true))
+        } else if self.active_readers < self.allowed_readers {
+            self.read()
+        } else {
+            None
+        }?;
+        self.jobs_under_way += 1;
+        self.active_readers += usize::from(!hashes);
+        Some(job)
+    }
+
+    fn can_give_up(&self) -> bool {
+        self.large.iter().any(Large::can_give_up)
+    }
+
+    fn give_up(&mut self) -> Option<Job> {
+        let at = self.large.iter().position(Large::can_give_up)?;
+        let large = self.large.swap_remove(at);
+        self.free.extend(large.chunks.into_iter().flatten());
+        self.promote();
+        Some(Job::GiveUp {
+            opened: large.opened,
+            running: large.running.expect("can_give_up looked"),
+            why: large.broken.expect("can_give_up looked"),
+        })
+    }
+
+    fn hashable(&self) -> bool {
+        !self.batches.is_empty() || self.large.iter().any(Large::can_hash)
+    }
+
+    /// Lanes that a job should fill with large files: all of them while files are to come; at the
+    /// end, what is left shared out among the workers.
+    fn lanes_wanted(&self) -> usize {
+        let lanes = self.settings.large / self.settings.workers;
+        let more_to_come = !self.items.is_empty()
+            || !self.waiting.is_empty()
+            || self.fills_under_way > 0
+            || !self.walk_over;
+        if more_to_come {
+            lanes
+        } else {
+            lanes.min(self.large.len().div_ceil(self.settings.workers)).max(1)
+        }
+    }
+
+    /// Takes what fills the lanes; less than that only if `partly`.
+    fn hash(&mut self, partly: bool) -> Option<Job> {
+        let wanted = self.lanes_wanted();
+        let ready: Vec<usize> =
+            (0..self.large.len()).filter(|&at| self.large[at].can_hash()).take(wanted).collect();
+        let with_batch = !self.batches.is_empty();
+        if ready.is_empty() && !with_batch {
+            return None;
+        }
+        if ready.len() < wanted && !with_batch && !partly {
+            return None;
+        }
+        // A batch fills lanes by itself; beside it, large files get all lanes but one.
+        let take = if with_batch { ready.len().min(wanted.saturating_sub(1)) } else { ready.len() };
+        let chunks = ready[..take].iter().map(|&at| self.take_chunk(at)).collect();
+        let batch = if with_batch { self.batches.pop_back() } else { None };
+        Some(Job::Hash { batch, chunks })
+    }
+
+    fn take_chunk(&mut self, at: usize) -> Chunk {
+        let chunk_len = self.settings.chunk_len;
+        let large = &mut self.large[at];
+        let count = large.chunk_count(chunk_len);
+        let buffer = large.chunks.pop_front().flatten().expect("can_hash looked");
+        let offset = large.front * chunk_len as u64;
+        large.front += 1;
+        Chunk {
+            opened: Arc::clone(&large.opened),
+            running: large.running.take().expect("can_hash looked"),
+            buffer,
+            len: chunk_len.min((large.opened.status.length - offset) as usize),
+            last: large.front == count,
+            read_ns: std::mem::take(&mut large.read_ns),
+        }
+    }
+
+    /// Takes the read that is wanted most.
+    fn read(&mut self) -> Option<Job> {
+        Some(match self.wanted_read()? {
+            WantedRead::Fill => {
+                let count = self.items.len().min(self.settings.batch_files);
+                let kept = self.free.len().saturating_sub(self.settings.batch_buffers);
+                self.fills_under_way += 1;
+                Job::Fill {
+                    items: self.items.drain(..count).collect(),
+                    buffers: self.free.split_off(kept),
+                }
+            }
+            WantedRead::Ahead(at) => {
+                let chunk_len = self.settings.chunk_len;
+                let large = &mut self.large[at];
+                let chunk = large.next_chunk();
+                let offset = chunk * chunk_len as u64;
+                large.chunks.push_back(None);
+                large.reads += 1;
+                let len = chunk_len.min((large.opened.status.length - offset) as usize);
+                let buffer = self.free.pop().expect("wanted_read looked");
+                Job::Ahead { opened: Arc::clone(&large.opened), chunk, offset, len, buffer }
+            }
+        })
+    }
+
+    fn wanted_read(&self) -> Option<WantedRead> {
+        if self.free.is_empty() {
+            return None;
+        }
+        let chunk_len = self.settings.chunk_len;
+        let hungriest = (0..self.large.len())
+            .filter(|&at| self.large[at].wants_read(chunk_len))
+            .min_by_key(|&at| self.large[at].chunks.len());
+        let fill = !self.items.is_empty()
+            && self.waiting.len() < WAITING_MAX
+            && self.batches.len() < 2 * self.settings.workers;
+        match hungriest {
+            Some(at) if self.large[at].chunks.is_empty() || !fill => Some(WantedRead::Ahead(at)),
+            _ if fill => Some(WantedRead::Fill),
+            _ => None,
+        }
+    }
+
+    /// Takes back what a job leaves behind.
+    pub(super) fn finish(&mut self, done: Done, hashes: bool) {
+        self.jobs_under_way -= 1;
+        self.active_readers -= usize::from(!hashes);
+        self.fills_under_way -= usize::from(done.was_fill);
+        self.free.extend(done.buffers);
+        for item in done.returned.into_iter().rev() {
+            self.items.push_front(item);
+        }
+        self.batches.extend(done.batch);
+        self.waiting.extend(done.large);
+        if let Some(read) = done.read {
+            self.take_read(read);
+        }
+        for (opened, running) in done.running {
+            let large = self.large.iter_mut().find(|large| Arc::ptr_eq(&large.opened, &opened));
+            large.expect("a file under way stays until its last chunk").running = Some(running);
+        }
+        for opened in done.hashed {
+            self.large.retain(|large| !Arc::ptr_eq(&large.opened, &opened));
+        }
+        self.promote();
+        if let Some((elapsed_ns, cpu_ns)) = done.reading_ns {
+            self.observe(elapsed_ns, cpu_ns);
+        }
+    }
+
+    fn take_read(&mut self, read: ChunkRead) {
+        let large = self.large.iter_mut().find(|large| Arc::ptr_eq(&large.opened, &read.opened));
+        let large = large.expect("a file under way stays until its reads have ended");
+        large.reads -= 1;
+        large.read_ns += read.elapsed_ns;
+        match read.buffer {
+            Ok(buffer) => large.chunks[(read.chunk - large.front) as usize] = Some(buffer),
+            Err((buffer, why)) => {
+                self.free.push(buffer);
+                large.broken.get_or_insert(why);
+            }
+        }
+    }
+
+    /// Begins with the largest of the waiting files while there are places.
+    fn promote(&mut self) {
+        while self.large.len() < self.settings.large && !self.waiting.is_empty() {
+            let largest = (0..self.waiting.len())
+                .max_by_key(|&at| self.waiting[at].0.status.length)
+                .expect("not empty");
+            let (opened, running) = self.waiting.swap_remove(largest);
+            self.large.push(Large {
+                opened,
+                running: Some(running),
+                front: 0,
+                chunks: VecDeque::new(),
+                reads: 0,
+                read_ns: 0,
+                broken: None,
+            });
+        }
+    }
+
+    /// Lets readers join in while reading waits, and leave when it does not.
+    fn observe(&mut self, elapsed_ns: u64, cpu_ns: u64) {
+        let waited = elapsed_ns.saturating_sub(cpu_ns) as f64 / elapsed_ns.max(1) as f64;
+        if waited > WAIT_SHARE_HIGH {
+            self.allowed_readers = (self.allowed_readers + 1).min(self.settings.readers);
+        } else if waited < WAIT_SHARE_LOW {
+            self.allowed_readers = self.allowed_readers.saturating_sub(1);
+        }
+    }
+}
+
+enum WantedRead {
+    /// Open the next entries, and read the small ones into one buffer.
+    Fill,
+    /// Read the next chunk of the large file at this place.
+    Ahead(usize),
+}

@@ -1,0 +1,341 @@
+//! What a run says, and to whom.
+//!
+//! In: outcomes, in walk order. Out: [`Event`]s to one [`Monitor`], and the [`Summary`] at the end.
+//! Knows nothing of terminals or documents: a renderer is a monitor of another crate.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast_digest::{Algorithm, Digest};
+
+use crate::cost::Cost;
+use crate::read::Origin;
+use crate::tag::Tag;
+use crate::verdict::{Verdict, worse_status};
+
+/// Listens to a run. Calls come from the thread that called the run, one at a time.
+pub trait Monitor {
+    /// Hears of one file, directory or circumstance, in walk order.
+    fn event(&mut self, event: &Event);
+
+    /// Hears how far the run is, about ten times a second.
+    fn progress(&mut self, progress: &Progress) {
+        let _ = progress;
+    }
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// What became of one file, or of a directory that could not be walked.
+    File(Box<FileEvent>),
+    /// A circumstance that the reader should know of; no file was judged by it.
+    Notice(Notice),
+}
+
+/// Where a file is: its directory's path as the user would write it, and its name.
+///
+/// Kept in two parts because a million files share few directories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePath {
+    /// Path of the directory; empty for the current one.
+    pub parent: Arc<Path>,
+    /// Name within it; empty when the path itself is meant.
+    pub name: OsString,
+}
+
+impl FilePath {
+    /// Makes a path that is its own parent, as a root is.
+    pub fn whole(path: &Path) -> FilePath {
+        FilePath { parent: Arc::from(path), name: OsString::new() }
+    }
+
+    /// Returns the whole path.
+    pub fn to_path(&self) -> PathBuf {
+        if self.name.is_empty() {
+            return self.parent.to_path_buf();
+        }
+        self.parent.join(&self.name)
+    }
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A regular file.
+    File,
+    /// A directory, or a root that could not be opened at all.
+    Directory,
+}
+
+/// What a run did to a file's tag, or would do in a dry run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Gave the file its first tag.
+    Tagged,
+    /// Replaced the tag by one of the present contents; the previous tag is kept beside it.
+    Retagged,
+    /// Replaced the tag of unchanged contents, to record their new modification time.
+    Refreshed,
+    /// Left an existing tag as it was, without reading the file.
+    Kept,
+    /// Removed the tag.
+    Removed,
+}
+
+impl Action {
+    /// Every action, in the order in which summaries list them.
+    pub const ALL: [Action; 5] =
+        [Action::Tagged, Action::Retagged, Action::Refreshed, Action::Kept, Action::Removed];
+
+    /// Returns the name in lower case, as JSON carries it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Tagged => "tagged",
+            Action::Retagged => "retagged",
+            Action::Refreshed => "refreshed",
+            Action::Kept => "kept",
+            Action::Removed => "removed",
+        }
+    }
+}
+
+/// What went wrong with one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What was being done, as an infinitive: "read", "set the tag".
+    pub doing: &'static str,
+    /// Why it failed, a lower-case fragment.
+    pub reason: String,
+}
+
+impl Trouble {
+    /// Makes trouble of a failed system call.
+    pub fn from_io(doing: &'static str, error: &std::io::Error) -> Trouble {
+        Trouble { doing, reason: reason_of(error) }
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot {}: {}", self.doing, self.reason)
+    }
+}
+
+/// The system's words, without the number and in lower case.
+fn reason_of(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if !text.starts_with("I/O") => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// What is known of one file at the end of its path.
+#[derive(Clone, Debug)]
+pub struct FileEvent {
+    /// Where the file is.
+    pub path: FilePath,
+    /// File or directory.
+    pub subject: Subject,
+    /// What became of the file, if the run judged it.
+    pub verdict: Option<Verdict>,
+    /// What the run did to its tag, if anything.
+    pub action: Option<Action>,
+    /// The tag that was stored when the run came by.
+    pub stored: Option<Tag>,
+    /// The tag before that one, where the run looked for it.
+    pub previous: Option<Tag>,
+    /// What the file holds now, if it was read.
+    pub actual: Option<Tag>,
+    /// Whether the contents were read for an earlier path of the same file (a hard link).
+    pub linked: bool,
+    /// Bytes read for this event.
+    pub bytes_read: u64,
+    /// Time spent opening and reading the file, and its share of the hashing, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Where the bytes came from, if any were read.
+    pub origin: Option<Origin>,
+    /// What went wrong.
+    pub trouble: Option<Trouble>,
+}
+
+impl FileEvent {
+    /// Makes an event that says nothing yet but where.
+    pub fn new(path: FilePath) -> FileEvent {
+        FileEvent {
+            path,
+            subject: Subject::File,
+            verdict: None,
+            action: None,
+            stored: None,
+            previous: None,
+            actual: None,
+            linked: false,
+            bytes_read: 0,
+            elapsed_ns: 0,
+            origin: None,
+            trouble: None,
+        }
+    }
+
+    /// Returns the digest that the file has now, if it was read.
+    pub fn digest(&self) -> Option<(Algorithm, Digest)> {
+        self.actual.map(|tag| (tag.algorithm, tag.digest))
+    }
+}
+
+/// A circumstance that is no file's fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The path it is about, if any.
+    pub path: Option<PathBuf>,
+    /// What the reader should know, a lower-case fragment.
+    pub text: String,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Files whose outcome is known.
+    pub files: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Files and bytes that the survey found in the whole tree, once it has counted them.
+    pub total: Option<(u64, u64)>,
+    /// Time since the run began, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Where the time went so far.
+    pub cost: Cost,
+}
+
+/// What the walk passed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Symbolic links: never followed.
+    pub symlinks: u64,
+    /// Pipes, sockets and devices.
+    pub special: u64,
+    /// Files and directories that the reader excluded.
+    pub excluded: u64,
+    /// Files whose contents are not on this machine: reading them would download them.
+    pub dataless: u64,
+    /// Directories on another file system.
+    pub other_file_systems: u64,
+}
+
+/// The end of a run, in numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// The verb that ran.
+    pub verb: &'static str,
+    /// Whether nothing was written because nothing should be.
+    pub dry_run: bool,
+    /// Files that an event spoke of.
+    pub files: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes read past the page cache, straight from the medium.
+    pub bytes_from_media: u64,
+    /// Time that the run took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Threads that hashed.
+    pub workers: usize,
+    /// The SHA-256 backend and its lanes, as in "x86_shani x2".
+    pub backend: String,
+    /// How bytes were read: the engine's name.
+    pub engine: &'static str,
+    /// Events per verdict, indexed as [`Verdict::ALL`].
+    pub(crate) verdicts: [u64; 9],
+    /// Events per action, indexed as [`Action::ALL`].
+    pub(crate) actions: [u64; 5],
+    /// Files whose tag should have been written or removed and could not be.
+    pub failed: u64,
+    /// What the walk passed by.
+    pub skipped: Skipped,
+    /// Where the time went, over all threads.
+    pub cost: Cost,
+    /// Whether the run was told to stop before its end.
+    pub interrupted: bool,
+    /// Exit status that the events ask for.
+    pub(crate) status: u8,
+}
+
+impl Summary {
+    /// Returns how many files got a verdict.
+    pub fn verdicts(&self, verdict: Verdict) -> u64 {
+        position(&Verdict::ALL, &verdict).map_or(0, |at| self.verdicts[at])
+    }
+
+    /// Returns how many files an action was taken on.
+    pub fn actions(&self, action: Action) -> u64 {
+        position(&Action::ALL, &action).map_or(0, |at| self.actions[at])
+    }
+
+    /// Returns the process's exit status: 0 nothing wrong, 1 modified or missing, 2 could not
+    /// tell, 3 corrupt, 130 interrupted (unless something is corrupt: then 3).
+    pub fn exit_status(&self) -> u8 {
+        if self.interrupted && self.status != 3 { 130 } else { self.status }
+    }
+
+    /// Counts one file's event. `status` is what the verb makes of it.
+    pub fn count(&mut self, event: &FileEvent, status: u8) {
+        self.files += u64::from(event.subject == Subject::File);
+        self.bytes += event.bytes_read;
+        if event.origin == Some(Origin::Media) {
+            self.bytes_from_media += event.bytes_read;
+        }
+        if let Some(at) = event.verdict.and_then(|verdict| position(&Verdict::ALL, &verdict)) {
+            self.verdicts[at] += 1;
+        }
+        if let Some(at) = event.action.and_then(|action| position(&Action::ALL, &action)) {
+            self.actions[at] += 1;
+        }
+        if event.trouble.is_some() && event.verdict != Some(Verdict::Unreadable) {
+            self.failed += 1;
+        }
+        self.raise_status(status);
+    }
+
+    /// Makes the exit status at least as grave.
+    pub fn raise_status(&mut self, status: u8) {
+        self.status = worse_status(self.status, status);
+    }
+}
+
+fn position<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
+    all.iter().position(|other| other == one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn reasons_are_fragments_without_numbers() {
+        let denied = io::Error::from_raw_os_error(13);
+        assert_eq!(Trouble::from_io("open", &denied).to_string(), "cannot open: permission denied");
+    }
+
+    #[test]
+    fn corruption_outranks_interruption() {
+        let mut summary = Summary { interrupted: true, ..Summary::default() };
+        summary.raise_status(1);
+        assert_eq!(summary.exit_status(), 130);
+        summary.raise_status(3);
+        assert_eq!(summary.exit_status(), 3);
+    }
+
+    #[test]
+    fn a_path_is_its_parent_and_name() {
+        let path = FilePath { parent: Arc::from(Path::new("a/b")), name: "c".into() };
+        assert_eq!(path.to_path(), Path::new("a/b/c"));
+        assert_eq!(FilePath::whole(Path::new("a")).to_path(), Path::new("a"));
+        let here = FilePath { parent: Arc::from(Path::new("")), name: "c".into() };
+        assert_eq!(here.to_path(), Path::new("c"));
+    }
+}

@@ -1,0 +1,349 @@
+//! One execution of a verb: options in, events between, summary out.
+//!
+//! The verbs are in `run/`, each an arrangement of the same stages; read those first. Only here do
+//! all stages meet.
+
+mod check;
+mod hash;
+mod judge;
+mod retag;
+mod show;
+mod survey;
+mod tag;
+mod untag;
+mod update;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use steadfast_digest::{Algorithm, Backend, Lanes};
+use steadfast_sys::file::{Timestamp, raise_open_files_limit};
+use steadfast_sys::qos::Level;
+use steadfast_sys::{clock, machine};
+
+pub use hash::digest_of;
+use judge::Tools;
+use survey::Survey;
+
+use crate::error::Error;
+use crate::hash::{Pipeline, Settings, Task, fastest_lanes};
+use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Skipped, Summary};
+use crate::read::Engine;
+use crate::read::buffered::Buffered;
+use crate::read::direct::Direct;
+use crate::store::Store;
+use crate::store::xattr::Xattr;
+use crate::walk::{Excludes, walk};
+
+/// What a run is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Hash every file without a tag and tag it.
+    Tag,
+    /// Hash every tagged file and judge it. Writes nothing.
+    Check,
+    /// Tag new files, retag modified ones, report corrupt ones and leave them alone.
+    Update,
+    /// Make tags fit the present contents.
+    Retag {
+        /// Whether also of files that look corrupt, or whose tag is damaged.
+        accept: bool,
+    },
+    /// Remove tags and nothing else.
+    Untag,
+    /// Report tags without reading contents.
+    Show,
+    /// Hash every file, tagged or not.
+    Hash,
+}
+
+impl Verb {
+    /// Returns the name as the command has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::Tag => "tag",
+            Verb::Check => "check",
+            Verb::Update => "update",
+            Verb::Retag { .. } => "retag",
+            Verb::Untag => "untag",
+            Verb::Show => "show",
+            Verb::Hash => "hash",
+        }
+    }
+
+    fn task(self, tools: Tools) -> Arc<dyn Task> {
+        match self {
+            Verb::Tag => Arc::new(tag::TagTask { tools }),
+            Verb::Check => Arc::new(check::CheckTask { tools }),
+            Verb::Update => Arc::new(update::UpdateTask { tools }),
+            Verb::Retag { accept } => Arc::new(retag::RetagTask { tools, accept }),
+            Verb::Untag => Arc::new(untag::UntagTask { tools }),
+            Verb::Show => Arc::new(show::ShowTask { tools }),
+            Verb::Hash => Arc::new(hash::HashTask { tools }),
+        }
+    }
+}
+
+/// Where the bytes are to come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// Through the page cache: fastest, and proves what the system would hand to any program.
+    #[default]
+    Cache,
+    /// Past the page cache, from the medium, wherever the file system can.
+    Media,
+}
+
+/// What files a run is about.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Files and directories, as the user wrote them. Links among these are followed.
+    pub roots: Vec<PathBuf>,
+    /// Further paths from a list; links among these are skipped like links in a tree.
+    pub listed: Vec<PathBuf>,
+    /// Whether every path is one file: exactly one event each, in order, even if named twice;
+    /// links are followed, directories not entered.
+    pub exact: bool,
+    /// Patterns of what to leave out, in the syntax of `.gitignore`, relative to each root.
+    pub excludes: Vec<String>,
+    /// Whether to stay on the file system of each root.
+    pub one_file_system: bool,
+}
+
+/// How a run is carried out; every field has a default that needs no thought.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The algorithm of new tags and of `hash`; `None` for SHA-256, and for tags that are there
+    /// already their own.
+    pub algorithm: Option<Algorithm>,
+    /// Threads that hash; `None` for one per processor.
+    pub workers: Option<usize>,
+    /// The SHA-256 backend; `None` for the best that this machine has.
+    pub backend: Option<Backend>,
+    /// Lanes of that backend; `None` for its best.
+    pub lanes: Option<usize>,
+    /// Where bytes come from.
+    pub read_from: ReadFrom,
+    /// The level of the run's threads.
+    pub qos: Level,
+    /// Whether to say what would be written and write nothing.
+    pub dry_run: bool,
+    /// Whether a file without a tag fails a check.
+    pub require_tags: bool,
+    /// Whether to count the tree beside the run, so that progress knows the end.
+    pub survey: bool,
+    /// Set from outside to end the run early; the summary then says so.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            algorithm: None,
+            workers: None,
+            backend: None,
+            lanes: None,
+            read_from: ReadFrom::Cache,
+            qos: Level::Default,
+            dry_run: false,
+            require_tags: false,
+            survey: false,
+            stop: Arc::new(AtomicBool::new(false)),
+        }
+    }
+}
+
+/// Executes a verb.
+///
+/// Trouble with single files is in the events and in the summary's exit status.
+///
+/// # Errors
+/// If an option makes no sense, or the system does not give what the whole run needs.
+pub fn run(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let engine: Arc<dyn Engine> = match options.read_from {
+        ReadFrom::Cache => Arc::new(Buffered),
+        ReadFrom::Media => Arc::new(Direct),
+    };
+    run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
+}
+
+/// Executes a verb with a given engine and store, as tests and measurements do.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+    engine: Arc<dyn Engine>,
+    store: Arc<dyn Store>,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let excludes = Arc::new(Excludes::new(&selection.excludes)?);
+    let lanes = lanes_of(options)?;
+    let workers = options.workers.unwrap_or_else(machine::logical_cpus);
+    if workers == 0 {
+        return Err(Error::usage("a run needs at least one worker"));
+    }
+    let open_files = raise_open_files_limit()
+        .map_err(|error| Error::system("learn how many files may be open", error))?;
+    let settings = Settings::new(workers, lanes, open_files, options.qos);
+    let tools = Tools {
+        store,
+        algorithm: options.algorithm,
+        dry_run: options.dry_run,
+        now: clock::utc_now,
+    };
+    let engine_name = engine.name();
+    let pipeline = Pipeline::start(verb.task(tools), engine, lanes, settings)?;
+    let skipped = spawn_walk(&pipeline, selection, &excludes)?;
+    let survey = if options.survey { Survey::start(selection, &excludes) } else { None };
+    let mut collector = Collector {
+        summary: Summary {
+            verb: verb.name(),
+            dry_run: options.dry_run,
+            workers,
+            backend: lanes.to_string(),
+            engine: engine_name,
+            ..Summary::default()
+        },
+        require_tags: options.require_tags,
+        monitor,
+    };
+    collector.follow(&pipeline, options, survey.as_ref(), start);
+    if pipeline.has_failed() {
+        let error = std::io::Error::other("a thread of the run failed: this is a defect");
+        return Err(Error::system("finish the run", error));
+    }
+    let mut notices = pipeline.notices();
+    notices.extend(notice_of_origin(options, &collector.summary));
+    for notice in notices {
+        collector.monitor.event(&Event::Notice(notice));
+    }
+    let mut summary = collector.summary;
+    summary.skipped = *skipped.lock().unwrap_or_else(PoisonError::into_inner);
+    summary.cost = pipeline.cost();
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+fn lanes_of(options: &Options) -> Result<Lanes, Error> {
+    match (options.backend, options.lanes) {
+        (None, None) => Ok(fastest_lanes()),
+        (Some(backend), None) => Ok(Lanes::best(backend)),
+        (backend, Some(count)) => Lanes::new(backend.unwrap_or_default(), count)
+            .map_err(|error| Error::usage(error.to_string())),
+    }
+}
+
+/// Starts the walk's thread; what it skipped is filled in at its end.
+fn spawn_walk(
+    pipeline: &Pipeline,
+    selection: &Selection,
+    excludes: &Arc<Excludes>,
+) -> Result<Arc<Mutex<Skipped>>, Error> {
+    let mut feeder = pipeline.feeder();
+    let skipped = Arc::new(Mutex::new(Skipped::default()));
+    let (selection, excludes) = (selection.clone(), Arc::clone(excludes));
+    let (result, stop) = (Arc::clone(&skipped), feeder.stop_flag());
+    thread::Builder::new()
+        .name("walk".to_owned())
+        .spawn(move || {
+            let passed_by = walk(&selection, &excludes, &stop, &mut |found| {
+                if feeder.feed(found) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = passed_by;
+            feeder.end();
+        })
+        .map_err(|error| Error::system("start a thread", error))?;
+    Ok(skipped)
+}
+
+/// Says so when the medium was asked for and the page cache answered.
+fn notice_of_origin(options: &Options, summary: &Summary) -> Option<Notice> {
+    let cached = summary.bytes - summary.bytes_from_media;
+    (options.read_from == ReadFrom::Media && cached > 0).then(|| Notice {
+        path: None,
+        text: format!(
+            "{cached} of {} bytes cannot be said to come from the medium: the file system reads \
+             them through the page cache, or does not tell",
+            summary.bytes
+        ),
+    })
+}
+
+/// How long the threads of an interrupted run may finish what they are doing.
+const GRACE: Duration = Duration::from_millis(600);
+
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// Takes finished events to the monitor and into the summary.
+struct Collector<'a> {
+    summary: Summary,
+    require_tags: bool,
+    monitor: &'a mut dyn Monitor,
+}
+
+impl Collector<'_> {
+    fn follow(
+        &mut self,
+        pipeline: &Pipeline,
+        options: &Options,
+        survey: Option<&Survey>,
+        start: Instant,
+    ) {
+        let mut told = start;
+        let mut stopped: Option<Instant> = None;
+        let mut patience = Duration::from_millis(1);
+        loop {
+            let over = pipeline.is_over();
+            for event in pipeline.finished(if over { Duration::ZERO } else { patience }) {
+                self.take(event);
+            }
+            if over || stopped.is_some_and(|since| since.elapsed() > GRACE) {
+                break;
+            }
+            patience = (patience * 2).min(Duration::from_millis(25));
+            if stopped.is_none() && options.stop.load(Ordering::Relaxed) {
+                stopped = Some(Instant::now());
+                pipeline.stop();
+            }
+            if told.elapsed() >= PROGRESS_EVERY {
+                told = Instant::now();
+                self.monitor.progress(&Progress {
+                    files: self.summary.files,
+                    bytes: self.summary.bytes,
+                    total: survey.and_then(Survey::total),
+                    elapsed_ns: start.elapsed().as_nanos() as u64,
+                    cost: pipeline.cost(),
+                });
+            }
+        }
+        for event in pipeline.leftovers() {
+            self.take(event);
+        }
+        self.summary.interrupted = stopped.is_some() && !pipeline.is_complete();
+    }
+
+    fn take(&mut self, event: Box<FileEvent>) {
+        let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
+        self.summary.count(&event, status);
+        self.monitor.event(&Event::File(event));
+    }
+}
+
+/// Returns the moment of a tag: whole seconds.
+fn whole_seconds(now: Timestamp) -> Timestamp {
+    Timestamp { seconds: now.seconds, nanoseconds: 0 }
+}

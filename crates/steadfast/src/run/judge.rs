@@ -1,0 +1,151 @@
+//! What the verbs share: looking up a tag, comparing it with the contents, replacing it.
+//!
+//! In: an open file and its event. Out: the event, filled in. All decisions about what may be
+//! replaced are made in the verbs, all writing is done by the store.
+
+use std::sync::Arc;
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::{File, Timestamp};
+
+use crate::hash::Contents;
+use crate::monitor::{Action, FileEvent, Trouble};
+use crate::store::{Store, StoredTag};
+use crate::tag::Tag;
+use crate::verdict::{Reading, Stored, Verdict, worse_status};
+
+/// What every verb has at hand.
+pub(super) struct Tools {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) algorithm: Option<Algorithm>,
+    pub(super) dry_run: bool,
+    pub(super) now: fn() -> Timestamp,
+}
+
+/// What looking for a tag found.
+pub(super) enum Found {
+    /// No tag.
+    Nothing,
+    /// No tag, and no place for one.
+    NoPlace,
+    /// A tag; the event has it too.
+    Tag(Tag),
+    /// No telling. The event is judged and complete.
+    Unreadable,
+}
+
+impl Tools {
+    /// Returns the algorithm of a file's first tag.
+    pub(super) fn new_algorithm(&self) -> Algorithm {
+        self.algorithm.unwrap_or(Algorithm::Sha256)
+    }
+
+    /// Looks for a file's tag.
+    pub(super) fn look_up(&self, file: &File, event: &mut FileEvent) -> Found {
+        let trouble = match self.store.tag(file) {
+            Ok(StoredTag::Absent) => return Found::Nothing,
+            Ok(StoredTag::Impossible) => return Found::NoPlace,
+            Ok(StoredTag::Whole(tag)) => {
+                event.stored = Some(tag);
+                return Found::Tag(tag);
+            }
+            Ok(StoredTag::Damaged(error)) => {
+                Trouble { doing: "read the tag", reason: error.to_string() }
+            }
+            Err(error) => Trouble::from_io("read the tag", &error),
+        };
+        event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+        event.trouble = Some(trouble);
+        Found::Unreadable
+    }
+
+    /// Refuses to tag where tags cannot be kept.
+    pub(super) fn refuse(&self, event: &mut FileEvent) {
+        event.trouble = Some(Trouble {
+            doing: "set the tag",
+            reason: "this file system keeps no extended attributes".to_owned(),
+        });
+    }
+
+    /// Makes the tag of present contents.
+    pub(super) fn tag_of(
+        &self,
+        algorithm: Algorithm,
+        digest: Digest,
+        length: u64,
+        mtime: Timestamp,
+    ) -> Tag {
+        Tag { algorithm, digest, length, mtime, tagged: super::whole_seconds((self.now)()) }
+    }
+
+    /// Compares contents with the stored tag of the same algorithm, or with none.
+    pub(super) fn judge(
+        &self,
+        event: &mut FileEvent,
+        algorithm: Algorithm,
+        contents: Contents,
+    ) -> Verdict {
+        let stored = event.stored;
+        let stored = stored.as_ref().map_or(Stored::Absent, Stored::Tag);
+        let verdict = match contents {
+            Contents::Whole { digests, length, mtime } => {
+                let actual = self.tag_of(algorithm, digests.first, length, mtime);
+                event.actual = Some(actual);
+                Verdict::of(stored, Reading::Whole(&actual))
+            }
+            Contents::Changed => {
+                let reason = "the file changed meanwhile".to_owned();
+                event.trouble = Some(Trouble { doing: "read it whole", reason });
+                Verdict::of(stored, Reading::Changed)
+            }
+            Contents::Failed(trouble) => {
+                event.trouble = Some(trouble);
+                Verdict::of(stored, Reading::Failed)
+            }
+        };
+        event.verdict = Some(verdict);
+        verdict
+    }
+
+    /// Gives a file the first tag of its contents.
+    pub(super) fn tag_first(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        let whole = matches!(contents, Contents::Whole { .. });
+        self.judge(event, self.new_algorithm(), contents);
+        if whole && let Some(tag) = event.actual {
+            // The file has a tag from here on: it is not untagged any more.
+            event.verdict = None;
+            self.write(file, event, &tag, false, Action::Tagged);
+        }
+    }
+
+    /// Replaces a tag, unless nothing is to be written, and notes what was done.
+    pub(super) fn write(
+        &self,
+        file: &File,
+        event: &mut FileEvent,
+        tag: &Tag,
+        keep_previous: bool,
+        action: Action,
+    ) {
+        if !self.dry_run
+            && let Err(trouble) = self.store.write(file, tag, keep_previous)
+        {
+            event.trouble = Some(trouble);
+            return;
+        }
+        event.action = Some(action);
+    }
+}
+
+/// Returns the exit status that one event asks for.
+///
+/// What a verb accepted and wrote down is settled; what it only would accept, in a dry run, is not.
+pub(super) fn exit_status(event: &FileEvent, require_tags: bool, dry_run: bool) -> u8 {
+    let settled = event.action.is_some() && !dry_run;
+    let verdict = match event.verdict {
+        Some(verdict) if !settled => verdict.exit_status(require_tags),
+        _ => 0,
+    };
+    let trouble = if event.trouble.is_some() { 2 } else { 0 };
+    worse_status(verdict, trouble)
+}

@@ -1,0 +1,67 @@
+//! `retag`: walk, read, hash, compare, store — tags are made to fit the present contents, and moved
+//! to another algorithm if one is named. What looks corrupt is left alone unless it is accepted.
+
+use steadfast_sys::file::File;
+
+use super::judge::{Found, Tools};
+use crate::hash::{Algorithms, Contents, Plan, Task};
+use crate::monitor::{Action, FileEvent};
+use crate::verdict::Verdict;
+
+pub(super) struct RetagTask {
+    pub(super) tools: Tools,
+    pub(super) accept: bool,
+}
+
+impl Task for RetagTask {
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        match self.tools.look_up(file, event) {
+            Found::Tag(tag) => {
+                let wanted = self.tools.algorithm.unwrap_or(tag.algorithm);
+                return Plan::Hash(Algorithms::two(tag.algorithm, wanted));
+            }
+            Found::Unreadable if self.accept => {
+                (event.verdict, event.trouble) = (None, None);
+                return Plan::Hash(Algorithms::one(self.tools.new_algorithm()));
+            }
+            Found::Nothing | Found::NoPlace => event.verdict = Some(Verdict::Untagged),
+            Found::Unreadable => {}
+        }
+        Plan::Done
+    }
+
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        let second = match &contents {
+            Contents::Whole { digests, .. } => digests.second,
+            _ => None,
+        };
+        let Some(stored) = event.stored else {
+            return self.replace_unreadable(file, event, contents);
+        };
+        let verdict = self.tools.judge(event, stored.algorithm, contents);
+        let Some(actual) = event.actual else { return };
+        let moved = second.zip(self.tools.algorithm);
+        let new = moved.map_or(actual, |(digest, algorithm)| {
+            self.tools.tag_of(algorithm, digest, actual.length, actual.mtime)
+        });
+        match verdict {
+            Verdict::Intact if moved.is_none() => event.action = Some(Action::Kept),
+            Verdict::Touched if moved.is_none() => {
+                self.tools.write(file, event, &new, false, Action::Refreshed);
+            }
+            Verdict::Corrupt if !self.accept => {}
+            _ => self.tools.write(file, event, &new, true, Action::Retagged),
+        }
+    }
+}
+
+impl RetagTask {
+    /// Replaces a tag that is none; its bytes are kept beside the new one.
+    fn replace_unreadable(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        self.tools.judge(event, self.tools.new_algorithm(), contents);
+        if let Some(actual) = event.actual {
+            event.verdict = None;
+            self.tools.write(file, event, &actual, true, Action::Retagged);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `untag`: walk, store — tags are removed, and nothing else.
+
+use steadfast_sys::file::File;
+
+use super::judge::Tools;
+use crate::hash::{Contents, Plan, Task};
+use crate::monitor::{Action, FileEvent, Trouble};
+use crate::store::StoredTag;
+
+pub(super) struct UntagTask {
+    pub(super) tools: Tools,
+}
+
+impl Task for UntagTask {
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        let removed = match self.tools.store.tag(file) {
+            Ok(StoredTag::Absent | StoredTag::Impossible) if self.tools.dry_run => Ok(false),
+            Ok(StoredTag::Impossible) => Ok(false),
+            Ok(_) if self.tools.dry_run => Ok(true),
+            Ok(found) => {
+                if let StoredTag::Whole(tag) = found {
+                    event.stored = Some(tag);
+                }
+                self.tools.store.remove(file)
+            }
+            Err(error) => Err(Trouble::from_io("read the tag", &error)),
+        };
+        match removed {
+            Ok(true) => event.action = Some(Action::Removed),
+            Ok(false) => {}
+            Err(trouble) => event.trouble = Some(trouble),
+        }
+        Plan::Done
+    }
+
+    fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
+}

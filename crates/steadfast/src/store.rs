@@ -1,0 +1,58 @@
+//! Where tags live. The only module that writes to what a run is about.
+//!
+//! In: an open file, and a tag for it. Out: its stored tag; or the tag is stored, read back and
+//! found the same. Knows nothing of verdicts: what may be replaced is decided by the verb.
+
+pub mod xattr;
+
+use std::io;
+
+use steadfast_sys::file::File;
+
+use crate::monitor::Trouble;
+use crate::tag::{Tag, TagError};
+
+/// What a store holds for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredTag {
+    /// Nothing.
+    Absent,
+    /// Nothing, and nothing can be: the file system has no place for tags.
+    Impossible,
+    /// A whole tag.
+    Whole(Tag),
+    /// Bytes that are not a tag.
+    Damaged(TagError),
+}
+
+/// One way of keeping tags.
+///
+/// Implementations keep one promise above all: after any failure, and at any moment at which the
+/// process or the machine may die, the stored tag is the old one, the new one, or absent.
+pub trait Store: Send + Sync {
+    /// Reads the stored tag.
+    ///
+    /// # Errors
+    /// If the store cannot be asked.
+    fn tag(&self, file: &File) -> io::Result<StoredTag>;
+
+    /// Reads the tag before the stored one.
+    ///
+    /// # Errors
+    /// As for [`Store::tag`].
+    fn previous(&self, file: &File) -> io::Result<StoredTag>;
+
+    /// Stores a tag and reads it back.
+    ///
+    /// With `keep_previous`, what was stored is kept beside it first.
+    ///
+    /// # Errors
+    /// If the tag could not be stored, or what was read back is not what was written.
+    fn write(&self, file: &File, tag: &Tag, keep_previous: bool) -> Result<(), Trouble>;
+
+    /// Removes the tag and the one before it, and nothing else; says whether there was any.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn remove(&self, file: &File) -> Result<bool, Trouble>;
+}

@@ -1,0 +1,247 @@
+//! Stored tag × actual tag → [`Verdict`]. A table, and pure.
+//!
+//! In: what was stored, and how the reading went. Out: what became of the file, and which exit
+//! status that means. Specified in `docs/verdicts.md`, which outranks this file. Knows nothing of
+//! files, time or output.
+
+use std::fmt;
+
+use steadfast_sys::file::Timestamp;
+
+use crate::tag::Tag;
+
+/// What became of one file since it was tagged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Same contents, same modification time.
+    Intact,
+    /// Same contents, another modification time.
+    Touched,
+    /// Other contents and another modification time: an edit.
+    Modified,
+    /// Other contents although the modification time stands: decay.
+    Corrupt,
+    /// No tag to compare with.
+    Untagged,
+    /// A tag is known, the file is gone.
+    Missing,
+    /// The tagged contents are at another path.
+    Moved,
+    /// The file changed while it was read.
+    Unstable,
+    /// The bytes or the tag could not be read.
+    Unreadable,
+}
+
+/// What the store holds for a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'a> {
+    /// Nothing.
+    Absent,
+    /// A whole tag.
+    Tag(&'a Tag),
+    /// Bytes that are not a tag, or that could not be read.
+    Damaged,
+}
+
+/// How reading a file's contents went.
+#[derive(Clone, Copy, Debug)]
+pub enum Reading<'a> {
+    /// All bytes were read and the file held still: the tag that these contents would get.
+    Whole(&'a Tag),
+    /// The file's length or times changed between the first and the last look.
+    Changed,
+    /// Not all bytes could be read.
+    Failed,
+}
+
+impl Verdict {
+    /// Every verdict, in the order in which reports list them.
+    pub const ALL: [Verdict; 9] = [
+        Verdict::Corrupt,
+        Verdict::Modified,
+        Verdict::Missing,
+        Verdict::Unreadable,
+        Verdict::Unstable,
+        Verdict::Untagged,
+        Verdict::Touched,
+        Verdict::Moved,
+        Verdict::Intact,
+    ];
+
+    /// Judges one file. The stored tag and the actual one must be of the same algorithm.
+    pub fn of(stored: Stored<'_>, reading: Reading<'_>) -> Verdict {
+        let (stored, actual) = match (stored, reading) {
+            (_, Reading::Failed) | (Stored::Damaged, _) => return Verdict::Unreadable,
+            (_, Reading::Changed) => return Verdict::Unstable,
+            (Stored::Absent, Reading::Whole(_)) => return Verdict::Untagged,
+            (Stored::Tag(stored), Reading::Whole(actual)) => (stored, actual),
+        };
+        match (stored.same_contents(actual), same_mtime(stored.mtime, actual.mtime)) {
+            (true, true) => Verdict::Intact,
+            (true, false) => Verdict::Touched,
+            (false, false) => Verdict::Modified,
+            (false, true) => Verdict::Corrupt,
+        }
+    }
+
+    /// Returns the exit status that this verdict asks of a check.
+    ///
+    /// `require_tags` turns a file without a tag from 0 to 1.
+    pub fn exit_status(self, require_tags: bool) -> u8 {
+        match self {
+            Verdict::Intact | Verdict::Touched | Verdict::Moved => 0,
+            Verdict::Untagged => u8::from(require_tags),
+            Verdict::Modified | Verdict::Missing => 1,
+            Verdict::Unstable | Verdict::Unreadable => 2,
+            Verdict::Corrupt => 3,
+        }
+    }
+
+    /// Returns the name in lower case, as JSON carries it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Intact => "intact",
+            Verdict::Touched => "touched",
+            Verdict::Modified => "modified",
+            Verdict::Corrupt => "corrupt",
+            Verdict::Untagged => "untagged",
+            Verdict::Missing => "missing",
+            Verdict::Moved => "moved",
+            Verdict::Unstable => "unstable",
+            Verdict::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Returns the status that outranks the other: 3, then 1, then 2, then 0.
+pub fn worse_status(a: u8, b: u8) -> u8 {
+    let rank = |status| match status {
+        0 => 0,
+        2 => 1,
+        1 => 2,
+        _ => 3,
+    };
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+/// Clock steps of file systems that keep less than nanoseconds: SMB and NTFS 100 ns, some FUSE
+/// and network servers 1 µs, HFS+ and ext3 1 s, FAT 2 s.
+const COARSE_CLOCKS_NS: [i128; 4] = [100, 1_000, 1_000_000_000, 2_000_000_000];
+
+/// Says whether a file's time is the stored one, or the stored one as a coarser file system keeps
+/// it. Copying a tagged tree to such a file system must not turn decay into an edit.
+fn same_mtime(stored: Timestamp, actual: Timestamp) -> bool {
+    if stored == actual {
+        return true;
+    }
+    let (stored, actual) = (stored.as_nanoseconds(), actual.as_nanoseconds());
+    COARSE_CLOCKS_NS.iter().any(|step| stored.div_euclid(*step) * step == actual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadfast_digest::{Algorithm, Digest};
+
+    fn tag(content: u8, length: u64, mtime_ns: i128) -> Tag {
+        Tag {
+            algorithm: Algorithm::Sha256,
+            digest: Digest::from_slice(&[content; 32]).unwrap(),
+            length,
+            mtime: Timestamp::from_nanoseconds(mtime_ns),
+            tagged: Timestamp { seconds: 0, nanoseconds: 0 },
+        }
+    }
+
+    #[test]
+    fn the_table() {
+        let stored = tag(1, 10, 5_500_000_001);
+        let rows = [
+            (tag(1, 10, 5_500_000_001), Verdict::Intact),
+            (tag(1, 10, 7_000_000_000), Verdict::Touched),
+            (tag(2, 10, 7_000_000_000), Verdict::Modified),
+            (tag(2, 10, 5_500_000_001), Verdict::Corrupt),
+            (tag(1, 11, 5_500_000_001), Verdict::Corrupt),
+            (tag(1, 11, 7_000_000_000), Verdict::Modified),
+        ];
+        for (actual, verdict) in rows {
+            assert_eq!(Verdict::of(Stored::Tag(&stored), Reading::Whole(&actual)), verdict);
+        }
+    }
+
+    #[test]
+    fn without_two_tags() {
+        let some = tag(1, 10, 5);
+        let whole = Reading::Whole(&some);
+        assert_eq!(Verdict::of(Stored::Absent, whole), Verdict::Untagged);
+        assert_eq!(Verdict::of(Stored::Damaged, whole), Verdict::Unreadable);
+        assert_eq!(Verdict::of(Stored::Damaged, Reading::Changed), Verdict::Unreadable);
+        for stored in [Stored::Absent, Stored::Tag(&some)] {
+            assert_eq!(Verdict::of(stored, Reading::Changed), Verdict::Unstable);
+            assert_eq!(Verdict::of(stored, Reading::Failed), Verdict::Unreadable);
+        }
+    }
+
+    #[test]
+    fn a_coarser_clock_keeps_decay_apart_from_edits() {
+        let stored = tag(1, 10, 5_123_456_789);
+        for kept in [5_123_456_700, 5_123_456_000, 5_000_000_000, 4_000_000_000] {
+            let reading = tag(2, 10, kept);
+            assert_eq!(
+                Verdict::of(Stored::Tag(&stored), Reading::Whole(&reading)),
+                Verdict::Corrupt,
+                "{kept}"
+            );
+        }
+        for other in [5_123_456_788, 6_000_000_000, 5_123_456_790, 5_123_000_000] {
+            let reading = tag(2, 10, other);
+            assert_eq!(
+                Verdict::of(Stored::Tag(&stored), Reading::Whole(&reading)),
+                Verdict::Modified,
+                "{other}"
+            );
+        }
+        let before_1970 = tag(1, 10, -1_500_000_000);
+        let floored = tag(1, 10, -2_000_000_000);
+        assert_eq!(
+            Verdict::of(Stored::Tag(&before_1970), Reading::Whole(&floored)),
+            Verdict::Intact
+        );
+    }
+
+    #[test]
+    fn three_outranks_one_outranks_two() {
+        assert_eq!([0, 2, 1, 3].into_iter().fold(0, worse_status), 3);
+        assert_eq!([0, 2, 1, 2].into_iter().fold(0, worse_status), 1);
+        assert_eq!([0, 2, 0].into_iter().fold(0, worse_status), 2);
+        assert_eq!(worse_status(0, 0), 0);
+    }
+
+    #[test]
+    fn every_verdict_has_its_status() {
+        let statuses: Vec<(&str, u8)> =
+            Verdict::ALL.iter().map(|v| (v.name(), v.exit_status(false))).collect();
+        assert_eq!(
+            statuses,
+            [
+                ("corrupt", 3),
+                ("modified", 1),
+                ("missing", 1),
+                ("unreadable", 2),
+                ("unstable", 2),
+                ("untagged", 0),
+                ("touched", 0),
+                ("moved", 0),
+                ("intact", 0)
+            ]
+        );
+        assert_eq!(Verdict::Untagged.exit_status(true), 1);
+    }
+}

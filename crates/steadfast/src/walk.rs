@@ -1,0 +1,330 @@
+//! Roots → entry, in a defined order.
+//!
+//! In: a [`Selection`](crate::run::Selection). Out: every regular file beneath its roots, once, in
+//! the order of their names' bytes, a directory's contents where its name stands. Links are never
+//! followed, every step goes by name beneath an open directory. Knows nothing of file contents.
+
+mod exclude;
+mod names;
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use steadfast_sys::file::{Dir, File, FileKind, Status};
+
+pub(crate) use exclude::Excludes;
+use names::Names;
+
+use crate::monitor::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
+use crate::run::Selection;
+use crate::verdict::Verdict;
+
+/// One regular file, found and not yet opened.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its path as the user would write it.
+    pub path: FilePath,
+    place: Place,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    /// By name beneath an open directory; a link there is refused.
+    Beneath(Arc<Dir>),
+    /// As the user typed it; a link there is followed.
+    Typed,
+}
+
+impl Entry {
+    /// Opens the file for reading.
+    ///
+    /// # Errors
+    /// What the system says; also if the name is a link by now.
+    pub(crate) fn open(&self) -> io::Result<File> {
+        match &self.place {
+            Place::Beneath(dir) => dir.open_file(&self.path.name),
+            Place::Typed => File::open(&self.path.to_path()),
+        }
+    }
+
+    /// Looks at the file without opening it.
+    pub(crate) fn status(&self) -> io::Result<Status> {
+        match &self.place {
+            Place::Beneath(dir) => dir.status_of(&self.path.name),
+            Place::Typed => self.open()?.status(),
+        }
+    }
+}
+
+/// What a walk comes upon.
+pub(crate) enum Found {
+    /// A regular file.
+    File(Entry),
+    /// A directory or root that cannot be walked.
+    Trouble(Box<FileEvent>),
+    /// Something worth saying.
+    Notice(Notice),
+}
+
+/// Takes what is found; breaking ends the walk.
+pub(crate) type Sink<'a> = dyn FnMut(Found) -> ControlFlow<()> + 'a;
+
+/// Walks a selection to its end, or until the sink breaks or `stop` is set.
+pub(crate) fn walk(
+    selection: &Selection,
+    excludes: &Excludes,
+    stop: &AtomicBool,
+    sink: &mut Sink<'_>,
+) -> Skipped {
+    let mut walk = Walk {
+        excludes,
+        one_file_system: selection.one_file_system,
+        stop,
+        sink,
+        skipped: Skipped::default(),
+        roots: HashSet::new(),
+        stack: Vec::new(),
+    };
+    let _ = walk.all(selection);
+    walk.skipped
+}
+
+/// A file's identity on this machine: device, inode.
+type Identity = (u64, u64);
+
+fn identity(status: &Status) -> Identity {
+    (status.device, status.inode)
+}
+
+struct Walk<'a, 'b> {
+    excludes: &'a Excludes,
+    one_file_system: bool,
+    stop: &'a AtomicBool,
+    sink: &'a mut Sink<'b>,
+    skipped: Skipped,
+    /// Directories given as roots: each is walked once, as itself.
+    roots: HashSet<Identity>,
+    stack: Vec<Level>,
+}
+
+/// One directory on the way down.
+struct Level {
+    dir: Arc<Dir>,
+    path: Arc<Path>,
+    /// Path from the root, for the excludes.
+    relative: PathBuf,
+    identity: Identity,
+    names: Names,
+    next: usize,
+}
+
+impl Walk<'_, '_> {
+    fn all(&mut self, selection: &Selection) -> ControlFlow<()> {
+        let typed = selection.roots.iter().map(|path| (path, !selection.exact));
+        let listed = selection.listed.iter().map(|path| (path, false));
+        let mut given = HashSet::new();
+        let roots: Vec<(&PathBuf, bool)> = typed.chain(listed).collect();
+        if selection.exact {
+            for (path, _) in roots {
+                self.exactly(path)?;
+            }
+            return ControlFlow::Continue(());
+        }
+        for (path, followed) in &roots {
+            if let Ok(status) = look(path, *followed)
+                && status.kind == FileKind::Directory
+            {
+                self.roots.insert(identity(&status));
+            }
+        }
+        for (path, followed) in roots {
+            match look(path, followed) {
+                Ok(status) => {
+                    // Two names of one file are two entries; the same name twice is one.
+                    let name = match status.kind {
+                        FileKind::Directory => None,
+                        _ => Some(path.file_name().map(OsStr::to_owned)),
+                    };
+                    if given.insert((identity(&status), name)) {
+                        self.root(path, status)?;
+                    } else {
+                        let text = "given more than once: taken once".to_owned();
+                        (self.sink)(Found::Notice(Notice { path: Some(path.clone()), text }))?;
+                    }
+                }
+                Err(error) => self.trouble(path, Subject::Directory, "open", &error)?,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Yields one event for a listed path, whatever it is.
+    fn exactly(&mut self, path: &Path) -> ControlFlow<()> {
+        match look(path, true) {
+            Ok(status) if status.kind == FileKind::Regular => self.typed_file(path),
+            Ok(status) if status.kind == FileKind::Directory => {
+                let error = io::Error::from(io::ErrorKind::IsADirectory);
+                self.trouble(path, Subject::File, "read", &error)
+            }
+            Ok(_) => {
+                let error = io::Error::other("not a regular file");
+                self.trouble(path, Subject::File, "read", &error)
+            }
+            Err(error) => self.trouble(path, Subject::File, "open", &error),
+        }
+    }
+
+    fn root(&mut self, path: &Path, status: Status) -> ControlFlow<()> {
+        match status.kind {
+            FileKind::Directory => match Dir::open(path) {
+                Ok(dir) => {
+                    let shown = if path == Path::new(".") { Path::new("") } else { path };
+                    self.descend(dir, Arc::from(shown), PathBuf::new(), identity(&status))?;
+                    self.tree(status.device)
+                }
+                Err(error) => self.trouble(path, Subject::Directory, "open", &error),
+            },
+            FileKind::Regular => self.typed_file(path),
+            FileKind::Symlink => {
+                self.skipped.symlinks += 1;
+                ControlFlow::Continue(())
+            }
+            FileKind::Other => {
+                self.skipped.special += 1;
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    fn typed_file(&mut self, path: &Path) -> ControlFlow<()> {
+        (self.sink)(Found::File(Entry { path: FilePath::whole(path), place: Place::Typed }))
+    }
+
+    /// Walks what is on the stack until it is empty.
+    fn tree(&mut self, root_device: u64) -> ControlFlow<()> {
+        while let Some(level) = self.stack.last_mut() {
+            if self.stop.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            let Some((name, kind)) = level.names.get(level.next) else {
+                self.refill()?;
+                continue;
+            };
+            level.next += 1;
+            let kind = match kind {
+                Some(kind) => kind,
+                None => match level.dir.status_of(name) {
+                    Ok(status) => status.kind,
+                    Err(error) => {
+                        let path = level.path.join(name);
+                        self.trouble(&path, Subject::File, "look at", &error)?;
+                        continue;
+                    }
+                },
+            };
+            if self.excludes.any()
+                && self.excludes.matches(&level.relative.join(name), kind == FileKind::Directory)
+            {
+                self.skipped.excluded += 1;
+                continue;
+            }
+            match kind {
+                FileKind::Regular => {
+                    let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
+                    let place = Place::Beneath(Arc::clone(&level.dir));
+                    (self.sink)(Found::File(Entry { path, place }))?;
+                }
+                FileKind::Directory => {
+                    let name = name.to_owned();
+                    self.enter(&name, root_device)?;
+                }
+                FileKind::Symlink => self.skipped.symlinks += 1,
+                FileKind::Other => self.skipped.special += 1,
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reads the next names of the deepest directory, or leaves it.
+    fn refill(&mut self) -> ControlFlow<()> {
+        let in_use = self.stack.iter().map(|level| level.names.len_bytes()).sum();
+        let Some(level) = self.stack.last_mut() else { return ControlFlow::Continue(()) };
+        if level.names.is_last() {
+            self.stack.pop();
+            return ControlFlow::Continue(());
+        }
+        let (names, error) = level.names.following(&level.dir, in_use);
+        level.names = names;
+        level.next = 0;
+        let path = Arc::clone(&level.path);
+        match error {
+            Some(error) => self.trouble(shown(&path), Subject::Directory, "list", &error),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Goes into a subdirectory of the deepest directory.
+    fn enter(&mut self, name: &OsStr, root_device: u64) -> ControlFlow<()> {
+        let Some(level) = self.stack.last() else { return ControlFlow::Continue(()) };
+        let path: Arc<Path> = Arc::from(level.path.join(name));
+        let relative = if self.excludes.any() { level.relative.join(name) } else { PathBuf::new() };
+        let opened = level.dir.open_dir(name).and_then(|dir| Ok((dir.status()?, dir)));
+        let (status, dir) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return self.trouble(&path, Subject::Directory, "open", &error),
+        };
+        if self.one_file_system && status.device != root_device {
+            self.skipped.other_file_systems += 1;
+            return ControlFlow::Continue(());
+        }
+        let identity = identity(&status);
+        if self.stack.iter().any(|above| above.identity == identity) {
+            let error = io::Error::other("it is mounted inside itself: not entered again");
+            return self.trouble(&path, Subject::Directory, "enter", &error);
+        }
+        if self.roots.contains(&identity) {
+            return ControlFlow::Continue(());
+        }
+        self.descend(dir, path, relative, identity)
+    }
+
+    fn descend(
+        &mut self,
+        dir: Dir,
+        path: Arc<Path>,
+        relative: PathBuf,
+        identity: Identity,
+    ) -> ControlFlow<()> {
+        let names = Names::before_first();
+        self.stack.push(Level { dir: Arc::new(dir), path, relative, identity, names, next: 0 });
+        self.refill()
+    }
+
+    fn trouble(
+        &mut self,
+        path: &Path,
+        subject: Subject,
+        doing: &'static str,
+        error: &io::Error,
+    ) -> ControlFlow<()> {
+        let mut event = FileEvent::new(FilePath::whole(path));
+        event.subject = subject;
+        event.verdict = Some(Verdict::Unreadable);
+        event.trouble = Some(Trouble::from_io(doing, error));
+        (self.sink)(Found::Trouble(Box::new(event)))
+    }
+}
+
+/// The current directory's path is kept empty; a message names it.
+fn shown(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+fn look(path: &Path, followed: bool) -> io::Result<Status> {
+    if followed { Status::of(path) } else { Status::of_link(path) }
+}

@@ -1,0 +1,157 @@
+//! The names in one directory, in order, in bounded memory.
+//!
+//! In: an open directory. Out: its names sorted by their bytes, as many as the budget holds; a
+//! larger directory is read again for the names that follow, so that ten million files in one
+//! folder need no more memory than a thousand.
+
+use std::ffi::OsStr;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+
+use steadfast_sys::file::{Dir, FileKind};
+
+/// Memory that the names of all directories on the way down share, in bytes.
+const BUDGET_BYTES: usize = 12 << 20;
+
+/// Room that a directory gets at least, in bytes, however deep the tree.
+const BUDGET_BYTES_MIN: usize = 64 << 10;
+
+/// A run of a directory's names, sorted by their bytes.
+#[derive(Default)]
+pub(super) struct Names {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+    /// Whether no name of the directory follows these.
+    last: bool,
+}
+
+struct Span {
+    start: u32,
+    len: u16,
+    kind: Option<FileKind>,
+}
+
+impl Names {
+    /// Makes the empty run before a directory's first name.
+    pub(super) fn before_first() -> Names {
+        Names::default()
+    }
+
+    /// Returns the name at `index` and its kind, if the file system told it.
+    pub(super) fn get(&self, index: usize) -> Option<(&OsStr, Option<FileKind>)> {
+        let span = self.spans.get(index)?;
+        Some((OsStr::from_bytes(self.name(span)), span.kind))
+    }
+
+    /// Says whether the directory has no names after these.
+    pub(super) fn is_last(&self) -> bool {
+        self.last
+    }
+
+    /// Returns the memory that this run takes, in bytes.
+    pub(super) fn len_bytes(&self) -> usize {
+        self.bytes.capacity() + self.spans.capacity() * size_of::<Span>()
+    }
+
+    /// Reads the names that follow this run. `in_use` is what all runs take now, in bytes.
+    ///
+    /// With an error come the names that were read before it.
+    pub(super) fn following(&self, dir: &Dir, in_use: usize) -> (Names, Option<io::Error>) {
+        let budget = (BUDGET_BYTES.saturating_sub(in_use) / 2).max(BUDGET_BYTES_MIN);
+        self.following_within(dir, budget)
+    }
+
+    fn following_within(&self, dir: &Dir, budget: usize) -> (Names, Option<io::Error>) {
+        let after = self.spans.last().map(|span| self.name(span));
+        let mut names = Names { last: true, ..Names::default() };
+        let mut ceiling: Option<Vec<u8>> = None;
+        let result = dir.entries(&mut |entry| {
+            let name = entry.name.as_bytes();
+            let wanted = after.is_none_or(|after| name > after)
+                && ceiling.as_deref().is_none_or(|ceiling| name <= ceiling);
+            if wanted {
+                names.push(name, entry.kind);
+                if names.bytes.len() + names.spans.len() * size_of::<Span>() > budget {
+                    ceiling = names.keep_lower_half();
+                }
+            } else if ceiling.as_deref().is_some_and(|ceiling| name > ceiling) {
+                names.last = false;
+            }
+            ControlFlow::Continue(())
+        });
+        names.sort();
+        names.bytes.shrink_to_fit();
+        names.spans.shrink_to_fit();
+        if result.is_err() {
+            // Names after the error are unknown; reading again would only repeat it.
+            names.last = true;
+        }
+        (names, result.err())
+    }
+
+    fn push(&mut self, name: &[u8], kind: Option<FileKind>) {
+        let start = u32::try_from(self.bytes.len()).expect("the budget is far below 4 GiB");
+        let len = u16::try_from(name.len()).expect("file names have at most 255 bytes");
+        self.bytes.extend_from_slice(name);
+        self.spans.push(Span { start, len, kind });
+    }
+
+    fn name(&self, span: &Span) -> &[u8] {
+        name_in(&self.bytes, span)
+    }
+
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        self.spans.sort_unstable_by(|a, b| name_in(bytes, a).cmp(name_in(bytes, b)));
+    }
+
+    /// Drops the upper half, and returns the last name that stays.
+    fn keep_lower_half(&mut self) -> Option<Vec<u8>> {
+        self.sort();
+        let half = (self.spans.len() / 2).max(1);
+        let mut kept = Names { last: false, ..Names::default() };
+        for span in &self.spans[..half] {
+            kept.push(self.name(span), span.kind);
+        }
+        *self = kept;
+        self.spans.last().map(|span| self.name(span).to_vec())
+    }
+}
+
+fn name_in<'a>(bytes: &'a [u8], span: &Span) -> &'a [u8] {
+    &bytes[span.start as usize..][..usize::from(span.len)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_small_budget_yields_the_same_names_in_the_same_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut expected = BTreeSet::new();
+        for number in 0..700_u32 {
+            let name = format!("{:x}", number.wrapping_mul(2_654_435_761));
+            std::fs::write(folder.path().join(&name), b"").unwrap();
+            expected.insert(name);
+        }
+        let dir = Dir::open(folder.path()).unwrap();
+        for budget in [200, 1_000, 5_000, 1 << 20] {
+            let mut found = Vec::new();
+            let mut names = Names::before_first();
+            let mut passes = 0;
+            while !names.is_last() {
+                let (next, error) = names.following_within(&dir, budget);
+                assert!(error.is_none());
+                let shown = (0..).map_while(|index| next.get(index));
+                found.extend(shown.map(|(name, _)| name.to_str().unwrap().to_owned()));
+                names = next;
+                passes += 1;
+            }
+            assert!(found.iter().eq(expected.iter()), "budget {budget}");
+            assert_eq!(passes == 1, budget == 1 << 20, "budget {budget}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The builder that all tests share: a folder of files, runs over it, and what they said.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast::read::Engine;
+use steadfast::read::buffered::Buffered;
+use steadfast::run::{run, run_with};
+use steadfast::store::Store;
+use steadfast::store::xattr::Xattr;
+use steadfast::{Action, Event, FileEvent, Monitor, Notice, Options, Selection, Summary};
+use steadfast::{Verb, Verdict};
+use tempfile::TempDir;
+
+/// A temporary folder on a file system with extended attributes.
+pub(crate) struct Tree {
+    folder: TempDir,
+}
+
+/// What a run said.
+pub(crate) struct Said {
+    pub(crate) files: Vec<FileEvent>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) summary: Summary,
+}
+
+#[derive(Default)]
+struct Listener {
+    files: Vec<FileEvent>,
+    notices: Vec<Notice>,
+}
+
+impl Monitor for Listener {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::File(file) => self.files.push((**file).clone()),
+            Event::Notice(notice) => self.notices.push(notice.clone()),
+        }
+    }
+}
+
+impl Tree {
+    pub(crate) fn new() -> Tree {
+        // Beside the build, where attributes work; the system's own folder may be in memory.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Tree { folder }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn at(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        self.path().join(name.as_ref())
+    }
+
+    /// Writes a file, making its folders.
+    pub(crate) fn write(&self, name: impl AsRef<OsStr>, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, contents).unwrap();
+        path
+    }
+
+    /// Changes contents and puts the modification time back: what decay looks like.
+    pub(crate) fn corrupt(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.at(name);
+        let mtime = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, contents).unwrap();
+        set_mtime(&path, mtime);
+    }
+
+    /// Changes contents and time: an edit.
+    pub(crate) fn edit(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.at(name);
+        let mtime = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, contents).unwrap();
+        set_mtime(&path, mtime + std::time::Duration::from_secs(60));
+    }
+
+    /// Changes the time alone.
+    pub(crate) fn touch(&self, name: &str) {
+        let path = self.at(name);
+        let mtime = fs::metadata(&path).unwrap().modified().unwrap();
+        set_mtime(&path, mtime + std::time::Duration::from_secs(3600));
+    }
+
+    pub(crate) fn selection(&self) -> Selection {
+        Selection { roots: vec![self.path().to_owned()], ..Selection::default() }
+    }
+
+    pub(crate) fn run(&self, verb: Verb) -> Said {
+        self.run_as(verb, &Options::default())
+    }
+
+    pub(crate) fn run_as(&self, verb: Verb, options: &Options) -> Said {
+        run_on(verb, &self.selection(), options)
+    }
+
+    /// Runs with an engine or a store that misbehaves.
+    pub(crate) fn run_through(
+        &self,
+        verb: Verb,
+        engine: Option<Arc<dyn Engine>>,
+        store: Option<Arc<dyn Store>>,
+    ) -> Said {
+        let mut listener = Listener::default();
+        let engine = engine.unwrap_or_else(|| Arc::new(Buffered));
+        let store = store.unwrap_or_else(|| Arc::new(Xattr));
+        let options = Options { workers: Some(2), ..Options::default() };
+        let selection = self.selection();
+        let summary = run_with(verb, &selection, &options, engine, store, &mut listener).unwrap();
+        Said { files: listener.files, notices: listener.notices, summary }
+    }
+}
+
+/// Runs a verb on any selection.
+pub(crate) fn run_on(verb: Verb, selection: &Selection, options: &Options) -> Said {
+    let mut listener = Listener::default();
+    let summary = run(verb, selection, options, &mut listener).unwrap();
+    Said { files: listener.files, notices: listener.notices, summary }
+}
+
+impl Said {
+    /// Returns the event of the file with this name.
+    pub(crate) fn of(&self, name: &str) -> &FileEvent {
+        let found = self.files.iter().find(|event| event.path.to_path().ends_with(name));
+        found.unwrap_or_else(|| panic!("nothing was said of {name}"))
+    }
+
+    pub(crate) fn verdict(&self, name: &str) -> Option<Verdict> {
+        self.of(name).verdict
+    }
+
+    pub(crate) fn action(&self, name: &str) -> Option<Action> {
+        self.of(name).action
+    }
+
+    pub(crate) fn status(&self) -> u8 {
+        self.summary.exit_status()
+    }
+
+    /// Returns the paths in the order in which they were said, relative to `root`.
+    pub(crate) fn order(&self, root: &Path) -> Vec<Vec<u8>> {
+        let relative = |event: &FileEvent| {
+            let path = event.path.to_path();
+            path.strip_prefix(root).unwrap().as_os_str().as_bytes().to_vec()
+        };
+        self.files.iter().map(relative).collect()
+    }
+}
+
+pub(crate) fn set_mtime(path: &Path, mtime: std::time::SystemTime) {
+    fs::File::options().write(true).open(path).unwrap().set_modified(mtime).unwrap();
+}

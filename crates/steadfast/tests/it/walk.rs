@@ -1,0 +1,164 @@
+//! What is found, in which order, under which name, and what is passed by.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use steadfast::{Options, Selection, Subject, Verb, Verdict};
+
+use crate::tree::{Tree, run_on};
+
+fn names(tree: &Tree, said: &crate::tree::Said) -> Vec<String> {
+    let text = |name: Vec<u8>| String::from_utf8_lossy(&name).into_owned();
+    said.order(tree.path()).into_iter().map(text).collect()
+}
+
+#[test]
+fn the_order_is_that_of_the_names_bytes_whatever_the_workers() {
+    let tree = Tree::new();
+    for name in ["b/z", "b/a", "a", "c", "b.txt", "b/m/deep", "B", "é", "large"] {
+        tree.write(name, name);
+    }
+    tree.write("large", vec![0; 5_000_000]);
+    let expected = ["B", "a", "b/a", "b/m/deep", "b/z", "b.txt", "c", "large", "é"];
+    for workers in [1, 2, 5] {
+        let options = Options { workers: Some(workers), ..Options::default() };
+        assert_eq!(names(&tree, &tree.run_as(Verb::Hash, &options)), expected);
+    }
+}
+
+#[test]
+fn every_file_of_a_wide_tree_comes_out_once_and_in_order() {
+    let tree = Tree::new();
+    let mut expected = BTreeSet::new();
+    for folder in 0..40 {
+        for file in 0..100 {
+            let name = format!("{folder:02}/{file:03}");
+            tree.write(&name, format!("{name} ").repeat(file * 7));
+            expected.insert(name);
+        }
+    }
+    let said = tree.run(Verb::Hash);
+    assert!(names(&tree, &said).iter().eq(expected.iter()));
+    for event in &said.files {
+        let contents = fs::read(event.path.to_path()).unwrap();
+        assert_eq!(event.digest().unwrap().1, steadfast_digest::sha256(&contents));
+    }
+}
+
+#[test]
+fn links_and_special_files_are_passed_by_and_counted() {
+    let tree = Tree::new();
+    tree.write("file", "x");
+    tree.write("folder/inner", "y");
+    symlink("file", tree.at("to-file")).unwrap();
+    symlink("folder", tree.at("to-folder")).unwrap();
+    symlink("/nowhere", tree.at("dangling")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(tree.at("pipe")).status().unwrap();
+    assert!(made.success());
+    let socket = std::os::unix::net::UnixListener::bind(tree.at("socket")).unwrap();
+    let said = tree.run(Verb::Tag);
+    drop(socket);
+    assert_eq!(names(&tree, &said), ["file", "folder/inner"]);
+    assert_eq!((said.summary.skipped.symlinks, said.summary.skipped.special), (3, 2));
+    assert_eq!(said.status(), 0);
+}
+
+#[test]
+fn a_typed_link_is_followed_and_a_listed_one_is_not() {
+    let tree = Tree::new();
+    tree.write("folder/inner", "y");
+    symlink("folder", tree.at("link")).unwrap();
+    let typed = Selection { roots: vec![tree.at("link")], ..Selection::default() };
+    assert_eq!(run_on(Verb::Hash, &typed, &Options::default()).files.len(), 1);
+    let listed = Selection { listed: vec![tree.at("link")], ..Selection::default() };
+    let said = run_on(Verb::Hash, &listed, &Options::default());
+    assert_eq!((said.files.len(), said.summary.skipped.symlinks), (0, 1));
+}
+
+#[test]
+fn names_are_bytes_and_survive_as_they_are() {
+    let tree = Tree::new();
+    let hostile: [&[u8]; 6] =
+        [b"new\nline", b"back\\slash", b" blank ", b"\x1b[31mred", b"not \xff utf-8", b"-dash"];
+    for name in hostile {
+        tree.write(OsStr::from_bytes(name), "x");
+    }
+    tree.run(Verb::Tag);
+    let said = tree.run(Verb::Check);
+    assert_eq!(said.summary.verdicts(Verdict::Intact), 6);
+    let found: BTreeSet<Vec<u8>> = said.order(tree.path()).into_iter().collect();
+    assert_eq!(found, hostile.iter().map(|name| name.to_vec()).collect());
+}
+
+#[test]
+fn a_path_given_twice_is_taken_once_and_named() {
+    let tree = Tree::new();
+    tree.write("folder/a", "x");
+    let folder = tree.at("folder");
+    let twice = vec![folder.clone(), folder.join("../folder"), folder.join("a"), folder.join("a")];
+    let selection = Selection { roots: twice, ..Selection::default() };
+    let said = run_on(Verb::Hash, &selection, &Options::default());
+    assert_eq!(said.notices.len(), 2);
+    assert_eq!(said.notices[0].path, Some(folder.join("../folder")));
+    assert_eq!(said.files.len(), 2, "the folder once, the file by its own name once");
+    let nested = Selection { roots: vec![tree.path().into(), folder], ..Selection::default() };
+    assert_eq!(run_on(Verb::Hash, &nested, &Options::default()).files.len(), 1);
+}
+
+#[test]
+fn an_exact_list_yields_one_event_a_path_in_its_order() {
+    let tree = Tree::new();
+    let (a, b) = (tree.write("a", "x"), tree.write("b", "y"));
+    symlink("b", tree.at("link")).unwrap();
+    let listed =
+        vec![b.clone(), a.clone(), b, tree.at("absent"), tree.path().into(), tree.at("link")];
+    let selection = Selection { listed: listed.clone(), exact: true, ..Selection::default() };
+    let said = run_on(Verb::Hash, &selection, &Options::default());
+    let paths: Vec<PathBuf> = said.files.iter().map(|event| event.path.to_path()).collect();
+    assert_eq!(paths, listed);
+    let hashed: Vec<bool> = said.files.iter().map(|event| event.actual.is_some()).collect();
+    assert_eq!(hashed, [true, true, true, false, false, true]);
+    assert_eq!(said.status(), 2);
+}
+
+#[test]
+fn an_absent_path_is_named_and_the_others_are_still_done() {
+    let tree = Tree::new();
+    let there = tree.write("there", "x");
+    let selection = Selection { roots: vec![tree.at("absent"), there], ..Selection::default() };
+    let said = run_on(Verb::Tag, &selection, &Options::default());
+    let absent = said.of("absent");
+    assert_eq!((absent.verdict, absent.subject), (Some(Verdict::Unreadable), Subject::Directory));
+    assert_eq!(
+        absent.trouble.as_ref().unwrap().to_string(),
+        "cannot open: no such file or directory"
+    );
+    assert!(said.of("there").action.is_some());
+    assert_eq!(said.status(), 2);
+}
+
+#[test]
+fn excludes_leave_out_files_and_whole_folders() {
+    let tree = Tree::new();
+    for name in ["keep", "a.tmp", "build/x", "src/build/y", "src/keep"] {
+        tree.write(name, "x");
+    }
+    let excludes = vec!["*.tmp".to_owned(), "/build/".to_owned()];
+    let selection = Selection { excludes, ..tree.selection() };
+    let said = run_on(Verb::Hash, &selection, &Options::default());
+    assert_eq!(names(&tree, &said), ["keep", "src/build/y", "src/keep"]);
+    assert_eq!(said.summary.skipped.excluded, 2);
+}
+
+#[test]
+fn a_deep_tree_is_walked_to_its_end() {
+    let tree = Tree::new();
+    let deep: PathBuf = std::iter::repeat_n("d", 400).collect();
+    tree.write(deep.join("file"), "x");
+    assert_eq!(tree.run(Verb::Tag).summary.files, 1);
+    assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Intact), 1);
+}
