@@ -13,6 +13,9 @@ use crate::constants::{Block, K, State};
 /// One to four lanes.
 pub(super) const LANE_CHOICES: &[usize] = &[1, 2, 3, 4];
 
+/// How far ahead of the rounds a block is fetched into the first-level cache.
+const PREFETCH_BLOCKS: usize = 16;
+
 /// Tells whether this processor has the instructions.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("sha")
@@ -45,6 +48,9 @@ fn compress_lanes<const LANES: usize>(states: &mut [State], blocks: &[&[Block]])
     for index in 0..blocks[0].len() {
         let (abef_before, cdgh_before) = (abef, cdgh);
         let block = blocks.map(|lane| &lane[index]);
+        for lane in blocks {
+            prefetch(&lane[(index + PREFETCH_BLOCKS).min(lane.len() - 1)]);
+        }
         let mut w = [0, 1, 2, 3].map(|quarter| block.map(|block| message_words(block, quarter)));
         sixteen_times!(FOUR => {
             let present = w[FOUR % 4];
@@ -129,6 +135,12 @@ fn unpack(abef: __m128i, cdgh: __m128i) -> State {
     store_words(&mut state[1], _mm_alignr_epi8::<8>(dchg, feba));
     let [[a, b, c, d], [e, f, g, h]] = state;
     [a, b, c, d, e, f, g, h]
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn prefetch(block: &Block) {
+    _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().cast());
 }
 
 #[inline]
