@@ -236,6 +236,25 @@ impl Shared {
         locked(&self.schedule)
     }
 
+    /// Sets the calling thread's QoS level, and notes once what came of it.
+    fn take_level(&self) {
+        let level = self.settings.qos;
+        let steps = qos::apply_to_thread(level);
+        if steps.is_empty() {
+            return;
+        }
+        let told = steps.iter().map(|step| match &step.result {
+            Ok(()) => format!("{} set", step.what),
+            Err(error) => format!("{} refused ({error})", step.what),
+        });
+        let text = format!("QoS {level}: {}", told.collect::<Vec<_>>().join(", "));
+        let notice = Notice { path: None, text };
+        let mut notices = locked(&self.notices);
+        if !notices.contains(&notice) {
+            notices.push(notice);
+        }
+    }
+
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -276,7 +295,7 @@ impl ThreadOf {
 
     fn run(self, hashes: bool) {
         let shared = &*self.shared;
-        qos::apply_to_thread(shared.settings.qos);
+        shared.take_level();
         let mut clock = StageClock::start();
         let mut schedule = shared.schedule();
         while !shared.stopped() && !schedule.is_over() {

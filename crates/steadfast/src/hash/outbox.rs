@@ -44,7 +44,9 @@ impl Outbox {
     pub(super) fn put(&self, events: Vec<Numbered>) {
         let mut queue = locked(&self.queue);
         for (number, event) in events {
-            let place = (number - queue.first) as usize;
+            // After a run was stopped, its last threads may come too late.
+            let Some(place) = number.checked_sub(queue.first) else { continue };
+            let place = place as usize;
             if queue.places.len() <= place {
                 queue.places.resize_with(place + 1, || None);
             }

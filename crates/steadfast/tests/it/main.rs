@@ -4,6 +4,9 @@
 
 mod anomaly;
 mod check;
+mod damage;
 mod formats;
+mod image;
+mod seals;
 mod tree;
 mod walk;

@@ -1,0 +1,218 @@
+//! What the command line may say. The doc comments are the help texts.
+//!
+//! In: arguments. Out: plain values; `args/verbs.rs` has one struct for each verb, made of the
+//! groups here, so nothing is written twice.
+
+mod selection;
+mod verbs;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, ValueEnum};
+use steadfast::{Algorithm, Backend, Level, Options, ReadFrom};
+use steadfast_report::{FindingRule, TextOptions, Units};
+
+pub(crate) use verbs::{
+    CheckArgs, Command, HashArgs, RetagArgs, ShowArgs, TagArgs, UntagArgs, UpdateArgs,
+};
+
+/// Keep files unchanged, and know what it costs.
+///
+/// Records a digest for every file in an extended attribute (a tag), re-reads the files later, and
+/// tells edits from decay (a verdict).
+#[derive(Debug, Parser)]
+#[command(
+    name = "steadfast",
+    version,
+    long_version = long_version(),
+    arg_required_else_help = true,
+    after_long_help = "\
+Begin with `steadfast tag DIR`, once. Run `steadfast check DIR` from time to time; after edits, \
+`steadfast update DIR`.
+
+Exit status: 0 nothing wrong; 1 something is modified or missing; 2 could not tell (usage, \
+unreadable, unstable); 3 something is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Which files.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which files")]
+pub(crate) struct PathArgs {
+    /// Files and directories; directories are walked to their ends. Symbolic links are followed
+    /// here and nowhere below [default: the current directory]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Read further paths from FILE, one on each line; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) files_from: Option<PathBuf>,
+
+    /// The paths in --files-from end with NUL, as `find -print0` writes them
+    #[arg(short = '0', long, requires = "files_from")]
+    pub(crate) null: bool,
+
+    /// Leave out what PATTERN matches, in the syntax of .gitignore, relative to each PATH.
+    /// Repeatable; nothing is left out unasked
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Read such patterns from FILE, one on each line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exclude_from: Vec<PathBuf>,
+
+    /// Do not enter directories on other file systems
+    #[arg(long)]
+    pub(crate) one_file_system: bool,
+}
+
+/// How files are read and hashed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How to read and hash")]
+pub(crate) struct EngineArgs {
+    /// Hash in N threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
+
+    /// Use this SHA-256 backend or fail; `steadfast --version` lists those of this machine
+    /// [default: the fastest, measured]
+    #[arg(long, value_name = "NAME", value_parser = Backend::named)]
+    backend: Option<Backend>,
+
+    /// Hash N files at once in each thread, as the backend allows [default: the fastest]
+    #[arg(long, value_name = "N")]
+    lanes: Option<NonZeroUsize>,
+
+    /// Run at a QoS level: background, utility, default, user-initiated, user-interactive, or 9,
+    /// 17, 21, 25, 33
+    #[arg(long, value_name = "LEVEL", default_value_t)]
+    qos: Level,
+
+    /// Where bytes come from. `media` bypasses the page cache where the file system can, so that
+    /// the check proves the storage rather than the RAM
+    #[arg(long, value_name = "PLACE", value_enum, default_value = "cache")]
+    read_from: Place,
+}
+
+impl EngineArgs {
+    /// Fills in a run's options.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            workers: self.workers.map(NonZeroUsize::get),
+            backend: self.backend,
+            lanes: self.lanes.map(NonZeroUsize::get),
+            qos: self.qos,
+            read_from: match self.read_from {
+                Place::Cache => ReadFrom::Cache,
+                Place::Media => ReadFrom::Media,
+            },
+            ..Options::default()
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Place {
+    Cache,
+    Media,
+}
+
+/// The algorithm of new digests.
+#[derive(Debug, Args)]
+pub(crate) struct AlgorithmArg {
+    /// Digest with ALGORITHM: sha256, sha512, sha384, sha1, md5, blake2b, blake3, xxh3-128, crc32c
+    /// or fletcher64 [default: sha256; where there is a tag, the tag's]
+    #[arg(long, value_name = "ALGORITHM")]
+    pub(crate) algorithm: Option<Algorithm>,
+}
+
+impl AlgorithmArg {
+    /// Puts the choice into a run's options.
+    pub(crate) fn choose(&self, options: Options) -> Options {
+        Options { algorithm: self.algorithm, ..options }
+    }
+}
+
+/// How the answer looks.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to print")]
+pub(crate) struct OutputArgs {
+    /// Print one JSON object for each file, the summary last; times in nanoseconds
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+
+    /// Print CSV, one row for each file, below a header
+    #[arg(long)]
+    pub(crate) csv: bool,
+
+    /// Print a line for every file, with its seconds and GB/s
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// Print only what went wrong; corrupt files always
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si")]
+    units: UnitsArg,
+
+    /// Show progress on stderr. `auto`: one line on a terminal, elsewhere a line every 10 s, none
+    /// with --quiet, and with --json or --csv only on a terminal
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(crate) progress: When,
+}
+
+impl OutputArgs {
+    /// Returns the multiples of bytes.
+    pub(crate) fn units(&self) -> Units {
+        match self.units {
+            UnitsArg::Si => Units::Si,
+            UnitsArg::Iec => Units::Iec,
+        }
+    }
+
+    /// Returns how text is written, with the colours that stdout and the environment allow.
+    pub(crate) fn text(&self, rule: FindingRule) -> TextOptions {
+        let choice = anstream::AutoStream::choice(&std::io::stdout());
+        TextOptions {
+            verbose: self.verbose,
+            quiet: self.quiet,
+            color: choice != anstream::ColorChoice::Never,
+            units: self.units(),
+            rule,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum UnitsArg {
+    Si,
+    Iec,
+}
+
+/// When to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Auto,
+    Never,
+    Always,
+}
+
+/// Whether a writing verb writes.
+#[derive(Debug, Args)]
+pub(crate) struct DryRunArg {
+    /// Say what would be written, and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+}
+
+/// The version, and what this machine offers.
+fn long_version() -> String {
+    let backends: Vec<&str> = Backend::detected().map(Backend::name).collect();
+    format!("{}\nSHA-256 backends here: {}", env!("CARGO_PKG_VERSION"), backends.join(", "))
+}

@@ -1,0 +1,72 @@
+//! Paths and patterns, from arguments and from lists, to a [`Selection`].
+//!
+//! In: the arguments that name files. Out: what a run is about. Paths are bytes and stay so.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use steadfast::Selection;
+
+use super::PathArgs;
+
+impl PathArgs {
+    /// Gathers the selection; without any path it is the current directory.
+    ///
+    /// # Errors
+    /// If a list of paths or patterns cannot be read.
+    pub(crate) fn selection(&self) -> anyhow::Result<Selection> {
+        let listed = match &self.files_from {
+            Some(list) => {
+                let separator = if self.null { 0 } else { b'\n' };
+                listed_paths(list, separator)
+                    .with_context(|| format!("cannot read the list `{}`", list.display()))?
+            }
+            None => Vec::new(),
+        };
+        let roots = match self.paths.is_empty() && self.files_from.is_none() {
+            true => vec![PathBuf::from(".")],
+            false => self.paths.clone(),
+        };
+        let mut excludes = self.exclude.clone();
+        for file in &self.exclude_from {
+            let patterns = fs::read_to_string(file)
+                .with_context(|| format!("cannot read the patterns in `{}`", file.display()))?;
+            excludes.extend(patterns.lines().map(str::to_owned));
+        }
+        Ok(Selection {
+            roots,
+            listed,
+            excludes,
+            one_file_system: self.one_file_system,
+            ..Selection::default()
+        })
+    }
+
+    /// Gathers the selection of a verb that destroys a record, which takes no default.
+    ///
+    /// # Errors
+    /// As above, and if no path is named.
+    pub(crate) fn explicit_selection(&self, verb: &str) -> anyhow::Result<Selection> {
+        if self.paths.is_empty() && self.files_from.is_none() {
+            bail!(
+                "{verb} needs a PATH: it gives up the record of what files held, so it never \
+                 takes the current directory for granted; `steadfast {verb} .` says that you do"
+            );
+        }
+        self.selection()
+    }
+}
+
+fn listed_paths(list: &Path, separator: u8) -> io::Result<Vec<PathBuf>> {
+    let mut bytes = Vec::new();
+    match list.as_os_str() == "-" {
+        true => io::stdin().lock().read_to_end(&mut bytes)?,
+        false => fs::File::open(list)?.read_to_end(&mut bytes)?,
+    };
+    let names = bytes.split(|&byte| byte == separator).filter(|name| !name.is_empty());
+    Ok(names.map(|name| OsString::from_vec(name.to_vec()).into()).collect())
+}

@@ -1,0 +1,96 @@
+//! `steadfast hash`: prints digests; `hash/compare.rs` checks them.
+
+mod compare;
+
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use steadfast::manifest::sums::{self, Ending, Style};
+use steadfast::verdict::worse_status;
+use steadfast::{Algorithm, Selection, Verb};
+use steadfast_report::Sums;
+
+use crate::args::HashArgs;
+use crate::console::write_out;
+use crate::exit::{COULD_NOT_TELL, complain};
+
+use super::execute;
+
+pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
+    if args.compare.check {
+        return compare::run(args);
+    }
+    let stdin = Path::new("-");
+    if !args.paths.paths.iter().any(|path| path == stdin) {
+        return hash(args, args.paths.selection()?);
+    }
+    ensure!(!args.output.json && !args.output.csv, "`-` cannot be told in JSON or CSV");
+    let selection = args.paths.selection()?;
+    let mut status = 0;
+    for part in args.paths.paths.split_inclusive(|path| path == stdin) {
+        let (roots, ends_in_stdin) = match part.split_last() {
+            Some((last, roots)) if last == stdin => (roots, true),
+            _ => (part, false),
+        };
+        if !roots.is_empty() {
+            let roots = roots.to_vec();
+            let part = Selection { roots, listed: Vec::new(), ..selection.clone() };
+            status = worse_status(status, hash(args, part)?);
+        }
+        if ends_in_stdin {
+            status = worse_status(status, hash_stdin(args)?);
+        }
+    }
+    if !selection.listed.is_empty() {
+        let part = Selection { roots: Vec::new(), ..selection };
+        status = worse_status(status, hash(args, part)?);
+    }
+    Ok(status)
+}
+
+/// Hashes files. Named one by one, each gets its line, in order and as often as it is named, as
+/// `sha256sum` has it; with a directory among them they are walked like any tree.
+fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
+    let plain = |path: &PathBuf| !path.is_dir();
+    if selection.listed.is_empty() && selection.roots.iter().all(plain) {
+        selection.listed = std::mem::take(&mut selection.roots);
+        selection.exact = true;
+    }
+    let options = args.algorithm.choose(args.engine.options());
+    execute(Verb::Hash, &selection, options, &args.output, |text| {
+        Box::new(Sums {
+            style: style(args),
+            ending: ending(args),
+            for_terminal: io::stdout().is_terminal(),
+            summary: args.output.verbose.then_some(text),
+        })
+    })
+}
+
+fn hash_stdin(args: &HashArgs) -> anyhow::Result<u8> {
+    let algorithm = args.algorithm.algorithm.unwrap_or(Algorithm::Sha256);
+    let digest = match steadfast::run::digest_of(&mut io::stdin().lock(), algorithm) {
+        Ok(digest) => digest,
+        Err(error) => {
+            complain(&format!("-: cannot read: {error}"));
+            return Ok(COULD_NOT_TELL);
+        }
+    };
+    let mut line = Vec::new();
+    sums::write_line(algorithm, &digest, Path::new("-"), style(args), ending(args), &mut line)?;
+    match write_out(&line) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
+        _ => Ok(0),
+    }
+}
+
+fn style(args: &HashArgs) -> Style {
+    if args.tag { Style::Tagged } else { Style::Untagged }
+}
+
+fn ending(args: &HashArgs) -> Ending {
+    if args.zero { Ending::Nul } else { Ending::Newline }
+}

@@ -1,0 +1,163 @@
+//! `steadfast hash --check`: documents of digests against files, as `sha256sum --check` does.
+//!
+//! In: documents. Out: a line for each file, and 0 or 1. A document is read in batches of lines of
+//! one algorithm, each of them one run, so that memory is bounded whatever its length.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use steadfast::manifest::sums::{Line, Lines};
+use steadfast::{Algorithm, Digest, Options, Selection, Verb};
+use steadfast_report::Pages;
+use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
+
+use crate::args::HashArgs;
+use crate::console::write_out;
+use crate::exit;
+
+use super::super::render;
+
+/// Lines of one batch.
+const BATCH_LINES: usize = 16_384;
+
+pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
+    let stdin = [PathBuf::from("-")];
+    let documents = match args.paths.paths.as_slice() {
+        [] => &stdin[..],
+        documents => documents,
+    };
+    let mut check = Check {
+        args,
+        stop: exit::stop_on_signals()?,
+        comparison: Comparison::new(ComparisonOptions {
+            quiet: args.output.quiet,
+            silent: args.compare.status,
+            for_terminal: io::stdout().is_terminal(),
+        }),
+    };
+    let mut status = 0;
+    for document in documents {
+        status = status.max(check.document(document)?);
+        if check.stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(status)
+}
+
+struct Check<'a> {
+    args: &'a HashArgs,
+    stop: Arc<AtomicBool>,
+    comparison: Comparison,
+}
+
+impl Check<'_> {
+    /// Checks one document and returns its status: 0, 1, or 130 if interrupted.
+    fn document(&mut self, document: &Path) -> anyhow::Result<u8> {
+        let from_stdin = document.as_os_str() == "-";
+        let reader: Box<dyn BufRead> = match from_stdin {
+            true => Box::new(io::stdin().lock()),
+            false => match File::open(document) {
+                Ok(file) => Box::new(BufReader::new(file)),
+                Err(error) => return Ok(unreadable(document, &error)),
+            },
+        };
+        let mut batch: Vec<Line> = Vec::new();
+        let mut pages = Pages::default();
+        for line in Lines::new(reader, self.args.algorithm.algorithm, super::ending(self.args)) {
+            let line = match line {
+                Ok(Ok(line)) => line,
+                Ok(Err(error)) => {
+                    let warn = self.args.compare.warn;
+                    self.comparison.improper(document, error, warn, &mut pages);
+                    write(&mut pages)?;
+                    continue;
+                }
+                Err(error) => return Ok(unreadable(document, &error)),
+            };
+            self.comparison.count_line();
+            let full = batch.len() == BATCH_LINES;
+            let other = batch.last().is_some_and(|last| last.algorithm != line.algorithm);
+            let stdin = line.path == Path::new("-");
+            if (full || other || stdin) && !self.batch(&mut batch)? {
+                return Ok(130);
+            }
+            if stdin {
+                // What gives the lines cannot give contents as well.
+                let digest = if from_stdin { None } else { digest_of_stdin(line.algorithm) };
+                self.comparison.settle(&line, digest, &mut pages);
+                write(&mut pages)?;
+            } else {
+                batch.push(line);
+            }
+        }
+        if !self.batch(&mut batch)? {
+            return Ok(130);
+        }
+        let tally = self.comparison.end_document(document, &mut pages);
+        write(&mut pages)?;
+        Ok(self.status(&tally, document))
+    }
+
+    /// Compares the files of a batch and empties it. False means that the run was interrupted.
+    fn batch(&mut self, batch: &mut Vec<Line>) -> anyhow::Result<bool> {
+        if self.args.compare.ignore_missing {
+            batch.retain(|line| !is_missing(&line.path));
+        }
+        let Some(first) = batch.first() else { return Ok(true) };
+        let options = Options {
+            algorithm: Some(first.algorithm),
+            stop: Arc::clone(&self.stop),
+            ..self.args.engine.options()
+        };
+        let listed = batch.iter().map(|line| line.path.clone()).collect();
+        let selection = Selection { listed, exact: true, ..Selection::default() };
+        for line in batch.drain(..) {
+            self.comparison.expect(line);
+        }
+        let output = &self.args.output;
+        let status = render(Verb::Hash, &selection, options, output, &mut self.comparison)?;
+        Ok(status != 130)
+    }
+
+    fn status(&self, tally: &Tally, document: &Path) -> u8 {
+        let compare = &self.args.compare;
+        let none = tally.matched + tally.mismatched + tally.unreadable == 0;
+        if compare.ignore_missing && none && tally.lines > 0 {
+            exit::complain(&format!("{}: no file was verified", document.display()));
+        }
+        let failed = tally.mismatched > 0 || tally.unreadable > 0;
+        u8::from(failed || none || (compare.strict && tally.improper > 0))
+    }
+}
+
+/// Tells that a document cannot be read, which is status 1 as in coreutils.
+fn unreadable(document: &Path, error: &io::Error) -> u8 {
+    exit::complain(&format!("{}: cannot read: {error}", document.display()));
+    1
+}
+
+fn digest_of_stdin(algorithm: Algorithm) -> Option<Digest> {
+    steadfast::run::digest_of(&mut io::stdin().lock(), algorithm).ok()
+}
+
+fn is_missing(path: &Path) -> bool {
+    fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Writes what was rendered outside of a run.
+fn write(pages: &mut Pages) -> anyhow::Result<()> {
+    let Pages { answer, trouble } = std::mem::take(pages);
+    // There is no place left to say that stderr is gone.
+    let _ = io::stderr().write_all(&trouble);
+    match write_out(&answer) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
+        _ => Ok(()),
+    }
+}

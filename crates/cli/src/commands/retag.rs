@@ -1,0 +1,17 @@
+//! `steadfast retag`: arguments → a run that replaces tags → the report.
+
+use steadfast::{Options, Verb};
+
+use crate::args::RetagArgs;
+
+use super::{execute, report};
+
+pub(super) fn run(args: &RetagArgs) -> anyhow::Result<u8> {
+    let selection = match args.accept {
+        true => args.paths.explicit_selection("retag --accept")?,
+        false => args.paths.selection()?,
+    };
+    let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
+    let options = args.algorithm.choose(options);
+    execute(Verb::Retag { accept: args.accept }, &selection, options, &args.output, report)
+}

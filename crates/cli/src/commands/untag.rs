@@ -1,0 +1,13 @@
+//! `steadfast untag`: arguments → a run that removes tags → the report.
+
+use steadfast::{Options, Verb};
+
+use crate::args::UntagArgs;
+
+use super::{execute, report};
+
+pub(super) fn run(args: &UntagArgs) -> anyhow::Result<u8> {
+    let selection = args.paths.explicit_selection("untag")?;
+    let options = Options { dry_run: args.dry_run.dry_run, ..Options::default() };
+    execute(Verb::Untag, &selection, options, &args.output, report)
+}

@@ -1,0 +1,130 @@
+//! The monitor between a run and the outside: renders events, writes pages, shows progress.
+//!
+//! In: events and progress. Out: bytes on stdout and stderr. What is rendered waits for the next
+//! tick of progress, a tenth of a second away, or for 64 KiB; so a person who watches a pipe sees
+//! findings as they come, and 100,000 lines cost few writes. Knows nothing of verbs.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use steadfast::{Event, Monitor, Progress, Summary};
+use steadfast_report::{Pages, Renderer, RunView};
+
+use crate::args::OutputArgs;
+use crate::progress::ProgressLine;
+
+/// Bytes of pages that wait for a tick.
+const WAITING_LEN_MAX: usize = 64 << 10;
+
+/// Renders and writes what a run says.
+pub(crate) struct Console<'a> {
+    renderer: &'a mut dyn Renderer,
+    pages: Pages,
+    progress: ProgressLine,
+    /// Ends the run when nobody reads the answer any more.
+    stop: Arc<AtomicBool>,
+    outlet: Outlet,
+}
+
+/// What became of stdout.
+enum Outlet {
+    Open,
+    /// The reader went away, as `head` does. That is its right.
+    Closed,
+    Failed(io::Error),
+}
+
+impl<'a> Console<'a> {
+    pub(crate) fn new(
+        renderer: &'a mut dyn Renderer,
+        output: &OutputArgs,
+        stop: &Arc<AtomicBool>,
+    ) -> Console<'a> {
+        let machine_read = output.json || output.csv;
+        let progress =
+            ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
+        Console {
+            renderer,
+            pages: Pages::default(),
+            progress,
+            stop: Arc::clone(stop),
+            outlet: Outlet::Open,
+        }
+    }
+
+    /// Whether it is worth counting the tree beforehand.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.progress.is_shown()
+    }
+
+    /// Writes the end and returns the exit status.
+    ///
+    /// # Errors
+    /// If the run could not go on, or its answer could not be written.
+    pub(crate) fn finish(
+        mut self,
+        result: Result<Summary, steadfast::Error>,
+    ) -> anyhow::Result<u8> {
+        self.progress.clear();
+        if let Ok(summary) = &result {
+            self.renderer.end(&RunView::of(summary), &mut self.pages);
+        }
+        self.pour();
+        // The library's message names its source already; a chain would say it twice.
+        let mut summary = result.map_err(|error| anyhow::anyhow!("{error}"))?;
+        match self.outlet {
+            Outlet::Open => {}
+            Outlet::Closed => summary.interrupted = false,
+            Outlet::Failed(error) => return Err(error).context("cannot write to stdout"),
+        }
+        Ok(summary.exit_status())
+    }
+
+    /// Writes what waits.
+    fn pour(&mut self) {
+        let Console { pages, progress, outlet, .. } = self;
+        if pages.answer.is_empty() && pages.trouble.is_empty() {
+            return;
+        }
+        progress.aside(|| {
+            if matches!(outlet, Outlet::Open)
+                && let Err(error) = write_out(&pages.answer)
+            {
+                *outlet = match error.kind() {
+                    io::ErrorKind::BrokenPipe => Outlet::Closed,
+                    _ => Outlet::Failed(error),
+                };
+            }
+            // There is no place left to say that stderr is gone.
+            let _ = io::stderr().lock().write_all(&pages.trouble);
+        });
+        pages.answer.clear();
+        pages.trouble.clear();
+        if !matches!(self.outlet, Outlet::Open) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Monitor for Console<'_> {
+    fn event(&mut self, event: &Event) {
+        self.renderer.event(event, &mut self.pages);
+        if self.pages.answer.len() + self.pages.trouble.len() >= WAITING_LEN_MAX {
+            self.pour();
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.pour();
+        self.progress.show(progress);
+    }
+}
+
+/// Writes to stdout at once.
+pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()
+}

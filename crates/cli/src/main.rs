@@ -1,0 +1,21 @@
+//! The `steadfast` command: arguments → one library call → one renderer.
+//!
+//! In: arguments. Out: an exit status; the answer on stdout, progress and trouble on stderr. The
+//! only crate that prints, exits or reads the environment; it has no facts of its own.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod console;
+mod exit;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    exit::code(commands::dispatch(&cli.command))
+}

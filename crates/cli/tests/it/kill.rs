@@ -1,0 +1,229 @@
+//! A command that is killed at any moment: every tag it leaves is absent, the old one whole, or the
+//! new one and true; the next run finishes the work.
+//!
+//! In: rounds of `tag` and `update`, each killed after a delay spread over a full run's time. Out:
+//! the stored tags and verdicts, asked of the library.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime};
+
+use steadfast::{Event, FileEvent, Monitor, Options, Selection, Summary, Tag, Verb, Verdict};
+use tempfile::TempDir;
+
+const FILES: usize = 400;
+
+/// Rounds of each verb.
+const ROUNDS: usize = 100;
+
+/// Rounds after which a run may finish what the killed ones left.
+const ROUNDS_PER_FINISH: usize = 20;
+
+/// Rounds of each verb that must have been cut in the middle, or the test shows nothing.
+const CUTS_MIN: usize = 15;
+
+/// Pseudo-random numbers, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+#[derive(Default)]
+struct Listener {
+    files: Vec<FileEvent>,
+}
+
+impl Monitor for Listener {
+    fn event(&mut self, event: &Event) {
+        if let Event::File(file) = event {
+            self.files.push((**file).clone());
+        }
+    }
+}
+
+/// What is known of one file before a round.
+struct Known {
+    path: PathBuf,
+    /// How often it was edited; its contents begin with that number.
+    edits: u64,
+    tag: Option<Tag>,
+}
+
+struct Round {
+    folder: TempDir,
+    random: Random,
+    files: Vec<Known>,
+    /// The shortest time of a run that was not killed.
+    full: Duration,
+}
+
+impl Round {
+    fn new(seed: u64) -> Round {
+        // Beside the build, where attributes work; the system's own folder may be in memory.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let mut random = Random(seed);
+        let mut files = Vec::new();
+        for number in 0..FILES {
+            let path = folder.path().join(format!("{:02}/{number:03}", number / 20));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let len = match number % 40 {
+                7 => 1_200_000,
+                other => [3_000, 40_000, 500, 100_000][other % 4],
+            };
+            let len = len + random.below(2_000) as usize;
+            fs::write(&path, vec![number as u8; len]).unwrap();
+            files.push(Known { path, edits: 0, tag: None });
+        }
+        Round { folder, random, files, full: Duration::MAX }
+    }
+
+    fn command(&self, verb: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        command.arg(verb).arg(self.folder.path()).arg("--quiet");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    fn library(&self, verb: Verb) -> (Summary, Vec<FileEvent>) {
+        let roots = vec![self.folder.path().to_owned()];
+        let selection = Selection { roots, ..Selection::default() };
+        let mut listener = Listener::default();
+        let options = Options::default();
+        let summary = steadfast::run::run(verb, &selection, &options, &mut listener).unwrap();
+        assert_eq!(listener.files.len(), FILES);
+        (summary, listener.files)
+    }
+
+    /// Runs a verb to its end.
+    fn finish(&mut self, verb: &str) {
+        let start = Instant::now();
+        let status = self.command(verb).status().unwrap();
+        self.full = self.full.min(start.elapsed());
+        assert!(status.success(), "{verb}: {status}");
+    }
+
+    /// Runs a verb and kills it somewhere on its way; says whether it was still running.
+    fn kill(&mut self, verb: &str) -> bool {
+        let span = self.full.as_nanos() as u64 * 11 / 10;
+        let delay = Duration::from_nanos(self.random.below(span));
+        let mut child = self.command(verb).spawn().unwrap();
+        let (_never, nothing) = mpsc::channel::<()>();
+        let _ = nothing.recv_timeout(delay);
+        child.kill().unwrap();
+        !child.wait().unwrap().success()
+    }
+
+    /// Edits about a third of the files.
+    fn edit(&mut self) {
+        for known in &mut self.files {
+            if self.random.below(3) == 0 {
+                let mtime = fs::metadata(&known.path).unwrap().modified().unwrap();
+                let mut contents = fs::read(&known.path).unwrap();
+                known.edits += 1;
+                contents[..8].copy_from_slice(&known.edits.to_le_bytes());
+                fs::write(&known.path, contents).unwrap();
+                set_mtime(&known.path, mtime + Duration::from_secs(60));
+            }
+        }
+    }
+
+    fn remove_tags(&mut self) {
+        assert_eq!(self.library(Verb::Untag).0.exit_status(), 0);
+    }
+}
+
+fn set_mtime(path: &Path, mtime: SystemTime) {
+    fs::File::options().write(true).open(path).unwrap().set_modified(mtime).unwrap();
+}
+
+/// Whether some files were done and some were not: the kill fell in the middle of the work.
+fn is_cut(done: usize, of: usize) -> bool {
+    0 < done && done < of
+}
+
+#[test]
+fn a_killed_tag_leaves_each_file_with_a_true_tag_or_none() {
+    let mut round = Round::new(0x5eed_0001);
+    round.finish("tag");
+    let mut cuts = 0;
+    for number in 1..=ROUNDS {
+        round.remove_tags();
+        let killed = round.kill("tag");
+        let (summary, _) = round.library(Verb::Check);
+        let intact = summary.verdicts(Verdict::Intact) as usize;
+        let untagged = summary.verdicts(Verdict::Untagged) as usize;
+        assert_eq!((intact + untagged, summary.exit_status()), (FILES, 0), "round {number}");
+        assert!(killed || untagged == 0, "round {number}: it ended and left files untagged");
+        cuts += usize::from(is_cut(intact, FILES));
+        if number % ROUNDS_PER_FINISH == 0 {
+            round.finish("tag");
+            let (summary, _) = round.library(Verb::Check);
+            assert_eq!(summary.verdicts(Verdict::Intact), FILES as u64);
+            round.remove_tags();
+            round.finish("tag");
+        }
+    }
+    assert!(cuts >= CUTS_MIN, "only {cuts} of {ROUNDS} kills fell in the middle of the work");
+}
+
+#[test]
+fn a_killed_update_leaves_the_old_tag_or_the_new_one_with_the_old_beside_it() {
+    let mut round = Round::new(0x5eed_0002);
+    round.finish("tag");
+    let mut cuts = 0;
+    note_tags(&mut round);
+    for number in 1..=ROUNDS {
+        round.edit();
+        let killed = round.kill("update");
+        let (summary, checked) = round.library(Verb::Check);
+        let (_, shown) = round.library(Verb::Show);
+        assert_eq!(summary.verdicts(Verdict::Corrupt), 0, "round {number}");
+        let (mut modified, mut replaced) = (0, 0);
+        for ((known, check), show) in round.files.iter_mut().zip(&checked).zip(&shown) {
+            assert_eq!(check.path.to_path(), known.path);
+            let (old, new) = (known.tag, show.stored);
+            match check.verdict {
+                Some(Verdict::Modified) => {
+                    assert_eq!(new, old, "round {number}: the old tag stands");
+                    modified += 1;
+                }
+                Some(Verdict::Intact) if new != old => {
+                    assert_eq!(show.previous, old, "round {number}: one step back is kept");
+                    replaced += 1;
+                }
+                verdict => assert_eq!(verdict, Some(Verdict::Intact), "round {number}"),
+            }
+            known.tag = new;
+        }
+        assert!(killed || modified == 0, "round {number}: it ended and left files modified");
+        cuts += usize::from(is_cut(replaced, replaced + modified));
+        if number % ROUNDS_PER_FINISH == 0 {
+            round.finish("update");
+            let (summary, _) = round.library(Verb::Check);
+            assert_eq!(summary.verdicts(Verdict::Intact), FILES as u64);
+            note_tags(&mut round);
+        }
+    }
+    assert!(cuts >= CUTS_MIN, "only {cuts} of {ROUNDS} kills fell in the middle of the work");
+}
+
+/// Takes the stored tags as what is known.
+fn note_tags(round: &mut Round) {
+    let (_, shown) = round.library(Verb::Show);
+    for (known, show) in round.files.iter_mut().zip(&shown) {
+        known.tag = show.stored;
+        assert!(known.tag.is_some());
+    }
+}

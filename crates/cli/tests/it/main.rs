@@ -1,0 +1,11 @@
+//! The command from outside: a tree, arguments, and what came out.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+mod lists;
+mod names;
+mod output;
+mod statuses;
+mod sums;
+mod tree;
+mod verbs;

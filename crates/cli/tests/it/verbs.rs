@@ -1,0 +1,156 @@
+//! Each verb: what it says and what it leaves behind.
+
+use crate::tree::Tree;
+
+#[test]
+fn tag_then_check() {
+    let tree = Tree::small();
+    let tagged = tree.run(["tag", "."]).succeeds();
+    assert!(tagged.stdout().starts_with("looked at 3 files, 14 B in "), "{}", tagged.stdout());
+    assert!(tagged.stdout().contains("\n  tagged  3\n"), "{}", tagged.stdout());
+    assert_eq!(tagged.stderr(), "");
+    let again = tree.run(["tag", "."]).succeeds();
+    assert!(again.stdout().contains("\n  kept  3\n"), "{}", again.stdout());
+    let checked = tree.run(["check"]).succeeds();
+    assert!(checked.stdout().starts_with("checked 3 files, 14 B in "), "{}", checked.stdout());
+    assert!(checked.stdout().contains("\n  intact  3\n"), "{}", checked.stdout());
+    assert!(checked.stdout().contains("\nbound by "), "{}", checked.stdout());
+}
+
+#[test]
+fn the_corrupt_are_told_as_they_come_and_again_with_what_to_do() {
+    let tree = Tree::tagged();
+    tree.corrupt("a");
+    tree.edit("b");
+    tree.touch("sub/c");
+    let checked = tree.run(["check", "."]).ends(3);
+    let text = checked.stdout();
+    assert!(text.starts_with("corrupt     a  (5 bytes with other contents; yet last"), "{text}");
+    assert!(text.contains("\nmodified    b  (edited "), "{text}");
+    assert!(text.contains("\n\ncorrupt: 1 file\n  a\n\nmodified: 1 file\n  b\n\nchecked 3 files"));
+    assert!(text.contains("\n  corrupt   1\n  modified  1\n  touched   1\n"), "{text}");
+    assert!(text.ends_with("steadfast retag --accept PATH\n"), "{text}");
+    let quiet = tree.run(["check", "--quiet", "."]).ends(3);
+    assert_eq!(quiet.stdout().lines().count(), 2, "{}", quiet.stdout());
+    let verbose = tree.run(["check", "--verbose", "."]).ends(3);
+    assert!(verbose.stdout().contains("\ntouched     sub/c  (same contents"));
+}
+
+#[test]
+fn update_settles_what_is_plain_and_keeps_evidence() {
+    let tree = Tree::tagged().file("new", b"new");
+    tree.corrupt("a");
+    tree.edit("b");
+    let updated = tree.run(["update", "."]).ends(3);
+    assert!(updated.stdout().contains("\n  tagged    1\n  retagged  1\n"), "{}", updated.stdout());
+    let checked = tree.run(["check", "--json", "."]).ends(3);
+    assert_eq!(checked.verdict("a").as_deref(), Some("corrupt"));
+    assert_eq!(checked.verdict("b").as_deref(), Some("intact"));
+    assert_eq!(checked.verdict("new").as_deref(), Some("intact"));
+}
+
+#[test]
+fn retag_accepts_edits_and_decay_only_when_told() {
+    let tree = Tree::tagged();
+    tree.corrupt("a");
+    tree.edit("b");
+    tree.run(["retag", "."]).ends(3);
+    let checked = tree.run(["check", "--json", "."]).ends(3);
+    assert_eq!(checked.verdict("b").as_deref(), Some("intact"));
+    let refused = tree.run(["retag", "--accept"]).ends(2);
+    assert!(refused.stderr().contains("retag --accept needs a PATH"), "{}", refused.stderr());
+    tree.run(["retag", "--accept", "a"]).succeeds();
+    tree.run(["check", "."]).succeeds();
+    let shown = tree.run(["show", "a"]).succeeds();
+    assert!(shown.stdout().contains("\n  previous tag\n    sha256      "), "{}", shown.stdout());
+}
+
+#[test]
+fn untag_removes_tags_and_nothing_else() {
+    let tree = Tree::tagged();
+    let refused = tree.run(["untag"]).ends(2);
+    assert!(refused.stderr().contains("untag needs a PATH"), "{}", refused.stderr());
+    let before = std::fs::metadata(tree.path("a")).unwrap().modified().unwrap();
+    let removed = tree.run(["untag", "."]).succeeds();
+    assert!(removed.stdout().contains("\n  removed  3\n"), "{}", removed.stdout());
+    assert_eq!(std::fs::metadata(tree.path("a")).unwrap().modified().unwrap(), before);
+    assert_eq!(std::fs::read(tree.path("a")).unwrap(), b"alpha");
+    let checked = tree.run(["check"]).succeeds();
+    assert!(checked.stdout().ends_with("Nothing here has a tag yet: steadfast tag PATH\n"));
+    tree.run(["check", "--require-tags"]).ends(1);
+}
+
+#[test]
+fn show_is_how_a_tag_is_read() {
+    let tree = Tree::tagged().file("new", b"");
+    tree.damage_tag("b");
+    let shown = tree.run(["show", "a", "b", "new"]).ends(2);
+    let text = shown.stdout();
+    let digest = "8ed3f6ad685b959ead7022518e1af76cd816f8e8ec7ccdda1ed4018e8f2223f8";
+    assert!(text.starts_with(&format!("a\n  sha256      {digest}\n  length      5 bytes\n")));
+    assert!(text.contains("\nb\n  cannot read the tag: "), "{text}");
+    assert!(text.ends_with("\nnew\n  no tag\n"), "{text}");
+}
+
+#[test]
+fn dry_runs_write_nothing() {
+    let tree = Tree::small();
+    let dry = tree.run(["tag", "--dry-run", "-v", "."]).succeeds();
+    assert!(dry.stdout().contains("would tag      a\n"), "{}", dry.stdout());
+    assert!(dry.stdout().contains("; nothing was written\n"), "{}", dry.stdout());
+    assert!(tree.run(["show", "a"]).stdout().ends_with("  no tag\n"));
+    tree.run(["tag", "."]).succeeds();
+    tree.edit("a");
+    for arguments in [["update", "--dry-run", "."], ["retag", "--dry-run", "."]] {
+        tree.run(arguments).ends(1);
+    }
+    tree.run(["untag", "--dry-run", "."]).succeeds();
+    let checked = tree.run(["check", "--json"]).ends(1);
+    assert_eq!(checked.verdict("a").as_deref(), Some("modified"));
+    assert_eq!(checked.verdict("b").as_deref(), Some("intact"));
+}
+
+#[test]
+fn another_algorithm_is_kept_in_the_tag() {
+    let tree = Tree::small();
+    tree.run(["tag", "--algorithm", "BLAKE3", "."]).succeeds();
+    let checked = tree.run(["check", "--json", "a"]).succeeds();
+    assert_eq!(checked.objects()[0]["stored"]["algorithm"], "blake3");
+    assert_eq!(checked.objects()[0]["algorithm"], "blake3");
+}
+
+#[test]
+fn hard_links_share_tag_and_reading() {
+    let tree = Tree::new().file("a", b"alpha");
+    std::fs::hard_link(tree.path("a"), tree.path("b")).unwrap();
+    tree.run(["tag", "."]).succeeds();
+    let checked = tree.run(["check", "--json", "."]).succeeds();
+    assert_eq!(checked.summary()["verdicts"]["intact"], 2);
+    assert_eq!(checked.summary()["bytes"], 5);
+    let linked = checked.objects().iter().filter(|object| object["linked"] == true).count();
+    assert_eq!(linked, 1);
+}
+
+#[test]
+fn links_are_passed_by_and_counted() {
+    let tree = Tree::small();
+    std::os::unix::fs::symlink("a", tree.path("link")).unwrap();
+    std::os::unix::fs::symlink(".", tree.path("sub/loop")).unwrap();
+    let tagged = tree.run(["tag", "."]).succeeds();
+    assert!(tagged.stdout().contains("\n  tagged  3\nskipped 2 symbolic links\n"));
+    let named = tree.run(["tag", "--json", "link"]).succeeds();
+    assert_eq!(named.summary()["actions"]["kept"], 1);
+}
+
+#[test]
+fn help_tells_examples_and_statuses() {
+    let tree = Tree::new();
+    for verb in ["tag", "check", "update", "retag", "untag", "show", "hash"] {
+        let help = tree.run([verb, "--help"]).succeeds();
+        assert!(help.stdout().contains("\nExamples:\n  "), "{verb}");
+        assert!(help.stdout().contains("\nExit status: 0 "), "{verb}");
+    }
+    let version = tree.run(["--version"]).succeeds();
+    assert!(version.stdout().starts_with(concat!("steadfast ", env!("CARGO_PKG_VERSION"), "\n")));
+    assert!(version.stdout().contains("portable"), "{}", version.stdout());
+}

@@ -1,0 +1,87 @@
+//! Names from disk → text that a terminal shows and does not obey.
+//!
+//! In: bytes that anyone may have chosen. Out: printable text on one line, from which the bytes can
+//! be told: what is escaped opens with a backslash, and a backslash is itself escaped.
+
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// Escapes a path for text.
+///
+/// Escaped are control characters (`\n`, `\x1b`, `\u{9b}`), bytes that are not UTF-8 (`\xff`),
+/// characters that reorder or hide text (`\u{202e}`), and the backslash (`\\`).
+pub fn path(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes();
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            push(letter, &mut text);
+        }
+        for byte in chunk.invalid() {
+            push_byte(*byte, &mut text);
+        }
+    }
+    text
+}
+
+/// Escapes text of unknown origin, such as a message that names a path.
+pub fn text(unknown: &str) -> String {
+    let mut text = String::with_capacity(unknown.len());
+    for letter in unknown.chars() {
+        push(letter, &mut text);
+    }
+    text
+}
+
+fn push(letter: char, text: &mut String) {
+    match letter {
+        '\\' => text.push_str("\\\\"),
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        '\0'..='\x1f' | '\x7f' => push_byte(letter as u8, text),
+        _ if letter.is_control() || misleads(letter) => {
+            // Writing to a `String` cannot fail.
+            let _ = write!(text, "\\u{{{:x}}}", u32::from(letter));
+        }
+        _ => text.push(letter),
+    }
+}
+
+fn push_byte(byte: u8, text: &mut String) {
+    let _ = write!(text, "\\x{byte:02x}");
+}
+
+/// Whether a character moves, hides or breaks the text around it without being a control character.
+///
+/// The joiners U+200C and U+200D are left: Persian and emoji need them.
+/// Source: Unicode 16, general categories Zl, Zp and Cf; UAX 9 for the direction controls.
+pub fn misleads(letter: char) -> bool {
+    matches!(letter,
+        '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_spelt_out() {
+        for (name, escaped) in [
+            (&b"plain \xc3\xa9\xe2\x80\x8d"[..], "plain é\u{200d}"),
+            (b"a\\b", "a\\\\b"),
+            (b"a\nb\r\t", "a\\nb\\r\\t"),
+            (b"\x1b[31mred\x07\x7f", "\\x1b[31mred\\x07\\x7f"),
+            (b"\xc2\x9b31m", "\\u{9b}31m"),
+            (b"\xffa\xc3", "\\xffa\\xc3"),
+            (b"\xe2\x80\xaegpj.exe", "\\u{202e}gpj.exe"),
+        ] {
+            assert_eq!(path(Path::new(OsStr::from_bytes(name))), escaped);
+        }
+        assert_eq!(text("a\x1bb"), "a\\x1bb");
+    }
+}

@@ -1,0 +1,306 @@
+//! A run, as programs read it: one JSON object on each line, the summary last.
+//!
+//! In: events and the end. Out: lines in base units, bytes and nanoseconds. Specified in
+//! `docs/formats/events.md`, which outranks this file: what is there stays.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use serde::{Serialize, Serializer};
+use serde_json::ser::{CharEscape, Formatter};
+use steadfast::{Event, FileEvent, Notice, Origin, Stage, Subject, Tag, Timestamp};
+
+use crate::view::{FindingRule, RunView};
+use crate::{Pages, Renderer, escape};
+
+/// Renders JSON lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json {
+    /// Whether only findings are told, and the summary.
+    pub quiet: bool,
+    /// What a finding is.
+    pub rule: FindingRule,
+}
+
+impl Renderer for Json {
+    fn event(&mut self, event: &Event, pages: &mut Pages) {
+        match event {
+            Event::File(event) if self.quiet && !self.rule.finds(event) => {}
+            Event::File(event) => write_object(&FileObject::of(event), &mut pages.answer),
+            Event::Notice(notice) => write_object(&NoticeObject::of(notice), &mut pages.answer),
+        }
+    }
+
+    fn end(&mut self, run: &RunView, pages: &mut Pages) {
+        write_object(&End { summary: SummaryObject::of(run) }, &mut pages.answer);
+    }
+}
+
+/// A path in a document of Unicode text.
+#[derive(Debug, Serialize)]
+pub(crate) struct PathText {
+    pub(crate) path: String,
+    /// The bytes in base64, if `path` could not hold them all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path_b64: Option<String>,
+}
+
+impl PathText {
+    pub(crate) fn of(path: &Path) -> PathText {
+        let bytes = path.as_os_str().as_bytes();
+        let base64 = || base64::engine::general_purpose::STANDARD.encode(bytes);
+        PathText {
+            path: path.to_string_lossy().into_owned(),
+            path_b64: path.to_str().is_none().then(base64),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FileObject {
+    #[serde(flatten)]
+    path: PathText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'static str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    actual: Option<Contents>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<TagObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<TagObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_read: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elapsed_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'static str>,
+    #[serde(skip_serializing_if = "is_false")]
+    linked: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl FileObject {
+    fn of(event: &FileEvent) -> FileObject {
+        let read = event.actual.is_some() || event.bytes_read > 0;
+        FileObject {
+            path: PathText::of(&event.path.to_path()),
+            kind: (event.subject == Subject::Directory).then_some("directory"),
+            verdict: event.verdict.map(|verdict| verdict.name()),
+            action: event.action.map(|action| action.name()),
+            actual: event.actual.as_ref().map(Contents::of),
+            stored: event.stored.as_ref().map(TagObject::of),
+            previous: event.previous.as_ref().map(TagObject::of),
+            bytes_read: read.then_some(event.bytes_read),
+            elapsed_ns: read.then_some(event.elapsed_ns),
+            from: event.origin.map(origin_name),
+            linked: event.linked,
+            error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Contents {
+    algorithm: &'static str,
+    digest: String,
+    length: u64,
+    mtime_ns: Nanoseconds,
+}
+
+impl Contents {
+    fn of(tag: &Tag) -> Contents {
+        Contents {
+            algorithm: tag.algorithm.name(),
+            digest: tag.digest.to_string(),
+            length: tag.length,
+            mtime_ns: Nanoseconds(tag.mtime),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TagObject {
+    #[serde(flatten)]
+    contents: Contents,
+    tagged_s: i64,
+}
+
+impl TagObject {
+    fn of(tag: &Tag) -> TagObject {
+        TagObject { contents: Contents::of(tag), tagged_s: tag.tagged.seconds }
+    }
+}
+
+/// A moment in nanoseconds since 1970: a number where 64 bits hold it (the years 1677 to 2262), a
+/// string of digits beyond, where most readers of JSON would round a number.
+struct Nanoseconds(Timestamp);
+
+impl Serialize for Nanoseconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let nanoseconds = self.0.as_nanoseconds();
+        match i64::try_from(nanoseconds) {
+            Ok(nanoseconds) => serializer.serialize_i64(nanoseconds),
+            Err(_) => serializer.collect_str(&nanoseconds),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct NoticeObject<'a> {
+    notice: &'a str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    path: Option<PathText>,
+}
+
+impl NoticeObject<'_> {
+    fn of(notice: &Notice) -> NoticeObject<'_> {
+        NoticeObject { notice: &notice.text, path: notice.path.as_deref().map(PathText::of) }
+    }
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    summary: SummaryObject<'a>,
+}
+
+#[derive(Serialize)]
+struct SummaryObject<'a> {
+    verb: &'a str,
+    dry_run: bool,
+    interrupted: bool,
+    exit_status: u8,
+    files: u64,
+    bytes: u64,
+    bytes_from_media: u64,
+    elapsed_ns: u64,
+    workers: usize,
+    backend: &'a str,
+    engine: &'a str,
+    verdicts: Counts,
+    actions: Counts,
+    failed: u64,
+    skipped: Counts,
+    cost: CostObject,
+}
+
+impl<'a> SummaryObject<'a> {
+    fn of(run: &'a RunView) -> SummaryObject<'a> {
+        let skipped = &run.skipped;
+        SummaryObject {
+            verb: run.verb,
+            dry_run: run.dry_run,
+            interrupted: run.interrupted,
+            exit_status: run.exit_status,
+            files: run.files,
+            bytes: run.bytes,
+            bytes_from_media: run.bytes_from_media,
+            elapsed_ns: run.elapsed_ns,
+            workers: run.workers,
+            backend: &run.backend,
+            engine: run.engine,
+            verdicts: Counts(run.verdicts.iter().map(|(one, n)| (one.name(), *n)).collect()),
+            actions: Counts(run.actions.iter().map(|(one, n)| (one.name(), *n)).collect()),
+            failed: run.failed,
+            skipped: Counts(vec![
+                ("symlinks", skipped.symlinks),
+                ("special", skipped.special),
+                ("excluded", skipped.excluded),
+                ("dataless", skipped.dataless),
+                ("other_file_systems", skipped.other_file_systems),
+            ]),
+            cost: CostObject::of(run),
+        }
+    }
+}
+
+/// Numbers by name, in the given order.
+struct Counts(Vec<(&'static str, u64)>);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+#[derive(Serialize)]
+struct CostObject {
+    walk_ns: u64,
+    open_ns: u64,
+    read_ns: u64,
+    hash_ns: u64,
+    store_ns: u64,
+    wait_ns: u64,
+    read_cpu_ns: u64,
+    bound: Option<&'static str>,
+}
+
+impl CostObject {
+    fn of(run: &RunView) -> CostObject {
+        CostObject {
+            walk_ns: run.cost.elapsed_ns(Stage::Walk),
+            open_ns: run.cost.elapsed_ns(Stage::Open),
+            read_ns: run.cost.elapsed_ns(Stage::Read),
+            hash_ns: run.cost.elapsed_ns(Stage::Hash),
+            store_ns: run.cost.elapsed_ns(Stage::Store),
+            wait_ns: run.cost.elapsed_ns(Stage::Wait),
+            read_cpu_ns: run.cost.read_cpu_ns,
+            bound: run.cost.bound().map(Stage::name),
+        }
+    }
+}
+
+pub(crate) fn origin_name(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Cache => "cache",
+        Origin::Media => "media",
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless);
+    object.serialize(&mut serializer).expect("plain values always serialize into memory");
+    out.push(b'\n');
+}
+
+/// Compact JSON in which what a terminal would obey is written as `\u….`. Readers get the exact
+/// text either way.
+struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        let mut rest = fragment;
+        while let Some(at) =
+            rest.find(|letter: char| letter.is_control() || escape::misleads(letter))
+        {
+            writer.write_all(&rest.as_bytes()[..at])?;
+            let letter = rest[at..].chars().next().expect("a character was found there");
+            let mut units = [0; 2];
+            for unit in letter.encode_utf16(&mut units) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            rest = &rest[at + letter.len_utf8()..];
+        }
+        writer.write_all(rest.as_bytes())
+    }
+
+    fn write_char_escape<W>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        serde_json::ser::CompactFormatter.write_char_escape(writer, escape)
+    }
+}

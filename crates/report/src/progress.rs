@@ -1,0 +1,84 @@
+//! How far a run is → one line of text.
+//!
+//! In: a [`Progress`]. Out: its line. Knows neither when it is drawn nor where.
+
+use steadfast::{Progress, Stage};
+
+use crate::units::{self, Units};
+
+/// Returns the share of the run that is done, 0 to 1, if the end is known.
+///
+/// By bytes; by files where there are no bytes to read.
+pub fn share(progress: &Progress) -> Option<f64> {
+    let (files, bytes) = progress.total?;
+    let share = match (files, bytes) {
+        (0, _) => return None,
+        (files, 0) => progress.files as f64 / files as f64,
+        (_, bytes) => progress.bytes as f64 / bytes as f64,
+    };
+    Some(share.clamp(0.0, 1.0))
+}
+
+/// Returns the time left at the pace so far, in nanoseconds, once it means something.
+pub fn remaining_ns(progress: &Progress) -> Option<u64> {
+    let share = share(progress)?;
+    let known = share >= 0.01 && progress.elapsed_ns >= 1_000_000_000;
+    known.then(|| (progress.elapsed_ns as f64 * (1.0 - share) / share) as u64)
+}
+
+/// Returns the line, the most wanted first, since a narrow terminal cuts its end.
+///
+/// ```text
+/// 12 %, 12.3 GB of 98.4 GB, 1,234 files, 2.40 GB/s, 36 s left, bound by hash
+/// ```
+pub fn line(progress: &Progress, units: Units) -> String {
+    let mut parts = Vec::with_capacity(6);
+    parts.extend(share(progress).map(units::percent));
+    let bytes = units.bytes(progress.bytes);
+    parts.push(match progress.total {
+        Some((_, total)) => format!("{bytes} of {}", units.bytes(total)),
+        None => bytes,
+    });
+    parts.push(units::counted(progress.files, "file", "files"));
+    parts.push(units.rate(progress.bytes, progress.elapsed_ns));
+    let left = remaining_ns(progress).map(units::rough_duration);
+    parts.extend(left.map(|left| format!("{left} left")));
+    let bound = progress.cost.bound().map(Stage::name);
+    parts.extend(bound.map(|bound| format!("bound by {bound}")));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadfast::Cost;
+
+    #[test]
+    fn the_line_says_more_once_the_end_is_known() {
+        let mut cost = Cost::default();
+        cost.add(Stage::Hash, 9);
+        let mut progress = Progress {
+            files: 1234,
+            bytes: 12_300_000_000,
+            total: None,
+            elapsed_ns: 5_125_000_000,
+            cost,
+        };
+        assert_eq!(line(&progress, Units::Si), "12.3 GB, 1,234 files, 2.40 GB/s, bound by hash");
+        progress.total = Some((12_345, 98_400_000_000));
+        assert_eq!(
+            line(&progress, Units::Si),
+            "12 %, 12.3 GB of 98.4 GB, 1,234 files, 2.40 GB/s, 36 s left, bound by hash"
+        );
+    }
+
+    #[test]
+    fn no_share_is_told_of_nothing() {
+        let none = Progress { total: Some((0, 0)), ..Progress::default() };
+        assert_eq!((share(&none), remaining_ns(&none)), (None, None));
+        let empty_files = Progress { files: 1, total: Some((2, 0)), ..Progress::default() };
+        assert_eq!(share(&empty_files), Some(0.5));
+        let grown = Progress { files: 9, bytes: 9, total: Some((2, 2)), ..Progress::default() };
+        assert_eq!(share(&grown), Some(1.0));
+    }
+}

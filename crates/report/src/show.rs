@@ -1,0 +1,65 @@
+//! Tags, as a person reads them: one short paragraph for each file.
+//!
+//! In: events of a run that looks at tags. Out: text, every name escaped. `show` is how a tag is
+//! read, since the stored form is binary.
+
+use steadfast::{Event, FileEvent, Tag};
+
+use crate::text::write_notice;
+use crate::units;
+use crate::view::RunView;
+use crate::{Pages, Renderer, escape};
+
+/// Renders tags.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Show {
+    /// Whether only tags that cannot be read are told.
+    pub quiet: bool,
+}
+
+impl Show {
+    fn file(&self, event: &FileEvent, pages: &mut Pages) {
+        if self.quiet && event.trouble.is_none() {
+            return;
+        }
+        let mut text = escape::path(&event.path.to_path());
+        text.push('\n');
+        match (&event.stored, &event.trouble) {
+            (Some(tag), _) => write_tag(tag, &mut text),
+            (None, Some(trouble)) => {
+                text.push_str(&format!("  {}\n", escape::text(&trouble.to_string())));
+            }
+            (None, None) => text.push_str("  no tag\n"),
+        }
+        if let Some(previous) = &event.previous {
+            text.push_str("  previous tag\n");
+            let mut inner = String::new();
+            write_tag(previous, &mut inner);
+            text.extend(inner.lines().flat_map(|line| ["  ", line, "\n"]));
+        }
+        pages.answer.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl Renderer for Show {
+    fn event(&mut self, event: &Event, pages: &mut Pages) {
+        match event {
+            Event::File(event) => self.file(event, pages),
+            Event::Notice(notice) => write_notice(notice, pages),
+        }
+    }
+
+    fn end(&mut self, _run: &RunView, _pages: &mut Pages) {}
+}
+
+fn write_tag(tag: &Tag, text: &mut String) {
+    let rows = [
+        (tag.algorithm.name(), tag.digest.to_string()),
+        ("length", units::counted(tag.length, "byte", "bytes")),
+        ("modified", units::moment_exact(tag.mtime)),
+        ("tagged", units::moment(tag.tagged)),
+    ];
+    for (name, value) in rows {
+        text.push_str(&format!("  {name:<10}  {value}\n"));
+    }
+}

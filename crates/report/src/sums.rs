@@ -1,0 +1,82 @@
+//! Digests as `sha256sum` and the BSD tools print them, for other programs to read.
+//!
+//! In: events of a run that hashes. Out: one line for each file that could be read; what could not
+//! be read is trouble. `sums/comparison.rs` says whether files match such lines.
+
+mod comparison;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use steadfast::manifest::sums::{self, Ending, Style};
+use steadfast::{Event, FileEvent};
+
+use crate::text::write_notice;
+use crate::view::RunView;
+use crate::{Pages, Renderer, Text, TextOptions, escape};
+
+pub use comparison::{Comparison, ComparisonOptions, Tally};
+
+/// Renders lines of digests.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sums {
+    /// Whether lines name their algorithm.
+    pub style: Style,
+    /// What ends a line.
+    pub ending: Ending,
+    /// Whether a person reads the lines on a terminal: then a name that a terminal would obey is
+    /// shown escaped. Otherwise every name is exact.
+    pub for_terminal: bool,
+    /// How the end is told among the troubles, if at all.
+    pub summary: Option<TextOptions>,
+}
+
+impl Sums {
+    fn file(&self, event: &FileEvent, pages: &mut Pages) {
+        let path = event.path.to_path();
+        if event.trouble.is_some() {
+            write_trouble(event, pages);
+        } else if let Some((algorithm, digest)) = event.digest() {
+            let path = shown(&path, self.for_terminal);
+            let out = &mut pages.answer;
+            sums::write_line(algorithm, &digest, &path, self.style, self.ending, out)
+                .expect("writing to a vector does not fail");
+        }
+    }
+}
+
+impl Renderer for Sums {
+    fn event(&mut self, event: &Event, pages: &mut Pages) {
+        match event {
+            Event::File(event) => self.file(event, pages),
+            Event::Notice(notice) => write_notice(notice, pages),
+        }
+    }
+
+    fn end(&mut self, run: &RunView, pages: &mut Pages) {
+        if let Some(options) = self.summary {
+            let mut inner = Pages::default();
+            Text::new(TextOptions { verbose: false, ..options }).end(run, &mut inner);
+            pages.trouble.append(&mut inner.answer);
+        }
+    }
+}
+
+/// The name to print: on a terminal, one that it would obey is escaped.
+fn shown(path: &Path, for_terminal: bool) -> Cow<'_, Path> {
+    // A line break is left to the format, which has its own way to write it.
+    let obeyed = |letter: char| letter != '\n' && letter.is_control() || escape::misleads(letter);
+    let harmless = path.to_str().is_some_and(|text| !text.contains(obeyed));
+    match for_terminal && !harmless {
+        true => Cow::Owned(PathBuf::from(escape::path(path))),
+        false => Cow::Borrowed(path),
+    }
+}
+
+fn write_trouble(event: &FileEvent, pages: &mut Pages) {
+    if let Some(trouble) = &event.trouble {
+        let path = escape::path(&event.path.to_path());
+        let line = format!("steadfast: {path}: {}\n", escape::text(&trouble.to_string()));
+        pages.trouble.extend_from_slice(line.as_bytes());
+    }
+}

@@ -1,0 +1,167 @@
+//! Whether files match the lines of a document, in the words of `sha256sum --check`.
+//!
+//! In: lines, then the events of a run over exactly their paths, in order. Out: `name: OK` or
+//! `name: FAILED` for each, and warnings that count what failed. Scripts match these words.
+//! Source: GNU coreutils 9.1, `digest.c`.
+
+use std::collections::VecDeque;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use steadfast::manifest::sums::{self, Line, LineError};
+use steadfast::{Digest, Event, FileEvent};
+
+use super::{shown, write_trouble};
+use crate::text::write_notice;
+use crate::view::RunView;
+use crate::{Pages, Renderer, escape};
+
+/// How a comparison is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ComparisonOptions {
+    /// Whether files that match are left out.
+    pub quiet: bool,
+    /// Whether nothing is said of files or lines: the status is the answer.
+    pub silent: bool,
+    /// As in [`Sums`](super::Sums).
+    pub for_terminal: bool,
+}
+
+/// Renders a comparison.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    options: ComparisonOptions,
+    expected: VecDeque<Line>,
+    tally: Tally,
+}
+
+/// What came of one document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Lines that could be understood.
+    pub lines: u64,
+    /// Lines that could not.
+    pub improper: u64,
+    /// Files that match.
+    pub matched: u64,
+    /// Files that do not.
+    pub mismatched: u64,
+    /// Files that could not be read.
+    pub unreadable: u64,
+}
+
+impl Comparison {
+    /// Starts a comparison that expects no file yet.
+    pub fn new(options: ComparisonOptions) -> Comparison {
+        Comparison { options, ..Comparison::default() }
+    }
+
+    /// Announces a line whose file the next event but those announced before will be about.
+    pub fn expect(&mut self, line: Line) {
+        self.expected.push_back(line);
+    }
+
+    /// Compares one file. No digest means that it could not be read.
+    pub fn settle(&mut self, line: &Line, found: Option<Digest>, pages: &mut Pages) {
+        let outcome = match found {
+            Some(digest) if digest == line.digest => {
+                self.tally.matched += 1;
+                "OK"
+            }
+            Some(_) => {
+                self.tally.mismatched += 1;
+                "FAILED"
+            }
+            None => {
+                self.tally.unreadable += 1;
+                "FAILED open or read"
+            }
+        };
+        if self.options.silent || (self.options.quiet && outcome == "OK") {
+            return;
+        }
+        let path = shown(&line.path, self.options.for_terminal);
+        let name = path.as_os_str().as_bytes();
+        // As coreutils: only what would break the line makes it an escaped one.
+        let escaped = name.contains(&b'\n');
+        let out = &mut pages.answer;
+        out.extend_from_slice(if escaped { b"\\" } else { b"" });
+        sums::write_name(name, escaped, out).expect("writing to a vector does not fail");
+        out.extend_from_slice(format!(": {outcome}\n").as_bytes());
+    }
+
+    /// Counts a line that was understood.
+    pub fn count_line(&mut self) {
+        self.tally.lines += 1;
+    }
+
+    /// Counts a line that was not understood, and names it if `warn`.
+    pub fn improper(&mut self, document: &Path, error: LineError, warn: bool, pages: &mut Pages) {
+        self.tally.improper += 1;
+        if warn {
+            let (document, LineError { number, fault }) = (escape::path(document), error);
+            let line = format!(
+                "steadfast: {document}: {number}: improperly formatted checksum line: {fault}\n"
+            );
+            pages.trouble.extend_from_slice(line.as_bytes());
+        }
+    }
+
+    /// Ends a document: warns of what failed in it and starts the count anew.
+    pub fn end_document(&mut self, document: &Path, pages: &mut Pages) -> Tally {
+        let tally = std::mem::take(&mut self.tally);
+        let document = escape::path(document);
+        let mut warnings = Vec::new();
+        if tally.lines == 0 {
+            warnings.push(format!("{document}: no properly formatted checksum lines found"));
+        } else if !self.options.silent {
+            warnings.extend(warning(
+                tally.improper,
+                "line is improperly formatted",
+                "lines are improperly formatted",
+            ));
+            warnings.extend(warning(
+                tally.unreadable,
+                "listed file could not be read",
+                "listed files could not be read",
+            ));
+            warnings.extend(warning(
+                tally.mismatched,
+                "computed checksum did NOT match",
+                "computed checksums did NOT match",
+            ));
+        }
+        for warning in warnings {
+            pages.trouble.extend_from_slice(format!("steadfast: {warning}\n").as_bytes());
+        }
+        tally
+    }
+
+    fn file(&mut self, event: &FileEvent, pages: &mut Pages) {
+        write_trouble(event, pages);
+        let Some(line) = self.expected.pop_front() else { return };
+        // An event about another path than the one announced proves nothing about either.
+        let same = event.path.to_path() == line.path && event.trouble.is_none();
+        let found = event.digest().filter(|(algorithm, _)| same && *algorithm == line.algorithm);
+        self.settle(&line, found.map(|(_, digest)| digest), pages);
+    }
+}
+
+impl Renderer for Comparison {
+    fn event(&mut self, event: &Event, pages: &mut Pages) {
+        match event {
+            Event::File(event) => self.file(event, pages),
+            Event::Notice(notice) => write_notice(notice, pages),
+        }
+    }
+
+    fn end(&mut self, _run: &RunView, _pages: &mut Pages) {}
+}
+
+fn warning(number: u64, one: &str, many: &str) -> Option<String> {
+    match number {
+        0 => None,
+        1 => Some(format!("WARNING: 1 {one}")),
+        number => Some(format!("WARNING: {number} {many}")),
+    }
+}

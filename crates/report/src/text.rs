@@ -1,0 +1,239 @@
+//! A run, as a person reads it: a line for each file that matters, then what it came to.
+//!
+//! In: events and the end. Out: lines; every name in them is escaped. What fails a check is told
+//! as it comes and again at the end, the worst first, so that two corrupt files among 200,000 are
+//! the last thing on the screen. Knows nothing of the screen itself.
+
+mod end;
+
+use std::collections::BTreeMap;
+
+use anstyle::{AnsiColor, Style};
+use steadfast::{Action, Algorithm, Event, FileEvent, Notice, Verdict};
+
+use crate::escape;
+use crate::units::{self, Units};
+use crate::view::{FindingRule, RunView};
+use crate::{Pages, Renderer};
+
+/// How text is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextOptions {
+    /// Whether every file gets a line, with its seconds and GB/s.
+    pub verbose: bool,
+    /// Whether only findings are told.
+    pub quiet: bool,
+    /// Whether colours may carry meaning.
+    pub color: bool,
+    /// The multiples of bytes.
+    pub units: Units,
+    /// What a finding is; in a dry run actions are told as what would be done.
+    pub rule: FindingRule,
+}
+
+/// Renders text.
+#[derive(Debug, Default)]
+pub struct Text {
+    options: TextOptions,
+    findings: BTreeMap<Section, Finding>,
+    algorithms: Algorithms,
+}
+
+/// A heading under which findings are told again: a verdict's place in [`Verdict::ALL`], or after
+/// them all, the files whose tags could not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    Verdict(usize),
+    Failed,
+}
+
+/// Files under one heading.
+#[derive(Debug, Default)]
+struct Finding {
+    files: u64,
+    /// The first of them, escaped.
+    paths: Vec<String>,
+}
+
+/// Which algorithms hashed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Algorithms {
+    #[default]
+    None,
+    One(Algorithm),
+    Several,
+}
+
+/// Paths that are kept for the end, under each heading. Memory stays bounded whatever the tree.
+const PATHS_MAX: usize = 1000;
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+impl Text {
+    /// Starts a document.
+    pub fn new(options: TextOptions) -> Text {
+        Text { options, ..Text::default() }
+    }
+
+    fn file(&mut self, event: &FileEvent, pages: &mut Pages) {
+        self.algorithms = match (self.algorithms, event.digest()) {
+            (Algorithms::None, Some((algorithm, _))) => Algorithms::One(algorithm),
+            (Algorithms::One(before), Some((now, _))) if before != now => Algorithms::Several,
+            (algorithms, _) => algorithms,
+        };
+        let finding = self.options.rule.finds(event);
+        if !finding && (self.options.quiet || !self.options.verbose) {
+            return;
+        }
+        let path = escape::path(&event.path.to_path());
+        let (label, style) = self.label(event);
+        let mut line = self.painted(&format!("{label:<width$}", width = self.label_width()), style);
+        line.push_str("  ");
+        line.push_str(&path);
+        let details = self.details(event);
+        if !details.is_empty() {
+            line.push_str(&format!("  ({})", details.join("; ")));
+        }
+        line.push('\n');
+        pages.answer.extend_from_slice(line.as_bytes());
+        if finding && !self.options.quiet {
+            let finding = self.findings.entry(self.section(event)).or_default();
+            finding.files += 1;
+            if finding.paths.len() < PATHS_MAX {
+                finding.paths.push(path);
+            }
+        }
+    }
+
+    fn notice(&self, notice: &Notice, pages: &mut Pages) {
+        if self.options.quiet {
+            return;
+        }
+        write_notice(notice, pages);
+    }
+
+    fn label(&self, event: &FileEvent) -> (String, Style) {
+        if let Some(verdict) = self.options.rule.failing_verdict(event) {
+            return (verdict.name().to_owned(), style_of(verdict));
+        }
+        let label = match (&event.trouble, event.action, event.verdict) {
+            (Some(_), ..) => return ("failed".to_owned(), YELLOW),
+            (None, Some(action), _) => self.action(action),
+            (None, None, Some(verdict)) => verdict.name().to_owned(),
+            (None, None, None) => "no tag".to_owned(),
+        };
+        (label, Style::new())
+    }
+
+    fn section(&self, event: &FileEvent) -> Section {
+        let verdict = self.options.rule.failing_verdict(event);
+        let place = verdict.and_then(|one| Verdict::ALL.iter().position(|other| *other == one));
+        place.map_or(Section::Failed, Section::Verdict)
+    }
+
+    /// "unreadable" is the longest verdict, "would refresh" the longest thing not done.
+    fn label_width(&self) -> usize {
+        if self.options.rule.dry_run { 13 } else { 10 }
+    }
+
+    fn action(&self, action: Action) -> String {
+        if !self.options.rule.dry_run {
+            return action.name().to_owned();
+        }
+        match action {
+            Action::Tagged => "would tag",
+            Action::Retagged => "would retag",
+            Action::Refreshed => "would refresh",
+            Action::Kept => "would keep",
+            Action::Removed => "would remove",
+        }
+        .to_owned()
+    }
+
+    fn details(&self, event: &FileEvent) -> Vec<String> {
+        let mut details = Vec::new();
+        details.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
+        details.extend(difference(event));
+        if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
+            details.push(self.action(action));
+        }
+        if self.options.verbose && event.linked {
+            details.push("hard link, read once".to_owned());
+        } else if self.options.verbose && event.actual.is_some() {
+            let units = self.options.units;
+            details.push(format!(
+                "{} in {}, {}",
+                units.bytes(event.bytes_read),
+                units::duration(event.elapsed_ns),
+                units.rate(event.bytes_read, event.elapsed_ns)
+            ));
+        }
+        details
+    }
+
+    fn painted(&self, text: &str, style: Style) -> String {
+        match self.options.color {
+            true => format!("{style}{text}{style:#}"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+impl Renderer for Text {
+    fn event(&mut self, event: &Event, pages: &mut Pages) {
+        match event {
+            Event::File(event) => self.file(event, pages),
+            Event::Notice(notice) => self.notice(notice, pages),
+        }
+    }
+
+    fn end(&mut self, run: &RunView, pages: &mut Pages) {
+        if !self.options.quiet {
+            self.write_end(run, pages);
+        }
+    }
+}
+
+/// Writes a notice among the troubles, as every renderer of text lines does.
+pub(crate) fn write_notice(notice: &Notice, pages: &mut Pages) {
+    let place = notice.path.as_deref().map(|path| format!("`{}`: ", escape::path(path)));
+    let line = format!("steadfast: {}{}\n", place.unwrap_or_default(), escape::text(&notice.text));
+    pages.trouble.extend_from_slice(line.as_bytes());
+}
+
+fn style_of(verdict: Verdict) -> Style {
+    match verdict.exit_status(true) {
+        3 => RED,
+        0 => Style::new(),
+        _ => YELLOW,
+    }
+}
+
+/// Says how the contents differ from what was recorded, if both are known and they do.
+fn difference(event: &FileEvent) -> Option<String> {
+    let (stored, actual) = (event.stored?, event.actual?);
+    let (mut was, mut now) = (units::moment(stored.mtime), units::moment(actual.mtime));
+    if was == now && stored.mtime != actual.mtime {
+        (was, now) = (units::moment_exact(stored.mtime), units::moment_exact(actual.mtime));
+    }
+    match event.verdict? {
+        Verdict::Corrupt if stored.length != actual.length => Some(format!(
+            "was {}, is {}; yet last modified {was} as recorded",
+            units::counted(stored.length, "byte", "bytes"),
+            units::counted(actual.length, "byte", "bytes"),
+        )),
+        Verdict::Corrupt => Some(format!(
+            "{} with other contents; yet last modified {was} as recorded",
+            units::counted(actual.length, "byte", "bytes"),
+        )),
+        Verdict::Modified if stored.length != actual.length => Some(format!(
+            "edited {now}, was {was}; was {}, is {}",
+            units::counted(stored.length, "byte", "bytes"),
+            units::counted(actual.length, "byte", "bytes"),
+        )),
+        Verdict::Modified => Some(format!("edited {now}, was {was}; same length")),
+        Verdict::Touched => Some(format!("same contents; modification time {now}, was {was}")),
+        _ => None,
+    }
+}

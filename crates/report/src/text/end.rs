@@ -1,0 +1,154 @@
+//! The end of a text: findings again, counts, where the time went, what to do next.
+
+use steadfast::{Stage, Verdict};
+
+use super::{Algorithms, RED, Section, Style, Text, YELLOW, style_of};
+use crate::Pages;
+use crate::units;
+use crate::view::{self, RunView};
+
+/// Stages whose shares the cost line names.
+const STAGES: [Stage; 5] = [Stage::Walk, Stage::Open, Stage::Read, Stage::Hash, Stage::Store];
+
+impl Text {
+    pub(super) fn write_end(&self, run: &RunView, pages: &mut Pages) {
+        let mut text = String::new();
+        self.write_findings(&mut text);
+        // A blank line sets the end apart from whatever was listed before it.
+        if !pages.answer.is_empty() || self.options.verbose || !self.findings.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&self.heading(run));
+        self.write_counts(run, &mut text);
+        if let Some(line) = self.cost_line(run) {
+            text.push_str(&line);
+        }
+        if let Some(advice) = self.advice(run) {
+            text.push_str(&format!("\n{advice}\n"));
+        }
+        pages.answer.extend_from_slice(text.as_bytes());
+    }
+
+    fn write_findings(&self, text: &mut String) {
+        for (section, finding) in &self.findings {
+            let (name, style) = match section {
+                Section::Verdict(at) => (Verdict::ALL[*at].name(), style_of(Verdict::ALL[*at])),
+                Section::Failed => ("failed", YELLOW),
+            };
+            let files = units::counted(finding.files, "file", "files");
+            text.push_str(&format!("\n{}: {files}\n", self.painted(name, style)));
+            for path in &finding.paths {
+                text.push_str(&format!("  {path}\n"));
+            }
+            let more = finding.files - finding.paths.len() as u64;
+            if more > 0 {
+                text.push_str(&format!("  and {} more, listed above\n", units::count(more)));
+            }
+        }
+    }
+
+    fn heading(&self, run: &RunView) -> String {
+        let done = match run.verb {
+            "check" | "update" => "checked",
+            "hash" => "hashed",
+            _ => "looked at",
+        };
+        let interrupted = if run.interrupted { "interrupted: " } else { "" };
+        let files = units::counted(run.files, "file", "files");
+        let elapsed = units::duration(run.elapsed_ns);
+        let mut line = format!("{interrupted}{done} {files}");
+        if run.bytes > 0 {
+            let bytes = self.options.units.bytes(run.bytes);
+            let rate = self.options.units.rate(run.bytes, run.elapsed_ns);
+            line.push_str(&format!(", {bytes} in {elapsed} ({rate})"));
+        } else {
+            line.push_str(&format!(" in {elapsed}"));
+        }
+        if run.bytes_from_media > 0 {
+            let bytes = self.options.units.bytes(run.bytes_from_media);
+            line.push_str(&format!(", {bytes} of them from the medium"));
+        }
+        if run.dry_run {
+            line.push_str("; nothing was written");
+        }
+        line.push('\n');
+        line
+    }
+
+    fn write_counts(&self, run: &RunView, text: &mut String) {
+        let mut rows: Vec<(String, u64, Style)> = Vec::new();
+        for (at, &(verdict, files)) in run.verdicts.iter().enumerate() {
+            let found = self.findings.contains_key(&Section::Verdict(at));
+            let style = if found { style_of(verdict) } else { Style::new() };
+            rows.push((verdict.name().to_owned(), files, style));
+        }
+        for &(action, files) in &run.actions {
+            rows.push((self.action(action), files, Style::new()));
+        }
+        rows.push(("failed".to_owned(), run.failed, YELLOW));
+        rows.retain(|(_, files, _)| *files > 0);
+        let label = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        let number = rows.iter().map(|(_, files, _)| units::count(*files).len()).max().unwrap_or(0);
+        for (name, files, style) in rows {
+            let row = format!("{name:<label$}  {:>number$}", units::count(files));
+            text.push_str(&format!("  {}\n", self.painted(&row, style)));
+        }
+        let passed: Vec<String> = run
+            .skipped()
+            .into_iter()
+            .filter(|(.., number)| *number > 0)
+            .map(|(one, many, number)| units::counted(number, one, many))
+            .collect();
+        if !passed.is_empty() {
+            text.push_str(&format!("skipped {}\n", passed.join(", ")));
+        }
+    }
+
+    /// Says which stage holds the run back, and what the others would do alone.
+    fn cost_line(&self, run: &RunView) -> Option<String> {
+        if run.bytes == 0 {
+            return None;
+        }
+        let algorithm = match self.algorithms {
+            Algorithms::One(algorithm) => Some(algorithm),
+            _ => None,
+        };
+        let bound = view::bound(&run.cost, algorithm)?;
+        let share = units::percent(run.cost.share(run.cost.bound()?));
+        let shares: Vec<String> = STAGES
+            .iter()
+            .map(|&stage| format!("{} {}", stage.name(), units::percent(run.cost.share(stage))))
+            .collect();
+        let rate = |stage| self.options.units.rate(run.bytes, run.stage_ns_per_worker(stage));
+        let workers = match run.workers {
+            0 | 1 => "1 worker hashes".to_owned(),
+            workers => format!("{workers} workers hash"),
+        };
+        Some(format!(
+            "bound by {bound}: {share} of worker time ({}); {workers} {}, reading alone would \
+             allow {}\n",
+            shares.join(", "),
+            rate(Stage::Hash),
+            rate(Stage::Read),
+        ))
+    }
+
+    fn advice(&self, run: &RunView) -> Option<String> {
+        // Corrupt comes first in `Verdict::ALL`, so it is the first section. What was accepted in
+        // this run is no finding any more.
+        if let Some(finding) = self.findings.get(&Section::Verdict(0)) {
+            let corrupt = match finding.files {
+                1 => "1 file is corrupt".to_owned(),
+                files => format!("{} files are corrupt", units::count(files)),
+            };
+            return Some(format!(
+                "{}: other contents, although the modification time stands.\nRestore from a \
+                 backup; or, if a change was yours, accept it: steadfast retag --accept PATH",
+                self.painted(&corrupt, RED)
+            ));
+        }
+        let untagged = run.verdict(Verdict::Untagged);
+        let none = run.verb == "check" && untagged > 0 && untagged == run.files;
+        none.then(|| "Nothing here has a tag yet: steadfast tag PATH".to_owned())
+    }
+}

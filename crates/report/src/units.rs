@@ -1,0 +1,235 @@
+//! Numbers → words: bytes, rates, durations, counts and moments, as people read them.
+//!
+//! In: base units. Out: text with three significant digits, exact where exactness is asked for.
+
+use steadfast::Timestamp;
+
+/// Which multiples of bytes a document shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Powers of 1,000: kB, MB, GB.
+    #[default]
+    Si,
+    /// Powers of 1,024: KiB, MiB, GiB.
+    Iec,
+}
+
+impl Units {
+    fn base(self) -> f64 {
+        match self {
+            Units::Si => 1000.0,
+            Units::Iec => 1024.0,
+        }
+    }
+
+    fn names(self) -> [&'static str; 7] {
+        match self {
+            Units::Si => ["B", "kB", "MB", "GB", "TB", "PB", "EB"],
+            Units::Iec => ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"],
+        }
+    }
+
+    /// Returns a number of bytes, as in "98.7 GB".
+    pub fn bytes(self, bytes: u64) -> String {
+        if (bytes as f64) < self.base() {
+            return format!("{bytes} B");
+        }
+        self.scaled(bytes as f64)
+    }
+
+    /// Returns a throughput, as in "2.40 GB/s"; a dash if no time went by.
+    pub fn rate(self, bytes: u64, elapsed_ns: u64) -> String {
+        match elapsed_ns {
+            0 => "–".to_owned(),
+            _ => format!("{}/s", self.scaled(bytes as f64 * 1e9 / elapsed_ns as f64)),
+        }
+    }
+
+    fn scaled(self, mut value: f64) -> String {
+        let names = self.names();
+        let mut step = 0;
+        // From 999.5 on, three digits would read 1000.
+        while value >= self.base() - 0.5 && step + 1 < names.len() {
+            value /= self.base();
+            step += 1;
+        }
+        format!("{} {}", three_digits(value), names[step])
+    }
+}
+
+/// Returns a number of up to three digits before the point, with three significant digits.
+fn three_digits(value: f64) -> String {
+    if value < 9.995 {
+        format!("{value:.2}")
+    } else if value < 99.95 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+/// Returns a whole number with commas between thousands.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a number and its noun, as in "1 file" and "1,234 files".
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// Returns a duration, as in "41.2 s", "3 min 05 s" or "2 h 03 min".
+pub fn duration(elapsed_ns: u64) -> String {
+    let seconds = elapsed_ns as f64 / 1e9;
+    let whole = seconds.round() as u64;
+    if elapsed_ns < 999_500 {
+        format!("{} µs", three_digits(elapsed_ns as f64 / 1e3))
+    } else if seconds < 0.9995 {
+        format!("{} ms", three_digits(seconds * 1e3))
+    } else if seconds < 99.95 {
+        format!("{} s", three_digits(seconds))
+    } else if whole < 3600 {
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        let minutes = (seconds / 60.0).round() as u64;
+        format!("{} h {:02} min", minutes / 60, minutes % 60)
+    }
+}
+
+/// Returns a duration that is a guess, in whole seconds: "36 s", "3 min 05 s" or "2 h 03 min".
+pub fn rough_duration(guess_ns: u64) -> String {
+    match (guess_ns + 500_000_000) / 1_000_000_000 {
+        seconds @ 0..100 => format!("{seconds} s"),
+        _ => duration(guess_ns),
+    }
+}
+
+/// Returns a share of 0 to 1 in whole percent, as in "91 %".
+pub fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// Returns a moment in UTC, as in "2024-03-01 12:00:05Z". Parts of a second are cut.
+pub fn moment(timestamp: Timestamp) -> String {
+    let (days, second) =
+        (timestamp.seconds.div_euclid(86_400), timestamp.seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Returns a moment in UTC to its nanosecond, as in "2024-03-01 12:00:05.123456789Z".
+pub fn moment_exact(timestamp: Timestamp) -> String {
+    let mut text = moment(timestamp);
+    text.pop();
+    format!("{text}.{:09}Z", timestamp.nanoseconds)
+}
+
+/// Year, month and day of a number of days since 1970, in the Gregorian calendar.
+///
+/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_three_digits() {
+        for (bytes, si, iec) in [
+            (0, "0 B", "0 B"),
+            (999, "999 B", "999 B"),
+            (1000, "1.00 kB", "1000 B"),
+            (1024, "1.02 kB", "1.00 KiB"),
+            (999_499, "999 kB", "976 KiB"),
+            (999_500, "1.00 MB", "976 KiB"),
+            (98_700_000_000, "98.7 GB", "91.9 GiB"),
+            (u64::MAX, "18.4 EB", "16.0 EiB"),
+        ] {
+            assert_eq!(Units::Si.bytes(bytes), si);
+            assert_eq!(Units::Iec.bytes(bytes), iec);
+        }
+        assert_eq!(Units::Si.rate(98_700_000_000, 41_200_000_000), "2.40 GB/s");
+        assert_eq!(Units::Si.rate(5, 0), "–");
+    }
+
+    #[test]
+    fn durations_change_unit_where_people_do() {
+        for (elapsed_ns, text) in [
+            (12_300, "12.3 µs"),
+            (999_499, "999 µs"),
+            (999_500, "1.00 ms"),
+            (850_000_000, "850 ms"),
+            (41_200_000_000, "41.2 s"),
+            (99_960_000_000, "1 min 40 s"),
+            (185_000_000_000, "3 min 05 s"),
+            (7_380_000_000_000, "2 h 03 min"),
+        ] {
+            assert_eq!(duration(elapsed_ns), text);
+        }
+    }
+
+    #[test]
+    fn guesses_are_rough() {
+        for (guess_ns, text) in [
+            (0, "0 s"),
+            (99_400_000_000, "99 s"),
+            (99_960_000_000, "1 min 40 s"),
+            (7_380_000_000_000, "2 h 03 min"),
+        ] {
+            assert_eq!(rough_duration(guess_ns), text);
+        }
+    }
+
+    #[test]
+    fn counts_have_commas() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!(counted(1, "file", "files"), "1 file");
+    }
+
+    #[test]
+    fn moments_are_utc_in_the_gregorian_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00Z"),
+            (-1, "1969-12-31 23:59:59Z"),
+            (951_782_399, "2000-02-28 23:59:59Z"),
+            (951_782_400, "2000-02-29 00:00:00Z"),
+            (1_709_294_405, "2024-03-01 12:00:05Z"),
+            (4_107_542_400, "2100-03-01 00:00:00Z"),
+            (253_402_300_800, "10000-01-01 00:00:00Z"),
+        ] {
+            assert_eq!(moment(Timestamp { seconds, nanoseconds: 0 }), text);
+        }
+        let early = Timestamp { seconds: -62_135_596_801, nanoseconds: 7 };
+        assert_eq!(moment_exact(early), "0000-12-31 23:59:59.000000007Z");
+    }
+
+    #[test]
+    fn any_moment_has_a_text() {
+        for seconds in [i64::MIN, i64::MAX] {
+            assert!(moment(Timestamp { seconds, nanoseconds: 0 }).ends_with('Z'));
+        }
+    }
+}

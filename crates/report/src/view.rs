@@ -1,0 +1,150 @@
+//! Facts → rows: what documents show of a run, in one order, chosen here once.
+//!
+//! In: a [`Summary`] or an event. Out: plain values with public fields. Knows no document.
+
+use steadfast::{Action, Algorithm, Cost, FileEvent, Skipped, Stage, Summary, Verdict};
+
+/// The end of a run, as documents show it.
+#[derive(Clone, Debug, Default)]
+pub struct RunView {
+    /// The verb that ran.
+    pub verb: &'static str,
+    /// Whether nothing was written because nothing should be.
+    pub dry_run: bool,
+    /// Whether the run was told to stop before its end.
+    pub interrupted: bool,
+    /// The exit status that the run asks for.
+    pub exit_status: u8,
+    /// Files that an event spoke of.
+    pub files: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes read past the page cache.
+    pub bytes_from_media: u64,
+    /// Time that the run took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Threads that hashed.
+    pub workers: usize,
+    /// The SHA-256 backend and its lanes.
+    pub backend: String,
+    /// How bytes were read.
+    pub engine: &'static str,
+    /// Every verdict and how many files got it, in the order of [`Verdict::ALL`].
+    pub verdicts: Vec<(Verdict, u64)>,
+    /// Every action and how many files it was taken on, in the order of [`Action::ALL`].
+    pub actions: Vec<(Action, u64)>,
+    /// Files whose tag should have been written or removed and could not be.
+    pub failed: u64,
+    /// What the walk passed by.
+    pub skipped: Skipped,
+    /// Where the time went, over all threads.
+    pub cost: Cost,
+}
+
+impl RunView {
+    /// Takes what documents show out of a summary.
+    pub fn of(summary: &Summary) -> RunView {
+        RunView {
+            verb: summary.verb,
+            dry_run: summary.dry_run,
+            interrupted: summary.interrupted,
+            exit_status: summary.exit_status(),
+            files: summary.files,
+            bytes: summary.bytes,
+            bytes_from_media: summary.bytes_from_media,
+            elapsed_ns: summary.elapsed_ns,
+            workers: summary.workers,
+            backend: summary.backend.clone(),
+            engine: summary.engine,
+            verdicts: Verdict::ALL.map(|verdict| (verdict, summary.verdicts(verdict))).into(),
+            actions: Action::ALL.map(|action| (action, summary.actions(action))).into(),
+            failed: summary.failed,
+            skipped: summary.skipped,
+            cost: summary.cost,
+        }
+    }
+
+    /// Returns how many files got a verdict.
+    pub fn verdict(&self, verdict: Verdict) -> u64 {
+        self.verdicts.iter().find(|(other, _)| *other == verdict).map_or(0, |&(_, files)| files)
+    }
+
+    /// Returns what the walk passed by: a noun for one, for many, and the number.
+    pub fn skipped(&self) -> [(&'static str, &'static str, u64); 5] {
+        let skipped = &self.skipped;
+        [
+            ("symbolic link", "symbolic links", skipped.symlinks),
+            ("special file", "special files", skipped.special),
+            ("excluded path", "excluded paths", skipped.excluded),
+            ("file not on this machine", "files not on this machine", skipped.dataless),
+            (
+                "directory on another file system",
+                "directories on other file systems",
+                skipped.other_file_systems,
+            ),
+        ]
+    }
+
+    /// Returns the time that one worker's share of a stage took, in nanoseconds.
+    ///
+    /// The run's bytes over this time are what the stage would do if it were alone.
+    pub fn stage_ns_per_worker(&self, stage: Stage) -> u64 {
+        self.cost.elapsed_ns(stage) / self.workers.max(1) as u64
+    }
+}
+
+/// Says what holds a run back, as the end of "bound by …".
+///
+/// `algorithm` is the one that hashed, if it was only one.
+pub fn bound(cost: &Cost, algorithm: Option<Algorithm>) -> Option<&'static str> {
+    Some(match cost.bound()? {
+        Stage::Walk => "listing directories",
+        Stage::Open => "opening files",
+        // Above half of the read stage in processor time, the bytes were there and were copied.
+        Stage::Read if cost.read_cpu_ns > cost.elapsed_ns(Stage::Read) / 2 => "copying bytes",
+        Stage::Read => "the storage",
+        Stage::Hash => algorithm.map_or("hashing", algorithm_title),
+        Stage::Store => "writing tags",
+        Stage::Wait => "waiting",
+    })
+}
+
+/// Returns the name of an algorithm as prose spells it.
+pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Sha256 => "SHA-256",
+        Algorithm::Sha512 => "SHA-512",
+        Algorithm::Sha384 => "SHA-384",
+        Algorithm::Sha1 => "SHA-1",
+        Algorithm::Md5 => "MD5",
+        Algorithm::Blake2b => "BLAKE2b",
+        Algorithm::Blake3 => "BLAKE3",
+        Algorithm::Xxh3_128 => "XXH3",
+        Algorithm::Crc32c => "CRC-32C",
+        Algorithm::Fletcher64 => "Fletcher-64",
+    }
+}
+
+/// Which events a reader must see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FindingRule {
+    /// Whether a file without a tag is a finding.
+    pub require_tags: bool,
+    /// Whether actions are only what would be done, and settle nothing.
+    pub dry_run: bool,
+}
+
+impl FindingRule {
+    /// Returns the verdict that makes an event a finding: one that fails a check and that the run
+    /// did not accept and write down.
+    pub fn failing_verdict(self, event: &FileEvent) -> Option<Verdict> {
+        let settled = event.action.is_some() && !self.dry_run;
+        let fails = |verdict: &Verdict| !settled && verdict.exit_status(self.require_tags) != 0;
+        event.verdict.filter(fails)
+    }
+
+    /// Whether a reader must see the event, for its verdict or for what went wrong.
+    pub fn finds(self, event: &FileEvent) -> bool {
+        event.trouble.is_some() || self.failing_verdict(event).is_some()
+    }
+}

@@ -1,0 +1,174 @@
+//! Facts to render: events and ends of runs that never happened.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast::monitor::Trouble;
+use steadfast::{
+    Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped, Stage,
+    Subject, Tag, Timestamp, Verdict,
+};
+use steadfast_report::{Pages, Renderer, RunView};
+
+pub(crate) fn tag(content: u8, length: u64, mtime_s: i64) -> Tag {
+    Tag {
+        algorithm: Algorithm::Sha256,
+        digest: Digest::from_slice(&[content; 32]).unwrap(),
+        length,
+        mtime: Timestamp { seconds: mtime_s, nanoseconds: 123_456_789 },
+        tagged: Timestamp { seconds: 1_763_650_000, nanoseconds: 0 },
+    }
+}
+
+pub(crate) fn event(name: &[u8], verdict: Option<Verdict>) -> FileEvent {
+    let parent = Arc::from(Path::new("photos"));
+    let mut event = FileEvent::new(FilePath { parent, name: OsStr::from_bytes(name).into() });
+    event.verdict = verdict;
+    event
+}
+
+/// Wraps what is known of a file for a renderer.
+pub(crate) fn said(event: FileEvent) -> Event {
+    Event::File(Box::new(event))
+}
+
+fn read(name: &str, verdict: Verdict, stored: Option<Tag>, actual: Tag) -> FileEvent {
+    let mut event = event(name.as_bytes(), Some(verdict));
+    event.stored = stored;
+    event.actual = Some(actual);
+    event.bytes_read = actual.length;
+    event.elapsed_ns = 1_750_000;
+    event.origin = Some(Origin::Cache);
+    event
+}
+
+const MARCH: i64 = 1_709_294_405;
+const APRIL: i64 = 1_712_000_000;
+
+/// What a check of a small tree with one of everything says.
+pub(crate) fn check_events() -> Vec<Event> {
+    let stored = tag(1, 4_194_304, MARCH);
+    let mut unreadable = event(b"locked.jpg", Some(Verdict::Unreadable));
+    unreadable.trouble = Some(Trouble { doing: "open", reason: "permission denied".to_owned() });
+    let mut directory = event(b"closed", Some(Verdict::Unreadable));
+    directory.subject = Subject::Directory;
+    directory.trouble = unreadable.trouble.clone();
+    let mut linked = read("link.jpg", Verdict::Intact, Some(stored), stored);
+    linked.linked = true;
+    linked.bytes_read = 0;
+    let mut unstable = event(b"growing.log", Some(Verdict::Unstable));
+    unstable.stored = Some(stored);
+    let reason = "the file changed meanwhile".to_owned();
+    unstable.trouble = Some(Trouble { doing: "read it whole", reason });
+    unstable.bytes_read = 4096;
+    let files = vec![
+        read("a.jpg", Verdict::Intact, Some(stored), stored),
+        read("b.jpg", Verdict::Touched, Some(stored), tag(1, 4_194_304, APRIL)),
+        read("rotten.jpg", Verdict::Corrupt, Some(stored), tag(2, 4_194_304, MARCH)),
+        read("cut.jpg", Verdict::Corrupt, Some(stored), tag(3, 4_190_208, MARCH)),
+        read("notes.txt", Verdict::Modified, Some(stored), tag(4, 4_194_310, APRIL)),
+        read("same-size.txt", Verdict::Modified, Some(stored), tag(5, 4_194_304, APRIL)),
+        event(b"new.jpg", Some(Verdict::Untagged)),
+        event(b"not utf-8 \xff\n\x1b[31m", Some(Verdict::Untagged)),
+        unstable,
+        unreadable,
+        directory,
+        linked,
+    ];
+    let path = Some(PathBuf::from("photos"));
+    let notice = Notice { path, text: "given more than once: taken once".to_owned() };
+    files.into_iter().map(said).chain([Event::Notice(notice)]).collect()
+}
+
+pub(crate) fn check_end() -> RunView {
+    let mut cost = Cost::default();
+    for (stage, elapsed_ns) in [
+        (Stage::Walk, 20_000_000),
+        (Stage::Open, 1_600_000_000),
+        (Stage::Read, 5_700_000_000),
+        (Stage::Hash, 74_000_000_000),
+        (Stage::Wait, 900_000_000),
+    ] {
+        cost.add(stage, elapsed_ns);
+    }
+    cost.read_cpu_ns = 5_000_000_000;
+    let number = |verdict| match verdict {
+        Verdict::Corrupt | Verdict::Modified | Verdict::Unreadable | Verdict::Untagged => 2,
+        Verdict::Unstable | Verdict::Touched => 1,
+        Verdict::Intact => 12_335,
+        _ => 0,
+    };
+    RunView {
+        verb: "check",
+        exit_status: 3,
+        files: 12_345,
+        bytes: 98_700_000_000,
+        elapsed_ns: 41_200_000_000,
+        workers: 2,
+        backend: "x86_shani x2".to_owned(),
+        engine: "buffered",
+        verdicts: Verdict::ALL.map(|verdict| (verdict, number(verdict))).into(),
+        actions: Action::ALL.map(|action| (action, 0)).into(),
+        skipped: Skipped { symlinks: 3, special: 1, ..Skipped::default() },
+        cost,
+        ..RunView::default()
+    }
+}
+
+/// What tagging a small tree says.
+pub(crate) fn tag_events() -> Vec<Event> {
+    let actual = tag(1, 4_194_304, MARCH);
+    let mut tagged = read("a.jpg", Verdict::Untagged, None, actual);
+    (tagged.verdict, tagged.action) = (None, Some(Action::Tagged));
+    let mut kept = event(b"b.jpg", None);
+    (kept.stored, kept.action) = (Some(actual), Some(Action::Kept));
+    let mut failed = read("c.jpg", Verdict::Untagged, None, actual);
+    failed.verdict = None;
+    failed.trouble =
+        Some(Trouble { doing: "set the tag", reason: "no space left on device".to_owned() });
+    [tagged, kept, failed].into_iter().map(said).collect()
+}
+
+pub(crate) fn tag_end(dry_run: bool) -> RunView {
+    let number = |action| match action {
+        Action::Tagged => 11,
+        Action::Kept => 1,
+        _ => 0,
+    };
+    RunView {
+        verb: "tag",
+        dry_run,
+        exit_status: 2,
+        files: 13,
+        bytes: 50_331_648,
+        elapsed_ns: 21_000_000,
+        failed: 1,
+        verdicts: Verdict::ALL.map(|verdict| (verdict, 0)).into(),
+        actions: Action::ALL.map(|action| (action, number(action))).into(),
+        ..check_end()
+    }
+}
+
+/// What `show` says of three files.
+pub(crate) fn show_events() -> Vec<Event> {
+    let mut tagged = event(b"a.jpg", None);
+    tagged.stored = Some(tag(2, 4_194_304, APRIL));
+    tagged.previous = Some(tag(1, 1, MARCH));
+    let mut damaged = event(b"b.jpg", Some(Verdict::Unreadable));
+    let reason = "the tag is damaged: its check value does not fit".to_owned();
+    damaged.trouble = Some(Trouble { doing: "read the tag", reason });
+    let untagged = event(b"c.jpg", Some(Verdict::Untagged));
+    [tagged, damaged, untagged].into_iter().map(said).collect()
+}
+
+/// Renders a whole document.
+pub(crate) fn document(renderer: &mut dyn Renderer, events: &[Event], end: &RunView) -> Pages {
+    let mut pages = Pages::default();
+    for event in events {
+        renderer.event(event, &mut pages);
+    }
+    renderer.end(end, &mut pages);
+    pages
+}

@@ -1,0 +1,118 @@
+//! Exact documents, kept in `testdata/golden/report`.
+
+use std::path::Path;
+
+use steadfast::{Action, Event, Verdict};
+use steadfast_report::{Csv, FindingRule, Json, Renderer, RunView, Show, Text, TextOptions, Units};
+
+use crate::facts;
+
+/// Compares a document with its file, or rewrites the file if asked to.
+fn compare(name: &str, renderer: &mut dyn Renderer, events: &[Event], end: &RunView) {
+    let pages = facts::document(renderer, events, end);
+    let mut found = pages.answer;
+    if !pages.trouble.is_empty() {
+        found.extend_from_slice(b"---- stderr\n");
+        found.extend_from_slice(&pages.trouble);
+    }
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/report").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &found).unwrap();
+    }
+    let expected = std::fs::read(&path).unwrap_or_default();
+    let (found, expected) =
+        (String::from_utf8(found).unwrap(), String::from_utf8(expected).unwrap());
+    assert_eq!(found, expected, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
+}
+
+fn check(name: &str, options: TextOptions) {
+    compare(name, &mut Text::new(options), &facts::check_events(), &facts::check_end());
+}
+
+#[test]
+fn text_of_a_check() {
+    check("check.txt", TextOptions::default());
+    check("check-quiet.txt", TextOptions { quiet: true, ..TextOptions::default() });
+    let verbose = TextOptions { verbose: true, units: Units::Iec, ..TextOptions::default() };
+    check("check-verbose.txt", verbose);
+    let rule = FindingRule { require_tags: true, dry_run: false };
+    let colored = TextOptions { color: true, rule, ..TextOptions::default() };
+    check("check-color.txt", colored);
+}
+
+#[test]
+fn text_of_tagging() {
+    let (events, end) = (facts::tag_events(), facts::tag_end(false));
+    let verbose = TextOptions { verbose: true, ..TextOptions::default() };
+    compare("tag.txt", &mut Text::new(TextOptions::default()), &events, &end);
+    compare("tag-verbose.txt", &mut Text::new(verbose), &events, &end);
+    let rule = FindingRule { require_tags: false, dry_run: true };
+    let dry = TextOptions { rule, ..verbose };
+    compare("tag-dry-run.txt", &mut Text::new(dry), &events, &facts::tag_end(true));
+}
+
+#[test]
+fn an_interrupted_run_without_bytes() {
+    let end = RunView {
+        interrupted: true,
+        files: 1,
+        bytes: 0,
+        elapsed_ns: 850_000_000,
+        verdicts: Vec::new(),
+        skipped: steadfast::Skipped::default(),
+        ..facts::check_end()
+    };
+    compare("interrupted.txt", &mut Text::new(TextOptions::default()), &[], &end);
+}
+
+#[test]
+fn tags_shown() {
+    compare("show.txt", &mut Show::default(), &facts::show_events(), &facts::check_end());
+}
+
+#[test]
+fn json_and_csv_of_a_check() {
+    let (events, end) = (facts::check_events(), facts::check_end());
+    compare("check.json", &mut Json::default(), &events, &end);
+    compare("check.csv", &mut Csv::default(), &events, &end);
+    let rule = FindingRule { require_tags: true, dry_run: false };
+    let quiet = &mut Json { quiet: true, rule };
+    compare("check-quiet.json", quiet, &events, &end);
+    compare("empty.csv", &mut Csv::new(true, FindingRule::default()), &[], &end);
+}
+
+#[test]
+fn many_findings_are_kept_in_bounds() {
+    let mut text = Text::new(TextOptions::default());
+    let events: Vec<Event> = (0..1500)
+        .map(|number| {
+            let name = format!("{number}.jpg");
+            let verdict = Some(Verdict::Corrupt);
+            facts::said(facts::event(name.as_bytes(), verdict))
+        })
+        .collect();
+    let pages = facts::document(&mut text, &events, &facts::check_end());
+    let answer = String::from_utf8(pages.answer).unwrap();
+    assert_eq!(answer.matches("corrupt     photos/").count(), 1500);
+    assert!(answer.contains("\ncorrupt: 1,500 files\n  photos/0.jpg\n"));
+    assert!(answer.contains("\n  photos/999.jpg\n  and 500 more, listed above\n"));
+    assert!(!answer.contains("\n  photos/1000.jpg\n"));
+}
+
+#[test]
+fn what_was_accepted_is_no_finding() {
+    let mut accepted = facts::event(b"a.jpg", Some(Verdict::Corrupt));
+    accepted.action = Some(Action::Retagged);
+    let events = [facts::said(accepted)];
+    let end = RunView { verb: "retag", ..facts::check_end() };
+    let pages = facts::document(&mut Text::new(TextOptions::default()), &events, &end);
+    let answer = String::from_utf8(pages.answer).unwrap();
+    assert!(answer.starts_with("looked at 12,345 files"), "{answer}");
+    assert!(!answer.contains("Restore"), "{answer}");
+    let rule = FindingRule { require_tags: false, dry_run: true };
+    let mut dry = Text::new(TextOptions { rule, ..TextOptions::default() });
+    let answer = String::from_utf8(facts::document(&mut dry, &events, &end).answer).unwrap();
+    assert!(answer.starts_with("corrupt        photos/a.jpg  (would retag)\n"), "{answer}");
+    assert!(answer.contains("1 file is corrupt"), "{answer}");
+}

@@ -1,0 +1,334 @@
+//! What the file system grants and refuses: where tags are kept and what they cost, files and
+//! mounts that cannot be written, places without attributes, mounts within the tree.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use steadfast::read::buffered::Buffered;
+use steadfast::read::{Engine, Origin};
+use steadfast::{Action, Options, Selection, Subject, Verb, Verdict};
+use steadfast_sys::file::{File, Status};
+use steadfast_sys::xattr;
+
+use crate::image::{BLOCK_LEN, EXT4, Image, Kind, Mount, RAMFS, SIZE_BYTES, TMPFS, command};
+use crate::tree::{Said, Tree, run_on};
+
+/// The same inodes as on an image of any size, on one that is quickly filled.
+const EXT4_SMALL: Kind =
+    Kind { format: &["mkfs.ext4", "-q", "-F", "-I", "256", "-b", "4096"], ..EXT4 };
+
+const SMALL_BYTES: u64 = 64 << 20;
+
+fn write_files(tree: &Tree, files: u64) {
+    for number in 0..files {
+        let contents = format!("{number} ").repeat(1 + number as usize % 700);
+        tree.write(format!("{}/{number:04}", number % 8), contents);
+    }
+}
+
+/// Returns the blocks that each file takes, its attributes included.
+fn blocks_of_files(said: &Said) -> Vec<u64> {
+    said.files.iter().map(|event| fs::metadata(event.path.to_path()).unwrap().blocks()).collect()
+}
+
+/// Returns every attribute of a file and its value.
+fn attributes(path: &Path) -> Vec<(OsString, Vec<u8>)> {
+    let file = File::open(path).unwrap();
+    let value = |name: OsString| {
+        let mut value = vec![0; 64 << 10];
+        let len = xattr::get(&file, name.to_str().unwrap(), &mut value).unwrap().unwrap();
+        value.truncate(len);
+        (name, value)
+    };
+    xattr::list(&file).unwrap().into_iter().map(value).collect()
+}
+
+/// Returns what went wrong with a file, in words.
+fn trouble(said: &Said, name: &str) -> String {
+    said.of(name).trouble.as_ref().map_or_else(String::new, ToString::to_string)
+}
+
+#[test]
+fn tagging_allocates_no_block() {
+    const FILES: u64 = 2_000;
+    let Some(image) = Image::make(EXT4, SIZE_BYTES) else { return };
+    write_files(&image.tree, FILES);
+    image.sync();
+    let before = image.free_blocks();
+    let blocks = blocks_of_files(&image.tree.run(Verb::Show));
+
+    let said = image.tree.run(Verb::Tag);
+    assert_eq!((said.summary.actions(Action::Tagged), said.status()), (FILES, 0));
+    image.sync();
+    assert_eq!(image.free_blocks(), before);
+    assert_eq!(blocks_of_files(&said), blocks);
+
+    // A record written out in words does take a block of every file.
+    for (number, event) in said.files.iter().enumerate() {
+        let file = File::open(&event.path.to_path()).unwrap();
+        xattr::set(&file, "user.words", format!("{number:0140}").as_bytes()).unwrap();
+    }
+    image.sync();
+    assert_eq!(image.free_blocks(), before - FILES);
+    let with_words = blocks.iter().map(|blocks| blocks + BLOCK_LEN as u64 / 512);
+    assert!(blocks_of_files(&said).into_iter().eq(with_words));
+    assert_eq!(image.tree.run(Verb::Check).summary.verdicts(Verdict::Intact), FILES);
+}
+
+/// Makes a file that takes every block that is left, without writing them.
+fn fill_blocks(filler: &Path) {
+    let (mut len, mut step) = (0, SMALL_BYTES);
+    while step >= BLOCK_LEN as u64 {
+        let (offset, length) = (len.to_string(), step.to_string());
+        let mut allocate = Command::new("fallocate");
+        match command(allocate.args(["-o", &offset, "-l", &length]).arg(filler)) {
+            Ok(_) => len += step,
+            Err(_) => step /= 2,
+        }
+    }
+}
+
+#[test]
+fn a_full_file_system_still_takes_tags() {
+    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    write_files(&image.tree, 300);
+    let witness = image.tree.write("witness", "takes no further attribute");
+    image.sync();
+    fill_blocks(&image.tree.at("filler"));
+    let full = xattr::set(&File::open(&witness).unwrap(), "user.words", &[b'w'; 2_000]);
+    assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull, "it is not full");
+
+    let selection = Selection { excludes: vec!["filler".into()], ..image.tree.selection() };
+    let said = run_on(Verb::Tag, &selection, &Options::default());
+    assert_eq!((said.summary.actions(Action::Tagged), said.status()), (301, 0));
+    let said = run_on(Verb::Check, &selection, &Options::default());
+    assert_eq!(said.summary.verdicts(Verdict::Intact), 301);
+}
+
+#[test]
+fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
+    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    write_files(&image.tree, 20);
+    let sealed = [("immutable", "i"), ("append-only", "a")];
+    let before = sealed.map(|(name, flag)| {
+        let path = image.tree.write(name, "as it is");
+        command(Command::new("chattr").arg(format!("+{flag}")).arg(&path)).unwrap();
+        fs::metadata(path).unwrap()
+    });
+    let said = image.tree.run(Verb::Tag);
+    assert_eq!((said.summary.actions(Action::Tagged), said.summary.failed), (20, 2));
+    assert_eq!(said.status(), 2);
+    for ((name, _), before) in sealed.iter().zip(before) {
+        let path = image.tree.at(name);
+        let after = fs::metadata(&path).unwrap();
+        let times = |of: &fs::Metadata| (of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec());
+        assert_eq!(times(&after), times(&before), "{name}");
+        assert_eq!(attributes(&path), [], "{name}");
+        assert_eq!(said.action(name), None);
+        assert_eq!(
+            trouble(&said, name),
+            "cannot set the tag: permission denied: the file is not writable by you"
+        );
+    }
+    let check = image.tree.run(Verb::Check);
+    assert_eq!(check.summary.verdicts(Verdict::Intact), 20);
+    assert_eq!(check.summary.verdicts(Verdict::Untagged), 2);
+}
+
+/// Gives a file attributes until not one byte more is taken.
+fn fill_attributes(path: &Path) {
+    let file = File::open(path).unwrap();
+    let mut len = 700;
+    for number in 0.. {
+        loop {
+            match xattr::set(&file, &format!("user.{number}"), &vec![b'v'; len]) {
+                Ok(()) => break,
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::StorageFull),
+            }
+            if len == 0 {
+                return;
+            }
+            len /= 2;
+        }
+    }
+}
+
+#[test]
+fn a_file_without_room_for_a_tag_is_named_and_keeps_what_it_has() {
+    const NO_ROOM: &str = "no space left for extended attributes of this file";
+    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    let tree = &image.tree;
+    write_files(tree, 20);
+    let path = tree.write("crowded", "no room");
+    fill_attributes(&path);
+    let before = attributes(&path);
+    assert!(before.len() > 4);
+    let said = tree.run(Verb::Tag);
+    assert_eq!((said.summary.actions(Action::Tagged), said.status()), (20, 2));
+    assert_eq!(trouble(&said, "crowded"), format!("cannot set the tag: {NO_ROOM}"));
+    assert_eq!(attributes(&path), before);
+    let check = tree.run(Verb::Check);
+    assert_eq!((check.verdict("crowded"), check.status()), (Some(Verdict::Untagged), 0));
+
+    // Room for one tag and none for the one before it: nothing is replaced that is not kept.
+    let path = tree.write("half", "room for one");
+    tree.run(Verb::Tag);
+    fill_attributes(&path);
+    tree.edit("half", "room for one, edited");
+    let before = attributes(&path);
+    let said = tree.run(Verb::Update);
+    assert_eq!(trouble(&said, "half"), format!("cannot keep the previous tag: {NO_ROOM}"));
+    assert_eq!((said.verdict("half"), said.action("half")), (Some(Verdict::Modified), None));
+    assert_eq!(attributes(&path), before);
+    assert_eq!(tree.run(Verb::Check).verdict("half"), Some(Verdict::Modified));
+
+    // A tag of the same length takes the place of the old one, room or not.
+    tree.edit("half", "room for one");
+    assert_eq!(tree.run(Verb::Update).action("half"), Some(Action::Refreshed));
+    assert_eq!(tree.run(Verb::Check).verdict("half"), Some(Verdict::Intact));
+}
+
+#[test]
+fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
+    const NONE: &str = "cannot set the tag: this file system keeps no extended attributes";
+    let Some(image) = Image::make(RAMFS, 0) else { return };
+    write_files(&image.tree, 50);
+    for verb in [Verb::Tag, Verb::Update] {
+        let said = image.tree.run(verb);
+        assert_eq!((said.files.len(), said.summary.failed), (50, 50));
+        assert_eq!((said.summary.bytes, said.status()), (0, 2));
+        assert_eq!(trouble(&said, "0/0000"), NONE);
+    }
+    let said = image.tree.run(Verb::Check);
+    assert_eq!(said.summary.verdicts(Verdict::Untagged), 50);
+    assert_eq!((said.summary.bytes, said.status()), (0, 0));
+    let required = Options { require_tags: true, ..Options::default() };
+    assert_eq!(image.tree.run_as(Verb::Check, &required).status(), 1);
+    assert_eq!(image.tree.run(Verb::Untag).status(), 0);
+}
+
+#[test]
+fn what_is_mounted_read_only_is_checked_and_not_tagged() {
+    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    write_files(&image.tree, 50);
+    image.tree.run(Verb::Tag);
+    image.tree.write("new", "since then");
+    image.tree.edit("0/0008", "edited");
+    image.remount("remount,ro");
+    for verb in [Verb::Tag, Verb::Update] {
+        let said = image.tree.run(verb);
+        assert_eq!(trouble(&said, "new"), "cannot set the tag: read-only file system");
+        assert_eq!(said.action("new"), None);
+    }
+    assert_eq!(image.tree.run(Verb::Tag).status(), 2);
+    let said = image.tree.run(Verb::Update);
+    assert_eq!((said.verdict("0/0008"), said.status()), (Some(Verdict::Modified), 1));
+    assert_eq!(trouble(&said, "0/0008"), "cannot keep the previous tag: read-only file system");
+    let said = image.tree.run(Verb::Check);
+    assert_eq!(said.summary.verdicts(Verdict::Intact), 49);
+    assert_eq!(said.verdict("new"), Some(Verdict::Untagged));
+    assert_eq!((said.verdict("0/0008"), said.status()), (Some(Verdict::Modified), 1));
+}
+
+#[test]
+fn a_tree_mounted_inside_itself_is_done_once_and_named() {
+    let Some(image) = Image::make(TMPFS, 0) else { return };
+    let tree = &image.tree;
+    write_files(tree, 40);
+    tree.write("sub/deep/file", "before and after the loop");
+    tree.write("sub/zeal", "after the loop");
+    let again = tree.at("sub/again");
+    fs::create_dir(&again).unwrap();
+    let _loop = Mount::bind(tree.path(), &again);
+    let said = tree.run(Verb::Tag);
+    assert_eq!((said.summary.actions(Action::Tagged), said.status()), (42, 2));
+    let troubled: Vec<_> = said.files.iter().filter(|event| event.trouble.is_some()).collect();
+    assert_eq!(troubled.len(), 1);
+    assert_eq!((troubled[0].path.to_path(), troubled[0].subject), (again, Subject::Directory));
+    assert_eq!(
+        trouble(&said, "sub/again"),
+        "cannot enter: it is mounted inside itself: not entered again"
+    );
+    let said = tree.run(Verb::Check);
+    assert_eq!((said.summary.verdicts(Verdict::Intact), said.status()), (42, 2));
+}
+
+#[test]
+fn other_file_systems_are_left_out_when_so_wanted_and_counted() {
+    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    let tree = &image.tree;
+    write_files(tree, 40);
+    fs::create_dir_all(tree.at("0/other")).unwrap();
+    let _other = Mount::tmpfs(&tree.at("0/other"));
+    tree.write("0/other/inside", "on another file system");
+    let selection = Selection { one_file_system: true, ..tree.selection() };
+    let said = run_on(Verb::Tag, &selection, &Options::default());
+    assert_eq!((said.summary.actions(Action::Tagged), said.status()), (40, 0));
+    assert_eq!(said.summary.skipped.other_file_systems, 1);
+
+    let said = tree.run(Verb::Check);
+    assert_eq!((said.files.len(), said.summary.skipped.other_file_systems), (41, 0));
+    assert_eq!(said.verdict("0/other/inside"), Some(Verdict::Untagged));
+
+    // Named as a root of its own, it is what the run is about.
+    let roots = vec![tree.path().to_owned(), tree.at("0/other")];
+    let selection = Selection { roots, one_file_system: true, ..Selection::default() };
+    assert_eq!(run_on(Verb::Check, &selection, &Options::default()).files.len(), 41);
+}
+
+/// Removes a folder before it lets anything be read.
+struct Remover {
+    folder: std::path::PathBuf,
+    done: Mutex<bool>,
+}
+
+impl Engine for Remover {
+    fn name(&self) -> &'static str {
+        "remover"
+    }
+
+    fn prepare(&self, file: &File, status: &Status) -> io::Result<Origin> {
+        let mut done = self.done.lock().unwrap();
+        if !*done {
+            fs::remove_dir_all(&self.folder)?;
+            *done = true;
+        }
+        Buffered.prepare(file, status)
+    }
+
+    fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        Buffered.read_at(file, buffer, offset)
+    }
+
+    fn alignment(&self) -> usize {
+        Buffered.alignment()
+    }
+}
+
+#[test]
+fn a_folder_that_vanishes_before_it_is_entered_is_named_and_the_run_goes_on() {
+    // More files before it than a run takes in hand unread: the walk is not there yet.
+    const AHEAD: usize = 2_000;
+    let tree = Tree::new();
+    for number in 0..AHEAD {
+        tree.write(format!("a/{number:04}"), "x");
+    }
+    tree.write("m/gone", "gone with its folder");
+    tree.write("z/last", "after it");
+    for (verb, verdict) in [(Verb::Tag, None), (Verb::Check, Some(Verdict::Intact))] {
+        tree.write("m/gone", "gone with its folder");
+        let engine = Remover { folder: tree.at("m"), done: Mutex::new(false) };
+        let said = tree.run_through(verb, Some(Arc::new(engine)), None);
+        let gone = said.of("m");
+        assert_eq!((gone.subject, gone.verdict), (Subject::Directory, Some(Verdict::Unreadable)));
+        assert_eq!(trouble(&said, "m"), "cannot open: no such file or directory");
+        assert_eq!((said.files.len(), said.status()), (AHEAD + 2, 2));
+        assert_eq!(said.summary.files, AHEAD as u64 + 1, "a folder is no file");
+        assert_eq!(said.verdict("z/last"), verdict);
+    }
+}
