@@ -237,7 +237,7 @@ struct CostObject {
     hash_ns: u64,
     store_ns: u64,
     wait_ns: u64,
-    read_cpu_ns: u64,
+    storage_wait_ns: u64,
     bound: Option<&'static str>,
 }
 
@@ -250,7 +250,7 @@ impl CostObject {
             hash_ns: run.cost.elapsed_ns(Stage::Hash),
             store_ns: run.cost.elapsed_ns(Stage::Store),
             wait_ns: run.cost.elapsed_ns(Stage::Wait),
-            read_cpu_ns: run.cost.read_cpu_ns,
+            storage_wait_ns: run.cost.storage_wait_ns,
             bound: run.cost.bound().map(Stage::name),
         }
     }

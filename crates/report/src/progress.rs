@@ -14,7 +14,7 @@ pub fn share(progress: &Progress) -> Option<f64> {
     let share = match (files, bytes) {
         (0, _) => return None,
         (files, 0) => progress.files as f64 / files as f64,
-        (_, bytes) => progress.bytes as f64 / bytes as f64,
+        (_, bytes) => (progress.bytes + progress.bytes_passed) as f64 / bytes as f64,
     };
     Some(share.clamp(0.0, 1.0))
 }
@@ -59,16 +59,17 @@ mod tests {
         cost.add(Stage::Hash, 9);
         let mut progress = Progress {
             files: 1234,
-            bytes: 12_300_000_000,
+            bytes: 11_300_000_000,
+            bytes_passed: 1_000_000_000,
             total: None,
             elapsed_ns: 5_125_000_000,
             cost,
         };
-        assert_eq!(line(&progress, Units::Si), "12.3 GB, 1,234 files, 2.40 GB/s, bound by hash");
+        assert_eq!(line(&progress, Units::Si), "11.3 GB, 1,234 files, 2.20 GB/s, bound by hash");
         progress.total = Some((12_345, 98_400_000_000));
         assert_eq!(
             line(&progress, Units::Si),
-            "12 %, 12.3 GB of 98.4 GB, 1,234 files, 2.40 GB/s, 36 s left, bound by hash"
+            "12 %, 11.3 GB of 98.4 GB, 1,234 files, 2.20 GB/s, 36 s left, bound by hash"
         );
     }
 

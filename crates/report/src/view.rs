@@ -99,14 +99,18 @@ impl RunView {
 pub fn bound(cost: &Cost, algorithm: Option<Algorithm>) -> Option<&'static str> {
     Some(match cost.bound()? {
         Stage::Walk => "listing directories",
+        Stage::Open | Stage::Read if waits_for_storage(cost) => "the storage",
         Stage::Open => "opening files",
-        // Above half of the read stage in processor time, the bytes were there and were copied.
-        Stage::Read if cost.read_cpu_ns > cost.elapsed_ns(Stage::Read) / 2 => "copying bytes",
-        Stage::Read => "the storage",
+        Stage::Read => "copying bytes",
         Stage::Hash => algorithm.map_or("hashing", algorithm_title),
         Stage::Store => "writing tags",
         Stage::Wait => "waiting",
     })
+}
+
+/// Says whether opening and reading waited more than they worked.
+fn waits_for_storage(cost: &Cost) -> bool {
+    cost.storage_wait_ns > (cost.elapsed_ns(Stage::Open) + cost.elapsed_ns(Stage::Read)) / 2
 }
 
 /// Returns the name of an algorithm as prose spells it.

@@ -44,9 +44,9 @@ impl Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     elapsed_ns: [u64; 6],
-    /// Processor time that reading took: copying from the page cache, mostly. The rest of the
-    /// read stage waited for the storage.
-    pub read_cpu_ns: u64,
+    /// Time within opening and reading that was spent waiting for the storage. The rest of it is
+    /// system calls, and copying from the page cache.
+    pub storage_wait_ns: u64,
 }
 
 impl Cost {
@@ -65,7 +65,7 @@ impl Cost {
         for (sum, part) in self.elapsed_ns.iter_mut().zip(other.elapsed_ns) {
             *sum += part;
         }
-        self.read_cpu_ns += other.read_cpu_ns;
+        self.storage_wait_ns += other.storage_wait_ns;
     }
 
     /// Returns the time of all stages but waiting, in nanoseconds.
@@ -110,9 +110,9 @@ impl StageClock {
         elapsed_ns
     }
 
-    /// Adds processor time spent reading, in nanoseconds.
-    pub(crate) fn add_read_cpu(&mut self, cpu_ns: u64) {
-        self.cost.read_cpu_ns += cpu_ns;
+    /// Adds time that opening and reading waited for the storage, in nanoseconds.
+    pub(crate) fn add_storage_wait(&mut self, waited_ns: u64) {
+        self.cost.storage_wait_ns += waited_ns;
     }
 
     /// Hands over what was counted since the last call.

@@ -16,7 +16,7 @@ mod links;
 mod outbox;
 mod schedule;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -120,6 +120,9 @@ struct Shared {
     outbox: Outbox,
     links: Links,
     cost: Mutex<Cost>,
+    /// Bytes read so far, and bytes of files that needed no reading.
+    bytes_read: AtomicU64,
+    bytes_passed: AtomicU64,
     notices: Mutex<Vec<Notice>>,
     stop: Arc<AtomicBool>,
     /// Whether a thread panicked.
@@ -155,6 +158,8 @@ impl Pipeline {
             outbox: Outbox::new(),
             links: Links::new(),
             cost: Mutex::new(Cost::default()),
+            bytes_read: AtomicU64::new(0),
+            bytes_passed: AtomicU64::new(0),
             notices: Mutex::new(Vec::new()),
             stop: Arc::default(),
             failed: AtomicBool::new(false),
@@ -206,6 +211,12 @@ impl Pipeline {
     /// Says whether every entry that was fed has come out.
     pub(crate) fn is_complete(&self) -> bool {
         self.shared.schedule().is_over() && self.shared.outbox.is_empty()
+    }
+
+    /// Returns the bytes read so far, files under way included, and those of files passed by.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
+        let Shared { bytes_read, bytes_passed, .. } = &*self.shared;
+        (bytes_read.load(Ordering::Relaxed), bytes_passed.load(Ordering::Relaxed))
     }
 
     /// Says whether a thread failed, so that results are lacking.

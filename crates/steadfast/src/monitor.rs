@@ -202,8 +202,10 @@ pub struct Notice {
 pub struct Progress {
     /// Files whose outcome is known.
     pub files: u64,
-    /// Bytes read.
+    /// Bytes read, those of files under way included.
     pub bytes: u64,
+    /// Bytes of files that needed no reading.
+    pub bytes_passed: u64,
     /// Files and bytes that the survey found in the whole tree, once it has counted them.
     pub total: Option<(u64, u64)>,
     /// Time since the run began, in nanoseconds.

@@ -321,9 +321,11 @@ impl Collector<'_> {
             }
             if told.elapsed() >= PROGRESS_EVERY {
                 told = Instant::now();
+                let (bytes, bytes_passed) = pipeline.bytes();
                 self.monitor.progress(&Progress {
                     files: self.summary.files,
-                    bytes: self.summary.bytes,
+                    bytes,
+                    bytes_passed,
                     total: survey.and_then(Survey::total),
                     elapsed_ns: start.elapsed().as_nanos() as u64,
                     cost: pipeline.cost(),

@@ -3,6 +3,10 @@
 //! They are read where time is to be measured or recorded; who only uses a time is given it as a
 //! value. Which clock serves what is decided here and nowhere else.
 
+#[cfg_attr(target_os = "linux", path = "clock/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "clock/macos.rs")]
+mod platform;
+
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -23,6 +27,14 @@ pub fn monotonic_ns() -> u64 {
 #[must_use]
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
+}
+
+/// Returns how often the calling thread has given up its processor to wait, if the system counts.
+///
+/// A thread that was merely put aside for another one is not counted.
+#[must_use]
+pub fn thread_sleeps() -> Option<u64> {
+    platform::thread_sleeps()
 }
 
 /// Returns the processor time all threads of the process have used, in nanoseconds.

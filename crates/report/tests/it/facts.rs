@@ -93,7 +93,7 @@ pub(crate) fn check_end() -> RunView {
     ] {
         cost.add(stage, elapsed_ns);
     }
-    cost.read_cpu_ns = 5_000_000_000;
+    cost.storage_wait_ns = 700_000_000;
     let number = |verdict| match verdict {
         Verdict::Corrupt | Verdict::Modified | Verdict::Unreadable | Verdict::Untagged => 2,
         Verdict::Unstable | Verdict::Touched => 1,

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use steadfast_digest::Message;
 use steadfast_sys::clock;
@@ -63,8 +64,14 @@ pub(super) struct Done {
     pub(super) read: Option<ChunkRead>,
     pub(super) running: Vec<(Arc<Opened>, Running)>,
     pub(super) hashed: Vec<Arc<Opened>>,
-    /// Wall and processor time that reading took.
-    pub(super) reading_ns: Option<(u64, u64)>,
+    /// How long reading took, and waited.
+    pub(super) reading: Option<Waited>,
+}
+
+/// Time of one reading job.
+pub(super) struct Waited {
+    pub(super) waited_ns: u64,
+    pub(super) elapsed_ns: u64,
 }
 
 impl Job {
@@ -119,13 +126,18 @@ impl Room {
 }
 
 impl Worker<'_> {
-    /// Notes how much of a reading job's time was spent waiting.
+    /// Notes how much of a reading job's time was spent waiting for the storage.
     fn timed(&mut self, job: impl FnOnce(&mut Self) -> Done) -> Done {
+        let sleeps = clock::thread_sleeps();
         let (start_ns, cpu_start_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
         let mut done = job(self);
+        let elapsed_ns = clock::monotonic_ns() - start_ns;
         let cpu_ns = clock::thread_cpu_ns() - cpu_start_ns;
-        done.reading_ns = Some((clock::monotonic_ns() - start_ns, cpu_ns));
-        self.clock.add_read_cpu(cpu_ns);
+        // A thread that never slept was at most put aside for others, on a busy machine.
+        let slept = sleeps.is_none() || clock::thread_sleeps() != sleeps;
+        let waited_ns = if slept { elapsed_ns.saturating_sub(cpu_ns) } else { 0 };
+        done.reading = Some(Waited { waited_ns, elapsed_ns });
+        self.clock.add_storage_wait(waited_ns);
         done
     }
 
@@ -200,6 +212,7 @@ impl Worker<'_> {
             Plan::Hash(algorithms) => algorithms,
             Plan::Done => {
                 event.elapsed_ns = self.clock.lap(Stage::Open);
+                self.shared.bytes_passed.fetch_add(status.length, Ordering::Relaxed);
                 self.finish(number, &status, event);
                 return None;
             }
@@ -299,6 +312,7 @@ impl Worker<'_> {
             // be read from there.
             let ended = opened.origin == Origin::Media && !read.is_multiple_of(engine.alignment());
             if count == 0 || read >= length || ended {
+                self.shared.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
                 return Ok(read);
             }
         }

@@ -10,7 +10,7 @@ use steadfast_sys::file::{AlignedBuffer, File, Status};
 
 use super::Settings;
 use super::contents::{Algorithms, FileHasher};
-use super::jobs::{Chunk, ChunkRead, Done, Job};
+use super::jobs::{Chunk, ChunkRead, Done, Job, Waited};
 use crate::monitor::{FileEvent, Trouble};
 use crate::read::Origin;
 use crate::walk::Entry;
@@ -343,8 +343,8 @@ impl Schedule {
             self.large.retain(|large| !Arc::ptr_eq(&large.opened, &opened));
         }
         self.promote();
-        if let Some((elapsed_ns, cpu_ns)) = done.reading_ns {
-            self.observe(elapsed_ns, cpu_ns);
+        if let Some(reading) = done.reading {
+            self.observe(&reading);
         }
     }
 
@@ -382,8 +382,8 @@ impl Schedule {
     }
 
     /// Lets readers join in while reading waits, and leave when it does not.
-    fn observe(&mut self, elapsed_ns: u64, cpu_ns: u64) {
-        let waited = elapsed_ns.saturating_sub(cpu_ns) as f64 / elapsed_ns.max(1) as f64;
+    fn observe(&mut self, reading: &Waited) {
+        let waited = reading.waited_ns as f64 / reading.elapsed_ns.max(1) as f64;
         if waited > WAIT_SHARE_HIGH {
             self.allowed_readers = (self.allowed_readers + 1).min(self.settings.readers);
         } else if waited < WAIT_SHARE_LOW {
