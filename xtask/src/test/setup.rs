@@ -144,7 +144,7 @@ fn has_program(name: &str) -> bool {
     env::split_paths(&path).chain(system).any(|folder| folder.join(name).is_file())
 }
 
-fn is_root() -> bool {
+pub(super) fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output();
     output.is_ok_and(|output| output.stdout == b"0\n")
 }

@@ -11,6 +11,9 @@ use super::{Session, setup};
 /// Names the backends that must be tested; a run without one of them fails.
 const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
 
+/// Makes a test that needs root, and cannot do its work, fail instead of saying so.
+const REQUIRE_ROOT_TESTS: &str = "STEADFAST_REQUIRE_ROOT_TESTS";
+
 /// Each backend and the processor flags of `/proc/cpuinfo` that it needs.
 const BACKENDS: &[(&str, &[&str])] = &[
     ("portable", &[]),
@@ -50,6 +53,9 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
     println!("backends that must be tested: {backends}");
     let mut command = cargo(session);
     command.args(["test", "--workspace", "--no-fail-fast"]).env(REQUIRE_BACKENDS, backends);
+    if setup::is_root() {
+        command.env(REQUIRE_ROOT_TESTS, "1");
+    }
     run_tests(session, &mut command)
 }
 

@@ -1,7 +1,7 @@
 //! File systems made for one test: an image on a loop device, or one in memory, mounted on the
 //! folder of a [`Tree`] and gone with it, also when the test panics.
 //!
-//! In: a [`Kind`] and a size. Out: a tree on that file system, and the bytes beneath it. Needs root
+//! In: a [`Kind`]. Out: a tree on that file system, and the bytes beneath it. Needs root
 //! and the file system's tools; where they are missing the test says so, loudly, and does nothing.
 
 use std::collections::HashMap;
@@ -29,23 +29,42 @@ pub(crate) struct Kind {
     pub(crate) format: &'static [&'static str],
     /// Mount options.
     pub(crate) options: &'static str,
+    /// Length of the image, which is sparse.
+    pub(crate) size_bytes: u64,
 }
 
-pub(crate) const EXT4: Kind =
-    Kind { name: "ext4", format: &["mkfs.ext4", "-q", "-F"], options: "rw" };
+/// As it is made by default on anything above 512 MiB, on an image that is sooner searched.
+pub(crate) const EXT4: Kind = Kind {
+    name: "ext4",
+    format: &["mkfs.ext4", "-q", "-F", "-I", "256", "-b", "4096"],
+    options: "rw",
+    size_bytes: 128 << 20,
+};
 
-pub(crate) const BTRFS: Kind =
-    Kind { name: "btrfs", format: &["mkfs.btrfs", "-q", "-f"], options: "rw" };
+pub(crate) const BTRFS: Kind = Kind {
+    name: "btrfs",
+    format: &["mkfs.btrfs", "-q", "-f"],
+    options: "rw",
+    size_bytes: 256 << 20,
+};
 
-pub(crate) const XFS: Kind = Kind { name: "xfs", format: &["mkfs.xfs", "-q", "-f"], options: "rw" };
+pub(crate) const XFS: Kind =
+    Kind { name: "xfs", format: &["mkfs.xfs", "-q", "-f"], options: "rw", size_bytes: 320 << 20 };
 
-pub(crate) const TMPFS: Kind = Kind { name: "tmpfs", format: &[], options: "rw" };
+pub(crate) const TMPFS: Kind =
+    Kind { name: "tmpfs", format: &[], options: "size=128m", size_bytes: 0 };
 
 /// Keeps no extended attributes.
-pub(crate) const RAMFS: Kind = Kind { name: "ramfs", format: &[], options: "rw" };
+pub(crate) const RAMFS: Kind = Kind { name: "ramfs", ..TMPFS };
 
-/// A size at which every file system's own defaults apply; the image is sparse.
-pub(crate) const SIZE_BYTES: u64 = 600 << 20;
+/// What becomes of a journal when the power is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Log {
+    /// What was not yet written is gone.
+    Lost,
+    /// It was just written.
+    Written,
+}
 
 /// A mounted file system of its own.
 pub(crate) struct Image {
@@ -63,8 +82,8 @@ impl Image {
     ///
     /// # Panics
     /// Instead of `None`, if the environment requires these tests.
-    pub(crate) fn make(kind: Kind, size_bytes: u64) -> Option<Image> {
-        let made = if is_root() { Image::try_make(kind, size_bytes) } else { Err("".to_owned()) };
+    pub(crate) fn make(kind: Kind) -> Option<Image> {
+        let made = if is_root() { Image::try_make(kind) } else { Err("".to_owned()) };
         match made {
             Ok(image) => Some(image),
             Err(why) => {
@@ -74,13 +93,13 @@ impl Image {
         }
     }
 
-    fn try_make(kind: Kind, size_bytes: u64) -> Result<Image, String> {
+    fn try_make(kind: Kind) -> Result<Image, String> {
         let tree = Tree::new();
         let backing = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let mut image = Image { mount: None, device: None, tree, backing, kind };
         if let [program, arguments @ ..] = kind.format {
             let path = image.backing_path();
-            fs::File::create(&path).unwrap().set_len(size_bytes).unwrap();
+            fs::File::create(&path).unwrap().set_len(kind.size_bytes).unwrap();
             command(Command::new(program).args(arguments).arg(path))?;
         }
         image.try_mount()?;
@@ -113,6 +132,26 @@ impl Image {
     pub(crate) fn unmount(&mut self) {
         self.mount.take().expect("it is mounted").unmount().unwrap();
         self.device = None;
+    }
+
+    /// Stops it as a loss of power would, and mounts it again; `log` is what becomes of the journal
+    /// that is still in memory. False, having said why, where that cannot be done.
+    ///
+    /// # Panics
+    /// Instead of false, if the environment requires these tests.
+    pub(crate) fn crash(&mut self, log: Log) -> bool {
+        let shutdown = match log {
+            Log::Lost => "shutdown",
+            Log::Written => "shutdown -f",
+        };
+        let mut stop = Command::new("xfs_io");
+        if let Err(why) = command(stop.args(["-x", "-c", shutdown]).arg(self.tree.path())) {
+            not_run(&format!("needs xfs_io and a file system that it can stop. {why}"));
+            return false;
+        }
+        self.unmount();
+        self.mount();
+        true
     }
 
     /// Changes mount options in place, as in `remount,ro`.

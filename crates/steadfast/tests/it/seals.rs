@@ -15,14 +15,12 @@ use steadfast::{Action, Options, Selection, Subject, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 use steadfast_sys::xattr;
 
-use crate::image::{BLOCK_LEN, EXT4, Image, Kind, Mount, RAMFS, SIZE_BYTES, TMPFS, command};
+use crate::image::{BLOCK_LEN, EXT4, Image, Kind, Mount, RAMFS, TMPFS, command};
 use crate::tree::{Said, Tree, run_on};
 
-/// The same inodes as on an image of any size, on one that is quickly filled.
-const EXT4_SMALL: Kind =
-    Kind { format: &["mkfs.ext4", "-q", "-F", "-I", "256", "-b", "4096"], ..EXT4 };
-
-const SMALL_BYTES: u64 = 64 << 20;
+/// As `mkfs` makes it unasked.
+const EXT4_BY_DEFAULT: Kind =
+    Kind { format: &["mkfs.ext4", "-q", "-F"], size_bytes: 600 << 20, ..EXT4 };
 
 fn write_files(tree: &Tree, files: u64) {
     for number in 0..files {
@@ -56,7 +54,7 @@ fn trouble(said: &Said, name: &str) -> String {
 #[test]
 fn tagging_allocates_no_block() {
     const FILES: u64 = 2_000;
-    let Some(image) = Image::make(EXT4, SIZE_BYTES) else { return };
+    let Some(image) = Image::make(EXT4_BY_DEFAULT) else { return };
     write_files(&image.tree, FILES);
     image.sync();
     let before = image.free_blocks();
@@ -82,7 +80,7 @@ fn tagging_allocates_no_block() {
 
 /// Makes a file that takes every block that is left, without writing them.
 fn fill_blocks(filler: &Path) {
-    let (mut len, mut step) = (0, SMALL_BYTES);
+    let (mut len, mut step) = (0, EXT4.size_bytes);
     while step >= BLOCK_LEN as u64 {
         let (offset, length) = (len.to_string(), step.to_string());
         let mut allocate = Command::new("fallocate");
@@ -95,7 +93,7 @@ fn fill_blocks(filler: &Path) {
 
 #[test]
 fn a_full_file_system_still_takes_tags() {
-    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    let Some(image) = Image::make(EXT4) else { return };
     write_files(&image.tree, 300);
     let witness = image.tree.write("witness", "takes no further attribute");
     image.sync();
@@ -112,7 +110,7 @@ fn a_full_file_system_still_takes_tags() {
 
 #[test]
 fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
-    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    let Some(image) = Image::make(EXT4) else { return };
     write_files(&image.tree, 20);
     let sealed = [("immutable", "i"), ("append-only", "a")];
     let before = sealed.map(|(name, flag)| {
@@ -161,7 +159,7 @@ fn fill_attributes(path: &Path) {
 #[test]
 fn a_file_without_room_for_a_tag_is_named_and_keeps_what_it_has() {
     const NO_ROOM: &str = "no space left for extended attributes of this file";
-    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    let Some(image) = Image::make(EXT4) else { return };
     let tree = &image.tree;
     write_files(tree, 20);
     let path = tree.write("crowded", "no room");
@@ -196,7 +194,7 @@ fn a_file_without_room_for_a_tag_is_named_and_keeps_what_it_has() {
 #[test]
 fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
     const NONE: &str = "cannot set the tag: this file system keeps no extended attributes";
-    let Some(image) = Image::make(RAMFS, 0) else { return };
+    let Some(image) = Image::make(RAMFS) else { return };
     write_files(&image.tree, 50);
     for verb in [Verb::Tag, Verb::Update] {
         let said = image.tree.run(verb);
@@ -214,7 +212,7 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
 
 #[test]
 fn what_is_mounted_read_only_is_checked_and_not_tagged() {
-    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    let Some(image) = Image::make(EXT4) else { return };
     write_files(&image.tree, 50);
     image.tree.run(Verb::Tag);
     image.tree.write("new", "since then");
@@ -237,7 +235,7 @@ fn what_is_mounted_read_only_is_checked_and_not_tagged() {
 
 #[test]
 fn a_tree_mounted_inside_itself_is_done_once_and_named() {
-    let Some(image) = Image::make(TMPFS, 0) else { return };
+    let Some(image) = Image::make(TMPFS) else { return };
     let tree = &image.tree;
     write_files(tree, 40);
     tree.write("sub/deep/file", "before and after the loop");
@@ -260,7 +258,7 @@ fn a_tree_mounted_inside_itself_is_done_once_and_named() {
 
 #[test]
 fn other_file_systems_are_left_out_when_so_wanted_and_counted() {
-    let Some(image) = Image::make(EXT4_SMALL, SMALL_BYTES) else { return };
+    let Some(image) = Image::make(EXT4) else { return };
     let tree = &image.tree;
     write_files(tree, 40);
     fs::create_dir_all(tree.at("0/other")).unwrap();
