@@ -13,7 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cost;
-pub mod hash;
+mod hash;
 pub mod manifest;
 pub mod monitor;
 pub mod read;
@@ -21,7 +21,7 @@ pub mod run;
 pub mod store;
 pub mod tag;
 pub mod verdict;
-pub mod walk;
+mod walk;
 
 mod error;
 

@@ -1,6 +1,6 @@
 //! Roots → entry, in a defined order.
 //!
-//! In: a [`Selection`](crate::run::Selection). Out: every regular file beneath its roots, once, in
+//! In: a [`Selection`]. Out: every regular file beneath its roots, once, in
 //! the order of their names' bytes, a directory's contents where its name stands. Links are never
 //! followed, every step goes by name beneath an open directory. Knows nothing of file contents.
 
@@ -26,9 +26,9 @@ use crate::verdict::Verdict;
 
 /// One regular file, found and not yet opened.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its path as the user would write it.
-    pub path: FilePath,
+    pub(crate) path: FilePath,
     place: Place,
 }
 
