@@ -62,7 +62,9 @@ fn render(
     output: &OutputArgs,
     renderer: &mut dyn Renderer,
 ) -> anyhow::Result<u8> {
-    let mut console = Console::new(renderer, output, &Arc::clone(&options.stop));
+    let reads_only = options.dry_run || matches!(verb, Verb::Check | Verb::Show | Verb::Hash);
+    let stop = reads_only.then(|| Arc::clone(&options.stop));
+    let mut console = Console::new(renderer, output, stop);
     options.survey = console.shows_progress();
     let summary = steadfast::run::run(verb, selection, &options, &mut console);
     console.finish(summary)

@@ -13,6 +13,7 @@ use steadfast::{Event, Monitor, Progress, Summary};
 use steadfast_report::{Pages, Renderer, RunView};
 
 use crate::args::OutputArgs;
+use crate::exit;
 use crate::progress::ProgressLine;
 
 /// Bytes of pages that wait for a tick.
@@ -23,8 +24,8 @@ pub(crate) struct Console<'a> {
     renderer: &'a mut dyn Renderer,
     pages: Pages,
     progress: ProgressLine,
-    /// Ends the run when nobody reads the answer any more.
-    stop: Arc<AtomicBool>,
+    /// Ends the run when nobody reads the answer any more; a run that writes tags goes on.
+    stop: Option<Arc<AtomicBool>>,
     outlet: Outlet,
 }
 
@@ -40,18 +41,12 @@ impl<'a> Console<'a> {
     pub(crate) fn new(
         renderer: &'a mut dyn Renderer,
         output: &OutputArgs,
-        stop: &Arc<AtomicBool>,
+        stop: Option<Arc<AtomicBool>>,
     ) -> Console<'a> {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        Console {
-            renderer,
-            pages: Pages::default(),
-            progress,
-            stop: Arc::clone(stop),
-            outlet: Outlet::Open,
-        }
+        Console { renderer, pages: Pages::default(), progress, stop, outlet: Outlet::Open }
     }
 
     /// Whether it is worth counting the tree beforehand.
@@ -76,7 +71,7 @@ impl<'a> Console<'a> {
         let mut summary = result.map_err(|error| anyhow::anyhow!("{error}"))?;
         match self.outlet {
             Outlet::Open => {}
-            Outlet::Closed => summary.interrupted = false,
+            Outlet::Closed => summary.interrupted &= exit::was_signalled(),
             Outlet::Failed(error) => return Err(error).context("cannot write to stdout"),
         }
         Ok(summary.exit_status())
@@ -102,8 +97,10 @@ impl<'a> Console<'a> {
         });
         pages.answer.clear();
         pages.trouble.clear();
-        if !matches!(self.outlet, Outlet::Open) {
-            self.stop.store(true, Ordering::Relaxed);
+        if let Some(stop) = &self.stop
+            && !matches!(self.outlet, Outlet::Open)
+        {
+            stop.store(true, Ordering::Relaxed);
         }
     }
 }

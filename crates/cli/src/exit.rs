@@ -4,8 +4,8 @@
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use steadfast_report::escape;
@@ -32,12 +32,25 @@ pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "steadfast: {}", escape::text(message));
 }
 
+/// Set by the first signal, and by nothing else.
+static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether a signal asked for the end.
+pub(crate) fn was_signalled() -> bool {
+    SIGNALLED.load(Ordering::Relaxed)
+}
+
 /// Makes a flag that the first signal sets; the second ends the process at once.
 pub(crate) fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The order matters: the shutdown looks at the flag before the same signal sets it.
-        signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))?;
+        signal_hook::flag::register_conditional_shutdown(
+            signal,
+            INTERRUPTED,
+            Arc::clone(&SIGNALLED),
+        )?;
+        signal_hook::flag::register(signal, Arc::clone(&SIGNALLED))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)

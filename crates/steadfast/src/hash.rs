@@ -22,13 +22,13 @@ use std::thread;
 use std::time::Duration;
 
 use steadfast_digest::Lanes;
-use steadfast_sys::file::File;
+use steadfast_sys::file::{AlignedBuffer, File};
 use steadfast_sys::qos::{self, Level};
 
 pub(crate) use calibrate::fastest_lanes;
 pub(crate) use contents::{Algorithms, Contents};
 use links::Links;
-use outbox::{Finished, Outbox};
+use outbox::{Finished, Numbered, Outbox};
 use schedule::Schedule;
 
 use crate::cost::{Cost, Stage, StageClock};
@@ -51,9 +51,15 @@ pub(crate) trait Task: Send + Sync {
 pub(crate) enum Plan {
     /// Nothing more: the event is complete.
     Done,
-    /// Its digests.
-    Hash(Algorithms),
+    /// Its digests. If a tag of them is to be written, the file must be `settled`: no change to
+    /// come may bear the modification time that it has now.
+    Hash { algorithms: Algorithms, settled: bool },
 }
+
+/// Memory for chunks of large files, and for batches of small ones, in bytes: at most this, until
+/// there are so many workers that each has but one.
+const CHUNKS_LEN_BYTES_MAX: usize = 20 << 20;
+const BATCHES_LEN_BYTES_MAX: usize = 12 << 20;
 
 /// The sizes of a pipeline. All its memory follows from these, before the first read.
 #[derive(Clone, Copy, Debug)]
@@ -62,16 +68,24 @@ pub(crate) struct Settings {
     pub(crate) workers: usize,
     /// Threads beside them that only read, and only while reading waits for storage.
     pub(crate) readers: usize,
-    /// Bytes of one buffer.
+    /// Bytes of a large file that are read at a time.
     pub(crate) chunk_len: usize,
-    /// Buffers in all.
-    pub(crate) buffers: usize,
-    /// Buffers that one batch of small files fills.
-    pub(crate) batch_buffers: usize,
-    /// Large files read at a time.
+    /// Buffers for chunks.
+    pub(crate) chunks: usize,
+    /// Bytes of small files that are read and hashed together.
+    pub(crate) batch_len: usize,
+    /// Buffers for batches.
+    pub(crate) batches: usize,
+    /// Large files under way at a time.
     pub(crate) large: usize,
     /// Small files in one batch at most: each keeps its file open.
     pub(crate) batch_files: usize,
+    /// Entries that wait to be opened, at most; each may keep its directory open.
+    pub(crate) items: usize,
+    /// Entries that the walk hands on at a time.
+    pub(crate) bunch_len: usize,
+    /// Large files that are open and wait for their turn, at most.
+    pub(crate) waiting: usize,
     /// Entries that may be under way or finished ahead of the oldest unfinished one.
     pub(crate) window: u64,
     /// The level of all threads.
@@ -81,24 +95,37 @@ pub(crate) struct Settings {
 impl Settings {
     /// Derives the sizes from the number of workers, their lanes, and the files that may be open.
     pub(crate) fn new(workers: usize, lanes: Lanes, open_files: u64, qos: Level) -> Settings {
-        // More than four large files to a worker gain nothing and cost the readers their order.
-        let large = workers * lanes.count().min(4);
-        // Many lanes need many files to be full to the end: a megabyte, which second-level caches
-        // hold, instead of a quarter.
-        let batch_buffers = if lanes.count() > 4 { 4 } else { 1 };
+        // What is hashed together should fit a second-level cache: a megabyte at most. Few lanes
+        // take long chunks, which cost fewer calls; many lanes take as many shorter ones.
+        let many = lanes.count() > 4;
+        let (chunk_len, batch_len) =
+            if many || workers > 16 { (64 << 10, 1 << 20) } else { (256 << 10, 256 << 10) };
+        let chunks_max = CHUNKS_LEN_BYTES_MAX / chunk_len;
+        let large = (workers * lanes.count()).min(chunks_max / 3).max(workers);
         let readers = (2 * workers).clamp(4, 16);
-        let buffers = 2 * large + 2 * workers * batch_buffers + readers;
-        let batches = 3 * workers + readers;
-        let batch_files = open_files.saturating_sub(512) / (2 * batches as u64);
+        let batches = 2 * workers + readers.min(workers);
+        let batch_len = (BATCHES_LEN_BYTES_MAX / batches).min(batch_len).max(2 << 16);
+        // Of the files that may be open, an eighth is for directories of entries that wait, an
+        // eighth for directories on the way down and for others, the rest for files.
+        let open_files = usize::try_from(open_files).unwrap_or(usize::MAX).min(1 << 16);
+        let items = (open_files / 16).clamp(8, 256);
+        let waiting = (open_files / 64).clamp(2, 16);
+        let files = (3 * open_files / 4).saturating_sub(large + waiting + 4 * (workers + readers));
+        let fills = workers + readers;
         Settings {
             workers,
             readers,
-            chunk_len: 256 << 10,
-            buffers,
-            batch_buffers,
+            chunk_len,
+            chunks: 3 * large,
+            batch_len: batch_len.next_multiple_of(AlignedBuffer::ALIGNMENT),
+            batches,
             large,
-            batch_files: batch_files.clamp(4, 256) as usize,
-            window: 32_768,
+            // A batch keeps its files open, and each entry about to be opened its directory.
+            batch_files: (files / (batches + 2 * fills)).clamp(1, 256),
+            items,
+            bunch_len: items / 4,
+            waiting,
+            window: 16_384,
             qos,
         }
     }
@@ -167,12 +194,12 @@ impl Pipeline {
         });
         let pipeline = Pipeline { shared };
         for number in 0..settings.workers + settings.readers {
-            let hashes = number < settings.workers;
-            let name = if hashes { "worker" } else { "reader" };
+            let worker = (number < settings.workers).then_some(number);
+            let name = if worker.is_some() { "worker" } else { "reader" };
             let thread = ThreadOf::enlist(&pipeline.shared);
             thread::Builder::new()
                 .name(format!("{name} {number}"))
-                .spawn(move || thread.run(hashes))
+                .spawn(move || thread.run(worker))
                 .map_err(|error| Error::system("start a thread", error))?;
         }
         Ok(pipeline)
@@ -181,7 +208,8 @@ impl Pipeline {
     /// Returns the feeder for the walk's thread.
     pub(crate) fn feeder(&self) -> Feeder {
         let thread = ThreadOf::enlist(&self.shared);
-        Feeder { thread, pending: Vec::new(), next: 0, clock: StageClock::start() }
+        let (entries, troubles) = (Vec::new(), Vec::new());
+        Feeder { thread, entries, troubles, next: 0, clock: StageClock::start() }
     }
 
     /// Waits at most `patience` and takes the finished events that are next in walk order.
@@ -226,8 +254,7 @@ impl Pipeline {
 
     /// Tells all threads to end after what they are doing.
     pub(crate) fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        self.shared.wake_all();
+        self.shared.halt();
     }
 
     /// Returns where the time went so far, over all threads.
@@ -270,6 +297,14 @@ impl Shared {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Ends all threads after what they are doing.
+    fn halt(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // A thread that looked before and waits hereafter holds this lock in between.
+        drop(self.schedule());
+        self.wake_all();
+    }
+
     fn wake_all(&self) {
         self.work.notify_all();
         self.reads.notify_all();
@@ -304,13 +339,14 @@ impl ThreadOf {
         ThreadOf { shared: Arc::clone(shared) }
     }
 
-    fn run(self, hashes: bool) {
+    fn run(self, worker: Option<usize>) {
+        let hashes = worker.is_some();
         let shared = &*self.shared;
         shared.take_level();
         let mut clock = StageClock::start();
         let mut schedule = shared.schedule();
         while !shared.stopped() && !schedule.is_over() {
-            let job = schedule.next_job(hashes);
+            let job = schedule.next_job(worker);
             shared.wake(&schedule);
             let Some(job) = job else {
                 schedule.idle(hashes, 1);
@@ -341,8 +377,7 @@ impl Drop for ThreadOf {
     fn drop(&mut self) {
         if thread::panicking() {
             self.shared.failed.store(true, Ordering::Release);
-            self.shared.stop.store(true, Ordering::Relaxed);
-            self.shared.wake_all();
+            self.shared.halt();
         }
         self.shared.threads.fetch_sub(1, Ordering::AcqRel);
         self.shared.outbox.notify();
@@ -352,21 +387,19 @@ impl Drop for ThreadOf {
 /// Takes what the walk finds, numbers it, and hands it on in bunches.
 pub(crate) struct Feeder {
     thread: ThreadOf,
-    pending: Vec<(u64, Entry)>,
+    entries: Vec<(u64, Entry)>,
+    troubles: Vec<Numbered>,
     next: u64,
     clock: StageClock,
 }
-
-/// Entries handed on at a time: one lock for many.
-const BUNCH_LEN: usize = 64;
 
 impl Feeder {
     /// Takes one thing. Waits while the pipeline is full; `false` means that the run was stopped.
     pub(crate) fn feed(&mut self, found: Found) -> bool {
         let number = self.next;
         match found {
-            Found::File(entry) => self.pending.push((number, entry)),
-            Found::Trouble(event) => self.thread.shared.outbox.put(vec![(number, event)]),
+            Found::File(entry) => self.entries.push((number, entry)),
+            Found::Trouble(event) => self.troubles.push((number, event)),
             Found::Notice(notice) => {
                 locked(&self.thread.shared.notices).push(notice);
                 return true;
@@ -374,7 +407,8 @@ impl Feeder {
         }
         self.next += 1;
         // The first entries go at once, so that a few large files begin together.
-        self.pending.len() < BUNCH_LEN.min(1 + number as usize / 4) || self.flush()
+        let bunch_len = self.thread.shared.settings.bunch_len.min(1 + number as usize / 4);
+        self.entries.len() + self.troubles.len() < bunch_len || self.flush()
     }
 
     /// Returns the flag that is set when the run is to end early.
@@ -405,9 +439,10 @@ impl Feeder {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
-        schedule.add(&mut self.pending);
+        schedule.add(&mut self.entries);
         shared.wake(&schedule);
         drop(schedule);
+        shared.outbox.put(std::mem::take(&mut self.troubles));
         self.clock.lap(Stage::Wait);
         locked(&shared.cost).merge(&self.clock.take());
         !shared.stopped()

@@ -151,6 +151,8 @@ pub struct FileEvent {
     pub previous: Option<Tag>,
     /// What the file holds now, if it was read.
     pub actual: Option<Tag>,
+    /// Device and inode of a file with several names, to know it again under the next.
+    pub(crate) identity: Option<(u64, u64)>,
     /// Whether the contents were read for an earlier path of the same file (a hard link).
     pub linked: bool,
     /// Bytes read for this event.
@@ -174,6 +176,7 @@ impl FileEvent {
             stored: None,
             previous: None,
             actual: None,
+            identity: None,
             linked: false,
             bytes_read: 0,
             elapsed_ns: 0,
@@ -296,9 +299,8 @@ impl Summary {
         if let Some(at) = event.action.and_then(|action| position(&Action::ALL, &action)) {
             self.actions[at] += 1;
         }
-        if event.trouble.is_some() && event.verdict != Some(Verdict::Unreadable) {
-            self.failed += 1;
-        }
+        let told = matches!(event.verdict, Some(Verdict::Unreadable | Verdict::Unstable));
+        self.failed += u64::from(event.trouble.is_some() && !told);
         self.raise_status(status);
     }
 

@@ -13,6 +13,7 @@ mod tag;
 mod untag;
 mod update;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -192,11 +193,10 @@ pub fn run_with(
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let lanes = lanes_of(options)?;
     let workers = options.workers.unwrap_or_else(machine::logical_cpus);
-    if workers == 0 {
-        return Err(Error::usage("a run needs at least one worker"));
+    if !(1..=WORKERS_MAX).contains(&workers) {
+        return Err(Error::usage(format!("a run has 1 to {WORKERS_MAX} workers, not {workers}")));
     }
-    let open_files = raise_open_files_limit()
-        .map_err(|error| Error::system("learn how many files may be open", error))?;
+    let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
     let settings = Settings::new(workers, lanes, open_files, options.qos);
     let tools = Tools {
         store,
@@ -206,7 +206,7 @@ pub fn run_with(
     };
     let engine_name = engine.name();
     let pipeline = Pipeline::start(verb.task(tools), engine, lanes, settings)?;
-    let skipped = spawn_walk(&pipeline, selection, &excludes)?;
+    let walked = spawn_walk(&pipeline, selection, &excludes)?;
     let survey = if options.survey { Survey::start(selection, &excludes) } else { None };
     let mut collector = Collector {
         summary: Summary {
@@ -218,20 +218,30 @@ pub fn run_with(
             ..Summary::default()
         },
         require_tags: options.require_tags,
+        seen: HashSet::new(),
         monitor,
     };
-    collector.follow(&pipeline, options, survey.as_ref(), start);
+    let stopped = collector.follow(&pipeline, options, survey.as_ref(), start);
     if pipeline.has_failed() {
         let error = std::io::Error::other("a thread of the run failed: this is a defect");
         return Err(Error::system("finish the run", error));
     }
     let mut notices = pipeline.notices();
     notices.extend(notice_of_origin(options, &collector.summary));
+    let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
+    collector.summary.skipped = walked.skipped;
+    collector.summary.interrupted |= stopped && !walked.whole;
+    if collector.summary.files == 0 && walked.whole {
+        let text = "no file was found: is this the right place, and is it mounted?".to_owned();
+        notices.push(Notice { path: None, text });
+        if options.require_tags {
+            collector.summary.raise_status(2);
+        }
+    }
     for notice in notices {
         collector.monitor.event(&Event::Notice(notice));
     }
     let mut summary = collector.summary;
-    summary.skipped = *skipped.lock().unwrap_or_else(PoisonError::into_inner);
     summary.cost = pipeline.cost();
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
@@ -246,27 +256,35 @@ fn lanes_of(options: &Options) -> Result<Lanes, Error> {
     }
 }
 
-/// Starts the walk's thread; what it skipped is filled in at its end.
+/// How a walk ended.
+#[derive(Clone, Copy, Default)]
+struct Walked {
+    skipped: Skipped,
+    /// Whether it came to the end of every root.
+    whole: bool,
+}
+
+/// Starts the walk's thread; how it ended is filled in then.
 fn spawn_walk(
     pipeline: &Pipeline,
     selection: &Selection,
     excludes: &Arc<Excludes>,
-) -> Result<Arc<Mutex<Skipped>>, Error> {
+) -> Result<Arc<Mutex<Walked>>, Error> {
     let mut feeder = pipeline.feeder();
-    let skipped = Arc::new(Mutex::new(Skipped::default()));
+    let walked = Arc::new(Mutex::new(Walked::default()));
     let (selection, excludes) = (selection.clone(), Arc::clone(excludes));
-    let (result, stop) = (Arc::clone(&skipped), feeder.stop_flag());
+    let (result, stop) = (Arc::clone(&walked), feeder.stop_flag());
     thread::Builder::new()
         .name("walk".to_owned())
         .spawn(move || {
-            let passed_by = walk(&selection, &excludes, &stop, &mut |found| {
+            let (skipped, whole) = walk(&selection, &excludes, &stop, &mut |found| {
                 if feeder.feed(found) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = passed_by;
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Walked { skipped, whole };
             feeder.end();
         })
         .map_err(|error| Error::system("start a thread", error))?;
-    Ok(skipped)
+    Ok(walked)
 }
 
 /// Says so when the medium was asked for and the page cache answered.
@@ -282,6 +300,15 @@ fn notice_of_origin(options: &Options, summary: &Summary) -> Option<Notice> {
     })
 }
 
+/// More workers than any machine has use for; memory is bounded for no more.
+const WORKERS_MAX: usize = 256;
+
+/// Files that any process may open, where the system does not say more.
+const OPEN_FILES_MIN: u64 = 256;
+
+/// Linked files that are known again by another name.
+const LINKED_FILES_MAX: usize = 100_000;
+
 /// How long the threads of an interrupted run may finish what they are doing.
 const GRACE: Duration = Duration::from_millis(600);
 
@@ -292,17 +319,20 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 struct Collector<'a> {
     summary: Summary,
     require_tags: bool,
+    /// Files with several names that came by.
+    seen: HashSet<(u64, u64)>,
     monitor: &'a mut dyn Monitor,
 }
 
 impl Collector<'_> {
+    /// Follows a run to its end; says whether it was told to stop.
     fn follow(
         &mut self,
         pipeline: &Pipeline,
         options: &Options,
         survey: Option<&Survey>,
         start: Instant,
-    ) {
+    ) -> bool {
         let mut told = start;
         let mut stopped: Option<Instant> = None;
         let mut patience = Duration::from_millis(1);
@@ -311,7 +341,8 @@ impl Collector<'_> {
             for event in pipeline.finished(if over { Duration::ZERO } else { patience }) {
                 self.take(event);
             }
-            if over || stopped.is_some_and(|since| since.elapsed() > GRACE) {
+            let late = stopped.is_some_and(|since| since.elapsed() > GRACE);
+            if over || late || pipeline.has_failed() {
                 break;
             }
             patience = (patience * 2).min(Duration::from_millis(25));
@@ -336,9 +367,20 @@ impl Collector<'_> {
             self.take(event);
         }
         self.summary.interrupted = stopped.is_some() && !pipeline.is_complete();
+        stopped.is_some()
     }
 
-    fn take(&mut self, event: Box<FileEvent>) {
+    fn take(&mut self, mut event: Box<FileEvent>) {
+        // Whichever name was opened first, the first in walk order stands for the reading.
+        if let Some(identity) = event.identity {
+            if self.seen.len() >= LINKED_FILES_MAX {
+                self.seen.clear();
+            }
+            if !self.seen.insert(identity) {
+                event.linked = true;
+                (event.bytes_read, event.elapsed_ns) = (0, 0);
+            }
+        }
         let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
         self.summary.count(&event, status);
         self.monitor.event(&Event::File(event));

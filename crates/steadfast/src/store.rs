@@ -25,6 +25,19 @@ pub enum StoredTag {
     Damaged(TagError),
 }
 
+/// What a new tag takes the place of. Anything else that is found there stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaces {
+    /// Nothing: it is the file's first.
+    Nothing,
+    /// This tag, of the same contents.
+    Tag(Tag),
+    /// This tag, of other contents: it is kept beside the new one.
+    TagKept(Tag),
+    /// Bytes that are no tag: they are kept beside the new one.
+    DamagedKept,
+}
+
 /// One way of keeping tags.
 ///
 /// Implementations keep one promise above all: after any failure, and at any moment at which the
@@ -44,11 +57,10 @@ pub trait Store: Send + Sync {
 
     /// Stores a tag and reads it back.
     ///
-    /// With `keep_previous`, what was stored is kept beside it first.
-    ///
     /// # Errors
-    /// If the tag could not be stored, or what was read back is not what was written.
-    fn write(&self, file: &File, tag: &Tag, keep_previous: bool) -> Result<(), Trouble>;
+    /// If something else is stored than is to be replaced; if the tag could not be stored, or what
+    /// was read back is not what was written.
+    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble>;
 
     /// Removes the tag and the one before it, and nothing else; says whether there was any.
     ///

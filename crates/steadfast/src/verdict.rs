@@ -132,8 +132,11 @@ pub fn worse_status(a: u8, b: u8) -> u8 {
 }
 
 /// Clock steps of file systems that keep less than nanoseconds: SMB and NTFS 100 ns, some FUSE
-/// and network servers 1 µs, HFS+ and ext3 1 s, FAT 2 s.
-const COARSE_CLOCKS_NS: [i128; 4] = [100, 1_000, 1_000_000_000, 2_000_000_000];
+/// and network servers 1 µs, exFAT 10 ms, HFS+ and ext3 1 s, FAT 2 s.
+const COARSE_CLOCKS_NS: [i128; 5] = [100, 1_000, 10_000_000, 1_000_000_000, FAT_STEP_NS];
+
+/// The one step to which some systems also round up.
+const FAT_STEP_NS: i128 = 2_000_000_000;
 
 /// Says whether a file's time is the stored one, or the stored one as a coarser file system keeps
 /// it. Copying a tagged tree to such a file system must not turn decay into an edit.
@@ -142,7 +145,9 @@ fn same_mtime(stored: Timestamp, actual: Timestamp) -> bool {
         return true;
     }
     let (stored, actual) = (stored.as_nanoseconds(), actual.as_nanoseconds());
-    COARSE_CLOCKS_NS.iter().any(|step| stored.div_euclid(*step) * step == actual)
+    let rounded_up = (stored.div_euclid(FAT_STEP_NS) + 1) * FAT_STEP_NS;
+    actual == rounded_up
+        || COARSE_CLOCKS_NS.iter().any(|step| stored.div_euclid(*step) * step == actual)
 }
 
 #[cfg(test)]
@@ -192,7 +197,8 @@ mod tests {
     #[test]
     fn a_coarser_clock_keeps_decay_apart_from_edits() {
         let stored = tag(1, 10, 5_123_456_789);
-        for kept in [5_123_456_700, 5_123_456_000, 5_000_000_000, 4_000_000_000] {
+        let coarser = [5_123_456_700, 5_123_456_000, 5_120_000_000, 5_000_000_000, 4_000_000_000];
+        for kept in coarser.into_iter().chain([6_000_000_000]) {
             let reading = tag(2, 10, kept);
             assert_eq!(
                 Verdict::of(Stored::Tag(&stored), Reading::Whole(&reading)),
@@ -200,7 +206,7 @@ mod tests {
                 "{kept}"
             );
         }
-        for other in [5_123_456_788, 6_000_000_000, 5_123_456_790, 5_123_000_000] {
+        for other in [5_123_456_788, 8_000_000_000, 5_123_456_790, 5_123_000_000] {
             let reading = tag(2, 10, other);
             assert_eq!(
                 Verdict::of(Stored::Tag(&stored), Reading::Whole(&reading)),

@@ -5,9 +5,9 @@
 //! followed, every step goes by name beneath an open directory. Knows nothing of file contents.
 
 mod exclude;
+mod given;
 mod names;
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast_sys::file::{Dir, File, FileKind, Status};
 
 pub(crate) use exclude::Excludes;
+use given::{Given, Parent};
 use names::Names;
 
 use crate::monitor::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
@@ -74,24 +75,26 @@ pub(crate) enum Found {
 /// Takes what is found; breaking ends the walk.
 pub(crate) type Sink<'a> = dyn FnMut(Found) -> ControlFlow<()> + 'a;
 
-/// Walks a selection to its end, or until the sink breaks or `stop` is set.
+/// Walks a selection, until the sink breaks or `stop` is set.
+///
+/// Returns what it passed by, and whether it came to the end of every root.
 pub(crate) fn walk(
     selection: &Selection,
     excludes: &Excludes,
     stop: &AtomicBool,
     sink: &mut Sink<'_>,
-) -> Skipped {
+) -> (Skipped, bool) {
     let mut walk = Walk {
         excludes,
         one_file_system: selection.one_file_system,
         stop,
         sink,
         skipped: Skipped::default(),
-        roots: HashSet::new(),
+        given: Given::default(),
         stack: Vec::new(),
     };
-    let _ = walk.all(selection);
-    walk.skipped
+    let whole = walk.all(selection).is_continue();
+    (walk.skipped, whole)
 }
 
 /// A file's identity on this machine: device, inode.
@@ -107,8 +110,7 @@ struct Walk<'a, 'b> {
     stop: &'a AtomicBool,
     sink: &'a mut Sink<'b>,
     skipped: Skipped,
-    /// Directories given as roots: each is walked once, as itself.
-    roots: HashSet<Identity>,
+    given: Given,
     stack: Vec<Level>,
 }
 
@@ -123,39 +125,36 @@ struct Level {
     next: usize,
 }
 
+/// A path that was given, looked at.
+struct Root {
+    status: Status,
+    /// Where it is, unless it was typed and so may be a link.
+    place: Option<Parent>,
+    key: u128,
+}
+
 impl Walk<'_, '_> {
     fn all(&mut self, selection: &Selection) -> ControlFlow<()> {
-        let typed = selection.roots.iter().map(|path| (path, !selection.exact));
-        let listed = selection.listed.iter().map(|path| (path, false));
-        let mut given = HashSet::new();
-        let roots: Vec<(&PathBuf, bool)> = typed.chain(listed).collect();
         if selection.exact {
-            for (path, _) in roots {
-                self.exactly(path)?;
-            }
-            return ControlFlow::Continue(());
+            let mut paths = selection.roots.iter().chain(&selection.listed);
+            return paths.try_for_each(|path| self.exactly(path));
         }
-        for (path, followed) in &roots {
-            if let Ok(status) = look(path, *followed)
-                && status.kind == FileKind::Directory
-            {
-                self.roots.insert(identity(&status));
+        let typed = selection.roots.iter().map(|path| (path, true));
+        let roots = typed.chain(selection.listed.iter().map(|path| (path, false)));
+        for (path, followed) in roots.clone() {
+            if let Ok(root) = self.given.look(path, followed) {
+                self.given.note(&root);
             }
         }
         for (path, followed) in roots {
-            match look(path, followed) {
-                Ok(status) => {
-                    // Two names of one file are two entries; the same name twice is one.
-                    let name = match status.kind {
-                        FileKind::Directory => None,
-                        _ => Some(path.file_name().map(OsStr::to_owned)),
-                    };
-                    if given.insert((identity(&status), name)) {
-                        self.root(path, status)?;
-                    } else {
-                        let text = "given more than once: taken once".to_owned();
-                        (self.sink)(Found::Notice(Notice { path: Some(path.clone()), text }))?;
-                    }
+            if self.stop.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            match self.given.look(path, followed) {
+                Ok(root) if self.given.take(&root) => self.root(path, root)?,
+                Ok(_) => {
+                    let text = "given more than once: taken once".to_owned();
+                    (self.sink)(Found::Notice(Notice { path: Some(path.clone()), text }))?;
                 }
                 Err(error) => self.trouble(path, Subject::Directory, "open", &error)?,
             }
@@ -165,7 +164,7 @@ impl Walk<'_, '_> {
 
     /// Yields one event for a listed path, whatever it is.
     fn exactly(&mut self, path: &Path) -> ControlFlow<()> {
-        match look(path, true) {
+        match Status::of(path) {
             Ok(status) if status.kind == FileKind::Regular => self.typed_file(path),
             Ok(status) if status.kind == FileKind::Directory => {
                 let error = io::Error::from(io::ErrorKind::IsADirectory);
@@ -179,17 +178,33 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn root(&mut self, path: &Path, status: Status) -> ControlFlow<()> {
+    fn root(&mut self, path: &Path, root: Root) -> ControlFlow<()> {
+        let Root { status, place, .. } = root;
         match status.kind {
-            FileKind::Directory => match Dir::open(path) {
-                Ok(dir) => {
-                    let shown = if path == Path::new(".") { Path::new("") } else { path };
-                    self.descend(dir, Arc::from(shown), PathBuf::new(), identity(&status))?;
-                    self.tree(status.device)
+            FileKind::Directory => {
+                let opened = match &place {
+                    Some(parent) => parent.dir.open_dir(&parent.name),
+                    None => Dir::open(path),
+                };
+                // What was opened may be another directory than the one that was looked at.
+                let opened = opened.and_then(|dir| Ok((dir.status()?, dir)));
+                match opened {
+                    Ok((status, dir)) => {
+                        let shown = if path == Path::new(".") { Path::new("") } else { path };
+                        let identity = identity(&status);
+                        self.descend(dir, Arc::from(shown), PathBuf::new(), identity)?;
+                        self.tree(status.device)
+                    }
+                    Err(error) => self.trouble(path, Subject::Directory, "open", &error),
                 }
-                Err(error) => self.trouble(path, Subject::Directory, "open", &error),
+            }
+            FileKind::Regular => match place {
+                Some(Parent { dir, path, name, .. }) => {
+                    let path = FilePath { parent: path, name };
+                    (self.sink)(Found::File(Entry { path, place: Place::Beneath(dir) }))
+                }
+                None => self.typed_file(path),
             },
-            FileKind::Regular => self.typed_file(path),
             FileKind::Symlink => {
                 self.skipped.symlinks += 1;
                 ControlFlow::Continue(())
@@ -234,6 +249,8 @@ impl Walk<'_, '_> {
                 continue;
             }
             match kind {
+                // It was given itself, and is taken as that.
+                FileKind::Regular if self.given.has_file(level.identity, name) => {}
                 FileKind::Regular => {
                     let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
                     let place = Place::Beneath(Arc::clone(&level.dir));
@@ -287,7 +304,7 @@ impl Walk<'_, '_> {
             let error = io::Error::other("it is mounted inside itself: not entered again");
             return self.trouble(&path, Subject::Directory, "enter", &error);
         }
-        if self.roots.contains(&identity) {
+        if self.given.has_directory(identity) {
             return ControlFlow::Continue(());
         }
         self.descend(dir, path, relative, identity)
@@ -323,8 +340,4 @@ impl Walk<'_, '_> {
 /// The current directory's path is kept empty; a message names it.
 fn shown(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
-}
-
-fn look(path: &Path, followed: bool) -> io::Result<Status> {
-    if followed { Status::of(path) } else { Status::of_link(path) }
 }

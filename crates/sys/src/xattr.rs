@@ -65,6 +65,14 @@ pub fn set(file: &File, name: &str, value: &[u8]) -> io::Result<()> {
     rustix::fs::fsetxattr(file.as_fd(), name, value, XattrFlags::empty()).map_err(refusal)
 }
 
+/// Sets an attribute that the file does not have yet, in one call.
+///
+/// # Errors
+/// `AlreadyExists` when it has it; otherwise as [`set`].
+pub fn create(file: &File, name: &str, value: &[u8]) -> io::Result<()> {
+    rustix::fs::fsetxattr(file.as_fd(), name, value, XattrFlags::CREATE).map_err(refusal)
+}
+
 /// Removes an attribute; false when there was none.
 ///
 /// # Errors

@@ -152,3 +152,16 @@ fn an_answer_that_cannot_be_written_is_told() {
     assert_eq!(output.status.code(), Some(2));
     assert!(told.starts_with("steadfast: cannot write to stdout: "), "{told}");
 }
+
+#[test]
+fn a_tagging_whose_reader_went_away_still_tags_everything() {
+    let mut tree = Tree::new();
+    for number in 0..3_000 {
+        tree = tree.file(format!("{number}-{}", "x".repeat(60)), b"contents");
+    }
+    let mut command = tree.command(["tag", "-v", "."]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    tree.run(["check", "--require-tags"]).succeeds();
+}

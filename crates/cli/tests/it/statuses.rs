@@ -95,3 +95,21 @@ fn reading_from_the_medium_says_how_much_came_from_there() {
     assert_eq!(summary["bytes"], 1 << 20);
     assert!(from_media == 1 << 20 || notices == 1, "{}", checked.stdout());
 }
+
+#[test]
+fn few_files_that_may_be_open_are_enough() {
+    let mut tree = Tree::new();
+    for number in 0..2_000 {
+        tree = tree.file(format!("{number}/file"), number.to_string().as_bytes());
+    }
+    for limit in [96, 128, 256] {
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", &format!("ulimit -n {limit}; exec \"$0\" \"$@\"")]);
+        let command = tree.command(["tag", "."]);
+        limited.arg(command.get_program()).args(command.get_args());
+        limited.current_dir(tree.path("."));
+        let output = limited.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "at most {limit} open files: {said}");
+    }
+}

@@ -6,10 +6,12 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
 
 use steadfast_digest::Message;
 use steadfast_sys::clock;
-use steadfast_sys::file::{AlignedBuffer, FileKind, Status};
+use steadfast_sys::file::{AlignedBuffer, File, FileKind, Status};
 
 use super::contents::{Contents, FileHasher};
 use super::links::Claim;
@@ -18,16 +20,23 @@ use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
 use super::{Plan, Shared};
 use crate::cost::{Stage, StageClock};
 use crate::monitor::{FileEvent, Trouble};
-use crate::read::Origin;
 use crate::verdict::Verdict;
 use crate::walk::Entry;
 
+/// Files up to this length share a buffer; longer ones are read in chunks.
+pub(super) const SMALL_LEN_BYTES_MAX: u64 = 64 << 10;
+
+/// The longest step of clocks that file systems stamp changes by: a timer tick, where they keep
+/// nanoseconds; FAT's two seconds, where they may not.
+const FINE_STEP_NS: i128 = 20_000_000;
+const COARSE_STEP_NS: i128 = 2_000_000_000;
+
 /// One thing for a thread to do.
 pub(super) enum Job {
-    /// Open entries; read small files into the buffers, hand back large ones.
-    Fill { items: Vec<Item>, buffers: Vec<AlignedBuffer> },
-    /// Read one chunk of a large file.
-    Ahead { opened: Arc<Opened>, chunk: u64, offset: u64, len: usize, buffer: AlignedBuffer },
+    /// Open entries; read small files into the buffer, hand back large ones.
+    Fill { items: Vec<Item>, buffer: AlignedBuffer },
+    /// Read chunks of large files.
+    Ahead { wanted: Vec<ChunkWanted> },
     /// Hash small files and chunks of large ones together.
     Hash { batch: Option<Batch>, chunks: Vec<Chunk> },
     /// Finish a large file that could not be read to its end.
@@ -45,7 +54,16 @@ pub(super) struct Chunk {
     pub(super) read_ns: u64,
 }
 
-/// A read of [`Job::Ahead`] that ended.
+/// One read of [`Job::Ahead`].
+pub(super) struct ChunkWanted {
+    pub(super) opened: Arc<Opened>,
+    pub(super) chunk: u64,
+    pub(super) offset: u64,
+    pub(super) len: usize,
+    pub(super) buffer: AlignedBuffer,
+}
+
+/// The same, ended.
 pub(super) struct ChunkRead {
     pub(super) opened: Arc<Opened>,
     pub(super) chunk: u64,
@@ -57,11 +75,12 @@ pub(super) struct ChunkRead {
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) was_fill: bool,
-    pub(super) buffers: Vec<AlignedBuffer>,
+    pub(super) chunk_buffers: Vec<AlignedBuffer>,
+    pub(super) batch_buffer: Option<AlignedBuffer>,
     pub(super) batch: Option<Batch>,
     pub(super) large: Vec<(Arc<Opened>, Running)>,
     pub(super) returned: Vec<Item>,
-    pub(super) read: Option<ChunkRead>,
+    pub(super) read: Vec<ChunkRead>,
     pub(super) running: Vec<(Arc<Opened>, Running)>,
     pub(super) hashed: Vec<Arc<Opened>>,
     /// How long reading took, and waited.
@@ -79,10 +98,8 @@ impl Job {
     pub(super) fn perform(self, shared: &Shared, clock: &mut StageClock) -> Done {
         let mut worker = Worker { shared, clock, finished: Vec::new() };
         let done = match self {
-            Job::Fill { items, buffers } => worker.timed(|worker| worker.fill(items, buffers)),
-            Job::Ahead { opened, chunk, offset, len, buffer } => {
-                worker.timed(|worker| worker.read_ahead(opened, chunk, offset, len, buffer))
-            }
+            Job::Fill { items, buffer } => worker.timed(|worker| worker.fill(items, buffer)),
+            Job::Ahead { wanted } => worker.timed(|worker| worker.read_ahead(wanted)),
             Job::Hash { batch, chunks } => worker.hash(batch, chunks),
             Job::GiveUp { opened, running, why } => worker.give_up(&opened, running, why),
         };
@@ -97,32 +114,11 @@ struct Worker<'a> {
     finished: Vec<Numbered>,
 }
 
-/// Room in a batch's buffers.
+/// Room in a batch's buffer.
 struct Room {
-    buffers: Vec<AlignedBuffer>,
-    /// The buffer that is being filled, and how far it is.
-    current: usize,
+    buffer: AlignedBuffer,
     used: usize,
     files: Vec<Small>,
-}
-
-impl Room {
-    /// Finds a place for so many bytes in one buffer.
-    fn find(&mut self, span: usize) -> bool {
-        while let Some(buffer) = self.buffers.get(self.current) {
-            if self.used + span <= buffer.len() {
-                return true;
-            }
-            self.current += 1;
-            self.used = 0;
-        }
-        false
-    }
-
-    /// The bytes from the place that was found to the buffer's end.
-    fn rest(&mut self) -> &mut [u8] {
-        &mut self.buffers[self.current][self.used..]
-    }
 }
 
 impl Worker<'_> {
@@ -141,9 +137,9 @@ impl Worker<'_> {
         done
     }
 
-    fn fill(&mut self, items: Vec<Item>, buffers: Vec<AlignedBuffer>) -> Done {
+    fn fill(&mut self, items: Vec<Item>, buffer: AlignedBuffer) -> Done {
         let mut done = Done { was_fill: true, ..Done::default() };
-        let mut room = Room { buffers, current: 0, used: 0, files: Vec::new() };
+        let mut room = Room { buffer, used: 0, files: Vec::new() };
         let mut items = items.into_iter();
         for item in items.by_ref() {
             let (opened, event) = match item {
@@ -153,13 +149,13 @@ impl Worker<'_> {
                     None => continue,
                 },
             };
-            if opened.status.length > self.small_len_max() {
+            if opened.status.length > SMALL_LEN_BYTES_MAX {
                 let hasher = FileHasher::new(opened.algorithms, self.shared.lanes.backend());
                 done.large.push((Arc::from(opened), Running { hasher, event }));
                 if done.large.len() >= 4 {
                     break;
                 }
-            } else if !room.find(self.span(opened.status.length)) {
+            } else if room.used + self.span(opened.status.length) > room.buffer.len() {
                 done.returned.push(Item::Opened(opened, event));
                 break;
             } else {
@@ -167,17 +163,12 @@ impl Worker<'_> {
             }
         }
         done.returned.extend(items);
-        let filled = if room.files.is_empty() { 0 } else { room.current + 1 };
-        done.buffers.extend(room.buffers.drain(filled.min(room.buffers.len())..));
-        if !room.files.is_empty() {
-            done.batch = Some(Batch { buffers: room.buffers, files: room.files });
+        if room.files.is_empty() {
+            done.batch_buffer = Some(room.buffer);
+        } else {
+            done.batch = Some(Batch { buffer: room.buffer, files: room.files });
         }
         done
-    }
-
-    /// Files up to this length share a buffer; at most a quarter of it is then left empty.
-    fn small_len_max(&self) -> u64 {
-        (self.shared.settings.chunk_len / 4) as u64
     }
 
     /// Bytes that a small file takes up: one more than it has, so that growth shows.
@@ -208,8 +199,11 @@ impl Worker<'_> {
                 return None;
             }
         }
-        let algorithms = match self.shared.task.open(&file, &mut event) {
-            Plan::Hash(algorithms) => algorithms,
+        if status.links > 1 {
+            event.identity = Some((status.device, status.inode));
+        }
+        let (algorithms, settled) = match self.shared.task.open(&file, &mut event) {
+            Plan::Hash { algorithms, settled } => (algorithms, settled),
             Plan::Done => {
                 event.elapsed_ns = self.clock.lap(Stage::Open);
                 self.shared.bytes_passed.fetch_add(status.length, Ordering::Relaxed);
@@ -217,24 +211,39 @@ impl Worker<'_> {
                 return None;
             }
         };
+        let status = if settled { self.settle(&file, status) } else { status };
         let origin = self.shared.engine.prepare(&file, &status);
         event.elapsed_ns = self.clock.lap(Stage::Open);
         match origin {
             Ok(origin) => {
                 event.origin = Some(origin);
-                Some((Box::new(Opened { number, file, status, algorithms, origin }), event))
+                Some((Box::new(Opened { number, file, status, algorithms }), event))
             }
             Err(error) => {
                 let contents = Contents::Failed(Trouble::from_io("read", &error));
-                let origin = Origin::Cache;
-                self.conclude(
-                    &Opened { number, file, status, algorithms, origin },
-                    event,
-                    contents,
-                );
+                self.conclude(&Opened { number, file, status, algorithms }, event, contents);
                 None
             }
         }
+    }
+
+    /// Waits until no further change to a file can bear the modification time that it has.
+    ///
+    /// File systems stamp changes by a clock that moves in steps. Of two changes in one step, one
+    /// before the file is read and one after, the second would leave no trace but in the bytes,
+    /// and the next check would call an edit decay.
+    fn settle(&mut self, file: &File, status: Status) -> Status {
+        let mtime_ns = status.mtime.as_nanoseconds();
+        let step_ns = if status.mtime.nanoseconds == 0 { COARSE_STEP_NS } else { FINE_STEP_NS };
+        let age_ns = clock::utc_now().as_nanoseconds() - mtime_ns;
+        // Times to come were set by hand, or by another machine's clock: no write here bears them.
+        if !(-step_ns..step_ns).contains(&age_ns) {
+            return status;
+        }
+        let rest_ns = u64::try_from(step_ns - age_ns).expect("between 0 and two steps");
+        thread::sleep(Duration::from_nanos(rest_ns));
+        // Without a second look the first one stands, and the look after reading will differ.
+        file.status().unwrap_or(status)
     }
 
     /// Finishes an entry that never became an open file.
@@ -248,19 +257,22 @@ impl Worker<'_> {
     fn read_small(&mut self, opened: Box<Opened>, mut event: Box<FileEvent>, room: &mut Room) {
         let length = opened.status.length as usize;
         let span = self.span(opened.status.length);
-        let target = &mut room.rest()[..span];
+        let start = room.used;
+        let target = &mut room.buffer[start..start + span];
         let result = self.read_up_to(&opened, target, 0, length);
-        if length == 0 && matches!(result, Ok(read) if read > 0) {
-            return self.read_unsized(*opened, event, room.rest());
-        }
         let result = result.and_then(|read| Ok((read, opened.file.status()?)));
+        if let Ok((1.., after)) = &result
+            && length == 0
+            && held_still(&opened.status, after)
+        {
+            return self.read_unsized(*opened, event, &mut room.buffer[start..]);
+        }
         event.elapsed_ns += self.clock.lap(Stage::Read);
         let contents = match result {
             Ok((read, after)) => {
                 event.bytes_read = read as u64;
                 if read == length && held_still(&opened.status, &after) {
-                    let (buffer, start) = (room.current, room.used);
-                    room.files.push(Small { opened, event, buffer, start, len: length });
+                    room.files.push(Small { opened, event, start, len: length });
                     room.used += span;
                     return;
                 }
@@ -278,11 +290,16 @@ impl Worker<'_> {
         let mut length = 0;
         let contents = loop {
             match engine.read_at(&opened.file, target, length) {
-                Ok(0) => {
-                    hasher.take_alone(&[], true, *lanes);
-                    let digests = hasher.finalize();
-                    break Contents::Whole { digests, length, mtime: opened.status.mtime };
-                }
+                Ok(0) => match opened.file.status() {
+                    Ok(after) if held_still(&opened.status, &after) => {
+                        hasher.take_alone(&[], true, *lanes);
+                        let (digests, mtime) = (hasher.finalize(), opened.status.mtime);
+                        break Contents::Whole { digests, length, mtime };
+                    }
+                    Ok(_) => break Contents::Changed,
+                    Err(error) => break Contents::Failed(Trouble::from_io("read", &error)),
+                },
+                Ok(_) if self.shared.stopped() => break Contents::Changed,
                 Ok(read) => {
                     hasher.take_alone(&target[..read], false, *lanes);
                     length += read as u64;
@@ -310,7 +327,8 @@ impl Worker<'_> {
             read += count;
             // Past the page cache only the end of a file is shorter than a block, and nothing can
             // be read from there.
-            let ended = opened.origin == Origin::Media && !read.is_multiple_of(engine.alignment());
+            let aligned = engine.alignment() >= 512;
+            let ended = aligned && !read.is_multiple_of(engine.alignment());
             if count == 0 || read >= length || ended {
                 self.shared.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
                 return Ok(read);
@@ -318,14 +336,13 @@ impl Worker<'_> {
         }
     }
 
-    fn read_ahead(
-        &mut self,
-        opened: Arc<Opened>,
-        chunk: u64,
-        offset: u64,
-        len: usize,
-        mut buffer: AlignedBuffer,
-    ) -> Done {
+    fn read_ahead(&mut self, wanted: Vec<ChunkWanted>) -> Done {
+        let read = wanted.into_iter().map(|wanted| self.read_chunk(wanted)).collect();
+        Done { read, ..Done::default() }
+    }
+
+    fn read_chunk(&mut self, wanted: ChunkWanted) -> ChunkRead {
+        let ChunkWanted { opened, chunk, offset, len, mut buffer } = wanted;
         let span = len.next_multiple_of(self.shared.engine.alignment()).min(buffer.len());
         let result = self.read_up_to(&opened, &mut buffer[..span], offset, len);
         let elapsed_ns = self.clock.lap(Stage::Read);
@@ -334,15 +351,15 @@ impl Worker<'_> {
             Ok(_) => Err((buffer, Broken::Shorter)),
             Err(error) => Err((buffer, Broken::Failed(Trouble::from_io("read", &error)))),
         };
-        Done { read: Some(ChunkRead { opened, chunk, buffer, elapsed_ns }), ..Done::default() }
+        ChunkRead { opened, chunk, buffer, elapsed_ns }
     }
 
     fn hash(&mut self, batch: Option<Batch>, chunks: Vec<Chunk>) -> Done {
         let Shared { lanes, .. } = self.shared;
         let mut done = Done::default();
         let (mut chunks, mut batch) = (chunks, batch);
-        let (small_buffers, small) = match &mut batch {
-            Some(batch) => (&batch.buffers[..], &mut batch.files[..]),
+        let (small_bytes, small) = match &mut batch {
+            Some(batch) => (&batch.buffer[..], &mut batch.files[..]),
             None => (&[][..], &mut [][..]),
         };
         let mut hashers: Vec<FileHasher> = small
@@ -356,7 +373,7 @@ impl Worker<'_> {
             bytes += *len as u64;
         }
         for (file, hasher) in small.iter().zip(&mut hashers) {
-            let data = &small_buffers[file.buffer][file.start..][..file.len];
+            let data = &small_bytes[file.start..file.start + file.len];
             hasher.take(data, true, &mut messages);
             bytes += file.len as u64;
         }
@@ -368,7 +385,7 @@ impl Worker<'_> {
             let Chunk { opened, mut running, buffer, len, last, read_ns } = chunk;
             running.event.elapsed_ns += read_ns + share_ns(len);
             running.event.bytes_read += len as u64;
-            done.buffers.push(buffer);
+            done.chunk_buffers.push(buffer);
             if last {
                 self.conclude_large(&opened, running);
                 done.hashed.push(opened);
@@ -384,7 +401,7 @@ impl Worker<'_> {
             let contents = Contents::Whole { digests: hasher.finalize(), length, mtime };
             self.conclude(&opened, event, contents);
         }
-        done.buffers.extend(batch.buffers);
+        done.batch_buffer = Some(batch.buffer);
         done
     }
 

@@ -3,7 +3,7 @@
 //! In: the identities of files with more than one link. Out: who reads, who waits, and for whom
 //! else a finished event holds. Bounded: of more linked files than fit, some are read again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
 use steadfast_sys::file::Status;
@@ -11,16 +11,29 @@ use steadfast_sys::file::Status;
 use super::locked;
 use crate::monitor::{FileEvent, FilePath};
 
-/// Linked files remembered at a time.
-const FILES_MAX: usize = 10_000;
+/// Finished linked files remembered at a time.
+const FINISHED_MAX: usize = 10_000;
 
 /// The linked files of one run.
 pub(super) struct Links {
-    files: Mutex<HashMap<(u64, u64), Linked>>,
+    known: Mutex<Known>,
+}
+
+/// Device and inode.
+type Identity = (u64, u64);
+
+#[derive(Default)]
+struct Known {
+    files: HashMap<Identity, Linked>,
+    /// Those that are finished, oldest first: they make room for others. Those under way never
+    /// do, or two threads would read, and tag, one file.
+    finished: VecDeque<Identity>,
 }
 
 /// One file with several names, of which some are still to come.
 struct Linked {
+    /// How the file was when it was claimed.
+    then: Status,
     /// Names that may yet be met, the first not counted.
     names_left: u64,
     state: State,
@@ -47,7 +60,7 @@ pub(super) enum Claim {
 
 impl Links {
     pub(super) fn new() -> Links {
-        Links { files: Mutex::new(HashMap::new()) }
+        Links { known: Mutex::new(Known::default()) }
     }
 
     /// Claims a file under one of its names.
@@ -56,17 +69,17 @@ impl Links {
             return Claim::Alone;
         }
         let identity = (status.device, status.inode);
-        let mut files = locked(&self.files);
-        let Some(linked) = files.get_mut(&identity) else {
-            if files.len() >= FILES_MAX {
-                return Claim::Alone;
-            }
+        let mut known = locked(&self.known);
+        let Some(linked) = known.files.get_mut(&identity) else {
             let state = State::UnderWay(Vec::new());
-            files.insert(identity, Linked { names_left: status.links - 1, state });
+            let linked = Linked { then: *status, names_left: status.links - 1, state };
+            known.files.insert(identity, linked);
             return Claim::First;
         };
         linked.names_left = linked.names_left.saturating_sub(1);
         match &mut linked.state {
+            // It was changed meanwhile, under whatever name: what is found there does not hold.
+            _ if !same_file(&linked.then, status) => Claim::Alone,
             State::UnderWay(waiting) => {
                 waiting.push((number, path.clone()));
                 Claim::Waits
@@ -74,7 +87,7 @@ impl Links {
             State::Finished(event) => {
                 let event = for_name(event, path.clone());
                 if linked.names_left == 0 {
-                    files.remove(&identity);
+                    known.files.remove(&identity);
                 }
                 Claim::Finished(event)
             }
@@ -92,25 +105,93 @@ impl Links {
             return;
         }
         let identity = (status.device, status.inode);
-        let mut files = locked(&self.files);
-        let Some(linked) = files.get_mut(&identity) else { return };
-        if let State::UnderWay(waiting) = &mut linked.state {
-            let waiting = std::mem::take(waiting);
-            done.extend(waiting.into_iter().map(|(number, path)| (number, for_name(event, path))));
-            linked.state = State::Finished(Box::new(event.clone()));
+        let mut known = locked(&self.known);
+        let Some(linked) = known.files.get_mut(&identity) else { return };
+        if !same_file(&linked.then, status) {
+            return;
         }
+        let State::UnderWay(waiting) = &mut linked.state else { return };
+        let waiting = std::mem::take(waiting);
+        done.extend(waiting.into_iter().map(|(number, path)| (number, for_name(event, path))));
+        linked.state = State::Finished(Box::new(event.clone()));
         if linked.names_left == 0 {
-            files.remove(&identity);
+            known.files.remove(&identity);
+            return;
+        }
+        known.finished.push_back(identity);
+        while known.finished.len() > FINISHED_MAX {
+            let oldest = known.finished.pop_front().expect("not empty");
+            if matches!(known.files.get(&oldest), Some(Linked { state: State::Finished(..), .. })) {
+                known.files.remove(&oldest);
+            }
         }
     }
 }
 
-/// The same event under another name; its bytes were read only once.
+/// Says whether a file is as it was. Its change time says nothing: writing its tag moves it.
+fn same_file(then: &Status, now: &Status) -> bool {
+    then.length == now.length && then.mtime == now.mtime
+}
+
+/// The same event under another name.
 fn for_name(event: &FileEvent, path: FilePath) -> Box<FileEvent> {
     let mut event = Box::new(event.clone());
     event.path = path;
-    event.linked = true;
-    event.bytes_read = 0;
-    event.elapsed_ns = 0;
     event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use steadfast_sys::file::{FileKind, Timestamp};
+
+    fn status(inode: u64, links: u64, seconds: i64) -> Status {
+        let time = Timestamp { seconds, nanoseconds: 0 };
+        Status {
+            device: 1,
+            inode,
+            kind: FileKind::Regular,
+            length: 10,
+            links,
+            mtime: time,
+            ctime: time,
+            mode: 0o644,
+            dataless: false,
+        }
+    }
+
+    fn path() -> FilePath {
+        FilePath::whole(Path::new("a"))
+    }
+
+    #[test]
+    fn a_name_met_after_a_change_is_read_by_itself() {
+        let links = Links::new();
+        let (before, after) = (status(7, 3, 5), status(7, 3, 6));
+        assert!(matches!(links.claim(&before, 0, &path()), Claim::First));
+        assert!(matches!(links.claim(&after, 1, &path()), Claim::Alone));
+        assert!(matches!(links.claim(&before, 2, &path()), Claim::Waits));
+        let mut done = Vec::new();
+        links.finish(&after, &FileEvent::new(path()), &mut done);
+        assert!(done.is_empty(), "what was read after the change is no answer for before");
+        links.finish(&before, &FileEvent::new(path()), &mut done);
+        assert_eq!(done.len(), 1);
+    }
+
+    #[test]
+    fn what_is_under_way_is_found_however_many_others_are_finished() {
+        let links = Links::new();
+        assert!(matches!(links.claim(&status(1, 2, 5), 0, &path()), Claim::First));
+        let mut done = Vec::new();
+        for inode in 2..FINISHED_MAX as u64 + 100 {
+            let other = status(inode, 2, 5);
+            assert!(matches!(links.claim(&other, inode, &path()), Claim::First));
+            links.finish(&other, &FileEvent::new(path()), &mut done);
+        }
+        assert!(locked(&links.known).files.len() <= FINISHED_MAX + 1);
+        assert!(matches!(links.claim(&status(1, 2, 5), 9, &path()), Claim::Waits));
+        let newest = status(FINISHED_MAX as u64 + 99, 2, 5);
+        assert!(matches!(links.claim(&newest, 9, &path()), Claim::Finished(_)));
+    }
 }

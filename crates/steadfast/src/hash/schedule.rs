@@ -10,16 +10,9 @@ use steadfast_sys::file::{AlignedBuffer, File, Status};
 
 use super::Settings;
 use super::contents::{Algorithms, FileHasher};
-use super::jobs::{Chunk, ChunkRead, Done, Job, Waited};
+use super::jobs::{Chunk, ChunkRead, ChunkWanted, Done, Job, Waited};
 use crate::monitor::{FileEvent, Trouble};
-use crate::read::Origin;
 use crate::walk::Entry;
-
-/// Entries that wait to be opened, at most; each may keep a directory open.
-const ITEMS_MAX: usize = 256;
-
-/// Large files that are open and wait for their turn, at most (a few more while threads overlap).
-const WAITING_MAX: usize = 16;
 
 /// Chunks of one file that may be read ahead of its hashing.
 const AHEAD_MAX: usize = 8;
@@ -43,20 +36,18 @@ pub(super) struct Opened {
     pub(super) file: File,
     pub(super) status: Status,
     pub(super) algorithms: Algorithms,
-    pub(super) origin: Origin,
 }
 
-/// Small files in a few buffers.
+/// Small files in one buffer.
 pub(super) struct Batch {
-    pub(super) buffers: Vec<AlignedBuffer>,
+    pub(super) buffer: AlignedBuffer,
     pub(super) files: Vec<Small>,
 }
 
-/// One whole file in one of a batch's buffers.
+/// One whole file in a batch's buffer.
 pub(super) struct Small {
     pub(super) opened: Box<Opened>,
     pub(super) event: Box<FileEvent>,
-    pub(super) buffer: usize,
     pub(super) start: usize,
     pub(super) len: usize,
 }
@@ -77,6 +68,8 @@ pub(super) enum Broken {
 struct Large {
     opened: Arc<Opened>,
     running: Option<Running>,
+    /// The worker that hashed it last, in whose cache its chunks should be.
+    home: usize,
     /// Number of the first chunk in `chunks`.
     front: u64,
     /// Chunks read or being read, in file order.
@@ -118,7 +111,9 @@ pub(super) struct Schedule {
     settings: Settings,
     items: VecDeque<Item>,
     walk_over: bool,
-    free: Vec<AlignedBuffer>,
+    /// Empty buffers, of each kind as many as there will ever be.
+    free_chunks: Vec<AlignedBuffer>,
+    free_batches: Vec<AlignedBuffer>,
     batches: VecDeque<Batch>,
     large: Vec<Large>,
     waiting: Vec<(Arc<Opened>, Running)>,
@@ -137,7 +132,8 @@ impl Schedule {
             settings,
             items: VecDeque::new(),
             walk_over: false,
-            free: (0..settings.buffers).map(|_| AlignedBuffer::new(settings.chunk_len)).collect(),
+            free_chunks: buffers(settings.chunks, settings.chunk_len),
+            free_batches: buffers(settings.batches, settings.batch_len),
             batches: VecDeque::new(),
             large: Vec::new(),
             waiting: Vec::new(),
@@ -159,7 +155,7 @@ impl Schedule {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.items.len() < ITEMS_MAX
+        self.items.len() < self.settings.items
     }
 
     /// Says whether every entry has come through and none will follow.
@@ -180,29 +176,29 @@ impl Schedule {
 
     pub(super) fn wants_worker(&self) -> bool {
         self.idle_workers > 0
-            && (self.can_give_up() || self.hashable() || self.wanted_read().is_some())
+            && (self.can_give_up() || self.hashable() || self.wanted_read(None).is_some())
     }
 
     pub(super) fn wants_reader(&self) -> bool {
         self.idle_readers > 0
             && self.active_readers < self.allowed_readers
-            && self.wanted_read().is_some()
+            && self.wanted_read(None).is_some()
     }
 
-    /// Takes the next job, if there is one for this kind of thread.
-    pub(super) fn next_job(&mut self, hashes: bool) -> Option<Job> {
-        let job = if hashes {
-            self.give_up()
-                .or_else(|| self.hash(false))
-                .or_else(|| self.read())
-                .or_else(|| self.hash(true))
-        } else if self.active_readers < self.allowed_readers {
-            self.read()
-        } else {
-            None
+    /// Takes the next job, if there is one for this thread: a worker of this number, or a thread
+    /// that only reads.
+    pub(super) fn next_job(&mut self, worker: Option<usize>) -> Option<Job> {
+        let job = match worker {
+            Some(me) => self
+                .give_up()
+                .or_else(|| self.hash(me, false))
+                .or_else(|| self.read(Some(me)))
+                .or_else(|| self.hash(me, true)),
+            None if self.active_readers < self.allowed_readers => self.read(None),
+            None => None,
         }?;
         self.jobs_under_way += 1;
-        self.active_readers += usize::from(!hashes);
+        self.active_readers += usize::from(worker.is_none());
         Some(job)
     }
 
@@ -213,7 +209,7 @@ impl Schedule {
     fn give_up(&mut self) -> Option<Job> {
         let at = self.large.iter().position(Large::can_give_up)?;
         let large = self.large.swap_remove(at);
-        self.free.extend(large.chunks.into_iter().flatten());
+        self.free_chunks.extend(large.chunks.into_iter().flatten());
         self.promote();
         Some(Job::GiveUp {
             opened: large.opened,
@@ -242,10 +238,10 @@ impl Schedule {
     }
 
     /// Takes what fills the lanes; less than that only if `partly`.
-    fn hash(&mut self, partly: bool) -> Option<Job> {
+    fn hash(&mut self, me: usize, partly: bool) -> Option<Job> {
         let wanted = self.lanes_wanted();
-        let ready: Vec<usize> =
-            (0..self.large.len()).filter(|&at| self.large[at].can_hash()).take(wanted).collect();
+        let mut ready: Vec<usize> =
+            (0..self.large.len()).filter(|&at| self.large[at].can_hash()).collect();
         let with_batch = !self.batches.is_empty();
         if ready.is_empty() && !with_batch {
             return None;
@@ -254,19 +250,21 @@ impl Schedule {
             return None;
         }
         // A batch fills lanes by itself; beside it, large files get all lanes but one.
-        let take = if with_batch { ready.len().min(wanted.saturating_sub(1)) } else { ready.len() };
-        let chunks = ready[..take].iter().map(|&at| self.take_chunk(at)).collect();
-        let batch = if with_batch { self.batches.pop_back() } else { None };
-        Some(Job::Hash { batch, chunks })
+        let most = if with_batch { wanted.saturating_sub(1) } else { wanted };
+        ready.sort_by_key(|&at| self.large[at].home != me);
+        ready.truncate(most);
+        let chunks = ready.iter().map(|&at| self.take_chunk(at, me)).collect();
+        Some(Job::Hash { batch: self.batches.pop_back(), chunks })
     }
 
-    fn take_chunk(&mut self, at: usize) -> Chunk {
+    fn take_chunk(&mut self, at: usize, me: usize) -> Chunk {
         let chunk_len = self.settings.chunk_len;
         let large = &mut self.large[at];
         let count = large.chunk_count(chunk_len);
         let buffer = large.chunks.pop_front().flatten().expect("can_hash looked");
         let offset = large.front * chunk_len as u64;
         large.front += 1;
+        large.home = me;
         Chunk {
             opened: Arc::clone(&large.opened),
             running: large.running.take().expect("can_hash looked"),
@@ -277,43 +275,54 @@ impl Schedule {
         }
     }
 
-    /// Takes the read that is wanted most.
-    fn read(&mut self) -> Option<Job> {
-        Some(match self.wanted_read()? {
+    /// Takes the reads that are wanted most.
+    fn read(&mut self, worker: Option<usize>) -> Option<Job> {
+        Some(match self.wanted_read(worker)? {
             WantedRead::Fill => {
                 let count = self.items.len().min(self.settings.batch_files);
-                let kept = self.free.len().saturating_sub(self.settings.batch_buffers);
                 self.fills_under_way += 1;
                 Job::Fill {
                     items: self.items.drain(..count).collect(),
-                    buffers: self.free.split_off(kept),
+                    buffer: self.free_batches.pop().expect("wanted_read looked"),
                 }
             }
-            WantedRead::Ahead(at) => {
-                let chunk_len = self.settings.chunk_len;
-                let large = &mut self.large[at];
-                let chunk = large.next_chunk();
-                let offset = chunk * chunk_len as u64;
-                large.chunks.push_back(None);
-                large.reads += 1;
-                let len = chunk_len.min((large.opened.status.length - offset) as usize);
-                let buffer = self.free.pop().expect("wanted_read looked");
-                Job::Ahead { opened: Arc::clone(&large.opened), chunk, offset, len, buffer }
+            WantedRead::Ahead(first) => {
+                let mut wanted = vec![self.want_chunk(first)];
+                // While reading does not wait, one job reads what one job hashes.
+                let most = if self.allowed_readers > 0 { 1 } else { self.lanes_wanted() };
+                while wanted.len() < most
+                    && let Some(next) = self.hungriest(worker)
+                    && self.large[next].chunks.is_empty()
+                {
+                    wanted.push(self.want_chunk(next));
+                }
+                Job::Ahead { wanted }
             }
         })
     }
 
-    fn wanted_read(&self) -> Option<WantedRead> {
-        if self.free.is_empty() {
-            return None;
-        }
+    fn want_chunk(&mut self, at: usize) -> ChunkWanted {
         let chunk_len = self.settings.chunk_len;
-        let hungriest = (0..self.large.len())
-            .filter(|&at| self.large[at].wants_read(chunk_len))
-            .min_by_key(|&at| self.large[at].chunks.len());
-        let fill = !self.items.is_empty()
-            && self.waiting.len() < WAITING_MAX
-            && self.batches.len() < 2 * self.settings.workers;
+        let large = &mut self.large[at];
+        let chunk = large.next_chunk();
+        let offset = chunk * chunk_len as u64;
+        large.chunks.push_back(None);
+        large.reads += 1;
+        ChunkWanted {
+            opened: Arc::clone(&large.opened),
+            chunk,
+            offset,
+            len: chunk_len.min((large.opened.status.length - offset) as usize),
+            buffer: self.free_chunks.pop().expect("hungriest looked"),
+        }
+    }
+
+    fn wanted_read(&self, worker: Option<usize>) -> Option<WantedRead> {
+        let hungriest = self.hungriest(worker);
+        let fill = !self.free_batches.is_empty()
+            && !self.items.is_empty()
+            && self.waiting.len() < self.settings.waiting
+            && self.batches.len() < self.settings.workers;
         match hungriest {
             Some(at) if self.large[at].chunks.is_empty() || !fill => Some(WantedRead::Ahead(at)),
             _ if fill => Some(WantedRead::Fill),
@@ -321,18 +330,31 @@ impl Schedule {
         }
     }
 
+    /// Returns the large file that has the least read ahead, a worker's own before others'.
+    fn hungriest(&self, worker: Option<usize>) -> Option<usize> {
+        if self.free_chunks.is_empty() {
+            return None;
+        }
+        let chunk_len = self.settings.chunk_len;
+        (0..self.large.len()).filter(|&at| self.large[at].wants_read(chunk_len)).min_by_key(|&at| {
+            let large = &self.large[at];
+            (large.chunks.len(), worker.is_some_and(|me| large.home != me))
+        })
+    }
+
     /// Takes back what a job leaves behind.
     pub(super) fn finish(&mut self, done: Done, hashes: bool) {
         self.jobs_under_way -= 1;
         self.active_readers -= usize::from(!hashes);
         self.fills_under_way -= usize::from(done.was_fill);
-        self.free.extend(done.buffers);
+        self.free_chunks.extend(done.chunk_buffers);
+        self.free_batches.extend(done.batch_buffer);
         for item in done.returned.into_iter().rev() {
             self.items.push_front(item);
         }
         self.batches.extend(done.batch);
         self.waiting.extend(done.large);
-        if let Some(read) = done.read {
+        for read in done.read {
             self.take_read(read);
         }
         for (opened, running) in done.running {
@@ -356,7 +378,7 @@ impl Schedule {
         match read.buffer {
             Ok(buffer) => large.chunks[(read.chunk - large.front) as usize] = Some(buffer),
             Err((buffer, why)) => {
-                self.free.push(buffer);
+                self.free_chunks.push(buffer);
                 large.broken.get_or_insert(why);
             }
         }
@@ -369,9 +391,12 @@ impl Schedule {
                 .max_by_key(|&at| self.waiting[at].0.status.length)
                 .expect("not empty");
             let (opened, running) = self.waiting.swap_remove(largest);
+            let of = |home| self.large.iter().filter(|large| large.home == home).count();
+            let home = (0..self.settings.workers).min_by_key(|&home| of(home));
             self.large.push(Large {
                 opened,
                 running: Some(running),
+                home: home.expect("there is a worker"),
                 front: 0,
                 chunks: VecDeque::new(),
                 reads: 0,
@@ -397,4 +422,8 @@ enum WantedRead {
     Fill,
     /// Read the next chunk of the large file at this place.
     Ahead(usize),
+}
+
+fn buffers(count: usize, len: usize) -> Vec<AlignedBuffer> {
+    (0..count).map(|_| AlignedBuffer::new(len)).collect()
 }

@@ -15,7 +15,9 @@ pub(super) struct CheckTask {
 impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
-            Found::Tag(tag) => return Plan::Hash(Algorithms::one(tag.algorithm)),
+            Found::Tag(tag) => {
+                return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
+            }
             Found::Nothing | Found::NoPlace => event.verdict = Some(Verdict::Untagged),
             Found::Unreadable => {}
         }

@@ -16,7 +16,7 @@ pub(super) struct HashTask {
 
 impl Task for HashTask {
     fn open(&self, _file: &File, _event: &mut FileEvent) -> Plan {
-        Plan::Hash(Algorithms::one(self.tools.new_algorithm()))
+        Plan::Hash { algorithms: Algorithms::one(self.tools.new_algorithm()), settled: false }
     }
 
     fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
 
-use crate::hash::Contents;
+use crate::hash::{Algorithms, Contents, Plan};
 use crate::monitor::{Action, FileEvent, Trouble};
-use crate::store::{Store, StoredTag};
+use crate::store::{Replaces, Store, StoredTag};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
 
@@ -38,6 +38,11 @@ impl Tools {
     /// Returns the algorithm of a file's first tag.
     pub(super) fn new_algorithm(&self) -> Algorithm {
         self.algorithm.unwrap_or(Algorithm::Sha256)
+    }
+
+    /// Plans to hash a file whose tag may be written.
+    pub(super) fn plan(&self, algorithms: Algorithms) -> Plan {
+        Plan::Hash { algorithms, settled: !self.dry_run }
     }
 
     /// Looks for a file's tag.
@@ -114,7 +119,7 @@ impl Tools {
         if whole && let Some(tag) = event.actual {
             // The file has a tag from here on: it is not untagged any more.
             event.verdict = None;
-            self.write(file, event, &tag, false, Action::Tagged);
+            self.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
         }
     }
 
@@ -124,11 +129,11 @@ impl Tools {
         file: &File,
         event: &mut FileEvent,
         tag: &Tag,
-        keep_previous: bool,
+        replaces: Replaces,
         action: Action,
     ) {
         if !self.dry_run
-            && let Err(trouble) = self.store.write(file, tag, keep_previous)
+            && let Err(trouble) = self.store.write(file, tag, replaces)
         {
             event.trouble = Some(trouble);
             return;

@@ -6,6 +6,7 @@ use steadfast_sys::file::File;
 use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent};
+use crate::store::Replaces;
 use crate::verdict::Verdict;
 
 pub(super) struct RetagTask {
@@ -18,11 +19,11 @@ impl Task for RetagTask {
         match self.tools.look_up(file, event) {
             Found::Tag(tag) => {
                 let wanted = self.tools.algorithm.unwrap_or(tag.algorithm);
-                return Plan::Hash(Algorithms::two(tag.algorithm, wanted));
+                return self.tools.plan(Algorithms::two(tag.algorithm, wanted));
             }
             Found::Unreadable if self.accept => {
                 (event.verdict, event.trouble) = (None, None);
-                return Plan::Hash(Algorithms::one(self.tools.new_algorithm()));
+                return self.tools.plan(Algorithms::one(self.tools.new_algorithm()));
             }
             Found::Nothing | Found::NoPlace => event.verdict = Some(Verdict::Untagged),
             Found::Unreadable => {}
@@ -47,10 +48,12 @@ impl Task for RetagTask {
         match verdict {
             Verdict::Intact if moved.is_none() => event.action = Some(Action::Kept),
             Verdict::Touched if moved.is_none() => {
-                self.tools.write(file, event, &new, false, Action::Refreshed);
+                self.tools.write(file, event, &new, Replaces::Tag(stored), Action::Refreshed);
             }
             Verdict::Corrupt if !self.accept => {}
-            _ => self.tools.write(file, event, &new, true, Action::Retagged),
+            _ => {
+                self.tools.write(file, event, &new, Replaces::TagKept(stored), Action::Retagged);
+            }
         }
     }
 }
@@ -61,7 +64,7 @@ impl RetagTask {
         self.tools.judge(event, self.tools.new_algorithm(), contents);
         if let Some(actual) = event.actual {
             event.verdict = None;
-            self.tools.write(file, event, &actual, true, Action::Retagged);
+            self.tools.write(file, event, &actual, Replaces::DamagedKept, Action::Retagged);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Counts the tree beside a run, so that progress knows how much is left.
 //!
-//! In: a selection. Out: files and bytes, once all are counted. It takes at most a hundredth of one
-//! processor: a long run learns its end early, a short one ends before anyone asks.
+//! In: a selection. Out: files and bytes, once all are counted. It works for a hundredth of the
+//! time: a long run learns its end early, a short one ends before anyone asks.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use crate::walk::{Excludes, Found, walk};
 /// Files counted between two rests.
 const STEP_FILES: u64 = 256;
 
-/// Rest after each step, as a multiple of the processor time that the step took.
+/// Rest after each step, as a multiple of the time that the step took, storage included.
 const REST_FACTOR: u32 = 99;
 
 /// A count under way or done.
@@ -34,15 +34,15 @@ impl Survey {
         let (selection, excludes) = (selection.clone(), Arc::clone(excludes));
         let count = move || {
             let (mut files, mut bytes) = (0, 0);
-            let mut cpu_ns = clock::thread_cpu_ns();
+            let mut since_ns = clock::monotonic_ns();
             walk(&selection, &excludes, &stop, &mut |found| {
                 if let Found::File(entry) = found {
                     files += 1;
                     bytes += entry.status().map_or(0, |status| status.length);
                     if files % STEP_FILES == 0 {
-                        let now_ns = clock::thread_cpu_ns();
-                        thread::sleep(Duration::from_nanos(now_ns - cpu_ns) * REST_FACTOR);
-                        cpu_ns = now_ns;
+                        let step_ns = clock::monotonic_ns() - since_ns;
+                        thread::sleep(Duration::from_nanos(step_ns) * REST_FACTOR);
+                        since_ns = clock::monotonic_ns();
                     }
                 }
                 ControlFlow::Continue(())

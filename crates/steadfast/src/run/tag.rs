@@ -17,7 +17,7 @@ impl Task for TagTask {
             Found::NoPlace => self.tools.refuse(event),
             Found::Unreadable => {}
             Found::Nothing if self.tools.dry_run => event.action = Some(Action::Tagged),
-            Found::Nothing => return Plan::Hash(Algorithms::one(self.tools.new_algorithm())),
+            Found::Nothing => return self.tools.plan(Algorithms::one(self.tools.new_algorithm())),
         }
         Plan::Done
     }

@@ -3,10 +3,10 @@
 
 use steadfast_sys::file::File;
 
-use super::check::stored_algorithm;
 use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent};
+use crate::store::Replaces;
 use crate::verdict::Verdict;
 
 pub(super) struct UpdateTask {
@@ -16,9 +16,9 @@ pub(super) struct UpdateTask {
 impl Task for UpdateTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
-            Found::Tag(tag) => return Plan::Hash(Algorithms::one(tag.algorithm)),
+            Found::Tag(tag) => return self.tools.plan(Algorithms::one(tag.algorithm)),
             Found::Nothing if self.tools.dry_run => event.action = Some(Action::Tagged),
-            Found::Nothing => return Plan::Hash(Algorithms::one(self.tools.new_algorithm())),
+            Found::Nothing => return self.tools.plan(Algorithms::one(self.tools.new_algorithm())),
             Found::NoPlace => self.tools.refuse(event),
             Found::Unreadable => {}
         }
@@ -26,18 +26,18 @@ impl Task for UpdateTask {
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        if event.stored.is_none() {
+        let Some(stored) = event.stored else {
             return self.tools.tag_first(file, event, contents);
-        }
-        let algorithm = stored_algorithm(event);
-        let verdict = self.tools.judge(event, algorithm, contents);
+        };
+        let verdict = self.tools.judge(event, stored.algorithm, contents);
         let Some(actual) = event.actual else { return };
         match verdict {
             Verdict::Touched => {
-                self.tools.write(file, event, &actual, false, Action::Refreshed);
+                self.tools.write(file, event, &actual, Replaces::Tag(stored), Action::Refreshed);
             }
             Verdict::Modified => {
-                self.tools.write(file, event, &actual, true, Action::Retagged);
+                let replaces = Replaces::TagKept(stored);
+                self.tools.write(file, event, &actual, replaces, Action::Retagged);
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ use std::io;
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 
-use super::{Store, StoredTag};
+use super::{Replaces, Store, StoredTag};
 use crate::monitor::Trouble;
 use crate::tag::{Tag, TagError, VALUE_LEN_MAX};
 
@@ -28,11 +28,32 @@ impl Store for Xattr {
         stored(file, xattr::TAG_PREVIOUS)
     }
 
-    fn write(&self, file: &File, tag: &Tag, keep_previous: bool) -> Result<(), Trouble> {
-        if keep_previous {
-            keep(file).map_err(|error| trouble("keep the previous tag", &error))?;
+    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
+        let value = tag.encode();
+        let value = value.as_bytes();
+        if replaces == Replaces::Nothing {
+            return match xattr::create(file, xattr::TAG, value) {
+                Ok(()) => settle(file, value, None),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    accept_equal(file, tag)
+                }
+                Err(error) => Err(trouble(SETTING, &error)),
+            };
         }
-        set(file, tag.encode().as_bytes())
+        let old = raw(file).map_err(|error| trouble("read the tag again", &error))?;
+        let found = old.as_deref().map(Tag::decode);
+        let expected = match (replaces, found) {
+            (Replaces::Tag(tag) | Replaces::TagKept(tag), Some(Ok(found))) => tag == found,
+            (Replaces::DamagedKept, Some(Err(_))) => true,
+            _ => false,
+        };
+        let Some(old) = old.filter(|_| expected) else { return accept_equal(file, tag) };
+        if !matches!(replaces, Replaces::Tag(_)) {
+            xattr::set(file, xattr::TAG_PREVIOUS, &old)
+                .map_err(|error| trouble("keep the previous tag", &error))?;
+        }
+        xattr::set(file, xattr::TAG, value).map_err(|error| trouble(SETTING, &error))?;
+        settle(file, value, Some(&old))
     }
 
     fn remove(&self, file: &File) -> Result<bool, Trouble> {
@@ -62,32 +83,54 @@ fn stored(file: &File, name: &str) -> io::Result<StoredTag> {
 /// The longest attribute that any system keeps in one piece, in bytes.
 const ATTRIBUTE_LEN_MAX: usize = 64 << 10;
 
-/// Copies the stored bytes, whatever they are, to the second attribute.
-fn keep(file: &File) -> io::Result<()> {
+const SETTING: &str = "set the tag";
+
+/// Reads the stored bytes, whatever they are.
+fn raw(file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut value = vec![0; ATTRIBUTE_LEN_MAX];
-    match xattr::get(file, xattr::TAG, &mut value)? {
-        Some(len) => xattr::set(file, xattr::TAG_PREVIOUS, &value[..len]),
-        None => Ok(()),
+    let len = xattr::get(file, xattr::TAG, &mut value)?;
+    Ok(len.map(|len| {
+        value.truncate(len);
+        value
+    }))
+}
+
+/// Is content if somebody else stored the same meanwhile, and leaves anything else alone.
+fn accept_equal(file: &File, tag: &Tag) -> Result<(), Trouble> {
+    match stored(file, xattr::TAG) {
+        Ok(StoredTag::Whole(found)) if found.same_contents(tag) && found.mtime == tag.mtime => {
+            Ok(())
+        }
+        Ok(_) => {
+            let reason = "another tag was stored meanwhile".to_owned();
+            Err(Trouble { doing: SETTING, reason })
+        }
+        Err(error) => Err(trouble(SETTING, &error)),
     }
 }
 
-/// Sets, reads back and compares. SMB servers have been seen to drop an attribute that is set
-/// again, so a difference is answered by removing and setting once more.
-fn set(file: &File, value: &[u8]) -> Result<(), Trouble> {
-    let doing = "set the tag";
-    xattr::set(file, xattr::TAG, value).map_err(|error| trouble(doing, &error))?;
+/// Reads back what was set, and compares. SMB servers have been seen to drop an attribute that is
+/// set again, so a difference is answered by removing and setting once more.
+fn settle(file: &File, value: &[u8], old: Option<&[u8]>) -> Result<(), Trouble> {
     if reads_back(file, value) {
         return Ok(());
     }
-    xattr::remove(file, xattr::TAG)
-        .and_then(|_| xattr::set(file, xattr::TAG, value))
-        .map_err(|error| trouble(doing, &error))?;
-    if reads_back(file, value) {
+    let again = xattr::remove(file, xattr::TAG).and_then(|_| xattr::set(file, xattr::TAG, value));
+    if again.is_ok() && reads_back(file, value) {
         return Ok(());
     }
-    // A tag that is not what was written must not stay to be believed.
-    let _ = xattr::remove(file, xattr::TAG);
-    Err(Trouble { doing, reason: "what was read back is not what was written".to_owned() })
+    // A tag that is not what was written must not stay to be believed; the old one was true.
+    let _ = match old {
+        Some(old) => xattr::set(file, xattr::TAG, old),
+        None => xattr::remove(file, xattr::TAG).map(drop),
+    };
+    Err(match again {
+        Ok(()) => {
+            let reason = "what was read back is not what was written".to_owned();
+            Trouble { doing: SETTING, reason }
+        }
+        Err(error) => trouble(SETTING, &error),
+    })
 }
 
 fn reads_back(file: &File, value: &[u8]) -> bool {

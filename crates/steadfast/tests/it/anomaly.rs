@@ -9,7 +9,7 @@ use steadfast::monitor::Trouble;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::xattr::Xattr;
-use steadfast::store::{Store, StoredTag};
+use steadfast::store::{Replaces, Store, StoredTag};
 use steadfast::{Action, Tag, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 
@@ -90,11 +90,11 @@ impl Store for FaultyStore {
         Xattr.previous(file)
     }
 
-    fn write(&self, file: &File, tag: &Tag, keep_previous: bool) -> Result<(), Trouble> {
+    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
         if self.writes.strikes() {
             return Err(Trouble { doing: "set the tag", reason: "no space left".to_owned() });
         }
-        Xattr.write(file, tag, keep_previous)
+        Xattr.write(file, tag, replaces)
     }
 
     fn remove(&self, file: &File) -> Result<bool, Trouble> {
@@ -274,4 +274,60 @@ fn a_file_that_changes_while_it_is_read_is_unstable_and_gets_no_tag() {
             }
         }
     }
+}
+
+/// Writes to an empty file between the first look and the first read.
+struct Filler;
+
+impl Engine for Filler {
+    fn name(&self) -> &'static str {
+        "filler"
+    }
+
+    fn prepare(&self, file: &File, status: &Status) -> io::Result<Origin> {
+        if status.length == 0 {
+            let path = std::path::PathBuf::from(format!(
+                "/proc/self/fd/{}",
+                std::os::fd::AsRawFd::as_raw_fd(&std::os::fd::AsFd::as_fd(file))
+            ));
+            std::fs::write(path, "a line of log")?;
+        }
+        Buffered.prepare(file, status)
+    }
+
+    fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        Buffered.read_at(file, buffer, offset)
+    }
+
+    fn alignment(&self) -> usize {
+        Buffered.alignment()
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_empty_file_that_gets_its_first_bytes_is_unstable_and_gets_no_tag() {
+    let tree = Tree::new();
+    tree.write("log", "");
+    let said = tree.run_through(Verb::Tag, Some(Arc::new(Filler)), None);
+    assert_eq!((said.verdict("log"), said.status()), (Some(Verdict::Unstable), 2));
+    assert_eq!(said.summary.failed, 0);
+    assert_eq!(tree.run(Verb::Show).of("log").stored, None);
+}
+
+#[test]
+fn a_tag_that_came_meanwhile_is_not_replaced() {
+    let tree = tree();
+    tree.run(Verb::Tag);
+    let file = File::open(&tree.at("m-large")).unwrap();
+    let stored = tree.run(Verb::Show).of("m-large").stored.unwrap();
+    let other = Tag { length: 1, ..stored };
+    for replaces in [Replaces::Nothing, Replaces::Tag(other), Replaces::TagKept(other)] {
+        assert!(Xattr.write(&file, &other, replaces).is_err(), "{replaces:?}");
+        assert_eq!(Xattr.tag(&file).unwrap(), StoredTag::Whole(stored));
+        assert_eq!(Xattr.previous(&file).unwrap(), StoredTag::Absent);
+    }
+    assert!(Xattr.write(&file, &stored, Replaces::Nothing).is_ok(), "the same may be there");
+    assert!(Xattr.write(&file, &other, Replaces::TagKept(stored)).is_ok());
+    assert_eq!(Xattr.previous(&file).unwrap(), StoredTag::Whole(stored));
 }

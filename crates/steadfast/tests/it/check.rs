@@ -310,6 +310,7 @@ fn a_run_told_to_stop_ends_soon_with_a_true_summary() {
     let path = tree.write("huge", "");
     fs::File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
     tree.write("a", "small");
+    tree.write("z", "finished, although it comes after one that is not");
     let options = Options::default();
     let stop = Arc::clone(&options.stop);
     let stopper = std::thread::spawn(move || {
@@ -321,5 +322,59 @@ fn a_run_told_to_stop_ends_soon_with_a_true_summary() {
     stopper.join().unwrap();
     assert!(start.elapsed() < std::time::Duration::from_millis(1300));
     assert!(said.summary.interrupted);
-    assert_eq!((said.status(), said.summary.files), (130, 1));
+    assert_eq!((said.status(), said.summary.files), (130, 2));
+}
+
+#[test]
+fn a_run_stopped_while_it_still_walks_is_interrupted() {
+    let tree = Tree::new();
+    for number in 0..3_000 {
+        fs::create_dir(tree.at(format!("{number}"))).unwrap();
+    }
+    tree.write("zz/last", "x");
+    let options = Options::default();
+    options.stop.store(true, Ordering::Relaxed);
+    let said = run_on(Verb::Check, &tree.selection(), &options);
+    assert!(said.summary.files == 1 || said.status() == 130, "{:?}", said.summary);
+}
+
+#[test]
+fn a_file_given_beside_its_folder_is_taken_once_and_its_previous_tag_stays() {
+    let tree = tagged();
+    tree.edit("b", "edited");
+    let old = tree.run(Verb::Show).of("b").stored;
+    let selection = steadfast::Selection {
+        roots: vec![tree.path().into()],
+        listed: vec![tree.at("b"), tree.at("a"), tree.at("b")],
+        ..Default::default()
+    };
+    let said = run_on(Verb::Update, &selection, &Options::default());
+    assert_eq!(said.files.len(), 4);
+    assert_eq!(tree.run(Verb::Show).of("b").previous, old);
+}
+
+#[test]
+fn the_first_name_in_walk_order_stands_for_a_linked_file() {
+    let tree = Tree::new();
+    for number in 0..200 {
+        let path = tree.write(format!("a/{number:03}"), format!("{number}").repeat(999));
+        fs::create_dir_all(tree.at("b")).unwrap();
+        fs::hard_link(path, tree.at(format!("b/{number:03}"))).unwrap();
+    }
+    for workers in [1, 2, 4, 8] {
+        let options = Options { workers: Some(workers), ..Options::default() };
+        let said = tree.run_as(Verb::Hash, &options);
+        let linked: Vec<bool> = said.files.iter().map(|event| event.linked).collect();
+        assert_eq!(linked, [vec![false; 200], vec![true; 200]].concat(), "{workers} workers");
+        assert!(said.files.iter().all(|event| event.linked == (event.bytes_read == 0)));
+    }
+}
+
+#[test]
+fn a_check_of_nothing_says_so() {
+    let tree = Tree::new();
+    let said = tree.run(Verb::Check);
+    assert_eq!((said.status(), said.notices.len()), (0, 1));
+    let options = Options { require_tags: true, ..Options::default() };
+    assert_eq!(tree.run_as(Verb::Check, &options).status(), 2);
 }

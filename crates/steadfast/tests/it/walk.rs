@@ -104,9 +104,32 @@ fn a_path_given_twice_is_taken_once_and_named() {
     let said = run_on(Verb::Hash, &selection, &Options::default());
     assert_eq!(said.notices.len(), 2);
     assert_eq!(said.notices[0].path, Some(folder.join("../folder")));
-    assert_eq!(said.files.len(), 2, "the folder once, the file by its own name once");
+    assert_eq!(said.files.len(), 1, "the folder once; the file once, as itself");
     let nested = Selection { roots: vec![tree.path().into(), folder], ..Selection::default() };
     assert_eq!(run_on(Verb::Hash, &nested, &Options::default()).files.len(), 1);
+}
+
+#[test]
+fn two_links_of_one_name_in_two_folders_are_two_files() {
+    let tree = Tree::new();
+    let path = tree.write("monday/photo", "x");
+    fs::create_dir(tree.at("tuesday")).unwrap();
+    fs::hard_link(&path, tree.at("tuesday/photo")).unwrap();
+    let roots = vec![path, tree.at("tuesday/photo")];
+    let selection = Selection { roots, ..Selection::default() };
+    let said = run_on(Verb::Hash, &selection, &Options::default());
+    assert_eq!((said.files.len(), said.notices.len()), (2, 0));
+}
+
+#[test]
+fn more_troubles_than_the_window_holds_do_not_stop_the_run() {
+    let tree = Tree::new();
+    let mut listed: Vec<PathBuf> =
+        (0..100).map(|number| tree.write(format!("{number}"), "x")).collect();
+    listed.extend((0..40_000).map(|number| tree.at(format!("absent-{number}"))));
+    let selection = Selection { listed, ..Selection::default() };
+    let said = run_on(Verb::Hash, &selection, &Options::default());
+    assert_eq!((said.files.len(), said.status()), (40_100, 2));
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! The paths that a run was given, each known by what it names.
+//!
+//! In: paths. Out: what they name, whether it was named before, and whether something met beneath
+//! a directory was also given by itself. A path is known by its parent's identity and its name, so
+//! that two links of one file are two, and one link by two paths is one.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use steadfast_sys::file::{Dir, FileKind, Status};
+
+use super::{Identity, Root, identity};
+
+/// What was given so far.
+#[derive(Default)]
+pub(super) struct Given {
+    directories: HashSet<Identity>,
+    /// Keys of 128 bits stand for paths, so that a list of millions fits.
+    files: HashSet<u128>,
+    taken: HashSet<u128>,
+    states: [RandomState; 2],
+    /// The parent of the last path: the next in a list is likely its neighbour.
+    last: Option<Parent>,
+}
+
+/// The directory that a path is in, open, and the path's name there.
+#[derive(Clone)]
+pub(super) struct Parent {
+    pub(super) dir: Arc<Dir>,
+    pub(super) path: Arc<Path>,
+    pub(super) name: OsString,
+    identity: Identity,
+}
+
+impl Given {
+    /// Looks at a path; a link is `followed` or taken as itself.
+    pub(super) fn look(&mut self, path: &Path, followed: bool) -> io::Result<Root> {
+        // A parent that may be entered and not listed cannot be opened; the path itself can.
+        let parent = path.file_name().and_then(|name| self.parent(path, name).ok());
+        let status = match &parent {
+            Some(parent) if !followed => parent.dir.status_of(&parent.name)?,
+            None if !followed => Status::of_link(path)?,
+            _ => Status::of(path)?,
+        };
+        let key = match &parent {
+            Some(parent) if status.kind != FileKind::Directory => {
+                self.key(parent.identity, &parent.name)
+            }
+            _ => self.key(identity(&status), OsStr::new("")),
+        };
+        Ok(Root { status, place: parent.filter(|_| !followed), key })
+    }
+
+    /// Notes what was given, before anything is walked.
+    pub(super) fn note(&mut self, root: &Root) {
+        if root.status.kind == FileKind::Directory {
+            self.directories.insert(identity(&root.status));
+        } else {
+            self.files.insert(root.key);
+        }
+    }
+
+    /// Says whether this is the first time that it is taken.
+    pub(super) fn take(&mut self, root: &Root) -> bool {
+        self.taken.insert(root.key)
+    }
+
+    /// Says whether this directory was given by itself.
+    pub(super) fn has_directory(&self, identity: Identity) -> bool {
+        self.directories.contains(&identity)
+    }
+
+    /// Says whether the file of this name in this directory was given by itself.
+    pub(super) fn has_file(&self, parent: Identity, name: &OsStr) -> bool {
+        !self.files.is_empty() && self.files.contains(&self.key(parent, name))
+    }
+
+    fn key(&self, identity: Identity, name: &OsStr) -> u128 {
+        let [high, low] = self.states.each_ref().map(|state| state.hash_one((identity, name)));
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    fn parent(&mut self, path: &Path, name: &OsStr) -> io::Result<Parent> {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        if let Some(last) = &self.last
+            && *last.path == *parent
+        {
+            return Ok(Parent { name: name.to_owned(), ..last.clone() });
+        }
+        let opened = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        let dir = Dir::open(opened)?;
+        let identity = identity(&dir.status()?);
+        let name = name.to_owned();
+        let found = Parent { dir: Arc::new(dir), path: Arc::from(parent), name, identity };
+        self.last = Some(found.clone());
+        Ok(found)
+    }
+}
