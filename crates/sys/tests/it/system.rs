@@ -78,3 +78,14 @@ fn the_peak_of_memory_follows_what_was_touched() {
     let peak = machine::peak_rss_bytes();
     assert!(peak >= touched as u64 && peak <= machine::memory_bytes(), "{peak}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reserved_table_of_open_files_has_its_room_at_once() {
+    let limit = steadfast_sys::file::raise_open_files_limit().unwrap();
+    let count = 2_000.min(limit);
+    steadfast_sys::file::reserve_open_files(count).unwrap();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let size = status.lines().find_map(|line| line.strip_prefix("FDSize:")).unwrap();
+    assert!(size.trim().parse::<u64>().unwrap() >= count, "FDSize {size}");
+}
