@@ -37,6 +37,14 @@ pub(super) fn tidy(session: &mut Session) -> anyhow::Result<()> {
     Ok(())
 }
 
+pub(super) fn bench(session: &mut Session) -> anyhow::Result<()> {
+    if session.lacks(&["python3"]) {
+        return Ok(());
+    }
+    let tests = ["-m", "unittest", "discover", "-s", "bench/peers/tests", "-t", "bench/peers"];
+    succeed(Command::new("python3").args(tests).current_dir(&session.root))
+}
+
 pub(super) fn clippy(session: &mut Session) -> anyhow::Result<()> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     succeed(cargo(session).args(clippy))
