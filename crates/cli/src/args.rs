@@ -96,6 +96,10 @@ pub(crate) struct EngineArgs {
     /// the check proves the storage rather than the RAM
     #[arg(long, value_name = "PLACE", value_enum, default_value = "cache")]
     read_from: Place,
+
+    /// Read from N places at a time [default: 1 where a disk rotates, else as many as pay]
+    #[arg(long, value_name = "N")]
+    queue_depth: Option<NonZeroUsize>,
 }
 
 impl EngineArgs {
@@ -110,6 +114,7 @@ impl EngineArgs {
                 Place::Cache => ReadFrom::Cache,
                 Place::Media => ReadFrom::Media,
             },
+            queue_depth: self.queue_depth.map(NonZeroUsize::get),
             ..Options::default()
         }
     }

@@ -88,6 +88,9 @@ pub(crate) struct Settings {
     pub(crate) waiting: usize,
     /// Entries that may be under way or finished ahead of the oldest unfinished one.
     pub(crate) window: u64,
+    /// Reading jobs at a time. One means a disk that rotates: entries are then read in the order
+    /// of their inodes, as far as they wait.
+    pub(crate) queue_depth: usize,
     /// The level of all threads.
     pub(crate) qos: Level,
 }
@@ -109,9 +112,9 @@ impl Settings {
         // eighth for directories on the way down and for others, the rest for files.
         let open_files = usize::try_from(open_files).unwrap_or(usize::MAX).min(1 << 16);
         let items = (open_files / 16).clamp(8, 256);
-        let waiting = (open_files / 64).clamp(2, 16);
-        let files = (3 * open_files / 4).saturating_sub(large + waiting + 4 * (workers + readers));
+        let waiting = (open_files / 32).clamp(2, 128);
         let fills = workers + readers;
+        let files = (3 * open_files / 4).saturating_sub(large + waiting * (1 + fills));
         Settings {
             workers,
             readers,
@@ -126,8 +129,19 @@ impl Settings {
             bunch_len: items / 4,
             waiting,
             window: 16_384,
+            queue_depth: usize::MAX,
             qos,
         }
+    }
+}
+
+impl Settings {
+    /// Limits the reading jobs at a time.
+    pub(crate) fn with_queue_depth(self, queue_depth: usize) -> Settings {
+        // A head that goes one way needs to know of many files ahead.
+        let bunch_len = if queue_depth == 1 { self.items } else { self.bunch_len };
+        let readers = self.readers.min(queue_depth);
+        Settings { queue_depth, bunch_len, readers, ..self }
     }
 }
 
@@ -438,6 +452,9 @@ impl Feeder {
                 .wait_timeout(schedule, Duration::from_millis(10))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
+        }
+        if shared.settings.queue_depth == 1 {
+            self.entries.sort_by_key(|(_, entry)| entry.inode);
         }
         schedule.add(&mut self.entries);
         shared.wake(&schedule);

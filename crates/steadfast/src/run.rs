@@ -22,8 +22,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use steadfast_digest::{Algorithm, Backend, Lanes};
-use steadfast_sys::file::{Timestamp, raise_open_files_limit, reserve_open_files};
+use steadfast_sys::file::{Status, Timestamp, raise_open_files_limit, reserve_open_files};
 use steadfast_sys::qos::Level;
+use steadfast_sys::storage::{self, Medium};
 use steadfast_sys::{clock, machine};
 
 pub use hash::digest_of;
@@ -129,6 +130,8 @@ pub struct Options {
     pub lanes: Option<usize>,
     /// Where bytes come from.
     pub read_from: ReadFrom,
+    /// Reading jobs at a time; `None` for one where a disk rotates, and otherwise as many as pay.
+    pub queue_depth: Option<usize>,
     /// The level of the run's threads.
     pub qos: Level,
     /// Whether to say what would be written and write nothing.
@@ -149,6 +152,7 @@ impl Default for Options {
             backend: None,
             lanes: None,
             read_from: ReadFrom::Cache,
+            queue_depth: None,
             qos: Level::Default,
             dry_run: false,
             require_tags: false,
@@ -192,14 +196,7 @@ pub fn run_with(
     let start = Instant::now();
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let lanes = lanes_of(options)?;
-    let workers = options.workers.unwrap_or_else(machine::logical_cpus);
-    if !(1..=WORKERS_MAX).contains(&workers) {
-        return Err(Error::usage(format!("a run has 1 to {WORKERS_MAX} workers, not {workers}")));
-    }
-    let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
-    // Without it the run is only slower.
-    let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
-    let settings = Settings::new(workers, lanes, open_files, options.qos);
+    let settings = settings_of(selection, options, lanes)?;
     let tools = Tools {
         store,
         algorithm: options.algorithm,
@@ -214,7 +211,7 @@ pub fn run_with(
         summary: Summary {
             verb: verb.name(),
             dry_run: options.dry_run,
-            workers,
+            workers: settings.workers,
             backend: lanes.to_string(),
             engine: engine_name,
             ..Summary::default()
@@ -247,6 +244,31 @@ pub fn run_with(
     summary.cost = pipeline.cost();
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
+}
+
+fn settings_of(selection: &Selection, options: &Options, lanes: Lanes) -> Result<Settings, Error> {
+    let workers = options.workers.unwrap_or_else(machine::logical_cpus);
+    if !(1..=WORKERS_MAX).contains(&workers) {
+        return Err(Error::usage(format!("a run has 1 to {WORKERS_MAX} workers, not {workers}")));
+    }
+    let queue_depth = options.queue_depth.unwrap_or_else(|| queue_depth_of(selection));
+    if queue_depth == 0 {
+        return Err(Error::usage("a queue has a depth of at least 1"));
+    }
+    let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
+    // Without it the run is only slower.
+    let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
+    Ok(Settings::new(workers, lanes, open_files, options.qos).with_queue_depth(queue_depth))
+}
+
+/// One reader to a disk that rotates, in the order of the disk; no limit elsewhere.
+fn queue_depth_of(selection: &Selection) -> usize {
+    let mut paths = selection.roots.iter().chain(&selection.listed).take(ROOTS_LOOKED_AT);
+    let rotates = paths.any(|path| {
+        let device = Status::of(path).map(|status| status.device);
+        device.is_ok_and(|device| storage::medium(device) == Medium::Rotating)
+    });
+    if rotates { 1 } else { usize::MAX }
 }
 
 fn lanes_of(options: &Options) -> Result<Lanes, Error> {
@@ -310,6 +332,9 @@ const OPEN_FILES_MIN: u64 = 256;
 
 /// Files that a run has open at a time, at most, on machines of ordinary size.
 const OPEN_FILES_RESERVED: u64 = 1024;
+
+/// Paths that are asked for their disk; a long list is taken to be on the disks of its beginning.
+const ROOTS_LOOKED_AT: usize = 64;
 
 /// Linked files that are known again by another name.
 const LINKED_FILES_MAX: usize = 100_000;

@@ -30,6 +30,8 @@ use crate::verdict::Verdict;
 pub(crate) struct Entry {
     /// Its path as the user would write it.
     pub(crate) path: FilePath,
+    /// Its inode's number, by which file systems for disks lay out what they store; 0 if unknown.
+    pub(crate) inode: u64,
     place: Place,
 }
 
@@ -201,7 +203,8 @@ impl Walk<'_, '_> {
             FileKind::Regular => match place {
                 Some(Parent { dir, path, name, .. }) => {
                     let path = FilePath { parent: path, name };
-                    (self.sink)(Found::File(Entry { path, place: Place::Beneath(dir) }))
+                    let (inode, place) = (status.inode, Place::Beneath(dir));
+                    (self.sink)(Found::File(Entry { path, inode, place }))
                 }
                 None => self.typed_file(path),
             },
@@ -217,7 +220,8 @@ impl Walk<'_, '_> {
     }
 
     fn typed_file(&mut self, path: &Path) -> ControlFlow<()> {
-        (self.sink)(Found::File(Entry { path: FilePath::whole(path), place: Place::Typed }))
+        let path = FilePath::whole(path);
+        (self.sink)(Found::File(Entry { path, inode: 0, place: Place::Typed }))
     }
 
     /// Walks what is on the stack until it is empty.
@@ -226,7 +230,7 @@ impl Walk<'_, '_> {
             if self.stop.load(Ordering::Relaxed) {
                 return ControlFlow::Break(());
             }
-            let Some((name, kind)) = level.names.get(level.next) else {
+            let Some((name, kind, inode)) = level.names.get(level.next) else {
                 self.refill()?;
                 continue;
             };
@@ -254,7 +258,7 @@ impl Walk<'_, '_> {
                 FileKind::Regular => {
                     let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
                     let place = Place::Beneath(Arc::clone(&level.dir));
-                    (self.sink)(Found::File(Entry { path, place }))?;
+                    (self.sink)(Found::File(Entry { path, inode, place }))?;
                 }
                 FileKind::Directory => {
                     let name = name.to_owned();

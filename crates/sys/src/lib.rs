@@ -1,4 +1,5 @@
-//! The operating system, safely: files, attributes, the page cache, clocks, the machine, QoS.
+//! The operating system, safely: files, attributes, the page cache, clocks, storage, the machine,
+//! QoS.
 //!
 //! In come paths, names and descriptors; out go bytes and facts as the system gave them. Each
 //! topic is one contract with a file per system beside it, and `cfg(target_os)` appears nowhere
@@ -14,6 +15,7 @@ pub mod clock;
 pub mod file;
 pub mod machine;
 pub mod qos;
+pub mod storage;
 pub mod xattr;
 
 #[cfg(target_os = "macos")]

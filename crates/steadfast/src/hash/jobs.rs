@@ -31,6 +31,9 @@ pub(super) const SMALL_LEN_BYTES_MAX: u64 = 64 << 10;
 const FINE_STEP_NS: i128 = 20_000_000;
 const COARSE_STEP_NS: i128 = 2_000_000_000;
 
+/// Large files that one job opens: each thread may have so many over the limit of those waiting.
+const LARGE_OPENED_MAX: usize = 16;
+
 /// One thing for a thread to do.
 pub(super) enum Job {
     /// Open entries; read small files into the buffer, hand back large ones.
@@ -94,6 +97,11 @@ pub(super) struct Waited {
 }
 
 impl Job {
+    /// Says whether the job reads from the storage.
+    pub(super) fn reads(&self) -> bool {
+        matches!(self, Job::Fill { .. } | Job::Ahead { .. })
+    }
+
     /// Carries the job out.
     pub(super) fn perform(self, shared: &Shared, clock: &mut StageClock) -> Done {
         let mut worker = Worker { shared, clock, finished: Vec::new() };
@@ -139,6 +147,7 @@ impl Worker<'_> {
 
     fn fill(&mut self, items: Vec<Item>, buffer: AlignedBuffer) -> Done {
         let mut done = Done { was_fill: true, ..Done::default() };
+        let large_max = self.shared.settings.waiting.min(LARGE_OPENED_MAX);
         let mut room = Room { buffer, used: 0, files: Vec::new() };
         let mut items = items.into_iter();
         for item in items.by_ref() {
@@ -152,7 +161,7 @@ impl Worker<'_> {
             if opened.status.length > SMALL_LEN_BYTES_MAX {
                 let hasher = FileHasher::new(opened.algorithms, self.shared.lanes.backend());
                 done.large.push((Arc::from(opened), Running { hasher, event }));
-                if done.large.len() >= 4 {
+                if done.large.len() >= large_max {
                     break;
                 }
             } else if room.used + self.span(opened.status.length) > room.buffer.len() {

@@ -119,6 +119,7 @@ pub(super) struct Schedule {
     waiting: Vec<(Arc<Opened>, Running)>,
     jobs_under_way: usize,
     fills_under_way: usize,
+    reads_under_way: usize,
     idle_workers: usize,
     idle_readers: usize,
     active_readers: usize,
@@ -139,6 +140,7 @@ impl Schedule {
             waiting: Vec::new(),
             jobs_under_way: 0,
             fills_under_way: 0,
+            reads_under_way: 0,
             idle_workers: 0,
             idle_readers: 0,
             active_readers: 0,
@@ -198,6 +200,7 @@ impl Schedule {
             None => None,
         }?;
         self.jobs_under_way += 1;
+        self.reads_under_way += usize::from(job.reads());
         self.active_readers += usize::from(worker.is_none());
         Some(job)
     }
@@ -318,15 +321,19 @@ impl Schedule {
     }
 
     fn wanted_read(&self, worker: Option<usize>) -> Option<WantedRead> {
+        if self.reads_under_way >= self.settings.queue_depth {
+            return None;
+        }
         let hungriest = self.hungriest(worker);
         let fill = !self.free_batches.is_empty()
             && !self.items.is_empty()
             && self.waiting.len() < self.settings.waiting
             && self.batches.len() < self.settings.workers;
+        // Opening comes first: only of files whose length is known can the largest begin early.
         match hungriest {
-            Some(at) if self.large[at].chunks.is_empty() || !fill => Some(WantedRead::Ahead(at)),
             _ if fill => Some(WantedRead::Fill),
-            _ => None,
+            Some(at) => Some(WantedRead::Ahead(at)),
+            None => None,
         }
     }
 
@@ -366,6 +373,7 @@ impl Schedule {
         }
         self.promote();
         if let Some(reading) = done.reading {
+            self.reads_under_way -= 1;
             self.observe(&reading);
         }
     }

@@ -27,6 +27,7 @@ pub(super) struct Names {
 }
 
 struct Span {
+    inode: u64,
     start: u32,
     len: u16,
     kind: Option<FileKind>,
@@ -38,10 +39,10 @@ impl Names {
         Names::default()
     }
 
-    /// Returns the name at `index` and its kind, if the file system told it.
-    pub(super) fn get(&self, index: usize) -> Option<(&OsStr, Option<FileKind>)> {
+    /// Returns the name at `index`, its kind, if the file system told it, and its inode.
+    pub(super) fn get(&self, index: usize) -> Option<(&OsStr, Option<FileKind>, u64)> {
         let span = self.spans.get(index)?;
-        Some((OsStr::from_bytes(self.name(span)), span.kind))
+        Some((OsStr::from_bytes(self.name(span)), span.kind, span.inode))
     }
 
     /// Says whether the directory has no names after these.
@@ -71,7 +72,7 @@ impl Names {
             let wanted = after.is_none_or(|after| name > after)
                 && ceiling.as_deref().is_none_or(|ceiling| name <= ceiling);
             if wanted {
-                names.push(name, entry.kind);
+                names.push(name, entry.kind, entry.inode);
                 if names.bytes.len() + names.spans.len() * size_of::<Span>() > budget {
                     ceiling = names.keep_lower_half();
                 }
@@ -90,11 +91,11 @@ impl Names {
         (names, result.err())
     }
 
-    fn push(&mut self, name: &[u8], kind: Option<FileKind>) {
+    fn push(&mut self, name: &[u8], kind: Option<FileKind>, inode: u64) {
         let start = u32::try_from(self.bytes.len()).expect("the budget is far below 4 GiB");
         let len = u16::try_from(name.len()).expect("file names have at most 255 bytes");
         self.bytes.extend_from_slice(name);
-        self.spans.push(Span { start, len, kind });
+        self.spans.push(Span { inode, start, len, kind });
     }
 
     fn name(&self, span: &Span) -> &[u8] {
@@ -112,7 +113,7 @@ impl Names {
         let half = (self.spans.len() / 2).max(1);
         let mut kept = Names { last: false, ..Names::default() };
         for span in &self.spans[..half] {
-            kept.push(self.name(span), span.kind);
+            kept.push(self.name(span), span.kind, span.inode);
         }
         *self = kept;
         self.spans.last().map(|span| self.name(span).to_vec())
@@ -146,7 +147,7 @@ mod tests {
                 let (next, error) = names.following_within(&dir, budget);
                 assert!(error.is_none());
                 let shown = (0..).map_while(|index| next.get(index));
-                found.extend(shown.map(|(name, _)| name.to_str().unwrap().to_owned()));
+                found.extend(shown.map(|(name, _, _)| name.to_str().unwrap().to_owned()));
                 names = next;
                 passes += 1;
             }

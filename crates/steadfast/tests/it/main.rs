@@ -7,6 +7,7 @@ mod check;
 mod damage;
 mod formats;
 mod image;
+mod schedule;
 mod seals;
 mod tree;
 mod walk;

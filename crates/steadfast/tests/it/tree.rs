@@ -100,6 +100,14 @@ impl Tree {
         run_on(verb, &self.selection(), options)
     }
 
+    /// Runs with an engine that watches.
+    pub(crate) fn run_by(&self, verb: Verb, options: &Options, engine: Arc<dyn Engine>) -> Said {
+        let (selection, mut listener) = (self.selection(), Listener::default());
+        let store = Arc::new(Xattr);
+        let summary = run_with(verb, &selection, options, engine, store, &mut listener).unwrap();
+        Said { files: listener.files, notices: listener.notices, summary }
+    }
+
     /// Runs with an engine or a store that misbehaves.
     pub(crate) fn run_through(
         &self,
