@@ -58,7 +58,7 @@ pub(crate) enum Plan {
 
 /// Memory for chunks of large files, and for batches of small ones, in bytes: at most this, until
 /// there are so many workers that each has but one.
-const CHUNKS_LEN_BYTES_MAX: usize = 20 << 20;
+const CHUNKS_LEN_BYTES_MAX: usize = 24 << 20;
 const BATCHES_LEN_BYTES_MAX: usize = 12 << 20;
 
 /// The sizes of a pipeline. All its memory follows from these, before the first read.
@@ -68,8 +68,10 @@ pub(crate) struct Settings {
     pub(crate) workers: usize,
     /// Threads beside them that only read, and only while reading waits for storage.
     pub(crate) readers: usize,
-    /// Bytes of a large file that are read at a time.
+    /// Bytes of a large file that are read at a time; fewer while `many` are under way.
     pub(crate) chunk_len: usize,
+    pub(crate) short_len: usize,
+    pub(crate) many: usize,
     /// Buffers for chunks.
     pub(crate) chunks: usize,
     /// Bytes of small files that are read and hashed together.
@@ -98,11 +100,9 @@ pub(crate) struct Settings {
 impl Settings {
     /// Derives the sizes from the number of workers, their lanes, and the files that may be open.
     pub(crate) fn new(workers: usize, lanes: Lanes, open_files: u64, qos: Level) -> Settings {
-        // What is hashed together should fit a second-level cache: a megabyte at most. Few lanes
-        // take long chunks, which cost fewer calls; many lanes take as many shorter ones.
-        let many = lanes.count() > 4;
-        let (chunk_len, batch_len) =
-            if many || workers > 16 { (64 << 10, 1 << 20) } else { (256 << 10, 256 << 10) };
+        // What is hashed together should fit a second-level cache: a megabyte at most.
+        let batch_len = if lanes.count() > 4 { 1 << 20 } else { 256 << 10 };
+        let chunk_len = if workers > 16 { 64 << 10 } else { 256 << 10 };
         let chunks_max = CHUNKS_LEN_BYTES_MAX / chunk_len;
         let large = (workers * lanes.count()).min(chunks_max / 3).max(workers);
         let readers = (2 * workers).clamp(4, 16);
@@ -119,6 +119,8 @@ impl Settings {
             workers,
             readers,
             chunk_len,
+            short_len: chunk_len.min(64 << 10),
+            many: 6 * workers,
             chunks: 3 * large,
             batch_len: batch_len.next_multiple_of(AlignedBuffer::ALIGNMENT),
             batches,

@@ -60,7 +60,6 @@ pub(super) struct Chunk {
 /// One read of [`Job::Ahead`].
 pub(super) struct ChunkWanted {
     pub(super) opened: Arc<Opened>,
-    pub(super) chunk: u64,
     pub(super) offset: u64,
     pub(super) len: usize,
     pub(super) buffer: AlignedBuffer,
@@ -69,7 +68,7 @@ pub(super) struct ChunkWanted {
 /// The same, ended.
 pub(super) struct ChunkRead {
     pub(super) opened: Arc<Opened>,
-    pub(super) chunk: u64,
+    pub(super) offset: u64,
     pub(super) buffer: Result<AlignedBuffer, (AlignedBuffer, Broken)>,
     pub(super) elapsed_ns: u64,
 }
@@ -351,7 +350,7 @@ impl Worker<'_> {
     }
 
     fn read_chunk(&mut self, wanted: ChunkWanted) -> ChunkRead {
-        let ChunkWanted { opened, chunk, offset, len, mut buffer } = wanted;
+        let ChunkWanted { opened, offset, len, mut buffer } = wanted;
         let span = len.next_multiple_of(self.shared.engine.alignment()).min(buffer.len());
         let result = self.read_up_to(&opened, &mut buffer[..span], offset, len);
         let elapsed_ns = self.clock.lap(Stage::Read);
@@ -360,7 +359,7 @@ impl Worker<'_> {
             Ok(_) => Err((buffer, Broken::Shorter)),
             Err(error) => Err((buffer, Broken::Failed(Trouble::from_io("read", &error)))),
         };
-        ChunkRead { opened, chunk, buffer, elapsed_ns }
+        ChunkRead { opened, offset, buffer, elapsed_ns }
     }
 
     fn hash(&mut self, batch: Option<Batch>, chunks: Vec<Chunk>) -> Done {

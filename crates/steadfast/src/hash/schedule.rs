@@ -70,35 +70,35 @@ struct Large {
     running: Option<Running>,
     /// The worker that hashed it last, in whose cache its chunks should be.
     home: usize,
-    /// Number of the first chunk in `chunks`.
-    front: u64,
-    /// Chunks read or being read, in file order.
-    chunks: VecDeque<Option<AlignedBuffer>>,
+    /// Chunks read or being read, in file order without gaps.
+    chunks: VecDeque<Ahead>,
+    /// Where the next chunk begins.
+    next_offset: u64,
     reads: usize,
     /// Time that reading took and no chunk has carried away yet.
     read_ns: u64,
     broken: Option<Broken>,
 }
 
+/// A chunk on its way to its hashing.
+struct Ahead {
+    offset: u64,
+    len: usize,
+    /// The bytes, once they are read.
+    buffer: Option<AlignedBuffer>,
+}
+
 impl Large {
-    fn chunk_count(&self, chunk_len: usize) -> u64 {
-        self.opened.status.length.div_ceil(chunk_len as u64)
-    }
-
-    fn next_chunk(&self) -> u64 {
-        self.front + self.chunks.len() as u64
-    }
-
-    fn wants_read(&self, chunk_len: usize) -> bool {
+    fn wants_read(&self) -> bool {
         self.broken.is_none()
             && self.chunks.len() < AHEAD_MAX
-            && self.next_chunk() < self.chunk_count(chunk_len)
+            && self.next_offset < self.opened.status.length
     }
 
     fn can_hash(&self) -> bool {
         self.broken.is_none()
             && self.running.is_some()
-            && self.chunks.front().is_some_and(Option::is_some)
+            && self.chunks.front().is_some_and(|ahead| ahead.buffer.is_some())
     }
 
     fn can_give_up(&self) -> bool {
@@ -212,7 +212,7 @@ impl Schedule {
     fn give_up(&mut self) -> Option<Job> {
         let at = self.large.iter().position(Large::can_give_up)?;
         let large = self.large.swap_remove(at);
-        self.free_chunks.extend(large.chunks.into_iter().flatten());
+        self.free_chunks.extend(large.chunks.into_iter().filter_map(|ahead| ahead.buffer));
         self.promote();
         Some(Job::GiveUp {
             opened: large.opened,
@@ -261,19 +261,15 @@ impl Schedule {
     }
 
     fn take_chunk(&mut self, at: usize, me: usize) -> Chunk {
-        let chunk_len = self.settings.chunk_len;
         let large = &mut self.large[at];
-        let count = large.chunk_count(chunk_len);
-        let buffer = large.chunks.pop_front().flatten().expect("can_hash looked");
-        let offset = large.front * chunk_len as u64;
-        large.front += 1;
+        let Ahead { offset, len, buffer } = large.chunks.pop_front().expect("can_hash looked");
         large.home = me;
         Chunk {
             opened: Arc::clone(&large.opened),
             running: large.running.take().expect("can_hash looked"),
-            buffer,
-            len: chunk_len.min((large.opened.status.length - offset) as usize),
-            last: large.front == count,
+            buffer: buffer.expect("can_hash looked"),
+            len,
+            last: offset + len as u64 == large.opened.status.length,
             read_ns: std::mem::take(&mut large.read_ns),
         }
     }
@@ -305,17 +301,19 @@ impl Schedule {
     }
 
     fn want_chunk(&mut self, at: usize) -> ChunkWanted {
-        let chunk_len = self.settings.chunk_len;
+        // Few files take long chunks, which cost fewer jobs; many fill a cache with short ones.
+        let many = self.large.len() >= self.settings.many;
+        let chunk_len = if many { self.settings.short_len } else { self.settings.chunk_len };
         let large = &mut self.large[at];
-        let chunk = large.next_chunk();
-        let offset = chunk * chunk_len as u64;
-        large.chunks.push_back(None);
+        let offset = large.next_offset;
+        let len = chunk_len.min((large.opened.status.length - offset) as usize);
+        large.chunks.push_back(Ahead { offset, len, buffer: None });
+        large.next_offset += len as u64;
         large.reads += 1;
         ChunkWanted {
             opened: Arc::clone(&large.opened),
-            chunk,
             offset,
-            len: chunk_len.min((large.opened.status.length - offset) as usize),
+            len,
             buffer: self.free_chunks.pop().expect("hungriest looked"),
         }
     }
@@ -342,8 +340,7 @@ impl Schedule {
         if self.free_chunks.is_empty() {
             return None;
         }
-        let chunk_len = self.settings.chunk_len;
-        (0..self.large.len()).filter(|&at| self.large[at].wants_read(chunk_len)).min_by_key(|&at| {
+        (0..self.large.len()).filter(|&at| self.large[at].wants_read()).min_by_key(|&at| {
             let large = &self.large[at];
             (large.chunks.len(), worker.is_some_and(|me| large.home != me))
         })
@@ -384,7 +381,11 @@ impl Schedule {
         large.reads -= 1;
         large.read_ns += read.elapsed_ns;
         match read.buffer {
-            Ok(buffer) => large.chunks[(read.chunk - large.front) as usize] = Some(buffer),
+            Ok(buffer) => {
+                let mut ahead = large.chunks.iter_mut();
+                let ahead = ahead.find(|ahead| ahead.offset == read.offset);
+                ahead.expect("a chunk stays until it is hashed").buffer = Some(buffer);
+            }
             Err((buffer, why)) => {
                 self.free_chunks.push(buffer);
                 large.broken.get_or_insert(why);
@@ -405,8 +406,8 @@ impl Schedule {
                 opened,
                 running: Some(running),
                 home: home.expect("there is a worker"),
-                front: 0,
                 chunks: VecDeque::new(),
+                next_offset: 0,
                 reads: 0,
                 read_ns: 0,
                 broken: None,
