@@ -154,13 +154,18 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     pub(crate) csv: bool,
 
-    /// Print a line for every file, with its seconds and GB/s
+    /// Print a line for every file, with its seconds and GB/s, and one for every thread
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
     /// Print only what went wrong; corrupt files always
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Write what every thread did, and when, to a new FILE, as JSON for chrome://tracing and
+    /// ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
 
     /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
     #[arg(long, value_enum, default_value = "si")]

@@ -13,12 +13,15 @@ mod update;
 
 use std::sync::Arc;
 
+use steadfast::cost::SpanSink;
+use steadfast::verdict::worse_status;
 use steadfast::{Options, Selection, Verb};
 use steadfast_report::{Csv, FindingRule, Json, Renderer, Text, TextOptions};
 
 use crate::args::{Command, OutputArgs};
 use crate::console::Console;
 use crate::exit;
+use crate::trace::TraceFile;
 
 /// Does what the command line says and returns the exit status.
 ///
@@ -66,8 +69,17 @@ fn render(
     let stop = reads_only.then(|| Arc::clone(&options.stop));
     let mut console = Console::new(renderer, output, stop);
     options.survey = console.shows_progress();
+    let trace = output.trace.as_deref().map(TraceFile::create).transpose()?.map(Arc::new);
+    options.trace = trace.clone().map(|trace| trace as Arc<dyn SpanSink>);
     let summary = steadfast::run::run(verb, selection, &options, &mut console);
-    console.finish(summary)
+    let status = console.finish(summary)?;
+    match trace.map(|trace| trace.finish()) {
+        Some(Err(error)) => {
+            exit::complain(&format!("{error:#}"));
+            Ok(worse_status(status, exit::COULD_NOT_TELL))
+        }
+        _ => Ok(status),
+    }
 }
 
 /// The document of every verb but `show` and `hash`.

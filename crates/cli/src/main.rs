@@ -10,6 +10,7 @@ mod commands;
 mod console;
 mod exit;
 mod progress;
+mod trace;
 
 use std::process::ExitCode;
 

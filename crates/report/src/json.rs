@@ -10,7 +10,8 @@ use std::path::Path;
 use base64::Engine as _;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, Formatter};
-use steadfast::{Event, FileEvent, Notice, Origin, Stage, Subject, Tag, Timestamp};
+use steadfast::cost::{Limit, ThreadCost};
+use steadfast::{Cost, Event, FileEvent, Notice, Origin, Stage, Subject, Tag, Timestamp};
 
 use crate::view::{FindingRule, RunView};
 use crate::{Pages, Renderer, escape};
@@ -187,7 +188,7 @@ struct SummaryObject<'a> {
     actions: Counts,
     failed: u64,
     skipped: Counts,
-    cost: CostObject,
+    cost: CostObject<'a>,
 }
 
 impl<'a> SummaryObject<'a> {
@@ -229,29 +230,101 @@ impl Serialize for Counts {
     }
 }
 
+/// Where the time went: of all threads together, then of each, and what binds the run.
 #[derive(Serialize)]
-struct CostObject {
+struct CostObject<'a> {
+    #[serde(flatten)]
+    stages: StagesObject,
+    storage_wait_ns: u64,
+    bound: Option<&'static str>,
+    bound_share: Option<f64>,
+    next: Option<LimitObject>,
+    limits: Vec<LimitObject>,
+    processors: usize,
+    threads: Vec<ThreadObject<'a>>,
+}
+
+impl<'a> CostObject<'a> {
+    fn of(run: &'a RunView) -> CostObject<'a> {
+        let (account, cost) = (&run.account, run.account.cost());
+        let bounds = account.bounds();
+        CostObject {
+            stages: StagesObject::of(&cost),
+            storage_wait_ns: cost.storage_wait_ns(),
+            bound: bounds.map(|bounds| bounds.limit.bound.name()),
+            bound_share: bounds.map(|bounds| (bounds.share * 1e4).round() / 1e4),
+            next: bounds.and_then(|bounds| bounds.next).map(LimitObject::of),
+            limits: account.limits().into_iter().map(LimitObject::of).collect(),
+            processors: account.processors,
+            threads: account.threads.iter().map(ThreadObject::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct StagesObject {
     walk_ns: u64,
     open_ns: u64,
     read_ns: u64,
     hash_ns: u64,
     store_ns: u64,
+    report_ns: u64,
     wait_ns: u64,
-    storage_wait_ns: u64,
-    bound: Option<&'static str>,
+    processor_ns: u64,
 }
 
-impl CostObject {
-    fn of(run: &RunView) -> CostObject {
-        CostObject {
-            walk_ns: run.cost.elapsed_ns(Stage::Walk),
-            open_ns: run.cost.elapsed_ns(Stage::Open),
-            read_ns: run.cost.elapsed_ns(Stage::Read),
-            hash_ns: run.cost.elapsed_ns(Stage::Hash),
-            store_ns: run.cost.elapsed_ns(Stage::Store),
-            wait_ns: run.cost.elapsed_ns(Stage::Wait),
-            storage_wait_ns: run.cost.storage_wait_ns,
-            bound: run.cost.bound().map(Stage::name),
+impl StagesObject {
+    fn of(cost: &Cost) -> StagesObject {
+        StagesObject {
+            walk_ns: cost.elapsed_ns(Stage::Walk),
+            open_ns: cost.elapsed_ns(Stage::Open),
+            read_ns: cost.elapsed_ns(Stage::Read),
+            hash_ns: cost.elapsed_ns(Stage::Hash),
+            store_ns: cost.elapsed_ns(Stage::Store),
+            report_ns: cost.elapsed_ns(Stage::Report),
+            wait_ns: cost.elapsed_ns(Stage::Wait),
+            processor_ns: cost.processor_ns,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct LimitObject {
+    resource: &'static str,
+    bound: &'static str,
+    least_ns: u64,
+}
+
+impl LimitObject {
+    fn of(limit: Limit) -> LimitObject {
+        LimitObject {
+            resource: limit.resource.name(),
+            bound: limit.bound.name(),
+            least_ns: limit.least_ns,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ThreadObject<'a> {
+    name: &'a str,
+    role: &'static str,
+    lifetime_ns: u64,
+    #[serde(flatten)]
+    stages: StagesObject,
+    /// Time of stages that was spent asleep; those that never slept are left out.
+    waited: Counts,
+}
+
+impl ThreadObject<'_> {
+    fn of(thread: &ThreadCost) -> ThreadObject<'_> {
+        let waited = Stage::BUSY.map(|stage| (stage.name(), thread.cost.waited_ns(stage)));
+        ThreadObject {
+            name: &thread.name,
+            role: thread.role.name(),
+            lifetime_ns: thread.lifetime_ns,
+            stages: StagesObject::of(&thread.cost),
+            waited: Counts(waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0).collect()),
         }
     }
 }
@@ -268,9 +341,14 @@ fn is_false(flag: &bool) -> bool {
 }
 
 fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless);
-    object.serialize(&mut serializer).expect("plain values always serialize into memory");
+    write_value(object, out);
     out.push(b'\n');
+}
+
+/// Appends a value, harmless to a terminal.
+pub(crate) fn write_value(value: &impl Serialize, out: &mut Vec<u8>) {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless);
+    value.serialize(&mut serializer).expect("plain values always serialize into memory");
 }
 
 /// Compact JSON in which what a terminal would obey is written as `\u….`. Readers get the exact

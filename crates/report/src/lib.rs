@@ -13,6 +13,7 @@ pub mod progress;
 pub mod show;
 pub mod sums;
 pub mod text;
+pub mod trace;
 pub mod units;
 pub mod view;
 

@@ -2,7 +2,7 @@
 //!
 //! In: a [`Progress`]. Out: its line. Knows neither when it is drawn nor where.
 
-use steadfast::{Progress, Stage};
+use steadfast::{Bound, Progress};
 
 use crate::units::{self, Units};
 
@@ -43,7 +43,7 @@ pub fn line(progress: &Progress, units: Units) -> String {
     parts.push(units.rate(progress.bytes, progress.elapsed_ns));
     let left = remaining_ns(progress).map(units::rough_duration);
     parts.extend(left.map(|left| format!("{left} left")));
-    let bound = progress.cost.bound().map(Stage::name);
+    let bound = progress.bound.map(Bound::name);
     parts.extend(bound.map(|bound| format!("bound by {bound}")));
     parts.join(", ")
 }
@@ -51,19 +51,17 @@ pub fn line(progress: &Progress, units: Units) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast::Cost;
+    use steadfast::Stage;
 
     #[test]
     fn the_line_says_more_once_the_end_is_known() {
-        let mut cost = Cost::default();
-        cost.add(Stage::Hash, 9);
         let mut progress = Progress {
             files: 1234,
             bytes: 11_300_000_000,
             bytes_passed: 1_000_000_000,
             total: None,
             elapsed_ns: 5_125_000_000,
-            cost,
+            bound: Some(Bound::Stage(Stage::Hash)),
         };
         assert_eq!(line(&progress, Units::Si), "11.3 GB, 1,234 files, 2.20 GB/s, bound by hash");
         progress.total = Some((12_345, 98_400_000_000));

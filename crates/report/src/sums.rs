@@ -56,8 +56,9 @@ impl Renderer for Sums {
     fn end(&mut self, run: &RunView, pages: &mut Pages) {
         if let Some(options) = self.summary {
             let mut inner = Pages::default();
-            Text::new(TextOptions { verbose: false, ..options }).end(run, &mut inner);
-            pages.trouble.append(&mut inner.answer);
+            Text::new(options).end(run, &mut inner);
+            // Nothing stands above that it would have to be set apart from.
+            pages.trouble.extend_from_slice(inner.answer.trim_ascii_start());
         }
     }
 }

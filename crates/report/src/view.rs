@@ -2,7 +2,8 @@
 //!
 //! In: a [`Summary`] or an event. Out: plain values with public fields. Knows no document.
 
-use steadfast::{Action, Algorithm, Cost, FileEvent, Skipped, Stage, Summary, Verdict};
+use steadfast::cost::{Limit, Resource};
+use steadfast::{Account, Action, Algorithm, Bound, FileEvent, Skipped, Stage, Summary, Verdict};
 
 /// The end of a run, as documents show it.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +38,8 @@ pub struct RunView {
     pub failed: u64,
     /// What the walk passed by.
     pub skipped: Skipped,
-    /// Where the time went, over all threads.
-    pub cost: Cost,
+    /// Where the time went.
+    pub account: Account,
 }
 
 impl RunView {
@@ -60,7 +61,7 @@ impl RunView {
             actions: Action::ALL.map(|action| (action, summary.actions(action))).into(),
             failed: summary.failed,
             skipped: summary.skipped,
-            cost: summary.cost,
+            account: summary.account.clone(),
         }
     }
 
@@ -84,33 +85,35 @@ impl RunView {
             ),
         ]
     }
+}
 
-    /// Returns the time that one worker's share of a stage took, in nanoseconds.
-    ///
-    /// The run's bytes over this time are what the stage would do if it were alone.
-    pub fn stage_ns_per_worker(&self, stage: Stage) -> u64 {
-        self.cost.elapsed_ns(stage) / self.workers.max(1) as u64
+/// Says what a limit is set by, as the end of "bound by …".
+///
+/// `algorithm` is the one that hashed, if it was only one.
+pub fn bound_title(limit: &Limit, algorithm: Option<Algorithm>) -> String {
+    let title = match limit.bound {
+        Bound::Storage => "the storage",
+        Bound::Stage(Stage::Walk) => "listing directories",
+        Bound::Stage(Stage::Open) => "opening files",
+        Bound::Stage(Stage::Read) => "copying bytes",
+        Bound::Stage(Stage::Hash) => algorithm.map_or("hashing", algorithm_title),
+        Bound::Stage(Stage::Store) => "writing tags",
+        Bound::Stage(Stage::Report) => "printing",
+        Bound::Stage(Stage::Wait) => "waiting",
+    };
+    match limit.resource {
+        Resource::LongestFile => format!("{title} of the longest file"),
+        _ => title.to_owned(),
     }
 }
 
-/// Says what holds a run back, as the end of "bound by …".
-///
-/// `algorithm` is the one that hashed, if it was only one.
-pub fn bound(cost: &Cost, algorithm: Option<Algorithm>) -> Option<&'static str> {
-    Some(match cost.bound()? {
-        Stage::Walk => "listing directories",
-        Stage::Open | Stage::Read if waits_for_storage(cost) => "the storage",
-        Stage::Open => "opening files",
-        Stage::Read => "copying bytes",
-        Stage::Hash => algorithm.map_or("hashing", algorithm_title),
-        Stage::Store => "writing tags",
-        Stage::Wait => "waiting",
-    })
-}
-
-/// Says whether opening and reading waited more than they worked.
-fn waits_for_storage(cost: &Cost) -> bool {
-    cost.storage_wait_ns > (cost.elapsed_ns(Stage::Open) + cost.elapsed_ns(Stage::Read)) / 2
+/// Says of what a limit's share is a share, as the end of "91 % of …".
+pub fn resource_title(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Processors => "processor time",
+        Resource::Workers => "worker time",
+        Resource::Storage | Resource::Walk | Resource::Report | Resource::LongestFile => "the run",
+    }
 }
 
 /// Returns the name of an algorithm as prose spells it.

@@ -1,31 +1,55 @@
-//! Where the time of a run went.
+//! Where the time of a run went, and what holds the run back.
 //!
-//! In: laps of each thread's clock, one per stage. Out: a [`Cost`] that says what share of the
-//! threads' time each stage took and which one bounds the run. Knows nothing of what the stages do.
+//! In: laps of each thread's clock, one per stage. Out: an [`Account`]: every thread's time by
+//! stage, how much of it waited, and which part of the work bounds the run (`docs/cost.md` has the
+//! definitions). Knows nothing of what the stages do.
 
-use steadfast_sys::clock;
+mod account;
+mod clock;
+mod depth;
+mod ledger;
+mod trace;
+
+pub use account::{Account, Bound, Bounds, Limit, Resource};
+pub(crate) use clock::{JobTime, StageClock};
+pub(crate) use ledger::{Ledger, ThreadSlot};
+pub(crate) use trace::JobFacts;
+pub use trace::{Span, SpanSink};
 
 /// One stage of the path, as time is accounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// Listing directories.
     Walk,
-    /// Opening files, their status and their stored tag.
+    /// Opening and closing files, their status and their stored tag.
     Open,
     /// Moving bytes from the storage or the page cache into buffers.
     Read,
     /// Hashing.
     Hash,
-    /// Writing tags.
+    /// Comparing, and writing tags.
     Store,
-    /// Nothing to do, or waiting for another stage.
+    /// Telling the monitor, which renders and prints.
+    Report,
+    /// Nothing to do, waiting for another stage, or choosing what to do next.
     Wait,
 }
 
 impl Stage {
     /// Every stage, in path order.
-    pub const ALL: [Stage; 6] =
-        [Stage::Walk, Stage::Open, Stage::Read, Stage::Hash, Stage::Store, Stage::Wait];
+    pub const ALL: [Stage; 7] = [
+        Stage::Walk,
+        Stage::Open,
+        Stage::Read,
+        Stage::Hash,
+        Stage::Store,
+        Stage::Report,
+        Stage::Wait,
+    ];
+
+    /// Every stage but waiting, in path order.
+    pub const BUSY: [Stage; 6] =
+        [Stage::Walk, Stage::Open, Stage::Read, Stage::Hash, Stage::Store, Stage::Report];
 
     /// Returns the name as documents show it.
     pub fn name(self) -> &'static str {
@@ -35,6 +59,7 @@ impl Stage {
             Stage::Read => "read",
             Stage::Hash => "hash",
             Stage::Store => "store",
+            Stage::Report => "report",
             Stage::Wait => "wait",
         }
     }
@@ -43,16 +68,41 @@ impl Stage {
 /// Time of one or more threads, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    elapsed_ns: [u64; 6],
-    /// Time within opening and reading that was spent waiting for the storage. The rest of it is
-    /// system calls, and copying from the page cache.
-    pub storage_wait_ns: u64,
+    elapsed_ns: [u64; 7],
+    waited_ns: [u64; 7],
+    /// Processor time, in nanoseconds. What is neither this nor waiting is time in which other
+    /// threads had the processor.
+    pub processor_ns: u64,
 }
 
 impl Cost {
-    /// Returns the time that a stage took, summed over threads, in nanoseconds.
+    /// Returns the time that a stage took, in nanoseconds.
     pub fn elapsed_ns(&self, stage: Stage) -> u64 {
         self.elapsed_ns[stage as usize]
+    }
+
+    /// Returns the part of a stage's time in which the thread slept until the storage, or whoever
+    /// else serves that stage, had answered; in nanoseconds. The rest of it is work.
+    pub fn waited_ns(&self, stage: Stage) -> u64 {
+        self.waited_ns[stage as usize]
+    }
+
+    /// Returns the time that opening and reading waited for the storage, in nanoseconds.
+    pub fn storage_wait_ns(&self) -> u64 {
+        self.waited_ns(Stage::Open) + self.waited_ns(Stage::Read)
+    }
+
+    /// Returns a stage's processor time, in nanoseconds.
+    ///
+    /// The system counts a thread's processor time, not a stage's: it is shared out by the time
+    /// that the stages took and did not wait.
+    pub fn processor_ns_of(&self, stage: Stage) -> u64 {
+        let worked = |stage| self.elapsed_ns(stage) - self.waited_ns(stage);
+        let all: u64 = Stage::BUSY.into_iter().map(worked).sum();
+        if all == 0 || stage == Stage::Wait {
+            return 0;
+        }
+        (self.processor_ns as f64 * worked(stage) as f64 / all as f64) as u64
     }
 
     /// Adds time to a stage.
@@ -60,65 +110,71 @@ impl Cost {
         self.elapsed_ns[stage as usize] += elapsed_ns;
     }
 
-    /// Adds another thread's account.
+    /// Says of a stage's time that it was spent waiting; no more counts than the stage took.
+    pub fn add_waited(&mut self, stage: Stage, waited_ns: u64) {
+        let place = stage as usize;
+        self.waited_ns[place] = (self.waited_ns[place] + waited_ns).min(self.elapsed_ns[place]);
+    }
+
+    /// Adds another thread's time.
     pub fn merge(&mut self, other: &Cost) {
-        for (sum, part) in self.elapsed_ns.iter_mut().zip(other.elapsed_ns) {
-            *sum += part;
+        for place in 0..Stage::ALL.len() {
+            self.elapsed_ns[place] += other.elapsed_ns[place];
+            self.waited_ns[place] += other.waited_ns[place];
         }
-        self.storage_wait_ns += other.storage_wait_ns;
+        self.processor_ns += other.processor_ns;
     }
 
-    /// Returns the time of all stages but waiting, in nanoseconds.
-    pub fn busy_ns(&self) -> u64 {
-        self.elapsed_ns.iter().sum::<u64>() - self.elapsed_ns(Stage::Wait)
+    /// Returns the time of all stages, in nanoseconds: of one thread, its lifetime.
+    pub fn total_ns(&self) -> u64 {
+        self.elapsed_ns.iter().sum()
     }
 
-    /// Returns the share of busy time that a stage took, 0 to 1.
+    /// Returns the share of all time that a stage took, 0 to 1.
     pub fn share(&self, stage: Stage) -> f64 {
-        match self.busy_ns() {
+        match self.total_ns() {
             0 => 0.0,
-            busy => self.elapsed_ns(stage) as f64 / busy as f64,
+            total => self.elapsed_ns(stage) as f64 / total as f64,
         }
     }
+}
 
-    /// Returns the stage that took most of the busy time, if any time was taken.
-    pub fn bound(&self) -> Option<Stage> {
-        let busiest =
-            Stage::ALL[..5].iter().copied().max_by_key(|&stage| self.elapsed_ns(stage))?;
-        (self.elapsed_ns(busiest) > 0).then_some(busiest)
+/// What a thread is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Hashes, and does whatever else brings the run forward.
+    Worker,
+    /// Only opens and reads, and only while reading waits for the storage.
+    Reader,
+    /// Lists directories.
+    Walk,
+    /// Tells the monitor: the thread that called the run.
+    Report,
+}
+
+impl Role {
+    /// Returns the name as documents show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Worker => "worker",
+            Role::Reader => "reader",
+            Role::Walk => "walk",
+            Role::Report => "report",
+        }
     }
 }
 
-/// One thread's stopwatch: every lap goes to one stage, so no time is counted twice or lost.
-#[derive(Debug)]
-pub(crate) struct StageClock {
-    last_ns: u64,
-    cost: Cost,
-}
-
-impl StageClock {
-    pub(crate) fn start() -> StageClock {
-        StageClock { last_ns: clock::monotonic_ns(), cost: Cost::default() }
-    }
-
-    /// Gives the time since the last lap to `stage` and returns it, in nanoseconds.
-    pub(crate) fn lap(&mut self, stage: Stage) -> u64 {
-        let now_ns = clock::monotonic_ns();
-        let elapsed_ns = now_ns.saturating_sub(self.last_ns);
-        self.last_ns = now_ns;
-        self.cost.add(stage, elapsed_ns);
-        elapsed_ns
-    }
-
-    /// Adds time that opening and reading waited for the storage, in nanoseconds.
-    pub(crate) fn add_storage_wait(&mut self, waited_ns: u64) {
-        self.cost.storage_wait_ns += waited_ns;
-    }
-
-    /// Hands over what was counted since the last call.
-    pub(crate) fn take(&mut self) -> Cost {
-        std::mem::take(&mut self.cost)
-    }
+/// The time of one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadCost {
+    /// The thread's name, as in "worker 0".
+    pub name: String,
+    /// What it is there for.
+    pub role: Role,
+    /// How long it lived, by one clock around all stages, in nanoseconds.
+    pub lifetime_ns: u64,
+    /// Its time, by stage.
+    pub cost: Cost,
 }
 
 #[cfg(test)]
@@ -126,18 +182,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_leave_waiting_out_and_the_largest_bounds() {
+    fn processor_time_is_shared_out_by_work() {
         let mut cost = Cost::default();
         cost.add(Stage::Hash, 60);
-        cost.add(Stage::Read, 30);
-        cost.add(Stage::Walk, 10);
-        cost.add(Stage::Wait, 900);
+        cost.add(Stage::Read, 90);
+        cost.add_waited(Stage::Read, 70);
+        cost.add(Stage::Wait, 850);
+        cost.processor_ns = 40;
+        assert_eq!(cost.processor_ns_of(Stage::Hash), 30);
+        assert_eq!(cost.processor_ns_of(Stage::Read), 10);
+        assert_eq!(cost.processor_ns_of(Stage::Wait), 0);
+        assert_eq!((cost.total_ns(), cost.share(Stage::Hash)), (1000, 0.06));
+        assert_eq!(Cost::default().processor_ns_of(Stage::Hash), 0);
+        assert_eq!(Cost::default().share(Stage::Read), 0.0);
+    }
+
+    #[test]
+    fn no_stage_waits_longer_than_it_took() {
+        let mut cost = Cost::default();
+        cost.add(Stage::Open, 10);
+        cost.add(Stage::Read, 20);
+        cost.add_waited(Stage::Open, 15);
+        cost.add_waited(Stage::Read, 7);
+        assert_eq!((cost.waited_ns(Stage::Open), cost.storage_wait_ns()), (10, 17));
         let mut twice = cost;
         twice.merge(&cost);
-        assert_eq!(twice.busy_ns(), 200);
-        assert_eq!(twice.share(Stage::Hash), 0.6);
-        assert_eq!(twice.bound(), Some(Stage::Hash));
-        assert_eq!(Cost::default().bound(), None);
-        assert_eq!(Cost::default().share(Stage::Read), 0.0);
+        assert_eq!((twice.storage_wait_ns(), twice.total_ns()), (34, 60));
     }
 }

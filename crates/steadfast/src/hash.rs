@@ -31,7 +31,7 @@ use links::Links;
 use outbox::{Finished, Numbered, Outbox};
 use schedule::Schedule;
 
-use crate::cost::{Cost, Stage, StageClock};
+use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
 use crate::error::Error;
 use crate::monitor::{FileEvent, Notice};
 use crate::read::Engine;
@@ -80,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) batches: usize,
     /// Large files under way at a time.
     pub(crate) large: usize,
+    /// Chunks that one thread reads at a time while reading waits for storage.
+    pub(crate) reads: usize,
     /// Small files in one batch at most: each keeps its file open.
     pub(crate) batch_files: usize,
     /// Entries that wait to be opened, at most; each may keep its directory open.
@@ -125,6 +127,7 @@ impl Settings {
             batch_len: batch_len.next_multiple_of(AlignedBuffer::ALIGNMENT),
             batches,
             large,
+            reads: 1,
             // A batch keeps its files open, and each entry about to be opened its directory.
             batch_files: (files / (batches + 2 * fills)).clamp(1, 256),
             items,
@@ -162,7 +165,7 @@ struct Shared {
     room: Condvar,
     outbox: Outbox,
     links: Links,
-    cost: Mutex<Cost>,
+    ledger: Arc<Ledger>,
     /// Bytes read so far, and bytes of files that needed no reading.
     bytes_read: AtomicU64,
     bytes_passed: AtomicU64,
@@ -188,7 +191,9 @@ impl Pipeline {
         engine: Arc<dyn Engine>,
         lanes: Lanes,
         settings: Settings,
+        trace: Option<Arc<dyn SpanSink>>,
     ) -> Result<Pipeline, Error> {
+        let settings = Settings { reads: engine.in_flight(), ..settings };
         let shared = Arc::new(Shared {
             task,
             engine,
@@ -200,7 +205,7 @@ impl Pipeline {
             room: Condvar::new(),
             outbox: Outbox::new(),
             links: Links::new(),
-            cost: Mutex::new(Cost::default()),
+            ledger: Arc::new(Ledger::new(settings.workers, settings.readers, trace)),
             bytes_read: AtomicU64::new(0),
             bytes_passed: AtomicU64::new(0),
             notices: Mutex::new(Vec::new()),
@@ -211,11 +216,15 @@ impl Pipeline {
         let pipeline = Pipeline { shared };
         for number in 0..settings.workers + settings.readers {
             let worker = (number < settings.workers).then_some(number);
-            let name = if worker.is_some() { "worker" } else { "reader" };
+            let ledger = &pipeline.shared.ledger;
+            let slot = match worker {
+                Some(number) => ledger.worker(number),
+                None => ledger.reader(number - settings.workers),
+            };
             let thread = ThreadOf::enlist(&pipeline.shared);
             thread::Builder::new()
-                .name(format!("{name} {number}"))
-                .spawn(move || thread.run(worker))
+                .name(ledger.name(slot))
+                .spawn(move || thread.run(worker, slot))
                 .map_err(|error| Error::system("start a thread", error))?;
         }
         Ok(pipeline)
@@ -225,7 +234,7 @@ impl Pipeline {
     pub(crate) fn feeder(&self) -> Feeder {
         let thread = ThreadOf::enlist(&self.shared);
         let (entries, troubles) = (Vec::new(), Vec::new());
-        Feeder { thread, entries, troubles, next: 0, clock: StageClock::start() }
+        Feeder { thread, entries, troubles, next: 0, clock: None }
     }
 
     /// Waits at most `patience` and takes the finished events that are next in walk order.
@@ -273,9 +282,15 @@ impl Pipeline {
         self.shared.halt();
     }
 
-    /// Returns where the time went so far, over all threads.
-    pub(crate) fn cost(&self) -> Cost {
-        *locked(&self.shared.cost)
+    /// Starts the clock of the thread that takes the finished events.
+    pub(crate) fn report_clock(&self) -> StageClock {
+        let ledger = &self.shared.ledger;
+        ledger.clock(ledger.report())
+    }
+
+    /// Returns where the time went so far, of a run that has taken `elapsed_ns`.
+    pub(crate) fn account(&self, elapsed_ns: u64) -> Account {
+        self.shared.ledger.account(elapsed_ns)
     }
 }
 
@@ -355,11 +370,11 @@ impl ThreadOf {
         ThreadOf { shared: Arc::clone(shared) }
     }
 
-    fn run(self, worker: Option<usize>) {
+    fn run(self, worker: Option<usize>, slot: ThreadSlot) {
         let hashes = worker.is_some();
         let shared = &*self.shared;
         shared.take_level();
-        let mut clock = StageClock::start();
+        let mut clock = shared.ledger.clock(slot);
         let mut schedule = shared.schedule();
         while !shared.stopped() && !schedule.is_over() {
             let job = schedule.next_job(worker);
@@ -376,7 +391,6 @@ impl ThreadOf {
             drop(schedule);
             clock.lap(Stage::Wait);
             let done = job.perform(shared, &mut clock);
-            locked(&shared.cost).merge(&clock.take());
             schedule = shared.schedule();
             schedule.finish(done, hashes);
             if schedule.has_room() {
@@ -384,7 +398,7 @@ impl ThreadOf {
             }
         }
         drop(schedule);
-        locked(&shared.cost).merge(&clock.take());
+        clock.close();
         shared.wake_all();
     }
 }
@@ -406,10 +420,18 @@ pub(crate) struct Feeder {
     entries: Vec<(u64, Entry)>,
     troubles: Vec<Numbered>,
     next: u64,
-    clock: StageClock,
+    /// The walk's thread starts it, since each thread has its own processor time.
+    clock: Option<StageClock>,
 }
 
 impl Feeder {
+    /// Starts the account of the calling thread, which is the walk's.
+    pub(crate) fn begin(&mut self) {
+        let ledger = &self.thread.shared.ledger;
+        let clock = self.clock.insert(ledger.clock(ledger.walk()));
+        clock.begin_job();
+    }
+
     /// Takes one thing. Waits while the pipeline is full; `false` means that the run was stopped.
     pub(crate) fn feed(&mut self, found: Found) -> bool {
         let number = self.next;
@@ -437,12 +459,19 @@ impl Feeder {
         self.flush();
         let shared = &self.thread.shared;
         shared.schedule().end_of_walk();
-        locked(&shared.cost).merge(&self.clock.take());
+        if let Some(clock) = self.clock.take() {
+            clock.close();
+        }
         shared.wake_all();
     }
 
     fn flush(&mut self) -> bool {
-        self.clock.lap(Stage::Walk);
+        let files = self.entries.len() as u64;
+        if let Some(clock) = &mut self.clock {
+            clock.lap(Stage::Walk);
+            clock.end_job();
+            clock.hand_in(JobFacts { files, ..JobFacts::default() });
+        }
         let shared = &self.thread.shared;
         let mut schedule = shared.schedule();
         while !shared.stopped()
@@ -462,8 +491,10 @@ impl Feeder {
         shared.wake(&schedule);
         drop(schedule);
         shared.outbox.put(std::mem::take(&mut self.troubles));
-        self.clock.lap(Stage::Wait);
-        locked(&shared.cost).merge(&self.clock.take());
+        if let Some(clock) = &mut self.clock {
+            clock.lap(Stage::Wait);
+            clock.begin_job();
+        }
         !shared.stopped()
     }
 }

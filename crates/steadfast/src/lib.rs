@@ -29,7 +29,7 @@ pub use steadfast_digest::{Algorithm, Backend, Digest, Lanes};
 pub use steadfast_sys::file::{Timestamp, raise_open_files_limit};
 pub use steadfast_sys::qos::Level;
 
-pub use crate::cost::{Cost, Stage};
+pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::monitor::{
     Action, Event, FileEvent, FilePath, Monitor, Notice, Progress, Skipped, Subject, Summary,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, Digest};
 
-use crate::cost::Cost;
+use crate::cost::{Account, Bound};
 use crate::read::Origin;
 use crate::tag::Tag;
 use crate::verdict::{Verdict, worse_status};
@@ -213,8 +213,8 @@ pub struct Progress {
     pub total: Option<(u64, u64)>,
     /// Time since the run began, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Where the time went so far.
-    pub cost: Cost,
+    /// What binds the run so far.
+    pub bound: Option<Bound>,
 }
 
 /// What the walk passed by.
@@ -261,8 +261,8 @@ pub struct Summary {
     pub failed: u64,
     /// What the walk passed by.
     pub skipped: Skipped,
-    /// Where the time went, over all threads.
-    pub cost: Cost,
+    /// Where the time went.
+    pub account: Account,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
     /// Exit status that the events ask for.

@@ -5,9 +5,11 @@
 
 pub mod buffered;
 pub mod direct;
+pub mod null;
 
 use std::io;
 
+pub use steadfast_sys::file::ReadAt;
 use steadfast_sys::file::{File, Status};
 
 /// Where bytes came from.
@@ -32,6 +34,11 @@ pub trait Engine: Send + Sync {
     /// If the file cannot be read this way and no honest other way remains.
     fn prepare(&self, file: &File, status: &Status) -> io::Result<Origin>;
 
+    /// Says where the bytes came from, once all are read: where `prepare` said, or less than that.
+    fn confirm(&self, _file: &File, _status: &Status, prepared: Origin) -> Origin {
+        prepared
+    }
+
     /// Reads at `offset` into `buffer` and returns the bytes read; 0 means end of file.
     ///
     /// Shape: `offset` and the buffer's start and length are multiples of [`Engine::alignment`].
@@ -41,6 +48,29 @@ pub trait Engine: Send + Sync {
     /// Whatever the storage reports. Nothing is retried but an interrupted call.
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
+    /// Carries out several reads, each as [`Engine::read_at`] would, and fills in their outcomes.
+    fn read_many(&self, reads: &mut [ReadAt<'_>]) {
+        for read in reads {
+            read.outcome = self.read_at(read.file, read.buffer, read.offset);
+        }
+    }
+
+    /// Returns how many reads one thread keeps in flight: 1 for an engine that carries them out one
+    /// after another.
+    fn in_flight(&self) -> usize {
+        1
+    }
+
     /// Returns the alignment of buffers and offsets, in bytes, a power of two.
     fn alignment(&self) -> usize;
+
+    /// Says whether the bytes are made up. No verb that judges or tags takes such an engine.
+    fn invents(&self) -> bool {
+        false
+    }
+
+    /// Returns what the reader of a report should know of how the reading went, if anything.
+    fn notice(&self) -> Option<String> {
+        None
+    }
 }

@@ -31,6 +31,7 @@ pub use hash::digest_of;
 use judge::Tools;
 use survey::Survey;
 
+use crate::cost::{JobFacts, SpanSink, Stage, StageClock};
 use crate::error::Error;
 use crate::hash::{Pipeline, Settings, Task, fastest_lanes};
 use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Skipped, Summary};
@@ -138,6 +139,8 @@ pub struct Options {
     pub dry_run: bool,
     /// Whether a file without a tag fails a check.
     pub require_tags: bool,
+    /// Who hears what every thread does, job by job; `None` for nobody, which costs nothing.
+    pub trace: Option<Arc<dyn SpanSink>>,
     /// Whether to count the tree beside the run, so that progress knows the end.
     pub survey: bool,
     /// Set from outside to end the run early; the summary then says so.
@@ -156,6 +159,7 @@ impl Default for Options {
             qos: Level::Default,
             dry_run: false,
             require_tags: false,
+            trace: None,
             survey: false,
             stop: Arc::new(AtomicBool::new(false)),
         }
@@ -194,6 +198,9 @@ pub fn run_with(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
+    if engine.invents() && verb != Verb::Hash {
+        return Err(Error::usage(format!("the engine {} is for measuring alone", engine.name())));
+    }
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let lanes = lanes_of(options)?;
     let settings = settings_of(selection, options, lanes)?;
@@ -203,8 +210,9 @@ pub fn run_with(
         dry_run: options.dry_run,
         now: clock::utc_now,
     };
-    let engine_name = engine.name();
-    let pipeline = Pipeline::start(verb.task(tools), engine, lanes, settings)?;
+    let (engine_name, engine_after) = (engine.name(), Arc::clone(&engine));
+    let trace = options.trace.clone();
+    let pipeline = Pipeline::start(verb.task(tools), engine, lanes, settings, trace)?;
     let walked = spawn_walk(&pipeline, selection, &excludes)?;
     let survey = if options.survey { Survey::start(selection, &excludes) } else { None };
     let mut collector = Collector {
@@ -219,6 +227,7 @@ pub fn run_with(
         require_tags: options.require_tags,
         seen: HashSet::new(),
         monitor,
+        clock: pipeline.report_clock(),
     };
     let stopped = collector.follow(&pipeline, options, survey.as_ref(), start);
     if pipeline.has_failed() {
@@ -227,6 +236,7 @@ pub fn run_with(
     }
     let mut notices = pipeline.notices();
     notices.extend(notice_of_origin(options, &collector.summary));
+    notices.extend(engine_after.notice().map(|text| Notice { path: None, text }));
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped;
     collector.summary.interrupted |= stopped && !walked.whole;
@@ -240,9 +250,11 @@ pub fn run_with(
     for notice in notices {
         collector.monitor.event(&Event::Notice(notice));
     }
-    let mut summary = collector.summary;
-    summary.cost = pipeline.cost();
+    collector.clock.lap(Stage::Report);
+    let Collector { mut summary, clock, .. } = collector;
+    clock.close();
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    summary.account = pipeline.account(summary.elapsed_ns);
     Ok(summary)
 }
 
@@ -301,6 +313,7 @@ fn spawn_walk(
     thread::Builder::new()
         .name("walk".to_owned())
         .spawn(move || {
+            feeder.begin();
             let (skipped, whole) = walk(&selection, &excludes, &stop, &mut |found| {
                 if feeder.feed(found) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
@@ -352,6 +365,7 @@ struct Collector<'a> {
     /// Files with several names that came by.
     seen: HashSet<(u64, u64)>,
     monitor: &'a mut dyn Monitor,
+    clock: StageClock,
 }
 
 impl Collector<'_> {
@@ -368,9 +382,8 @@ impl Collector<'_> {
         let mut patience = Duration::from_millis(1);
         loop {
             let over = pipeline.is_over();
-            for event in pipeline.finished(if over { Duration::ZERO } else { patience }) {
-                self.take(event);
-            }
+            let events = pipeline.finished(if over { Duration::ZERO } else { patience });
+            self.tell(events.into_iter());
             let late = stopped.is_some_and(|since| since.elapsed() > GRACE);
             if over || late || pipeline.has_failed() {
                 break;
@@ -383,21 +396,34 @@ impl Collector<'_> {
             if told.elapsed() >= PROGRESS_EVERY {
                 told = Instant::now();
                 let (bytes, bytes_passed) = pipeline.bytes();
+                let elapsed_ns = start.elapsed().as_nanos() as u64;
                 self.monitor.progress(&Progress {
                     files: self.summary.files,
                     bytes,
                     bytes_passed,
                     total: survey.and_then(Survey::total),
-                    elapsed_ns: start.elapsed().as_nanos() as u64,
-                    cost: pipeline.cost(),
+                    elapsed_ns,
+                    bound: pipeline.account(elapsed_ns).bounds().map(|bounds| bounds.limit.bound),
                 });
+                self.clock.lap(Stage::Report);
             }
         }
-        for event in pipeline.leftovers() {
-            self.take(event);
-        }
+        self.tell(pipeline.leftovers().into_iter());
         self.summary.interrupted = stopped.is_some() && !pipeline.is_complete();
         stopped.is_some()
+    }
+
+    /// Tells the monitor of events, after waiting for them.
+    fn tell(&mut self, events: impl ExactSizeIterator<Item = Box<FileEvent>>) {
+        self.clock.lap(Stage::Wait);
+        self.clock.begin_job();
+        let files = events.len() as u64;
+        for event in events {
+            self.take(event);
+        }
+        self.clock.lap(Stage::Report);
+        self.clock.end_job();
+        self.clock.hand_in(JobFacts { files, ..JobFacts::default() });
     }
 
     fn take(&mut self, mut event: Box<FileEvent>) {

@@ -113,6 +113,26 @@ pub struct DirectAlignment {
     pub offset: u32,
 }
 
+/// Asks for bytes of a file, and holds what came of it.
+#[derive(Debug)]
+pub struct ReadAt<'a> {
+    /// The file.
+    pub file: &'a File,
+    /// Where the bytes go.
+    pub buffer: &'a mut [u8],
+    /// Offset of the first byte in the file.
+    pub offset: u64,
+    /// How many bytes were read, as [`File::read_at`] says it; until then that nothing was.
+    pub outcome: io::Result<usize>,
+}
+
+impl<'a> ReadAt<'a> {
+    /// Asks for bytes that nobody has read yet.
+    pub fn new(file: &'a File, buffer: &'a mut [u8], offset: u64) -> Self {
+        Self { file, buffer, offset, outcome: Err(io::ErrorKind::Unsupported.into()) }
+    }
+}
+
 /// Describes the file system a file is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
@@ -167,6 +187,8 @@ impl File {
 
     /// Asks that reads go past the page cache: `O_DIRECT` on Linux, `F_NOCACHE` on macOS.
     ///
+    /// For regular files: Linux sets all flags at once, and those of waiting are cleared.
+    ///
     /// It is a request. Linux may still serve it through the cache, which
     /// [`File::direct_alignment`] foretells; macOS serves what is already cached from there.
     ///
@@ -179,11 +201,11 @@ impl File {
     /// Returns what direct reads must be aligned to; `None` when reads would go through the cache
     /// in spite of being asked not to.
     ///
-    /// Linux: `statx` with `STATX_DIOALIGN`. macOS, which aligns for itself: the page size.
+    /// Linux: `statx` with `STATX_DIOALIGN`.
     ///
     /// # Errors
-    /// `Unsupported` when the system cannot say: Linux before 6.1, or a file system that does not
-    /// report it.
+    /// `Unsupported` when the system cannot say: Linux before 6.1, a file system that does not
+    /// report it, and macOS, which aligns for itself and serves what is cached from the cache.
     pub fn direct_alignment(&self) -> io::Result<Option<DirectAlignment>> {
         platform::direct_alignment(self.fd.as_fd())
     }

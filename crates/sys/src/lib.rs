@@ -1,5 +1,5 @@
-//! The operating system, safely: files, attributes, the page cache, clocks, storage, the machine,
-//! QoS.
+//! The operating system, safely: files, reads in flight, attributes, the page cache, clocks,
+//! storage, the machine, QoS.
 //!
 //! In come paths, names and descriptors; out go bytes and facts as the system gave them. Each
 //! topic is one contract with a file per system beside it, and `cfg(target_os)` appears nowhere
@@ -16,6 +16,7 @@ pub mod file;
 pub mod machine;
 pub mod qos;
 pub mod storage;
+pub mod uring;
 pub mod xattr;
 
 #[cfg(target_os = "macos")]

@@ -200,7 +200,7 @@ pub(crate) struct CompareArgs {
     #[arg(
         short,
         long,
-        conflicts_with_all = ["json", "csv", "files_from", "exclude", "exclude_from"]
+        conflicts_with_all = ["json", "csv", "trace", "files_from", "exclude", "exclude_from"]
     )]
     pub(crate) check: bool,
     /// Print nothing: the exit status is the answer

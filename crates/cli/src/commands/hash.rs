@@ -26,6 +26,7 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
         return hash(args, args.paths.selection()?);
     }
     ensure!(!args.output.json && !args.output.csv, "`-` cannot be told in JSON or CSV");
+    ensure!(args.output.trace.is_none(), "`-` cannot be traced");
     let selection = args.paths.selection()?;
     let mut status = 0;
     for part in args.paths.paths.split_inclusive(|path| path == stdin) {

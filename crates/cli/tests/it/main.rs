@@ -8,5 +8,6 @@ mod names;
 mod output;
 mod statuses;
 mod sums;
+mod trace;
 mod tree;
 mod verbs;

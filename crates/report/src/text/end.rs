@@ -1,14 +1,12 @@
 //! The end of a text: findings again, counts, where the time went, what to do next.
 
-use steadfast::{Stage, Verdict};
+use steadfast::cost::{Role, ThreadCost};
+use steadfast::{Cost, Stage, Verdict};
 
 use super::{Algorithms, RED, Section, Style, Text, YELLOW, style_of};
 use crate::Pages;
 use crate::units;
 use crate::view::{self, RunView};
-
-/// Stages whose shares the cost line names.
-const STAGES: [Stage; 5] = [Stage::Walk, Stage::Open, Stage::Read, Stage::Hash, Stage::Store];
 
 impl Text {
     pub(super) fn write_end(&self, run: &RunView, pages: &mut Pages) {
@@ -22,6 +20,9 @@ impl Text {
         self.write_counts(run, &mut text);
         if let Some(line) = self.cost_line(run) {
             text.push_str(&line);
+        }
+        if self.options.verbose {
+            self.write_threads(run, &mut text);
         }
         if let Some(advice) = self.advice(run) {
             text.push_str(&format!("\n{advice}\n"));
@@ -104,7 +105,7 @@ impl Text {
         }
     }
 
-    /// Says which stage holds the run back, and what the others would do alone.
+    /// Says what holds the run back, how the workers spent their time, and what would come next.
     fn cost_line(&self, run: &RunView) -> Option<String> {
         if run.bytes == 0 {
             return None;
@@ -113,24 +114,35 @@ impl Text {
             Algorithms::One(algorithm) => Some(algorithm),
             _ => None,
         };
-        let bound = view::bound(&run.cost, algorithm)?;
-        let share = units::percent(run.cost.share(run.cost.bound()?));
-        let shares: Vec<String> = STAGES
-            .iter()
-            .map(|&stage| format!("{} {}", stage.name(), units::percent(run.cost.share(stage))))
-            .collect();
-        let rate = |stage| self.options.units.rate(run.bytes, run.stage_ns_per_worker(stage));
-        let workers = match run.workers {
-            0 | 1 => "1 worker hashes".to_owned(),
-            workers => format!("{workers} workers hash"),
-        };
-        Some(format!(
-            "bound by {bound}: {share} of worker time ({}); {workers} {}, reading alone would \
-             allow {}\n",
-            shares.join(", "),
-            rate(Stage::Hash),
-            rate(Stage::Read),
-        ))
+        let bounds = run.account.bounds()?;
+        let bound = view::bound_title(&bounds.limit, algorithm);
+        let share = units::percent(bounds.share);
+        let whole = view::resource_title(bounds.limit.resource);
+        let workers = shares(&run.account.cost_of(|role| role == Role::Worker));
+        let mut line = format!("bound by {bound}: {share} of {whole} (workers: {workers})");
+        if let Some(next) = bounds.next {
+            let title = view::bound_title(&next, algorithm);
+            let rate = self.options.units.rate(run.bytes, next.least_ns);
+            line.push_str(&format!("; next limit: {title}, {rate}"));
+        }
+        line.push('\n');
+        Some(line)
+    }
+
+    /// A line for every thread that did anything.
+    fn write_threads(&self, run: &RunView, text: &mut String) {
+        for ThreadCost { name, cost, .. } in &run.account.threads {
+            if cost.total_ns() == cost.elapsed_ns(Stage::Wait) {
+                continue;
+            }
+            let worked = units::duration(cost.processor_ns);
+            text.push_str(&format!("  {name:<9}  {}; {worked} of processor time", shares(cost)));
+            let waited_ns: u64 = Stage::BUSY.map(|stage| cost.waited_ns(stage)).iter().sum();
+            if waited_ns > 0 {
+                text.push_str(&format!(", {} asleep", units::duration(waited_ns)));
+            }
+            text.push('\n');
+        }
     }
 
     fn advice(&self, run: &RunView) -> Option<String> {
@@ -151,4 +163,14 @@ impl Text {
         let none = run.verb == "check" && untagged > 0 && untagged == run.files;
         none.then(|| "Nothing here has a tag yet: steadfast tag PATH".to_owned())
     }
+}
+
+/// The stages that took any time, with their shares: "read 7 %, hash 91 %, wait 2 %".
+fn shares(cost: &Cost) -> String {
+    let stages = Stage::ALL.into_iter().filter(|&stage| cost.elapsed_ns(stage) > 0);
+    let shares = stages.map(|stage| {
+        let share = units::percent(cost.share(stage));
+        format!("{} {share}", stage.name())
+    });
+    shares.collect::<Vec<_>>().join(", ")
 }

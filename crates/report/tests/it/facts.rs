@@ -5,10 +5,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use steadfast::cost::{Role, ThreadCost};
 use steadfast::monitor::Trouble;
 use steadfast::{
-    Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped, Stage,
-    Subject, Tag, Timestamp, Verdict,
+    Account, Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped,
+    Stage, Subject, Tag, Timestamp, Verdict,
 };
 use steadfast_report::{Pages, Renderer, RunView};
 
@@ -82,18 +83,46 @@ pub(crate) fn check_events() -> Vec<Event> {
     files.into_iter().map(said).chain([Event::Notice(notice)]).collect()
 }
 
-pub(crate) fn check_end() -> RunView {
+fn thread(name: &str, role: Role, stages: &[(Stage, u64, u64)]) -> ThreadCost {
     let mut cost = Cost::default();
-    for (stage, elapsed_ns) in [
-        (Stage::Walk, 20_000_000),
-        (Stage::Open, 1_600_000_000),
-        (Stage::Read, 5_700_000_000),
-        (Stage::Hash, 74_000_000_000),
-        (Stage::Wait, 900_000_000),
-    ] {
-        cost.add(stage, elapsed_ns);
+    for &(stage, elapsed_ms, waited_ms) in stages {
+        cost.add(stage, elapsed_ms * 1_000_000);
+        cost.add_waited(stage, waited_ms * 1_000_000);
+        if stage != Stage::Wait {
+            cost.processor_ns += (elapsed_ms - waited_ms) * 1_000_000;
+        }
     }
-    cost.storage_wait_ns = 700_000_000;
+    ThreadCost { name: name.to_owned(), role, lifetime_ns: cost.total_ns(), cost }
+}
+
+/// Two workers that hash most of the time, and what else there is.
+fn account() -> Account {
+    let worker = [
+        (Stage::Open, 800, 100),
+        (Stage::Read, 2_800, 200),
+        (Stage::Hash, 37_000, 0),
+        (Stage::Store, 40, 0),
+        (Stage::Wait, 450, 0),
+    ];
+    Account {
+        elapsed_ns: 41_200_000_000,
+        processors: 2,
+        workers: 2,
+        threads: vec![
+            thread("worker 0", Role::Worker, &worker),
+            thread("worker 1", Role::Worker, &worker),
+            thread("reader 0", Role::Reader, &[(Stage::Read, 900, 700), (Stage::Wait, 40_000, 0)]),
+            thread("reader 1", Role::Reader, &[(Stage::Wait, 40_900, 0)]),
+            thread("walk", Role::Walk, &[(Stage::Walk, 20, 5), (Stage::Wait, 40_900, 0)]),
+            thread("report", Role::Report, &[(Stage::Report, 70, 0), (Stage::Wait, 40_900, 0)]),
+        ],
+        storage_ns: 19_000_000_000,
+        longest_file_ns: 4_100_000_000,
+    }
+}
+
+pub(crate) fn check_end() -> RunView {
+    let account = account();
     let number = |verdict| match verdict {
         Verdict::Corrupt | Verdict::Modified | Verdict::Unreadable | Verdict::Untagged => 2,
         Verdict::Unstable | Verdict::Touched => 1,
@@ -112,7 +141,7 @@ pub(crate) fn check_end() -> RunView {
         verdicts: Verdict::ALL.map(|verdict| (verdict, number(verdict))).into(),
         actions: Action::ALL.map(|action| (action, 0)).into(),
         skipped: Skipped { symlinks: 3, special: 1, ..Skipped::default() },
-        cost,
+        account,
         ..RunView::default()
     }
 }

@@ -6,3 +6,4 @@ mod facts;
 mod golden;
 mod names;
 mod sums;
+mod trace;

@@ -18,13 +18,17 @@ use super::links::Claim;
 use super::outbox::Numbered;
 use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
 use super::{Plan, Shared};
-use crate::cost::{Stage, StageClock};
+use crate::cost::{JobFacts, JobTime, Stage, StageClock};
 use crate::monitor::{FileEvent, Trouble};
+use crate::read::ReadAt;
 use crate::verdict::Verdict;
 use crate::walk::Entry;
 
 /// Files up to this length share a buffer; longer ones are read in chunks.
 pub(super) const SMALL_LEN_BYTES_MAX: u64 = 64 << 10;
+
+/// What opening a file counts beside its bytes, where storage is timed: a block.
+const OPENED_LEN_BYTES: u64 = 4 << 10;
 
 /// The longest step of clocks that file systems stamp changes by: a timer tick, where they keep
 /// nanoseconds; FAT's two seconds, where they may not.
@@ -86,13 +90,7 @@ pub(super) struct Done {
     pub(super) running: Vec<(Arc<Opened>, Running)>,
     pub(super) hashed: Vec<Arc<Opened>>,
     /// How long reading took, and waited.
-    pub(super) reading: Option<Waited>,
-}
-
-/// Time of one reading job.
-pub(super) struct Waited {
-    pub(super) waited_ns: u64,
-    pub(super) elapsed_ns: u64,
+    pub(super) reading: Option<JobTime>,
 }
 
 impl Job {
@@ -103,15 +101,58 @@ impl Job {
 
     /// Carries the job out.
     pub(super) fn perform(self, shared: &Shared, clock: &mut StageClock) -> Done {
+        clock.begin_job();
+        let reading = self.reads().then(|| shared.ledger.begin_reading());
+        let mut facts = self.facts(shared.ledger.is_traced());
         let mut worker = Worker { shared, clock, finished: Vec::new() };
-        let done = match self {
-            Job::Fill { items, buffer } => worker.timed(|worker| worker.fill(items, buffer)),
-            Job::Ahead { wanted } => worker.timed(|worker| worker.read_ahead(wanted)),
+        let mut done = match self {
+            Job::Fill { items, buffer } => worker.fill(items, buffer),
+            Job::Ahead { wanted } => worker.read_ahead(wanted),
             Job::Hash { batch, chunks } => worker.hash(batch, chunks),
             Job::GiveUp { opened, running, why } => worker.give_up(&opened, running, why),
         };
-        shared.outbox.put(worker.finished);
+        let finished = worker.finished;
+        let time = clock.end_job();
+        if done.was_fill {
+            facts.files -= done.returned.len() as u64;
+            facts.bytes = done.batch.iter().flat_map(|batch| &batch.files).map(Small::bytes).sum();
+        }
+        if let Some(reading) = reading {
+            let opened_len = if done.was_fill { facts.files * OPENED_LEN_BYTES } else { 0 };
+            shared.ledger.end_reading(&reading, facts.bytes + opened_len);
+            done.reading = Some(time);
+        }
+        clock.hand_in(facts);
+        shared.outbox.put(finished);
         done
+    }
+
+    /// Says what the job is about; what a fill comes to is known only afterwards.
+    fn facts(&self, with_path: bool) -> JobFacts {
+        match self {
+            Job::Fill { items, .. } => JobFacts { files: items.len() as u64, ..Default::default() },
+            Job::Ahead { wanted } => JobFacts {
+                files: wanted.len() as u64,
+                bytes: wanted.iter().map(|wanted| wanted.len as u64).sum(),
+                path: None,
+            },
+            Job::Hash { batch, chunks } => {
+                let small = batch.iter().flat_map(|batch| &batch.files);
+                let chunk_bytes: u64 = chunks.iter().map(|chunk| chunk.len as u64).sum();
+                let path = match &chunks[..] {
+                    [chunk] if with_path && batch.is_none() => {
+                        Some(chunk.running.event.path.to_path())
+                    }
+                    _ => None,
+                };
+                JobFacts {
+                    files: small.clone().count() as u64 + chunks.len() as u64,
+                    bytes: small.map(Small::bytes).sum::<u64>() + chunk_bytes,
+                    path,
+                }
+            }
+            Job::GiveUp { .. } => JobFacts { files: 1, ..JobFacts::default() },
+        }
     }
 }
 
@@ -129,21 +170,6 @@ struct Room {
 }
 
 impl Worker<'_> {
-    /// Notes how much of a reading job's time was spent waiting for the storage.
-    fn timed(&mut self, job: impl FnOnce(&mut Self) -> Done) -> Done {
-        let sleeps = clock::thread_sleeps();
-        let (start_ns, cpu_start_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
-        let mut done = job(self);
-        let elapsed_ns = clock::monotonic_ns() - start_ns;
-        let cpu_ns = clock::thread_cpu_ns() - cpu_start_ns;
-        // A thread that never slept was at most put aside for others, on a busy machine.
-        let slept = sleeps.is_none() || clock::thread_sleeps() != sleeps;
-        let waited_ns = if slept { elapsed_ns.saturating_sub(cpu_ns) } else { 0 };
-        done.reading = Some(Waited { waited_ns, elapsed_ns });
-        self.clock.add_storage_wait(waited_ns);
-        done
-    }
-
     fn fill(&mut self, items: Vec<Item>, buffer: AlignedBuffer) -> Done {
         let mut done = Done { was_fill: true, ..Done::default() };
         let large_max = self.shared.settings.waiting.min(LARGE_OPENED_MAX);
@@ -219,9 +245,9 @@ impl Worker<'_> {
                 return None;
             }
         };
-        let status = if settled { self.settle(&file, status) } else { status };
+        let status = if settled { self.settle(&file, status, &mut event) } else { status };
         let origin = self.shared.engine.prepare(&file, &status);
-        event.elapsed_ns = self.clock.lap(Stage::Open);
+        event.elapsed_ns += self.clock.lap(Stage::Open);
         match origin {
             Ok(origin) => {
                 event.origin = Some(origin);
@@ -230,6 +256,7 @@ impl Worker<'_> {
             Err(error) => {
                 let contents = Contents::Failed(Trouble::from_io("read", &error));
                 self.conclude(&Opened { number, file, status, algorithms }, event, contents);
+                self.clock.lap(Stage::Store);
                 None
             }
         }
@@ -240,7 +267,7 @@ impl Worker<'_> {
     /// File systems stamp changes by a clock that moves in steps. Of two changes in one step, one
     /// before the file is read and one after, the second would leave no trace but in the bytes,
     /// and the next check would call an edit decay.
-    fn settle(&mut self, file: &File, status: Status) -> Status {
+    fn settle(&mut self, file: &File, status: Status, event: &mut FileEvent) -> Status {
         let mtime_ns = status.mtime.as_nanoseconds();
         let step_ns = if status.mtime.nanoseconds == 0 { COARSE_STEP_NS } else { FINE_STEP_NS };
         let age_ns = clock::utc_now().as_nanoseconds() - mtime_ns;
@@ -249,7 +276,9 @@ impl Worker<'_> {
             return status;
         }
         let rest_ns = u64::try_from(step_ns - age_ns).expect("between 0 and two steps");
+        event.elapsed_ns += self.clock.lap(Stage::Open);
         thread::sleep(Duration::from_nanos(rest_ns));
+        self.clock.lap(Stage::Wait);
         // Without a second look the first one stands, and the look after reading will differ.
         file.status().unwrap_or(status)
     }
@@ -289,6 +318,7 @@ impl Worker<'_> {
             Err(error) => Contents::Failed(Trouble::from_io("read", &error)),
         };
         self.conclude(&opened, event, contents);
+        self.clock.lap(Stage::Store);
     }
 
     /// Reads and hashes a file that has bytes although its length says 0, as those of `/proc` do.
@@ -318,6 +348,7 @@ impl Worker<'_> {
         event.bytes_read = length;
         event.elapsed_ns += self.clock.lap(Stage::Read);
         self.conclude(&opened, event, contents);
+        self.clock.lap(Stage::Store);
     }
 
     /// Reads `length` bytes, or fewer at the end of the file. Room for one more shows growth.
@@ -328,32 +359,60 @@ impl Worker<'_> {
         offset: u64,
         length: usize,
     ) -> io::Result<usize> {
+        let read = self.shared.engine.read_at(&opened.file, target, offset)?;
+        self.read_on(opened, target, offset, read, length)
+    }
+
+    /// Goes on after a first call that read `read` bytes, until there are `length` or no more.
+    fn read_on(
+        &self,
+        opened: &Opened,
+        target: &mut [u8],
+        offset: u64,
+        mut read: usize,
+        length: usize,
+    ) -> io::Result<usize> {
         let engine = &self.shared.engine;
-        let mut read = 0;
-        loop {
-            let count = engine.read_at(&opened.file, &mut target[read..], offset + read as u64)?;
+        let mut count = read;
+        // Past the page cache only the end of a file is shorter than a block, and nothing can be
+        // read from there.
+        let aligned = engine.alignment() >= 512;
+        while count > 0 && read < length && (!aligned || read.is_multiple_of(engine.alignment())) {
+            count = engine.read_at(&opened.file, &mut target[read..], offset + read as u64)?;
             read += count;
-            // Past the page cache only the end of a file is shorter than a block, and nothing can
-            // be read from there.
-            let aligned = engine.alignment() >= 512;
-            let ended = aligned && !read.is_multiple_of(engine.alignment());
-            if count == 0 || read >= length || ended {
-                self.shared.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
-                return Ok(read);
-            }
         }
+        self.shared.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 
-    fn read_ahead(&mut self, wanted: Vec<ChunkWanted>) -> Done {
-        let read = wanted.into_iter().map(|wanted| self.read_chunk(wanted)).collect();
-        Done { read, ..Done::default() }
+    fn read_ahead(&mut self, mut wanted: Vec<ChunkWanted>) -> Done {
+        let engine = &self.shared.engine;
+        let span = |len: usize| len.next_multiple_of(engine.alignment());
+        let reads = wanted.iter_mut().map(|wanted| {
+            let span = span(wanted.len).min(wanted.buffer.len());
+            ReadAt::new(&wanted.opened.file, &mut wanted.buffer[..span], wanted.offset)
+        });
+        let mut reads: Vec<ReadAt<'_>> = reads.collect();
+        engine.read_many(&mut reads);
+        let outcomes: Vec<_> = reads.into_iter().map(|read| read.outcome).collect();
+        let read_ns = self.clock.lap(Stage::Read) / wanted.len().max(1) as u64;
+        let wanted = wanted.into_iter().zip(outcomes);
+        let read = wanted.map(|(wanted, outcome)| self.read_chunk(wanted, outcome, read_ns));
+        Done { read: read.collect(), ..Done::default() }
     }
 
-    fn read_chunk(&mut self, wanted: ChunkWanted) -> ChunkRead {
+    /// Finishes a chunk of which the first read ended with `outcome` and took `read_ns`.
+    fn read_chunk(
+        &mut self,
+        wanted: ChunkWanted,
+        outcome: io::Result<usize>,
+        read_ns: u64,
+    ) -> ChunkRead {
         let ChunkWanted { opened, offset, len, mut buffer } = wanted;
         let span = len.next_multiple_of(self.shared.engine.alignment()).min(buffer.len());
-        let result = self.read_up_to(&opened, &mut buffer[..span], offset, len);
-        let elapsed_ns = self.clock.lap(Stage::Read);
+        let target = &mut buffer[..span];
+        let result = outcome.and_then(|read| self.read_on(&opened, target, offset, read, len));
+        let elapsed_ns = read_ns + self.clock.lap(Stage::Read);
         let buffer = match result {
             Ok(read) if read >= len => Ok(buffer),
             Ok(_) => Err((buffer, Broken::Shorter)),
@@ -388,6 +447,9 @@ impl Worker<'_> {
         lanes.update(&mut messages);
         drop(messages);
         let hash_ns = self.clock.lap(Stage::Hash);
+        if let ([chunk], None) = (&chunks[..], &batch) {
+            self.shared.ledger.hashed_alone(chunk.len as u64, hash_ns);
+        }
         let share_ns = |len: usize| hash_ns * len as u64 / bytes.max(1);
         for chunk in chunks {
             let Chunk { opened, mut running, buffer, len, last, read_ns } = chunk;
@@ -401,14 +463,21 @@ impl Worker<'_> {
                 done.running.push((opened, running));
             }
         }
+        self.clock.lap(Stage::Store);
         let Some(batch) = batch else { return done };
+        let mut files = Vec::with_capacity(batch.files.len());
         for (file, hasher) in batch.files.into_iter().zip(hashers) {
             let Small { opened, mut event, len, .. } = file;
             event.elapsed_ns += share_ns(len);
             let (length, mtime) = (opened.status.length, opened.status.mtime);
             let contents = Contents::Whole { digests: hasher.finalize(), length, mtime };
             self.conclude(&opened, event, contents);
+            files.push(opened);
         }
+        self.clock.lap(Stage::Store);
+        // All at once, so that closing them has a lap of its own and costs no clock for each.
+        drop(files);
+        self.clock.lap(Stage::Open);
         done.batch_buffer = Some(batch.buffer);
         done
     }
@@ -416,6 +485,7 @@ impl Worker<'_> {
     /// Finishes a large file after its last chunk, with the second look at its times.
     fn conclude_large(&mut self, opened: &Opened, running: Running) {
         let Status { length, mtime, .. } = opened.status;
+        self.shared.ledger.hashed_file(length);
         let contents = match opened.file.status() {
             Ok(after) if held_still(&opened.status, &after) => {
                 Contents::Whole { digests: running.hasher.finalize(), length, mtime }
@@ -432,13 +502,15 @@ impl Worker<'_> {
             Broken::Failed(trouble) => Contents::Failed(trouble),
         };
         self.conclude(opened, running.event, contents);
+        self.clock.lap(Stage::Store);
         Done::default()
     }
 
     /// Lets the task compare and store, and sends the event off.
     fn conclude(&mut self, opened: &Opened, mut event: Box<FileEvent>, contents: Contents) {
+        let Opened { file, status, .. } = opened;
+        event.origin = event.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
         self.shared.task.conclude(&opened.file, &mut event, contents);
-        self.clock.lap(Stage::Store);
         self.finish(opened.number, &opened.status, event);
     }
 

@@ -10,7 +10,8 @@ use steadfast_sys::file::{AlignedBuffer, File, Status};
 
 use super::Settings;
 use super::contents::{Algorithms, FileHasher};
-use super::jobs::{Chunk, ChunkRead, ChunkWanted, Done, Job, Waited};
+use super::jobs::{Chunk, ChunkRead, ChunkWanted, Done, Job};
+use crate::cost::JobTime;
 use crate::monitor::{FileEvent, Trouble};
 use crate::walk::Entry;
 
@@ -50,6 +51,12 @@ pub(super) struct Small {
     pub(super) event: Box<FileEvent>,
     pub(super) start: usize,
     pub(super) len: usize,
+}
+
+impl Small {
+    pub(super) fn bytes(&self) -> u64 {
+        self.len as u64
+    }
 }
 
 /// What hashing a large file carries from chunk to chunk; one thread at a time has it.
@@ -288,16 +295,27 @@ impl Schedule {
             WantedRead::Ahead(first) => {
                 let mut wanted = vec![self.want_chunk(first)];
                 // While reading does not wait, one job reads what one job hashes.
-                let most = if self.allowed_readers > 0 { 1 } else { self.lanes_wanted() };
+                let waits = self.allowed_readers > 0;
+                let most = if waits { self.settings.reads } else { self.lanes_wanted() };
+                let mut last = first;
                 while wanted.len() < most
-                    && let Some(next) = self.hungriest(worker)
-                    && self.large[next].chunks.is_empty()
+                    && let Some(next) = self.read_next(last, waits, worker)
                 {
                     wanted.push(self.want_chunk(next));
+                    last = next;
                 }
                 Job::Ahead { wanted }
             }
         })
+    }
+
+    /// Returns the file whose chunk a job reads after one of `last`, if any is worth it.
+    fn read_next(&self, last: usize, waits: bool, worker: Option<usize>) -> Option<usize> {
+        // What storage reads together should lie together.
+        if waits && self.large[last].wants_read() && !self.free_chunks.is_empty() {
+            return Some(last);
+        }
+        self.hungriest(worker).filter(|&next| waits || self.large[next].chunks.is_empty())
     }
 
     fn want_chunk(&mut self, at: usize) -> ChunkWanted {
@@ -416,7 +434,7 @@ impl Schedule {
     }
 
     /// Lets readers join in while reading waits, and leave when it does not.
-    fn observe(&mut self, reading: &Waited) {
+    fn observe(&mut self, reading: &JobTime) {
         let waited = reading.waited_ns as f64 / reading.elapsed_ns.max(1) as f64;
         if waited > WAIT_SHARE_HIGH {
             self.allowed_readers = (self.allowed_readers + 1).min(self.settings.readers);

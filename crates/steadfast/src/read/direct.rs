@@ -1,16 +1,46 @@
 //! The `direct` engine: reads past the page cache, so that the medium answers and not the memory.
 //!
 //! In: an open file. Out: its bytes from the storage; or through the page cache, and said to be,
-//! where the file system cannot do otherwise.
+//! where the file system cannot do otherwise. Several reads of one thread are in flight at a time
+//! where the system has rings for them, one after another where it has not.
 
+use std::cell::{Cell, RefCell};
 use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast_sys::file::{File, Status};
+use steadfast_sys::cache::cached_bytes;
+use steadfast_sys::file::{File, ReadAt, Status};
+use steadfast_sys::uring::Ring;
 
 use super::{Engine, Origin};
 
 /// Offsets and buffers are multiples of this, which every block device accepts.
 const ALIGNMENT_BYTES: usize = 4096;
+
+/// Reads that one thread has in flight.
+const IN_FLIGHT: usize = 4;
+
+/// File systems of devices of this machine that have nothing in memory but in the page cache. Not
+/// those of networks and of FUSE, where others answer from theirs; not zfs, which has its own.
+const TRACED: [&str; 12] = [
+    "apfs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "hfs", "hfsplus", "ntfs3", "vfat",
+    "xfs",
+];
+
+/// Why the system lets this process have no ring; it does not change its mind.
+static REFUSAL: OnceLock<String> = OnceLock::new();
+
+/// Whether a file came by of which the file system did not tell how it reads.
+static UNTOLD: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// This thread's ring, made for its first reads; `None` within where it was refused.
+    static RING: RefCell<Option<Option<Ring>>> = const { RefCell::new(None) };
+
+    /// The device asked about last on this thread, and whether it leaves traces.
+    static LAST_ASKED: Cell<Option<(u64, bool)>> = const { Cell::new(None) };
+}
 
 /// Reads past the page cache.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,28 +51,120 @@ impl Engine for Direct {
         "direct"
     }
 
-    fn prepare(&self, file: &File, _status: &Status) -> io::Result<Origin> {
+    fn prepare(&self, file: &File, status: &Status) -> io::Result<Origin> {
         // Asking is not enough: encrypted and compressed files accept the flag and then read
-        // through the cache. Only what the file system says of the file counts as the medium;
-        // where it does not say, the flag is set all the same and the cache gets the credit.
-        let proved = match file.direct_alignment() {
-            Ok(Some(alignment)) if alignment.offset as usize <= ALIGNMENT_BYTES => Origin::Media,
-            Ok(_) => return Ok(Origin::Cache),
-            Err(_) => Origin::Cache,
+        // through the cache. Only what the file system says of the file counts as the medium, or
+        // that reading it leaves no trace in the cache.
+        let origin = match told(file) {
+            Some(Origin::Cache) => return Ok(Origin::Cache),
+            Some(Origin::Media) => Origin::Media,
+            None => {
+                UNTOLD.store(true, Ordering::Relaxed);
+                untraced(file, status)
+            }
         };
         match file.set_uncached() {
-            Ok(()) => Ok(proved),
+            Ok(()) => Ok(origin),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(Origin::Cache),
             Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Origin::Cache),
             Err(error) => Err(error),
         }
     }
 
+    fn confirm(&self, file: &File, status: &Status, prepared: Origin) -> Origin {
+        // Asking once more is for file systems that do not tell; most runs never meet one.
+        if prepared == Origin::Cache || !UNTOLD.load(Ordering::Relaxed) {
+            return prepared;
+        }
+        told(file).unwrap_or_else(|| untraced(file, status))
+    }
+
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         file.read_at(buffer, offset)
     }
 
+    fn read_many(&self, reads: &mut [ReadAt<'_>]) {
+        if reads.len() > 1 {
+            RING.with_borrow_mut(|ring| {
+                if let Some(ring) = ring.get_or_insert_with(new_ring) {
+                    ring.read_all(reads);
+                }
+            });
+        }
+        for read in reads {
+            if read.outcome.as_ref().is_err_and(|error| is_undone(error.kind())) {
+                read.outcome = self.read_at(read.file, read.buffer, read.offset);
+            }
+        }
+    }
+
+    fn in_flight(&self) -> usize {
+        // Tried once, before the run: its threads then know what to take on.
+        if new_ring().is_some() { IN_FLIGHT } else { 1 }
+    }
+
     fn alignment(&self) -> usize {
         ALIGNMENT_BYTES
+    }
+
+    fn notice(&self) -> Option<String> {
+        REFUSAL.get().cloned()
+    }
+}
+
+/// Returns where the file system says that direct reads of a file come from, if it says.
+fn told(file: &File) -> Option<Origin> {
+    match file.direct_alignment() {
+        Ok(Some(alignment)) if alignment.offset as usize <= ALIGNMENT_BYTES => Some(Origin::Media),
+        Ok(_) => Some(Origin::Cache),
+        Err(_) => None,
+    }
+}
+
+/// Returns the medium if nothing of a file is in the page cache.
+///
+/// So before the reading and after it: then no byte went through the cache. Reads that do go
+/// through it fill it, and the latest to come are the last that the system puts out again. Of a
+/// file that was cached already this shows nothing, and of an empty one there is nothing to show.
+fn untraced(file: &File, status: &Status) -> Origin {
+    if status.length > 0
+        && leaves_traces(file, status.device)
+        && cached_bytes(file, status.length).is_ok_and(|bytes| bytes == 0)
+    {
+        return Origin::Media;
+    }
+    Origin::Cache
+}
+
+/// Says whether what a file system has in memory is in the page cache and nowhere else.
+fn leaves_traces(file: &File, device: u64) -> bool {
+    if let Some((last, answer)) = LAST_ASKED.get()
+        && last == device
+    {
+        return answer;
+    }
+    let name = file.file_system().map(|file_system| file_system.name);
+    let answer = name.is_ok_and(|name| TRACED.contains(&&*name));
+    LAST_ASKED.set(Some((device, answer)));
+    answer
+}
+
+/// Says whether an error of the ring leaves it to this thread to read.
+fn is_undone(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{Interrupted, Unsupported, WouldBlock};
+    matches!(kind, Interrupted | Unsupported | WouldBlock)
+}
+
+fn new_ring() -> Option<Ring> {
+    match Ring::new(IN_FLIGHT as u32) {
+        Ok(ring) => Some(ring),
+        Err(error) => {
+            REFUSAL.get_or_init(|| {
+                let reason = error.to_string();
+                let reason = reason.split(" (os error").next().unwrap_or(&reason).to_lowercase();
+                format!("no io_uring here ({reason}): each thread reads one chunk at a time")
+            });
+            None
+        }
     }
 }

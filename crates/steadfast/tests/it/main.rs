@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod account;
 mod anomaly;
 mod check;
 mod damage;
 mod formats;
 mod image;
+mod media;
 mod schedule;
 mod seals;
 mod tree;

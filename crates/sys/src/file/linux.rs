@@ -90,10 +90,17 @@ fn entries_into(
     Ok(())
 }
 
-/// Sets `O_DIRECT` on the open file.
+/// Sets `O_DIRECT` on the open file, in one call where the access need not be recorded.
+///
+/// The flags are known, so they are not asked for. `O_NONBLOCK`, without meaning for reads of
+/// regular files, is left out: because of it a ring would refuse reads that have to wait.
 pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(file)?;
-    match rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT) {
+    let set = |flags| rustix::fs::fcntl_setfl(file, flags);
+    let outcome = match set(OFlags::DIRECT | NO_ACCESS_TIME) {
+        Err(Errno::PERM) => set(OFlags::DIRECT),
+        outcome => outcome,
+    };
+    match outcome {
         Err(Errno::INVAL) => {
             let reason = "the file system does not offer direct reads";
             Err(io::Error::new(io::ErrorKind::Unsupported, reason))

@@ -73,10 +73,10 @@ pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::fs::fcntl_nocache(file, true)?)
 }
 
-/// Returns the page size: the system splits what is not aligned to it and caches the ends.
+/// Refuses: reads may have any alignment, and what is cached comes from the cache all the same.
 pub(super) fn direct_alignment(_file: BorrowedFd<'_>) -> io::Result<Option<DirectAlignment>> {
-    let page = u32::try_from(rustix::param::page_size()).map_err(io::Error::other)?;
-    Ok(Some(DirectAlignment { memory: page, offset: page }))
+    let reason = "macOS does not say whether reads are direct";
+    Err(io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 
 /// Turns read-ahead on, should it be off.

@@ -4,6 +4,7 @@
 
 mod attributes;
 mod cached;
+mod flight;
 mod levels;
 mod listing;
 mod opening;

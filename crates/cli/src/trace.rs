@@ -1,0 +1,90 @@
+//! The file of `--trace`: what the threads of a run did, written as they say it.
+//!
+//! In: spans, from all threads. Out: a file, which must not have been there before. The words are
+//! the report's; memory holds one buffer.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context as _;
+use steadfast::cost::{Span, SpanSink};
+use steadfast_report::trace::Trace;
+
+/// A trace that is being written.
+#[derive(Debug)]
+pub(crate) struct TraceFile {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    trace: Trace,
+    /// Rendered and not yet written.
+    page: Vec<u8>,
+    writer: BufWriter<File>,
+    /// What went wrong first; nothing is written after it, or after the end.
+    ended: Option<io::Result<()>>,
+}
+
+impl TraceFile {
+    /// Begins a new file.
+    ///
+    /// # Errors
+    /// If there is a file of this name, which may be one that is to be kept; or the system's.
+    pub(crate) fn create(path: &Path) -> anyhow::Result<TraceFile> {
+        let file = File::create_new(path)
+            .with_context(|| format!("cannot make the trace `{}`", path.display()))?;
+        let state = State {
+            trace: Trace::default(),
+            page: Vec::new(),
+            writer: BufWriter::new(file),
+            ended: None,
+        };
+        Ok(TraceFile { path: path.to_owned(), state: Mutex::new(state) })
+    }
+
+    /// Writes the end.
+    ///
+    /// # Errors
+    /// If anything could not be written.
+    pub(crate) fn finish(&self) -> anyhow::Result<()> {
+        let mut state = self.state();
+        state.write(|trace, page| trace.end(page));
+        let result = match state.ended.replace(Ok(())) {
+            Some(failed) => failed,
+            None => state.writer.flush(),
+        };
+        result.with_context(|| format!("cannot write the trace `{}`", self.path.display()))
+    }
+
+    /// A thread that panicked while it wrote leaves a trace that is cut short and no worse.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn write(&mut self, render: impl FnOnce(&mut Trace, &mut Vec<u8>)) {
+        if self.ended.is_some() {
+            return;
+        }
+        self.page.clear();
+        render(&mut self.trace, &mut self.page);
+        if let Err(error) = self.writer.write_all(&self.page) {
+            self.ended = Some(Err(error));
+        }
+    }
+}
+
+impl SpanSink for TraceFile {
+    fn thread(&self, thread: usize, name: &str) {
+        self.state().write(|trace, page| trace.thread(thread, name, page));
+    }
+
+    fn spans(&self, thread: usize, spans: &[Span]) {
+        self.state().write(|trace, page| trace.spans(thread, spans, page));
+    }
+}

@@ -1,0 +1,355 @@
+//! Every thread's time → what the run is bound by.
+//!
+//! In: the account of a run. Out: the least time that each of its means needs for what was asked of
+//! it, and the part of the work without which the run would be fastest. Pure; `docs/cost.md` has
+//! the reasoning and an example.
+
+use super::{Cost, Role, Stage, ThreadCost};
+
+/// Where the time of a run went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Time that the run took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Processors that the process may use.
+    pub processors: usize,
+    /// Threads that hash.
+    pub workers: usize,
+    /// Every thread of the run: workers, readers, the walk, the report.
+    pub threads: Vec<ThreadCost>,
+    /// Time that the storage needs for what it was asked for, at the best rate that it kept up
+    /// during the run, in nanoseconds; 0 if nothing waited for it.
+    pub storage_ns: u64,
+    /// Time that hashing the longest file takes, since one message cannot be divided, in
+    /// nanoseconds; 0 if no file was ever hashed by itself.
+    pub longest_file_ns: u64,
+}
+
+/// Means that a run has, each of which can be used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// The processors, shared by all threads.
+    Processors,
+    /// The threads that hash and store.
+    Workers,
+    /// The storage, as reading finds it.
+    Storage,
+    /// The one thread that lists directories.
+    Walk,
+    /// The one thread that reports.
+    Report,
+    /// The one thread that can hash the longest file.
+    LongestFile,
+}
+
+impl Resource {
+    /// Every resource.
+    pub const ALL: [Resource; 6] = [
+        Resource::Processors,
+        Resource::Workers,
+        Resource::Storage,
+        Resource::Walk,
+        Resource::Report,
+        Resource::LongestFile,
+    ];
+
+    /// Returns the name as documents show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Processors => "processors",
+            Resource::Workers => "workers",
+            Resource::Storage => "storage",
+            Resource::Walk => "walk",
+            Resource::Report => "report",
+            Resource::LongestFile => "longest_file",
+        }
+    }
+}
+
+/// A part of the work that a run can be bound by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// The work of a stage; of walking, storing and reporting also its waiting.
+    Stage(Stage),
+    /// What opening and reading wait for.
+    Storage,
+}
+
+impl Bound {
+    /// Every part of the work.
+    pub const ALL: [Bound; 7] = [
+        Bound::Stage(Stage::Walk),
+        Bound::Stage(Stage::Open),
+        Bound::Stage(Stage::Read),
+        Bound::Stage(Stage::Hash),
+        Bound::Stage(Stage::Store),
+        Bound::Stage(Stage::Report),
+        Bound::Storage,
+    ];
+
+    /// Returns the name as documents show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bound::Stage(stage) => stage.name(),
+            Bound::Storage => "storage",
+        }
+    }
+
+    fn place(self) -> usize {
+        match self {
+            Bound::Stage(stage) => stage as usize,
+            Bound::Storage => 6,
+        }
+    }
+}
+
+/// A time below which a run cannot come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// What is used up then.
+    pub resource: Resource,
+    /// What uses most of it.
+    pub bound: Bound,
+    /// The least time of the run, if nothing else took any, in nanoseconds.
+    pub least_ns: u64,
+    /// The part of that time that `bound` has, in nanoseconds.
+    pub part_ns: u64,
+}
+
+/// What holds a run back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// What binds it, by the part without which the run would be fastest.
+    pub limit: Limit,
+    /// The share of the run's time that this part takes of the resource, 0 to 1.
+    pub share: f64,
+    /// What would bind the run if that part took no time.
+    pub next: Option<Limit>,
+}
+
+/// Nanoseconds that a resource needs, for each of [`Bound::ALL`].
+type Parts = [f64; 7];
+
+impl Account {
+    /// Returns the time of all threads together.
+    pub fn cost(&self) -> Cost {
+        self.cost_of(|_| true)
+    }
+
+    /// Returns the time of all threads of a role together.
+    pub fn cost_of(&self, wanted: impl Fn(Role) -> bool) -> Cost {
+        let mut sum = Cost::default();
+        for thread in self.threads.iter().filter(|thread| wanted(thread.role)) {
+            sum.merge(&thread.cost);
+        }
+        sum
+    }
+
+    /// Returns the limit that each resource sets, the highest first; those that set none are left
+    /// out.
+    pub fn limits(&self) -> Vec<Limit> {
+        let limits = Resource::ALL.map(|resource| limit(resource, &self.parts(resource)));
+        let mut limits: Vec<Limit> = limits.into_iter().flatten().collect();
+        limits.sort_by_key(|limit| std::cmp::Reverse(limit.least_ns));
+        limits
+    }
+
+    /// Returns what binds the run, if it did anything.
+    pub fn bounds(&self) -> Option<Bounds> {
+        let parts = Resource::ALL.map(|resource| (resource, self.parts(resource)));
+        let highest = |without: Option<Bound>| {
+            let limits = parts.iter().filter_map(|&(resource, mut parts)| {
+                if let Some(bound) = without {
+                    parts[bound.place()] = 0.0;
+                }
+                limit(resource, &parts)
+            });
+            // The first of equals, in the order of `Resource::ALL`.
+            limits.reduce(|best, next| if next.least_ns > best.least_ns { next } else { best })
+        };
+        let top = highest(None)?;
+        let (_, of_top) = parts.into_iter().find(|&(resource, _)| resource == top.resource)?;
+        let least_ns = |bound| highest(Some(bound)).map_or(0, |limit| limit.least_ns);
+        let bound = Bound::ALL.into_iter().min_by_key(|&bound| {
+            // Where two limits are as high, leaving out a part of one gains nothing yet.
+            (least_ns(bound), std::cmp::Reverse(of_top[bound.place()] as u64))
+        })?;
+        // One part may use up two resources; it is told by the one of which it takes most.
+        let taken = |&&(_, parts): &&(Resource, Parts)| parts[bound.place()] as u64;
+        let (resource, parts_there) = parts.iter().rev().max_by_key(taken)?;
+        let part_ns = parts_there[bound.place()] as u64;
+        let least_ns = parts_there.iter().sum::<f64>() as u64;
+        Some(Bounds {
+            limit: Limit { resource: *resource, bound, least_ns, part_ns },
+            share: part_ns as f64 / self.elapsed_ns.max(1) as f64,
+            next: highest(Some(bound)),
+        })
+    }
+
+    /// Returns what a resource's least time is made of.
+    fn parts(&self, resource: Resource) -> Parts {
+        let mut parts = Parts::default();
+        match resource {
+            Resource::Processors => {
+                // Thread by thread: a reader's waiting says nothing of how a worker's time goes.
+                for thread in &self.threads {
+                    for stage in Stage::BUSY {
+                        parts[stage as usize] +=
+                            thread.cost.processor_ns_of(stage) as f64 / self.processors as f64;
+                    }
+                }
+            }
+            Resource::Workers => {
+                for thread in self.threads.iter().filter(|thread| thread.role == Role::Worker) {
+                    for stage in Stage::BUSY {
+                        parts[stage as usize] +=
+                            thread.cost.processor_ns_of(stage) as f64 / self.workers as f64;
+                    }
+                    // While a worker waits for a read, another thread may read; nobody else stores.
+                    parts[Stage::Store as usize] +=
+                        thread.cost.waited_ns(Stage::Store) as f64 / self.workers as f64;
+                }
+            }
+            Resource::Storage => parts[Bound::Storage.place()] = self.storage_ns as f64,
+            Resource::Walk => self.add_single(Role::Walk, Stage::Walk, &mut parts),
+            Resource::Report => self.add_single(Role::Report, Stage::Report, &mut parts),
+            Resource::LongestFile => parts[Stage::Hash as usize] = self.longest_file_ns as f64,
+        }
+        // Rates of different moments may make a little more than the whole.
+        let (sum, elapsed_ns) = (parts.iter().sum::<f64>(), self.elapsed_ns as f64);
+        if sum > elapsed_ns { parts.map(|part| part * elapsed_ns / sum) } else { parts }
+    }
+
+    fn add_single(&self, role: Role, stage: Stage, parts: &mut Parts) {
+        let cost = self.cost_of(|other| other == role);
+        parts[stage as usize] += (cost.processor_ns_of(stage) + cost.waited_ns(stage)) as f64;
+    }
+}
+
+fn limit(resource: Resource, parts: &Parts) -> Option<Limit> {
+    let most = |bound: &Bound| parts[bound.place()] as u64;
+    let bound = Bound::ALL.into_iter().max_by_key(most)?;
+    let least_ns = parts.iter().sum::<f64>() as u64;
+    (least_ns > 0).then_some(Limit { resource, bound, least_ns, part_ns: most(&bound) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread that took so long for stages, and of that waited so long.
+    fn thread(role: Role, stages: &[(Stage, u64, u64)]) -> ThreadCost {
+        let mut cost = Cost::default();
+        for &(stage, elapsed_ns, waited_ns) in stages {
+            cost.add(stage, elapsed_ns);
+            cost.add_waited(stage, waited_ns);
+            cost.processor_ns += elapsed_ns - waited_ns;
+        }
+        ThreadCost { name: String::new(), role, lifetime_ns: cost.total_ns(), cost }
+    }
+
+    fn account(threads: Vec<ThreadCost>) -> Account {
+        let workers = threads.iter().filter(|thread| thread.role == Role::Worker).count();
+        Account { elapsed_ns: 1000, processors: 2, workers, threads, ..Account::default() }
+    }
+
+    fn told(account: &Account) -> (Resource, Bound, f64, Option<(Resource, Bound, u64)>) {
+        let Bounds { limit, share, next } = account.bounds().expect("something was done");
+        let next = next.map(|next| (next.resource, next.bound, next.least_ns));
+        (limit.resource, limit.bound, share, next)
+    }
+
+    const HASH: Bound = Bound::Stage(Stage::Hash);
+    const READ: Bound = Bound::Stage(Stage::Read);
+
+    #[test]
+    fn hashing_binds_and_copying_would_be_next() {
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 900, 0), (Stage::Read, 70, 0)]);
+        let account = account(vec![worker(), worker()]);
+        let next = Some((Resource::Processors, READ, 70));
+        assert_eq!(told(&account), (Resource::Processors, HASH, 0.9, next));
+        assert_eq!(account.limits().len(), 2);
+    }
+
+    #[test]
+    fn storage_binds_however_much_time_threads_wait_elsewhere() {
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 400, 0), (Stage::Read, 600, 500)]);
+        let reader = || thread(Role::Reader, &[(Stage::Read, 1000, 990)]);
+        let mut account = account(vec![worker(), worker(), reader(), reader()]);
+        account.storage_ns = 950;
+        let next = Some((Resource::Processors, HASH, 510));
+        assert_eq!(told(&account), (Resource::Storage, Bound::Storage, 0.95, next));
+        // The same waiting, of a storage that could have been asked for more.
+        account.storage_ns = 300;
+        assert_eq!(told(&account).1, HASH);
+    }
+
+    #[test]
+    fn the_part_counts_without_which_the_run_would_be_fastest() {
+        // Opening takes most, but without hashing, the second limit would be as far away.
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 450, 0), (Stage::Open, 500, 0)]);
+        let mut two = account(vec![worker(), worker()]);
+        assert_eq!(told(&two).1, Bound::Stage(Stage::Open));
+        // A walk that takes as long as all without either leaves nothing to choose by but size.
+        two.threads.push(thread(Role::Walk, &[(Stage::Walk, 900, 890)]));
+        assert_eq!(told(&two).1, Bound::Stage(Stage::Open));
+        assert_eq!(told(&two).3.map(|next| next.0), Some(Resource::Walk));
+    }
+
+    #[test]
+    fn one_thread_binds_where_only_one_can_do_it() {
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 300, 0)]);
+        for (role, stage, resource) in [
+            (Role::Walk, Stage::Walk, Resource::Walk),
+            (Role::Report, Stage::Report, Resource::Report),
+        ] {
+            let one = account(vec![worker(), worker(), thread(role, &[(stage, 980, 600)])]);
+            let (found, bound, share, next) = told(&one);
+            assert_eq!((found, bound, share), (resource, Bound::Stage(stage), 0.98));
+            assert_eq!(next, Some((Resource::Processors, HASH, 300)));
+        }
+        let mut file = account(vec![thread(Role::Worker, &[(Stage::Hash, 990, 0)]), worker()]);
+        file.longest_file_ns = 985;
+        assert_eq!(told(&file), (Resource::LongestFile, HASH, 0.985, None));
+    }
+
+    #[test]
+    fn writing_tags_holds_workers_and_not_processors() {
+        let worker = || thread(Role::Worker, &[(Stage::Store, 950, 940), (Stage::Hash, 40, 0)]);
+        let bound = told(&account(vec![worker(), worker()]));
+        let next = Some((Resource::Processors, HASH, 40));
+        assert_eq!(bound, (Resource::Workers, Bound::Stage(Stage::Store), 0.95, next));
+    }
+
+    #[test]
+    fn a_part_is_told_by_the_resource_of_which_it_takes_most() {
+        // The processors are used up more, yet without hashing the run would gain most.
+        let worker =
+            |hash_ns| thread(Role::Worker, &[(Stage::Hash, hash_ns, 0), (Stage::Read, 600, 0)]);
+        let mut one = account(vec![worker(300), worker(300)]);
+        one.longest_file_ns = 590;
+        assert_eq!(one.limits()[0].resource, Resource::Processors);
+        let next = Some((Resource::Processors, READ, 600));
+        assert_eq!(
+            told(&one),
+            (Resource::Processors, READ, 0.6, Some((Resource::LongestFile, HASH, 590)))
+        );
+        one.longest_file_ns = 620;
+        assert_eq!(told(&one), (Resource::LongestFile, HASH, 0.62, next));
+    }
+
+    #[test]
+    fn fewer_workers_than_processors_bind_by_themselves() {
+        let bound = told(&account(vec![thread(Role::Worker, &[(Stage::Hash, 980, 0)])]));
+        assert_eq!(bound, (Resource::Workers, HASH, 0.98, None));
+    }
+
+    #[test]
+    fn no_limit_is_beyond_the_run_and_nothing_bounds_nothing() {
+        let mut late = account(vec![thread(Role::Worker, &[(Stage::Hash, 10, 0)])]);
+        late.storage_ns = 5000;
+        assert_eq!(late.limits()[0].least_ns, 1000);
+        assert_eq!(Account::default().bounds(), None);
+        assert!(Account::default().limits().is_empty());
+    }
+}

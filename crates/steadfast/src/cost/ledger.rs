@@ -1,0 +1,144 @@
+//! The accounts of all threads of a run, while it goes on.
+//!
+//! In: what the threads' clocks hand in. Out: an [`Account`] at any moment. Knows threads by their
+//! place only.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use steadfast_sys::{clock, machine};
+
+use super::depth::{Depths, Entered};
+use super::trace::Tracer;
+use super::{Account, Cost, Role, SpanSink, Stage, StageClock, ThreadCost};
+
+/// A thread's place in the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadSlot(usize);
+
+/// The accounts of all threads of a run.
+pub(crate) struct Ledger {
+    workers: usize,
+    readers: usize,
+    threads: Vec<Mutex<ThreadCost>>,
+    depths: Mutex<Depths>,
+    files: Mutex<Files>,
+    sink: Option<Arc<dyn SpanSink>>,
+}
+
+/// What is known of single files.
+#[derive(Default)]
+struct Files {
+    len_max: u64,
+    /// Bytes and time of chunks that were hashed with no other.
+    alone_bytes: u64,
+    alone_ns: u64,
+}
+
+impl Ledger {
+    /// Opens an account for each worker and reader, for the walk and for the report.
+    pub(crate) fn new(workers: usize, readers: usize, sink: Option<Arc<dyn SpanSink>>) -> Ledger {
+        let numbered = |role: Role| move |number| (format!("{} {number}", role.name()), role);
+        let threads = (0..workers).map(numbered(Role::Worker));
+        let threads = threads.chain((0..readers).map(numbered(Role::Reader)));
+        let single = [Role::Walk, Role::Report].map(|role| (role.name().to_owned(), role));
+        let threads = threads.chain(single).map(|(name, role)| {
+            Mutex::new(ThreadCost { name, role, lifetime_ns: 0, cost: Cost::default() })
+        });
+        Ledger {
+            workers,
+            readers,
+            threads: threads.collect(),
+            depths: Mutex::new(Depths::new(workers + readers)),
+            files: Mutex::default(),
+            sink,
+        }
+    }
+
+    pub(crate) fn worker(&self, number: usize) -> ThreadSlot {
+        ThreadSlot(number)
+    }
+
+    pub(crate) fn reader(&self, number: usize) -> ThreadSlot {
+        ThreadSlot(self.workers + number)
+    }
+
+    pub(crate) fn walk(&self) -> ThreadSlot {
+        ThreadSlot(self.workers + self.readers)
+    }
+
+    pub(crate) fn report(&self) -> ThreadSlot {
+        ThreadSlot(self.workers + self.readers + 1)
+    }
+
+    /// Says whether anybody listens to spans.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    /// Returns the name of a thread.
+    pub(crate) fn name(&self, slot: ThreadSlot) -> String {
+        locked(&self.threads[slot.0]).name.clone()
+    }
+
+    /// Starts the clock of the calling thread.
+    pub(crate) fn clock(self: &Arc<Ledger>, slot: ThreadSlot) -> StageClock {
+        let tracer = self.sink.as_ref();
+        let tracer = tracer.map(|sink| Tracer::new(Arc::clone(sink), slot.0, &self.name(slot)));
+        StageClock::start(Arc::clone(self), slot, tracer)
+    }
+
+    pub(super) fn hand_in(&self, slot: ThreadSlot, cost: &Cost, lifetime_ns: u64) {
+        let mut thread = locked(&self.threads[slot.0]);
+        thread.cost.merge(cost);
+        thread.lifetime_ns = lifetime_ns;
+    }
+
+    /// Notes that a reading job begins.
+    pub(crate) fn begin_reading(&self) -> Entered {
+        locked(&self.depths).enter(clock::monotonic_ns())
+    }
+
+    /// Notes that a reading job has ended, and how much it fetched.
+    pub(crate) fn end_reading(&self, job: &Entered, units: u64) {
+        locked(&self.depths).leave(job, clock::monotonic_ns(), units);
+    }
+
+    /// Notes how long a chunk took that was hashed with no other.
+    pub(crate) fn hashed_alone(&self, bytes: u64, elapsed_ns: u64) {
+        let mut files = locked(&self.files);
+        files.alone_bytes += bytes;
+        files.alone_ns += elapsed_ns;
+    }
+
+    /// Notes a large file that was hashed.
+    pub(crate) fn hashed_file(&self, len: u64) {
+        let mut files = locked(&self.files);
+        files.len_max = files.len_max.max(len);
+    }
+
+    /// Returns the account so far, of a run that has taken `elapsed_ns`.
+    pub(crate) fn account(&self, elapsed_ns: u64) -> Account {
+        let threads: Vec<ThreadCost> =
+            self.threads.iter().map(|thread| locked(thread).clone()).collect();
+        let mut account = Account {
+            elapsed_ns,
+            processors: machine::logical_cpus(),
+            workers: self.workers,
+            threads,
+            ..Account::default()
+        };
+        let cost = account.cost();
+        let reading_ns = cost.elapsed_ns(Stage::Open) + cost.elapsed_ns(Stage::Read);
+        let waiting = cost.storage_wait_ns() as f64 / reading_ns.max(1) as f64;
+        account.storage_ns = (waiting * locked(&self.depths).least_ns()) as u64;
+        let files = locked(&self.files);
+        let alone_ns_per_byte = files.alone_ns as f64 / files.alone_bytes.max(1) as f64;
+        account.longest_file_ns = (files.len_max as f64 * alone_ns_per_byte) as u64;
+        account
+    }
+}
+
+/// A poisoned lock means that another thread panicked, and the run fails for that.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,94 @@
+//! Where the time of each thread went, one after the other: what a run says to a tracer.
+//!
+//! In: jobs that ended, with their time by stage. Out: [`Span`]s to a [`SpanSink`], some at a time.
+//! Knows no file and no format.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Cost, Stage};
+
+/// Time that one thread gave to one stage within one job.
+///
+/// Spans of a thread follow on each other without gaps. A job that goes from stage to stage and
+/// back, as one that opens and reads fifty small files, has one span for each: their lengths are
+/// exact, their order within the job is that of the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// What the thread did.
+    pub stage: Stage,
+    /// When it began, in nanoseconds on the process's clock.
+    pub start_ns: u64,
+    /// How long it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Bytes that the job was about.
+    pub bytes: u64,
+    /// Files that the job was about.
+    pub files: u64,
+    /// The file, if a job hashed a chunk of only one.
+    pub path: Option<PathBuf>,
+}
+
+/// Takes spans. Calls come from all threads of a run at once; the caller waits.
+pub trait SpanSink: Debug + Send + Sync {
+    /// Hears a thread's name, before its first span. Names come again with each run.
+    fn thread(&self, thread: usize, name: &str);
+
+    /// Takes the next spans of one thread, in order.
+    fn spans(&self, thread: usize, spans: &[Span]);
+}
+
+/// What a job was about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobFacts {
+    pub(crate) bytes: u64,
+    pub(crate) files: u64,
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Spans of a thread that are handed over together.
+const SPANS_PER_CALL: usize = 128;
+
+/// One thread's spans, until there are some more.
+#[derive(Debug)]
+pub(super) struct Tracer {
+    sink: Arc<dyn SpanSink>,
+    thread: usize,
+    spans: Vec<Span>,
+}
+
+impl Tracer {
+    pub(super) fn new(sink: Arc<dyn SpanSink>, thread: usize, name: &str) -> Tracer {
+        sink.thread(thread, name);
+        Tracer { sink, thread, spans: Vec::with_capacity(SPANS_PER_CALL) }
+    }
+
+    /// Lays out what a thread did since `start_ns`: it waited, then it carried out a job.
+    pub(super) fn job(&mut self, mut start_ns: u64, cost: &Cost, facts: JobFacts) {
+        let JobFacts { bytes, files, path } = facts;
+        // A job that hashes closes its files last; every other one opens them first.
+        let order = match cost.elapsed_ns(Stage::Hash) {
+            0 => [Stage::Walk, Stage::Open, Stage::Read, Stage::Store, Stage::Report],
+            _ => [Stage::Hash, Stage::Read, Stage::Store, Stage::Open, Stage::Report],
+        };
+        for stage in [Stage::Wait].into_iter().chain(order) {
+            let elapsed_ns = cost.elapsed_ns(stage);
+            if elapsed_ns == 0 {
+                continue;
+            }
+            let (bytes, files) = if stage == Stage::Wait { (0, 0) } else { (bytes, files) };
+            let path = if stage == Stage::Hash { path.clone() } else { None };
+            self.spans.push(Span { stage, start_ns, elapsed_ns, bytes, files, path });
+            start_ns += elapsed_ns;
+        }
+        if self.spans.len() >= SPANS_PER_CALL {
+            self.flush();
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        self.sink.spans(self.thread, &self.spans);
+        self.spans.clear();
+    }
+}
