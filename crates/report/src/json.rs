@@ -241,6 +241,7 @@ struct CostObject<'a> {
     next: Option<LimitObject>,
     limits: Vec<LimitObject>,
     processors: usize,
+    reads_at_a_time: Option<usize>,
     threads: Vec<ThreadObject<'a>>,
 }
 
@@ -256,6 +257,7 @@ impl<'a> CostObject<'a> {
             next: bounds.and_then(|bounds| bounds.next).map(LimitObject::of),
             limits: account.limits().into_iter().map(LimitObject::of).collect(),
             processors: account.processors,
+            reads_at_a_time: account.reads_at_a_time,
             threads: account.threads.iter().map(ThreadObject::of).collect(),
         }
     }

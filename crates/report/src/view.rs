@@ -103,6 +103,7 @@ pub fn bound_title(limit: &Limit, algorithm: Option<Algorithm>) -> String {
     };
     match limit.resource {
         Resource::LongestFile => format!("{title} of the longest file"),
+        Resource::Reads => format!("{title} with few readers"),
         _ => title.to_owned(),
     }
 }
@@ -112,7 +113,7 @@ pub fn resource_title(resource: Resource) -> &'static str {
     match resource {
         Resource::Processors => "processor time",
         Resource::Workers => "worker time",
-        Resource::Storage | Resource::Walk | Resource::Report | Resource::LongestFile => "the run",
+        _ => "the run",
     }
 }
 

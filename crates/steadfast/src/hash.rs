@@ -205,7 +205,12 @@ impl Pipeline {
             room: Condvar::new(),
             outbox: Outbox::new(),
             links: Links::new(),
-            ledger: Arc::new(Ledger::new(settings.workers, settings.readers, trace)),
+            ledger: Arc::new(Ledger::new(
+                settings.workers,
+                settings.readers,
+                settings.queue_depth,
+                trace,
+            )),
             bytes_read: AtomicU64::new(0),
             bytes_passed: AtomicU64::new(0),
             notices: Mutex::new(Vec::new()),

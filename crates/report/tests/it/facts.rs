@@ -108,6 +108,7 @@ fn account() -> Account {
         elapsed_ns: 41_200_000_000,
         processors: 2,
         workers: 2,
+        reads_at_a_time: None,
         threads: vec![
             thread("worker 0", Role::Worker, &worker),
             thread("worker 1", Role::Worker, &worker),

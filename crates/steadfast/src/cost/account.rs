@@ -15,6 +15,8 @@ pub struct Account {
     pub processors: usize,
     /// Threads that hash.
     pub workers: usize,
+    /// Reading jobs that may go on at a time, if fewer than there are threads for them.
+    pub reads_at_a_time: Option<usize>,
     /// Every thread of the run: workers, readers, the walk, the report.
     pub threads: Vec<ThreadCost>,
     /// Time that the storage needs for what it was asked for, at the best rate that it kept up
@@ -34,6 +36,8 @@ pub enum Resource {
     Workers,
     /// The storage, as reading finds it.
     Storage,
+    /// The turns to read, where only so many threads may at a time.
+    Reads,
     /// The one thread that lists directories.
     Walk,
     /// The one thread that reports.
@@ -44,10 +48,11 @@ pub enum Resource {
 
 impl Resource {
     /// Every resource.
-    pub const ALL: [Resource; 6] = [
+    pub const ALL: [Resource; 7] = [
         Resource::Processors,
         Resource::Workers,
         Resource::Storage,
+        Resource::Reads,
         Resource::Walk,
         Resource::Report,
         Resource::LongestFile,
@@ -59,6 +64,7 @@ impl Resource {
             Resource::Processors => "processors",
             Resource::Workers => "workers",
             Resource::Storage => "storage",
+            Resource::Reads => "reads",
             Resource::Walk => "walk",
             Resource::Report => "report",
             Resource::LongestFile => "longest_file",
@@ -211,6 +217,16 @@ impl Account {
                 }
             }
             Resource::Storage => parts[Bound::Storage.place()] = self.storage_ns as f64,
+            Resource::Reads => {
+                if let Some(turns) = self.reads_at_a_time {
+                    let cost = self.cost_of(|role| matches!(role, Role::Worker | Role::Reader));
+                    let turns = turns.max(1) as f64;
+                    for stage in [Stage::Open, Stage::Read] {
+                        parts[stage as usize] += cost.processor_ns_of(stage) as f64 / turns;
+                    }
+                    parts[Bound::Storage.place()] += cost.storage_wait_ns() as f64 / turns;
+                }
+            }
             Resource::Walk => self.add_single(Role::Walk, Stage::Walk, &mut parts),
             Resource::Report => self.add_single(Role::Report, Stage::Report, &mut parts),
             Resource::LongestFile => parts[Stage::Hash as usize] = self.longest_file_ns as f64,
@@ -336,6 +352,18 @@ mod tests {
         );
         one.longest_file_ns = 620;
         assert_eq!(told(&one), (Resource::LongestFile, HASH, 0.62, next));
+    }
+
+    #[test]
+    fn reading_in_turns_binds_as_if_one_thread_did_it() {
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 100, 0), (Stage::Read, 470, 40)]);
+        let mut turns = account(vec![worker(), worker()]);
+        assert_eq!(told(&turns).0, Resource::Processors);
+        turns.reads_at_a_time = Some(1);
+        let next = Some((Resource::Processors, HASH, 100));
+        assert_eq!(told(&turns), (Resource::Reads, READ, 0.86, next));
+        turns.reads_at_a_time = Some(2);
+        assert_eq!(turns.bounds().map(|bounds| bounds.limit.least_ns), Some(530));
     }
 
     #[test]

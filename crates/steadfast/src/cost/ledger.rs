@@ -19,6 +19,7 @@ pub(crate) struct ThreadSlot(usize);
 pub(crate) struct Ledger {
     workers: usize,
     readers: usize,
+    reads_at_a_time: Option<usize>,
     threads: Vec<Mutex<ThreadCost>>,
     depths: Mutex<Depths>,
     files: Mutex<Files>,
@@ -36,7 +37,12 @@ struct Files {
 
 impl Ledger {
     /// Opens an account for each worker and reader, for the walk and for the report.
-    pub(crate) fn new(workers: usize, readers: usize, sink: Option<Arc<dyn SpanSink>>) -> Ledger {
+    pub(crate) fn new(
+        workers: usize,
+        readers: usize,
+        reads_at_a_time: usize,
+        sink: Option<Arc<dyn SpanSink>>,
+    ) -> Ledger {
         let numbered = |role: Role| move |number| (format!("{} {number}", role.name()), role);
         let threads = (0..workers).map(numbered(Role::Worker));
         let threads = threads.chain((0..readers).map(numbered(Role::Reader)));
@@ -47,6 +53,7 @@ impl Ledger {
         Ledger {
             workers,
             readers,
+            reads_at_a_time: Some(reads_at_a_time).filter(|&turns| turns < workers + readers),
             threads: threads.collect(),
             depths: Mutex::new(Depths::new(workers + readers)),
             files: Mutex::default(),
@@ -124,6 +131,7 @@ impl Ledger {
             elapsed_ns,
             processors: machine::logical_cpus(),
             workers: self.workers,
+            reads_at_a_time: self.reads_at_a_time,
             threads,
             ..Account::default()
         };

@@ -176,7 +176,7 @@ impl Worker<'_> {
         let mut room = Room { buffer, used: 0, files: Vec::new() };
         let mut items = items.into_iter();
         for item in items.by_ref() {
-            let (opened, event) = match item {
+            let (opened, mut event) = match item {
                 Item::Opened(opened, event) => (opened, event),
                 Item::Found(number, entry) => match self.open(number, entry) {
                     Some(opened) => opened,
@@ -184,15 +184,18 @@ impl Worker<'_> {
                 },
             };
             if opened.status.length > SMALL_LEN_BYTES_MAX {
+                event.elapsed_ns += self.clock.lap(Stage::Open);
                 let hasher = FileHasher::new(opened.algorithms, self.shared.lanes.backend());
                 done.large.push((Arc::from(opened), Running { hasher, event }));
                 if done.large.len() >= large_max {
                     break;
                 }
             } else if room.used + self.span(opened.status.length) > room.buffer.len() {
+                event.elapsed_ns += self.clock.lap(Stage::Open);
                 done.returned.push(Item::Opened(opened, event));
                 break;
             } else {
+                event.elapsed_ns += self.clock.small_opened();
                 self.read_small(opened, event, &mut room);
             }
         }
@@ -247,13 +250,13 @@ impl Worker<'_> {
         };
         let status = if settled { self.settle(&file, status, &mut event) } else { status };
         let origin = self.shared.engine.prepare(&file, &status);
-        event.elapsed_ns += self.clock.lap(Stage::Open);
         match origin {
             Ok(origin) => {
                 event.origin = Some(origin);
                 Some((Box::new(Opened { number, file, status, algorithms }), event))
             }
             Err(error) => {
+                event.elapsed_ns += self.clock.lap(Stage::Open);
                 let contents = Contents::Failed(Trouble::from_io("read", &error));
                 self.conclude(&Opened { number, file, status, algorithms }, event, contents);
                 self.clock.lap(Stage::Store);
@@ -304,7 +307,7 @@ impl Worker<'_> {
         {
             return self.read_unsized(*opened, event, &mut room.buffer[start..]);
         }
-        event.elapsed_ns += self.clock.lap(Stage::Read);
+        event.elapsed_ns += self.clock.small_read();
         let contents = match result {
             Ok((read, after)) => {
                 event.bytes_read = read as u64;

@@ -133,6 +133,7 @@ struct Slowness {
     read_ns_per_byte: u64,
     store_ns_per_tag: u64,
     report_ns_per_event: u64,
+    queue_depth: Option<usize>,
     backend: Option<Backend>,
     trace: Option<Arc<dyn SpanSink>>,
 }
@@ -140,6 +141,7 @@ struct Slowness {
 fn run(tree: &Tree, verb: Verb, slowness: &Slowness, brake: &Arc<Brake>) -> Summary {
     let options = Options {
         workers: Some(2),
+        queue_depth: Some(slowness.queue_depth.unwrap_or(usize::MAX)),
         backend: slowness.backend,
         trace: slowness.trace.clone(),
         ..Options::default()
@@ -244,6 +246,28 @@ fn reading_that_sleeps_is_waiting_for_the_storage() {
             });
         (account, result)
     });
+}
+
+#[test]
+fn reading_in_turns_binds_though_the_processors_are_idle() {
+    let tree = mixed_tree();
+    for spins in [false, true] {
+        attempts(|| {
+            let brake = Brake::that(spins);
+            let slow = Slowness { read_ns_per_byte: 30, ..Slowness::default() };
+            let slowness = Slowness { queue_depth: Some(1), ..slow };
+            let account = run(&tree, Verb::Hash, &slowness, &brake).account;
+            let (resource, bound) = bound_of(&account);
+            let right = match spins {
+                false => bound == Bound::Storage,
+                true => (resource, bound) == (Resource::Reads, Bound::Stage(Stage::Read)),
+            };
+            let known_ns = if spins { brake.processor_ns() } else { brake.elapsed_ns() };
+            let result = is("bound", (resource, bound), right)
+                .and_then(|()| fits("part", part_ns(&account, 1), known_ns));
+            (account, result)
+        });
+    }
 }
 
 #[test]
