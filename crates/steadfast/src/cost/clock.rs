@@ -105,7 +105,7 @@ impl StageClock {
             count % SMALL_FILES_PER_SPLIT == 1 || count == 0 || last_ns > QUICK_FILE_NS_MAX;
         self.small.example = count % SMALL_FILES_PER_SPLIT == 1;
         self.small.last_ns = if self.small.split { self.lap(Stage::Open) } else { 0 };
-        if self.small.split && self.small.example {
+        if self.small.example {
             self.small.opened_ns += self.small.last_ns;
         }
         self.small.last_ns
