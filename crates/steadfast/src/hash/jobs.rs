@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use steadfast_digest::Message;
 use steadfast_sys::clock;
-use steadfast_sys::file::{AlignedBuffer, File, FileKind, Status};
+use steadfast_sys::file::{AlignedBuffer, FileKind, Status};
 
 use super::contents::{Contents, FileHasher};
 use super::links::Claim;
@@ -248,7 +248,9 @@ impl Worker<'_> {
                 return None;
             }
         };
-        let status = if settled { self.settle(&file, status, &mut event) } else { status };
+        if settled {
+            self.settle(&status, &mut event);
+        }
         let origin = self.shared.engine.prepare(&file, &status);
         match origin {
             Ok(origin) => {
@@ -269,21 +271,20 @@ impl Worker<'_> {
     ///
     /// File systems stamp changes by a clock that moves in steps. Of two changes in one step, one
     /// before the file is read and one after, the second would leave no trace but in the bytes,
-    /// and the next check would call an edit decay.
-    fn settle(&mut self, file: &File, status: Status, event: &mut FileEvent) -> Status {
+    /// and the next check would call an edit decay. The look before the wait stays the first one: a
+    /// file that changes during it is unstable.
+    fn settle(&mut self, status: &Status, event: &mut FileEvent) {
         let mtime_ns = status.mtime.as_nanoseconds();
         let step_ns = if status.mtime.nanoseconds == 0 { COARSE_STEP_NS } else { FINE_STEP_NS };
         let age_ns = clock::utc_now().as_nanoseconds() - mtime_ns;
         // Times to come were set by hand, or by another machine's clock: no write here bears them.
         if !(-step_ns..step_ns).contains(&age_ns) {
-            return status;
+            return;
         }
         let rest_ns = u64::try_from(step_ns - age_ns).expect("between 0 and two steps");
         event.elapsed_ns += self.clock.lap(Stage::Open);
         thread::sleep(Duration::from_nanos(rest_ns));
         self.clock.lap(Stage::Wait);
-        // Without a second look the first one stands, and the look after reading will differ.
-        file.status().unwrap_or(status)
     }
 
     /// Finishes an entry that never became an open file.
