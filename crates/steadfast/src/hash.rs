@@ -107,7 +107,7 @@ impl Settings {
         let chunk_len = if workers > 16 { 64 << 10 } else { 256 << 10 };
         let chunks_max = CHUNKS_LEN_BYTES_MAX / chunk_len;
         let large = (workers * lanes.count()).min(chunks_max / 3).max(workers);
-        let readers = (2 * workers).clamp(4, 16);
+        let readers = (4 * workers).clamp(4, 16);
         let batches = 2 * workers + readers.min(workers);
         let batch_len = (BATCHES_LEN_BYTES_MAX / batches).min(batch_len).max(2 << 16);
         // Of the files that may be open, an eighth is for directories of entries that wait, an
@@ -170,6 +170,8 @@ struct Shared {
     bytes_read: AtomicU64,
     bytes_passed: AtomicU64,
     notices: Mutex<Vec<Notice>>,
+    /// Entries that the walk handed on.
+    fed: AtomicU64,
     stop: Arc<AtomicBool>,
     /// Whether a thread panicked.
     failed: AtomicBool,
@@ -214,6 +216,7 @@ impl Pipeline {
             bytes_read: AtomicU64::new(0),
             bytes_passed: AtomicU64::new(0),
             notices: Mutex::new(Vec::new()),
+            fed: AtomicU64::new(0),
             stop: Arc::default(),
             failed: AtomicBool::new(false),
             threads: AtomicUsize::new(0),
@@ -269,6 +272,11 @@ impl Pipeline {
     /// Says whether every entry that was fed has come out.
     pub(crate) fn is_complete(&self) -> bool {
         self.shared.schedule().is_over() && self.shared.outbox.is_empty()
+    }
+
+    /// Says whether as many events came out as entries went in: anything else is a defect.
+    pub(crate) fn has_told_all(&self) -> bool {
+        self.shared.outbox.given() == self.shared.fed.load(Ordering::Acquire)
     }
 
     /// Returns the bytes read so far, files under way included, and those of files passed by.
@@ -463,6 +471,7 @@ impl Feeder {
     pub(crate) fn end(mut self) {
         self.flush();
         let shared = &self.thread.shared;
+        shared.fed.store(self.next, Ordering::Release);
         shared.schedule().end_of_walk();
         if let Some(clock) = self.clock.take() {
             clock.close();

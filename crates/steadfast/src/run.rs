@@ -230,10 +230,7 @@ pub fn run_with(
         clock: pipeline.report_clock(),
     };
     let stopped = collector.follow(&pipeline, options, survey.as_ref(), start);
-    if pipeline.has_failed() {
-        let error = std::io::Error::other("a thread of the run failed: this is a defect");
-        return Err(Error::system("finish the run", error));
-    }
+    ensure_whole(&pipeline, stopped)?;
     let mut notices = pipeline.notices();
     notices.extend(notice_of_origin(options, &collector.summary));
     notices.extend(engine_after.notice().map(|text| Notice { path: None, text }));
@@ -256,6 +253,15 @@ pub fn run_with(
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     summary.account = pipeline.account(summary.elapsed_ns);
     Ok(summary)
+}
+
+/// Makes an end without every file's event an error: never look as if all were well.
+fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
+    if pipeline.has_failed() || !(stopped || pipeline.has_told_all()) {
+        let reason = "a thread failed, or a file was lost on the way: this is a defect";
+        return Err(Error::system("finish the run", std::io::Error::other(reason)));
+    }
+    Ok(())
 }
 
 fn settings_of(selection: &Selection, options: &Options, lanes: Lanes) -> Result<Settings, Error> {

@@ -6,6 +6,7 @@ mod kill;
 mod lists;
 mod names;
 mod output;
+mod rings;
 mod statuses;
 mod sums;
 mod trace;

@@ -28,6 +28,8 @@ pub(super) struct Outbox {
 struct Queue {
     /// Number of the first place.
     first: u64,
+    /// Events that came out.
+    given: u64,
     places: VecDeque<Option<Finished>>,
 }
 
@@ -65,6 +67,7 @@ impl Outbox {
         let ready = queue.places.iter().take_while(|place| place.is_some()).count();
         let events: Vec<Finished> = queue.places.drain(..ready).flatten().collect();
         queue.first += ready as u64;
+        queue.given += ready as u64;
         self.next.store(queue.first, Ordering::Release);
         events
     }
@@ -73,7 +76,14 @@ impl Outbox {
     pub(super) fn take_all(&self) -> Vec<Finished> {
         let mut queue = locked(&self.queue);
         queue.first += queue.places.len() as u64;
-        queue.places.drain(..).flatten().collect()
+        let events: Vec<Finished> = queue.places.drain(..).flatten().collect();
+        queue.given += events.len() as u64;
+        events
+    }
+
+    /// Returns the number of events that were taken.
+    pub(super) fn given(&self) -> u64 {
+        locked(&self.queue).given
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -88,5 +98,25 @@ impl Outbox {
     /// Wakes the taker.
     pub(super) fn notify(&self) {
         self.signal.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::monitor::FilePath;
+
+    #[test]
+    fn what_comes_out_is_counted_and_a_gap_is_not() {
+        let event = |name: &str| Box::new(FileEvent::new(FilePath::whole(Path::new(name))));
+        let outbox = Outbox::new();
+        outbox.put(vec![(2, event("c")), (0, event("a")), (3, event("d"))]);
+        assert_eq!(outbox.take(Duration::ZERO).len(), 1);
+        assert_eq!(outbox.take(Duration::ZERO).len(), 0);
+        assert_eq!(outbox.given(), 1);
+        assert_eq!(outbox.take_all().len(), 2);
+        assert_eq!(outbox.given(), 3, "of four entries");
     }
 }

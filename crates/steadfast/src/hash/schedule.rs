@@ -15,8 +15,9 @@ use crate::cost::JobTime;
 use crate::monitor::{FileEvent, Trouble};
 use crate::walk::Entry;
 
-/// Chunks of one file that may be read ahead of its hashing.
-const AHEAD_MAX: usize = 8;
+/// Chunks of one file that may be read ahead of its hashing. Reading stops there and goes on when
+/// half of them are hashed: to wake a sleeping thread for each chunk costs as much as to copy it.
+const AHEAD_MAX: usize = 16;
 
 /// Share of reading time spent waiting, above which another reader joins in, and below which one
 /// leaves.
@@ -82,6 +83,8 @@ struct Large {
     /// Where the next chunk begins.
     next_offset: u64,
     reads: usize,
+    /// Whether chunks are being read until [`AHEAD_MAX`] are ahead.
+    fills: bool,
     /// Time that reading took and no chunk has carried away yet.
     read_ns: u64,
     broken: Option<Broken>,
@@ -97,9 +100,7 @@ struct Ahead {
 
 impl Large {
     fn wants_read(&self) -> bool {
-        self.broken.is_none()
-            && self.chunks.len() < AHEAD_MAX
-            && self.next_offset < self.opened.status.length
+        self.broken.is_none() && self.fills && self.next_offset < self.opened.status.length
     }
 
     fn can_hash(&self) -> bool {
@@ -271,6 +272,7 @@ impl Schedule {
         let large = &mut self.large[at];
         let Ahead { offset, len, buffer } = large.chunks.pop_front().expect("can_hash looked");
         large.home = me;
+        large.fills |= large.chunks.len() <= AHEAD_MAX / 2;
         Chunk {
             opened: Arc::clone(&large.opened),
             running: large.running.take().expect("can_hash looked"),
@@ -328,6 +330,7 @@ impl Schedule {
         large.chunks.push_back(Ahead { offset, len, buffer: None });
         large.next_offset += len as u64;
         large.reads += 1;
+        large.fills = large.chunks.len() < AHEAD_MAX;
         ChunkWanted {
             opened: Arc::clone(&large.opened),
             offset,
@@ -427,6 +430,7 @@ impl Schedule {
                 chunks: VecDeque::new(),
                 next_offset: 0,
                 reads: 0,
+                fills: true,
                 read_ns: 0,
                 broken: None,
             });

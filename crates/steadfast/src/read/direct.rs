@@ -19,7 +19,7 @@ use super::{Engine, Origin};
 const ALIGNMENT_BYTES: usize = 4096;
 
 /// Reads that one thread has in flight.
-const IN_FLIGHT: usize = 4;
+const IN_FLIGHT: usize = 8;
 
 /// File systems of devices of this machine that have nothing in memory but in the page cache. Not
 /// those of networks and of FUSE, where others answer from theirs; not zfs, which has its own.
