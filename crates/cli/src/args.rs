@@ -3,18 +3,23 @@
 //! In: arguments. Out: plain values; `args/verbs.rs` has one struct for each verb, made of the
 //! groups here, so nothing is written twice.
 
+mod catalogue;
+mod quantity;
 mod selection;
 mod verbs;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
-use steadfast::{Algorithm, Backend, Level, Options, ReadFrom};
+use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Level, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
+pub(crate) use catalogue::{AuditArgs, DocumentArgs, HistoryArgs};
 pub(crate) use verbs::{
-    CheckArgs, Command, HashArgs, RetagArgs, ShowArgs, TagArgs, UntagArgs, UpdateArgs,
+    CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, RetagArgs,
+    ShowArgs, TagArgs, UntagArgs, UpdateArgs,
 };
 
 /// Keep files unchanged, and know what it costs.
@@ -100,6 +105,10 @@ pub(crate) struct EngineArgs {
     /// Read from N places at a time [default: 1 where a disk rotates, else as many as pay]
     #[arg(long, value_name = "N")]
     queue_depth: Option<NonZeroUsize>,
+
+    /// Read at most RATE in a second, as 50MB, so that others get their share
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    rate_limit: Option<u64>,
 }
 
 impl EngineArgs {
@@ -115,6 +124,7 @@ impl EngineArgs {
                 Place::Media => ReadFrom::Media,
             },
             queue_depth: self.queue_depth.map(NonZeroUsize::get),
+            rate_limit_bytes_per_s: self.rate_limit,
             ..Options::default()
         }
     }
@@ -139,6 +149,69 @@ impl AlgorithmArg {
     /// Puts the choice into a run's options.
     pub(crate) fn choose(&self, options: Options) -> Options {
         Options { algorithm: self.algorithm, ..options }
+    }
+}
+
+/// Which catalogue is kept.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The catalogue")]
+pub(crate) struct CatalogueArgs {
+    /// Keep the catalogue FILE instead of that of the nearest tree at or above PATH
+    #[arg(long, value_name = "FILE")]
+    catalogue: Option<PathBuf>,
+
+    /// Keep no catalogue
+    #[arg(long, conflicts_with = "catalogue")]
+    no_catalogue: bool,
+
+    /// Wait for another run that keeps it, rather than to refuse
+    #[arg(long)]
+    wait: bool,
+}
+
+impl CatalogueArgs {
+    /// Puts the choice into a run's options.
+    pub(crate) fn choose(&self, options: Options) -> Options {
+        let catalogue = match (&self.catalogue, self.no_catalogue) {
+            (Some(file), _) => CatalogueUse::At(file.clone()),
+            (None, true) => CatalogueUse::Off,
+            (None, false) => CatalogueUse::Nearest,
+        };
+        Options { catalogue, wait: self.wait, ..options }
+    }
+}
+
+/// Which part of a catalogued tree is checked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is due, in a catalogued tree")]
+pub(crate) struct DueArgs {
+    /// Check only what was not checked for TIME, as 30d, the longest-unchecked first
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    older_than: Option<Duration>,
+
+    /// Begin no further file after TIME, as 2h; the longest-unchecked come first
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    max_time: Option<Duration>,
+
+    /// Check files of at most SIZE together, as 500G; the longest-unchecked come first
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    max_bytes: Option<u64>,
+
+    /// Check what the last run did not come to, if it was interrupted
+    #[arg(long)]
+    resume: bool,
+
+    /// Compare length, times and inode with the catalogue and open nothing: quick, and no proof
+    #[arg(long, conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume"])]
+    pub(crate) quick: bool,
+}
+
+impl DueArgs {
+    /// Returns the choice, if one was made.
+    pub(crate) fn choice(&self) -> Option<DueChoice> {
+        let DueArgs { older_than, max_time, max_bytes, resume, .. } = *self;
+        let choice = DueChoice { older_than, max_time, max_bytes, resume };
+        (choice != DueChoice::default()).then_some(choice)
     }
 }
 

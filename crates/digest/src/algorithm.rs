@@ -1,7 +1,7 @@
 //! The algorithms by name, and one streaming state for any of them.
 //!
-//! In: a name, then bytes. Out: a digest. Must not know: kernels. SHA-256 is this crate's own,
-//! Fletcher-64 too; the others come from libraries.
+//! In: a name, then bytes. Out: a digest. Must not know: kernels. The book-keeping of SHA-256,
+//! SHA-512 and MD5 is this crate's own, Fletcher-64 too; the others come from libraries.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +12,7 @@ use sha2::Digest as _;
 use crate::backend::Backend;
 use crate::digest::Digest;
 use crate::fletcher::Fletcher64;
-use crate::hasher::Sha256;
+use crate::hasher::{Md5, Sha256, Sha512};
 
 /// A way to make a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +35,8 @@ pub enum Algorithm {
     Xxh3_128,
     /// CRC-32C (Castagnoli, RFC 3720), 4 bytes, high byte first. Not cryptographic.
     Crc32c,
+    /// CRC-32 (IEEE 802.3, as in zip and SFV), 4 bytes, high byte first. Not cryptographic.
+    Crc32,
     /// Fletcher-64 over little-endian 32-bit words, 8 bytes, second sum first. Not cryptographic.
     Fletcher64,
 }
@@ -51,6 +53,7 @@ impl Algorithm {
         Algorithm::Blake3,
         Algorithm::Xxh3_128,
         Algorithm::Crc32c,
+        Algorithm::Crc32,
         Algorithm::Fletcher64,
     ];
 
@@ -66,6 +69,7 @@ impl Algorithm {
             Algorithm::Blake3 => "blake3",
             Algorithm::Xxh3_128 => "xxh3-128",
             Algorithm::Crc32c => "crc32c",
+            Algorithm::Crc32 => "crc32",
             Algorithm::Fletcher64 => "fletcher64",
         }
     }
@@ -79,7 +83,7 @@ impl Algorithm {
             Algorithm::Sha1 => 20,
             Algorithm::Md5 | Algorithm::Xxh3_128 => 16,
             Algorithm::Fletcher64 => 8,
-            Algorithm::Crc32c => 4,
+            Algorithm::Crc32c | Algorithm::Crc32 => 4,
         }
     }
 
@@ -94,6 +98,7 @@ impl Algorithm {
             Algorithm::Blake3 => &["b3", "blake3256"],
             Algorithm::Xxh3_128 => &["xxh128", "xxhash3128"],
             Algorithm::Crc32c => &["crc32castagnoli"],
+            Algorithm::Crc32 => &["crc32ieee", "crc32b"],
             Algorithm::Md5 | Algorithm::Fletcher64 => &[],
         }
     }
@@ -146,20 +151,22 @@ impl Error for UnknownAlgorithm {}
 #[derive(Clone)]
 pub struct AlgorithmHasher {
     algorithm: Algorithm,
-    state: AlgorithmState,
+    pub(crate) state: AlgorithmState,
 }
 
+/// Boxed where the state is longer than that of SHA-256, which most files have.
 #[derive(Clone)]
-enum AlgorithmState {
+pub(crate) enum AlgorithmState {
     Sha256(Sha256),
-    Sha512(sha2::Sha512),
-    Sha384(sha2::Sha384),
+    Sha512(Box<Sha512>),
+    Sha384(Box<sha2::Sha384>),
     Sha1(sha1::Sha1),
-    Md5(md5::Md5),
-    Blake2b(blake2b_simd::State),
+    Md5(Md5),
+    Blake2b(Box<blake2b_simd::State>),
     Blake3(Box<blake3::Hasher>),
     Xxh3(Box<twox_hash::XxHash3_128>),
     Crc32c(u32),
+    Crc32(crc32fast::Hasher),
     Fletcher64(Fletcher64),
 }
 
@@ -168,14 +175,15 @@ impl AlgorithmHasher {
     pub fn new(algorithm: Algorithm) -> AlgorithmHasher {
         let state = match algorithm {
             Algorithm::Sha256 => AlgorithmState::Sha256(Sha256::new(Backend::detect())),
-            Algorithm::Sha512 => AlgorithmState::Sha512(sha2::Sha512::new()),
-            Algorithm::Sha384 => AlgorithmState::Sha384(sha2::Sha384::new()),
+            Algorithm::Sha512 => AlgorithmState::Sha512(Box::new(Sha512::start())),
+            Algorithm::Sha384 => AlgorithmState::Sha384(Box::default()),
             Algorithm::Sha1 => AlgorithmState::Sha1(sha1::Sha1::new()),
-            Algorithm::Md5 => AlgorithmState::Md5(md5::Md5::new()),
-            Algorithm::Blake2b => AlgorithmState::Blake2b(blake2b_simd::State::new()),
+            Algorithm::Md5 => AlgorithmState::Md5(Md5::start()),
+            Algorithm::Blake2b => AlgorithmState::Blake2b(Box::default()),
             Algorithm::Blake3 => AlgorithmState::Blake3(Box::new(blake3::Hasher::new())),
             Algorithm::Xxh3_128 => AlgorithmState::Xxh3(Box::new(twox_hash::XxHash3_128::new())),
             Algorithm::Crc32c => AlgorithmState::Crc32c(0),
+            Algorithm::Crc32 => AlgorithmState::Crc32(crc32fast::Hasher::new()),
             Algorithm::Fletcher64 => AlgorithmState::Fletcher64(Fletcher64::default()),
         };
         AlgorithmHasher { algorithm, state }
@@ -188,7 +196,30 @@ impl AlgorithmHasher {
 
     /// Takes the next bytes of the message.
     pub fn update(&mut self, data: &[u8]) {
-        match &mut self.state {
+        self.state.update(data);
+    }
+
+    /// Ends the message and returns its digest, [`Algorithm::digest_len`] bytes long.
+    pub fn finalize(self) -> Digest {
+        match self.state {
+            AlgorithmState::Sha256(state) => state.finalize(),
+            AlgorithmState::Sha512(state) => state.finalize(),
+            AlgorithmState::Sha384(state) => Digest::from_array::<48>(state.finalize().into()),
+            AlgorithmState::Sha1(state) => Digest::from_array::<20>(state.finalize().into()),
+            AlgorithmState::Md5(state) => state.finalize(),
+            AlgorithmState::Blake2b(state) => Digest::from_array(*state.finalize().as_array()),
+            AlgorithmState::Blake3(state) => Digest::from_array(*state.finalize().as_bytes()),
+            AlgorithmState::Xxh3(state) => Digest::from_array(state.finish_128().to_be_bytes()),
+            AlgorithmState::Crc32c(sum) => Digest::from_array(sum.to_be_bytes()),
+            AlgorithmState::Crc32(state) => Digest::from_array(state.finalize().to_be_bytes()),
+            AlgorithmState::Fletcher64(state) => Digest::from_array(state.finalize().to_be_bytes()),
+        }
+    }
+}
+
+impl AlgorithmState {
+    pub(crate) fn update(&mut self, data: &[u8]) {
+        match self {
             AlgorithmState::Sha256(state) => state.update(data),
             AlgorithmState::Sha512(state) => state.update(data),
             AlgorithmState::Sha384(state) => state.update(data),
@@ -202,23 +233,8 @@ impl AlgorithmHasher {
             }
             AlgorithmState::Xxh3(state) => state.write(data),
             AlgorithmState::Crc32c(sum) => *sum = crc32c::crc32c_append(*sum, data),
+            AlgorithmState::Crc32(state) => state.update(data),
             AlgorithmState::Fletcher64(state) => state.update(data),
-        }
-    }
-
-    /// Ends the message and returns its digest, [`Algorithm::digest_len`] bytes long.
-    pub fn finalize(self) -> Digest {
-        match self.state {
-            AlgorithmState::Sha256(state) => state.finalize(),
-            AlgorithmState::Sha512(state) => Digest::from_array::<64>(state.finalize().into()),
-            AlgorithmState::Sha384(state) => Digest::from_array::<48>(state.finalize().into()),
-            AlgorithmState::Sha1(state) => Digest::from_array::<20>(state.finalize().into()),
-            AlgorithmState::Md5(state) => Digest::from_array::<16>(state.finalize().into()),
-            AlgorithmState::Blake2b(state) => Digest::from_array(*state.finalize().as_array()),
-            AlgorithmState::Blake3(state) => Digest::from_array(*state.finalize().as_bytes()),
-            AlgorithmState::Xxh3(state) => Digest::from_array(state.finish_128().to_be_bytes()),
-            AlgorithmState::Crc32c(sum) => Digest::from_array(sum.to_be_bytes()),
-            AlgorithmState::Fletcher64(state) => Digest::from_array(state.finalize().to_be_bytes()),
         }
     }
 }

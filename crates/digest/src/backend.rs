@@ -1,4 +1,4 @@
-//! The SHA-256 kernels by name: detection and dispatch, the one match.
+//! The kernels by name: detection and dispatch, the one match.
 //!
 //! In: a name, or the wish for the best. Out: a `Backend`, which is the proof that this processor
 //! runs it. Must not know: messages, padding, which lane belongs to whom.
@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::constants::{Block, State};
+use crate::rules::{md5, sha256, sha512};
 
 /// Repeats a block for the constant `$t` from 0 to 15.
 ///
@@ -26,15 +26,21 @@ macro_rules! sixteen_times {
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64_sha2;
+mod library;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86_avx2;
 #[cfg(target_arch = "x86_64")]
 mod x86_avx512;
 #[cfg(target_arch = "x86_64")]
+mod x86_md5;
+#[cfg(target_arch = "x86_64")]
 mod x86_shani;
 
-/// One SHA-256 kernel that this processor was found to run.
+/// One family of kernels, named after its instructions, that this processor was found to run.
+///
+/// Its SHA-256 kernel gives it its place; where the instructions serve SHA-512 or MD5 too, it has
+/// kernels for them as well.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Backend {
     // Private and made by `Kind::detected` only: owning a `Backend` is the proof of detection.
@@ -136,15 +142,15 @@ impl Backend {
         self.kind.name()
     }
 
-    /// Lists how many messages a kernel call of this backend can advance, ascending from 1.
+    /// Lists how many messages a SHA-256 kernel of this backend can advance, ascending from 1.
     pub fn lane_choices(self) -> &'static [usize] {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
             Kind::X86Shani => x86_shani::LANE_CHOICES,
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx512 => x86_avx512::LANE_CHOICES,
+            Kind::X86Avx512 => x86_avx512::sha256::LANE_CHOICES,
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx2 => x86_avx2::LANE_CHOICES,
+            Kind::X86Avx2 => x86_avx2::sha256::LANE_CHOICES,
             #[cfg(target_arch = "aarch64")]
             Kind::Aarch64Sha2 => aarch64_sha2::LANE_CHOICES,
             Kind::Portable => portable::LANE_CHOICES,
@@ -156,16 +162,43 @@ impl Backend {
         self.lane_choices().last().copied().expect("every backend has a kernel")
     }
 
-    /// Compresses whole blocks into one state per lane.
+    /// Lists how many messages a SHA-512 kernel of this backend can advance, ascending from 1.
+    pub(crate) fn sha512_lane_choices(self) -> &'static [usize] {
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx512 => x86_avx512::sha512::LANE_CHOICES,
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx2 => x86_avx2::sha512::LANE_CHOICES,
+            _ => library::LANE_CHOICES,
+        }
+    }
+
+    /// Returns from how many messages on this backend's SHA-512 lanes beat the library.
+    pub(crate) fn sha512_wide_from(self) -> usize {
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx2 => x86_avx2::sha512::WIDE_FROM,
+            _ => 0,
+        }
+    }
+
+    /// Lists how many messages an MD5 kernel of this backend can advance, ascending from 1.
+    pub(crate) fn md5_lane_choices(self) -> &'static [usize] {
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx512 => x86_avx512::md5::LANE_CHOICES,
+            #[cfg(target_arch = "x86_64")]
+            Kind::X86Avx2 => x86_avx2::md5::LANE_CHOICES,
+            _ => library::LANE_CHOICES,
+        }
+    }
+
+    /// Compresses SHA-256 blocks; shape and panics as in `Compression::compress`.
     ///
-    /// Shape: `blocks[lane]` feeds `states[lane]`; every `blocks[lane]` has the same length.
     /// Units: one block is 64 bytes.
     /// Source: FIPS 180-4 (2015), section 6.2.2.
-    ///
-    /// # Panics
-    /// If there are not as many states as messages, or this backend has no kernel for that many.
     #[expect(unsafe_code, reason = "the dispatch calls")]
-    pub(crate) fn compress(self, states: &mut [State], blocks: &[&[Block]]) {
+    pub(crate) fn compress_sha256(self, states: &mut [sha256::State], blocks: &[&[sha256::Block]]) {
         debug_assert!(blocks.iter().all(|lane| lane.len() == blocks[0].len()));
         match self.kind {
             #[cfg(target_arch = "x86_64")]
@@ -173,14 +206,50 @@ impl Backend {
             Kind::X86Shani => unsafe { x86_shani::compress(states, blocks) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx512::detected()` held.
-            Kind::X86Avx512 => unsafe { x86_avx512::compress(states, blocks) },
+            Kind::X86Avx512 => unsafe { x86_avx512::sha256::compress(states, blocks) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx2::detected()` held.
-            Kind::X86Avx2 => unsafe { x86_avx2::compress(states, blocks) },
+            Kind::X86Avx2 => unsafe { x86_avx2::sha256::compress(states, blocks) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: this kind is in a `Backend` only if `aarch64_sha2::detected()` held.
             Kind::Aarch64Sha2 => unsafe { aarch64_sha2::compress(states, blocks) },
             Kind::Portable => portable::compress(states, blocks),
+        }
+    }
+
+    /// Compresses SHA-512 blocks; shape and panics as in `Compression::compress`.
+    ///
+    /// Units: one block is 128 bytes.
+    /// Source: FIPS 180-4 (2015), section 6.4.2.
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the dispatch calls"))]
+    pub(crate) fn compress_sha512(self, states: &mut [sha512::State], blocks: &[&[sha512::Block]]) {
+        debug_assert!(blocks.iter().all(|lane| lane.len() == blocks[0].len()));
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kind is in a `Backend` only if `x86_avx512::detected()` held.
+            Kind::X86Avx512 => unsafe { x86_avx512::sha512::compress(states, blocks) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kind is in a `Backend` only if `x86_avx2::detected()` held.
+            Kind::X86Avx2 => unsafe { x86_avx2::sha512::compress(states, blocks) },
+            _ => library::compress_sha512(states, blocks),
+        }
+    }
+
+    /// Compresses MD5 blocks; shape and panics as in `Compression::compress`.
+    ///
+    /// Units: one block is 64 bytes.
+    /// Source: RFC 1321 (1992), section 3.4.
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the dispatch calls"))]
+    pub(crate) fn compress_md5(self, states: &mut [md5::State], blocks: &[&[md5::Block]]) {
+        debug_assert!(blocks.iter().all(|lane| lane.len() == blocks[0].len()));
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kind is in a `Backend` only if `x86_avx512::detected()` held.
+            Kind::X86Avx512 => unsafe { x86_avx512::md5::compress(states, blocks) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kind is in a `Backend` only if `x86_avx2::detected()` held.
+            Kind::X86Avx2 => unsafe { x86_avx2::md5::compress(states, blocks) },
+            _ => library::compress_md5(states, blocks),
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The streaming state of one SHA-256 message: buffering, padding, length.
+//! The streaming state of one message: buffering, padding, length.
 //!
 //! In: bytes in pieces of any length. Out: whole blocks for a kernel, at the end a digest. Must not
-//! know: other messages.
+//! know: other messages, or what an algorithm does with its blocks.
+
+use std::fmt;
 
 use crate::backend::Backend;
-use crate::constants::{BLOCK_LEN, Block, INITIAL_STATE, State};
 use crate::digest::Digest;
+use crate::lanes::LanesOf;
+use crate::rules::{Md5Rules, Rules, Sha256Rules, Sha512Rules, sha256};
 
 /// Hashes `data` with SHA-256, on the best backend for a single message.
 pub fn sha256(data: &[u8]) -> Digest {
@@ -14,32 +17,49 @@ pub fn sha256(data: &[u8]) -> Digest {
     hasher.finalize()
 }
 
-/// The streaming SHA-256 state of one message.
+/// The streaming state of one message.
 ///
-/// It advances alone through [`Sha256::update`], or together with others through
-/// [`Lanes::update`](crate::Lanes::update); the two may alternate.
+/// It advances alone through [`BlockHasher::update`], or together with others through
+/// [`LanesOf::update`]; the two may alternate.
 #[derive(Clone)]
-pub struct Sha256 {
-    pub(crate) state: State,
-    buffer: Block,
-    /// Bytes taken so far; `length % 64` of them wait in `buffer`.
+pub struct BlockHasher<A: Rules> {
+    pub(crate) state: A::State,
+    buffer: A::Block,
+    /// Bytes taken so far; what does not fill a block of them waits in `buffer`.
     length: u64,
     backend: Backend,
     finished: bool,
 }
 
+/// The streaming SHA-256 state of one message.
+pub type Sha256 = BlockHasher<Sha256Rules>;
+
+/// The streaming SHA-512 state of one message.
+pub type Sha512 = BlockHasher<Sha512Rules>;
+
+/// The streaming MD5 state of one message.
+pub type Md5 = BlockHasher<Md5Rules>;
+
 /// What a piece of a message means in blocks.
-pub(crate) struct Absorbed<'a> {
+pub(crate) struct Absorbed<'a, Block> {
     /// The block that the buffer and the start of the piece completed, to be compressed first.
     pub(crate) head: Option<Block>,
     /// The whole blocks inside the piece.
     pub(crate) body: &'a [Block],
 }
 
-impl Sha256 {
+impl<A: Rules> BlockHasher<A> {
+    const BLOCK_LEN: usize = size_of::<A::Block>();
+
     /// Starts a message.
-    pub fn new(backend: Backend) -> Sha256 {
-        Sha256 { state: INITIAL_STATE, buffer: [0; BLOCK_LEN], length: 0, backend, finished: false }
+    pub fn new(backend: Backend) -> BlockHasher<A> {
+        let (state, buffer) = (A::INITIAL_STATE, A::ZERO_BLOCK);
+        BlockHasher { state, buffer, length: 0, backend, finished: false }
+    }
+
+    /// Starts a message on the backend that is best for one that advances alone.
+    pub(crate) fn start() -> BlockHasher<A> {
+        BlockHasher::new(LanesOf::<A>::widest().backend_alone())
     }
 
     /// Takes the next bytes of the message.
@@ -59,7 +79,7 @@ impl Sha256 {
     /// Ends the message and returns its digest.
     pub fn finalize(mut self) -> Digest {
         self.finish();
-        Digest::from_array(self.digest_bytes())
+        A::digest(&self.state)
     }
 
     /// Returns the digest of the bytes taken so far; the state itself stays as it is.
@@ -80,39 +100,41 @@ impl Sha256 {
     /// Takes bytes into the buffer and hands out the blocks that are now whole.
     ///
     /// The caller owes the compression of `head`, then `body`, before anything else.
-    pub(crate) fn absorb<'a>(&mut self, mut data: &'a [u8]) -> Absorbed<'a> {
+    pub(crate) fn absorb<'a>(&mut self, mut data: &'a [u8]) -> Absorbed<'a, A::Block> {
         assert!(!self.finished, "a message that was ended takes no more bytes");
         let buffered = self.buffered();
         self.length += data.len() as u64;
         let mut head = None;
         if buffered > 0 {
-            let (start, rest) = data.split_at(data.len().min(BLOCK_LEN - buffered));
-            self.buffer[buffered..][..start.len()].copy_from_slice(start);
-            if buffered + start.len() < BLOCK_LEN {
+            let (start, rest) = data.split_at(data.len().min(Self::BLOCK_LEN - buffered));
+            self.buffer.as_mut()[buffered..][..start.len()].copy_from_slice(start);
+            if buffered + start.len() < Self::BLOCK_LEN {
                 return Absorbed { head: None, body: &[] };
             }
             head = Some(self.buffer);
             data = rest;
         }
-        let (body, rest) = data.as_chunks();
-        self.buffer[..rest.len()].copy_from_slice(rest);
+        let (body, rest) = A::whole_blocks(data);
+        self.buffer.as_mut()[..rest.len()].copy_from_slice(rest);
         Absorbed { head, body }
     }
 
     /// Ends the message: returns one or two blocks, the buffered bytes with their padding.
     ///
     /// The blocks sit at the end of the array; the second value is how many they are. The caller
-    /// owes their compression. Source: FIPS 180-4 (2015), section 5.1.1.
-    pub(crate) fn pad(&mut self) -> ([Block; 2], usize) {
-        const LENGTH_OFFSET: usize = 2 * BLOCK_LEN - size_of::<u64>();
+    /// owes their compression.
+    /// Source: FIPS 180-4 (2015), section 5.1; RFC 1321 (1992), sections 3.1 and 3.2.
+    pub(crate) fn pad(&mut self) -> ([A::Block; 2], usize) {
+        let length = A::length_field(self.length);
+        let length = length.as_ref();
         let buffered = self.buffered();
-        let count = if buffered < BLOCK_LEN - size_of::<u64>() { 1 } else { 2 };
-        let mut blocks = [[0; BLOCK_LEN]; 2];
-        let bytes = blocks.as_flattened_mut();
-        let start = (2 - count) * BLOCK_LEN;
-        bytes[start..][..buffered].copy_from_slice(&self.buffer[..buffered]);
-        bytes[start + buffered] = 0x80;
-        bytes[LENGTH_OFFSET..].copy_from_slice(&(self.length << 3).to_be_bytes());
+        let length_offset = Self::BLOCK_LEN - length.len();
+        let count = if buffered < length_offset { 1 } else { 2 };
+        let mut blocks = [A::ZERO_BLOCK; 2];
+        let first = blocks[2 - count].as_mut();
+        first[..buffered].copy_from_slice(&self.buffer.as_ref()[..buffered]);
+        first[buffered] = 0x80;
+        blocks[1].as_mut()[length_offset..].copy_from_slice(length);
         self.finished = true;
         (blocks, count)
     }
@@ -125,27 +147,26 @@ impl Sha256 {
         }
     }
 
-    /// Reads the state out as bytes; it is the digest once the message is ended.
-    pub(crate) fn digest_bytes(&self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        for (four, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.state) {
-            *four = word.to_be_bytes();
-        }
-        bytes
-    }
-
     fn buffered(&self) -> usize {
-        (self.length % BLOCK_LEN as u64) as usize
+        (self.length % Self::BLOCK_LEN as u64) as usize
     }
 
-    fn compress(&mut self, blocks: &[Block]) {
-        self.backend.compress(std::slice::from_mut(&mut self.state), &[blocks]);
+    fn compress(&mut self, blocks: &[A::Block]) {
+        A::compress(self.backend, std::slice::from_mut(&mut self.state), &[blocks]);
     }
 }
 
-impl std::fmt::Debug for Sha256 {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sha256")
+impl Sha256 {
+    /// Reads the state out as bytes; it is the digest once the message is ended.
+    pub(crate) fn digest_bytes(&self) -> [u8; 32] {
+        sha256::digest_bytes(&self.state)
+    }
+}
+
+impl<A: Rules> fmt::Debug for BlockHasher<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockHasher")
+            .field("algorithm", &A::ALGORITHM)
             .field("backend", &self.backend)
             .field("length", &self.length)
             .field("finished", &self.finished)

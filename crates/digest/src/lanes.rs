@@ -1,25 +1,37 @@
 //! Many messages at once: lanes filled, advanced together, emptied.
 //!
 //! In: messages with their next bytes. Out: their states, advanced. Must not know: instructions,
-//! files, threads. Kernels want equal numbers of blocks in every lane, messages have unequal
-//! lengths; the book-keeping between the two is here.
+//! files, threads, what an algorithm does with its blocks. Kernels want equal numbers of blocks in
+//! every lane, messages have unequal lengths; the book-keeping between the two is here.
 
 use std::cmp::Reverse;
 use std::error::Error;
 use std::fmt;
+use std::marker::PhantomData;
 
+use crate::algorithm::Algorithm;
 use crate::backend::Backend;
-use crate::constants::{BLOCK_LEN, Block, INITIAL_STATE, State};
-use crate::hasher::{Absorbed, Sha256};
+use crate::hasher::{Absorbed, BlockHasher};
+use crate::rules::{Md5Rules, Rules, Sha256Rules, Sha512Rules};
 
-/// A backend together with how many messages it advances at once.
+/// A backend together with how many messages of one algorithm it advances at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lanes {
+pub struct LanesOf<A: Rules> {
     wide: Width,
     narrow: Width,
     /// Fewer active messages than this go to `narrow`.
     wide_from: usize,
+    algorithm: PhantomData<A>,
 }
+
+/// Lanes of SHA-256.
+pub type Lanes = LanesOf<Sha256Rules>;
+
+/// Lanes of SHA-512.
+pub type Sha512Lanes = LanesOf<Sha512Rules>;
+
+/// Lanes of MD5.
+pub type Md5Lanes = LanesOf<Md5Rules>;
 
 /// One kernel choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,39 +42,57 @@ struct Width {
 
 /// The next bytes of one message.
 #[derive(Debug)]
-pub struct Message<'a> {
+pub struct Message<'a, A: Rules = Sha256Rules> {
     /// The state of the message so far.
-    pub hasher: &'a mut Sha256,
+    pub hasher: &'a mut BlockHasher<A>,
     /// What comes next in it; may be empty.
     pub data: &'a [u8],
     /// Whether the message ends here; if so it is padded too.
     pub last: bool,
 }
 
-impl Lanes {
+impl<A: Rules> LanesOf<A> {
     /// Takes as many lanes of a backend as asked for.
     ///
     /// # Errors
     /// If the backend has no kernel with that many lanes.
-    pub fn new(backend: Backend, count: usize) -> Result<Lanes, LaneCountError> {
-        if !backend.lane_choices().contains(&count) {
-            return Err(LaneCountError { backend, count });
+    pub fn new(backend: Backend, count: usize) -> Result<LanesOf<A>, LaneCountError> {
+        let choices = A::lane_choices(backend);
+        if !choices.contains(&count) {
+            return Err(LaneCountError { backend, count, choices });
         }
         let width = Width { backend, count };
-        Ok(Lanes { wide: width, narrow: width, wide_from: 0 })
+        Ok(LanesOf { wide: width, narrow: width, wide_from: 0, algorithm: PhantomData })
     }
 
     /// Takes as many lanes as the backend offers.
-    pub fn best(backend: Backend) -> Lanes {
-        Lanes::new(backend, backend.lanes_max()).expect("the maximum is offered")
+    pub fn best(backend: Backend) -> LanesOf<A> {
+        let most = A::lane_choices(backend).last().expect("every backend has a kernel");
+        LanesOf::new(backend, *most).expect("the maximum is offered")
+    }
+
+    /// Takes the most lanes that this processor offers.
+    ///
+    /// For SHA-512 and MD5 they are the fastest wherever they exist: no processor of such lanes has
+    /// instructions for one message alone that come near; too few messages for them go one after
+    /// the other. For SHA-256 some processors have, and which lanes win is to be measured.
+    pub fn widest() -> LanesOf<A> {
+        // Of equals the first, which `Backend::detected` lists as the better.
+        let (first, others) = (Backend::detect(), Backend::detected());
+        let widest = others.map(LanesOf::best).fold(LanesOf::best(first), |best, other| {
+            if other.count() > best.count() { other } else { best }
+        });
+        let backend = widest.backend();
+        let one = LanesOf::new(backend, 1).expect("every backend has a kernel for one");
+        widest.with_narrow(one, A::wide_from(backend))
     }
 
     /// Hands over to other lanes whenever fewer than `wide_from` messages are active.
     ///
     /// A kernel of many lanes takes as long for one message as for all. With rates measured for
     /// both, the hand-over pays below `count * rate of narrow / rate of wide` messages.
-    pub fn with_narrow(self, narrow: Lanes, wide_from: usize) -> Lanes {
-        Lanes { wide: self.wide, narrow: narrow.wide, wide_from }
+    pub fn with_narrow(self, narrow: LanesOf<A>, wide_from: usize) -> LanesOf<A> {
+        LanesOf { narrow: narrow.wide, wide_from, ..self }
     }
 
     /// Returns the backend that runs when all lanes are active.
@@ -73,6 +103,11 @@ impl Lanes {
     /// Returns the backend that runs when a single message is active.
     pub fn backend_alone(self) -> Backend {
         if self.wide_from > 1 { self.narrow.backend } else { self.wide.backend }
+    }
+
+    /// Returns the algorithm of the messages.
+    pub fn algorithm(self) -> Algorithm {
+        A::ALGORITHM
     }
 
     /// Returns how many messages advance at once.
@@ -88,13 +123,16 @@ impl Lanes {
     ///
     /// # Panics
     /// If a message was ended before.
-    pub fn update(self, messages: &mut [Message<'_>]) {
+    pub fn update(self, messages: &mut [Message<'_, A>]) {
+        if messages.is_empty() {
+            return;
+        }
         if messages.len() > self.wide.count {
             messages.sort_unstable_by_key(|message| Reverse(message.data.len()));
         }
         let mut waiting = 0..messages.len();
-        let mut lanes = [const { Lane::IDLE }; Backend::LANES_MAX];
-        let mut states = [INITIAL_STATE; Backend::LANES_MAX];
+        let mut lanes = [const { Lane::<A>::IDLE }; Backend::LANES_MAX];
+        let mut states = [A::INITIAL_STATE; Backend::LANES_MAX];
         let mut active = 0;
         loop {
             while active < self.wide.count
@@ -127,7 +165,7 @@ impl Lanes {
     }
 
     /// Runs all lanes up to the end of the shortest segment; returns by how many blocks.
-    fn advance(self, states: &mut [State; Backend::LANES_MAX], lanes: &[Lane<'_>]) -> usize {
+    fn advance(self, states: &mut [A::State; Backend::LANES_MAX], lanes: &[Lane<'_, A>]) -> usize {
         let step = lanes.iter().map(|lane| lane.segment().len()).min().expect("a lane is active");
         let width = if lanes.len() < self.wide_from { self.narrow } else { self.wide };
         let groups = states.chunks_mut(width.count).zip(lanes.chunks(width.count));
@@ -140,22 +178,22 @@ impl Lanes {
 
 impl Width {
     /// Advances every lane by `step` blocks, in the narrowest kernel that holds them.
-    fn advance(self, states: &mut [State], lanes: &[Lane<'_>], step: usize) {
-        let mut kernels = self.backend.lane_choices().iter().copied();
+    fn advance<A: Rules>(self, states: &mut [A::State], lanes: &[Lane<'_, A>], step: usize) {
+        let mut kernels = A::lane_choices(self.backend).iter().copied();
         let kernel = kernels.find(|kernel| *kernel >= lanes.len()).expect("a group fits a kernel");
         // Lanes beyond the active ones repeat the first one's blocks into a state nobody reads.
         let mut blocks = [&lanes[0].segment()[..step]; Backend::LANES_MAX];
         for (blocks, lane) in blocks.iter_mut().zip(lanes) {
             *blocks = &lane.segment()[..step];
         }
-        self.backend.compress(&mut states[..kernel], &blocks[..kernel]);
+        A::compress(self.backend, &mut states[..kernel], &blocks[..kernel]);
     }
 }
 
-impl fmt::Display for Lanes {
+impl<A: Rules> fmt::Display for LanesOf<A> {
     /// Writes `x86_shani x2`, or `x86_avx512 x16, x86_shani x2 below 10`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Lanes { wide, narrow, wide_from } = self;
+        let LanesOf { wide, narrow, wide_from, .. } = self;
         write!(f, "{} x{}", wide.backend, wide.count)?;
         if *wide_from > 0 {
             write!(f, ", {} x{} below {wide_from}", narrow.backend, narrow.count)?;
@@ -165,28 +203,28 @@ impl fmt::Display for Lanes {
 }
 
 /// One message on its way through a lane.
-struct Lane<'a> {
+struct Lane<'a, A: Rules> {
     /// Place of the message in the caller's slice.
     message: usize,
     /// Blocks that are not in the caller's bytes: the one a piece completed, later the padding.
-    scratch: [Block; 2],
+    scratch: [A::Block; 2],
     /// Blocks of `scratch` that need no more work; they are at its start.
     scratch_done: usize,
     /// Whole blocks in the caller's bytes, to be compressed after `scratch`.
-    body: &'a [Block],
+    body: &'a [A::Block],
     owes_padding: bool,
 }
 
-impl<'a> Lane<'a> {
-    const IDLE: Lane<'static> = Lane {
+impl<'a, A: Rules> Lane<'a, A> {
+    const IDLE: Lane<'static, A> = Lane {
         message: 0,
-        scratch: [[0; BLOCK_LEN]; 2],
+        scratch: [A::ZERO_BLOCK; 2],
         scratch_done: 2,
         body: &[],
         owes_padding: false,
     };
 
-    fn start(index: usize, message: &mut Message<'a>) -> Lane<'a> {
+    fn start(index: usize, message: &mut Message<'a, A>) -> Lane<'a, A> {
         let Absorbed { head, body } = message.hasher.absorb(message.data);
         let mut lane = Lane { message: index, body, owes_padding: message.last, ..Lane::IDLE };
         if let Some(head) = head {
@@ -197,7 +235,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Returns the next blocks that lie together; none if there is nothing more to compress.
-    fn segment(&self) -> &[Block] {
+    fn segment(&self) -> &[A::Block] {
         if self.scratch_done < self.scratch.len() {
             &self.scratch[self.scratch_done..]
         } else {
@@ -215,7 +253,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Fetches the padding once all else is done; tells whether any block is left.
-    fn has_work(&mut self, hasher: &mut Sha256) -> bool {
+    fn has_work(&mut self, hasher: &mut BlockHasher<A>) -> bool {
         if self.segment().is_empty() && self.owes_padding {
             let (blocks, count) = hasher.pad();
             self.scratch = blocks;
@@ -231,12 +269,12 @@ impl<'a> Lane<'a> {
 pub struct LaneCountError {
     backend: Backend,
     count: usize,
+    choices: &'static [usize],
 }
 
 impl fmt::Display for LaneCountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LaneCountError { backend, count } = self;
-        let choices = backend.lane_choices();
+        let LaneCountError { backend, count, choices } = self;
         write!(f, "backend `{backend}` does not offer {count} lanes, only {choices:?}")
     }
 }

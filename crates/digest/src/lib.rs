@@ -1,8 +1,8 @@
 //! Bytes to digest, as fast as this processor allows.
 //!
 //! In: bytes, and a choice of algorithm, backend and lane count. Out: digests. Must not know:
-//! files, tags, threads, clocks. SHA-256 is written here, in kernels that advance several messages
-//! at once; the other algorithms come from libraries.
+//! files, tags, threads, clocks. SHA-256, SHA-512 and MD5 are written here, in kernels that advance
+//! several messages at once; the other algorithms come from libraries.
 //!
 //! ```
 //! use steadfast_digest::{Backend, Lanes, Message, Sha256, sha256};
@@ -20,16 +20,19 @@
 
 mod algorithm;
 mod backend;
-mod constants;
 mod digest;
 mod fletcher;
 mod hasher;
 mod lanes;
+mod messages;
 mod pages;
+mod rules;
 
 pub use algorithm::{Algorithm, AlgorithmHasher, UnknownAlgorithm};
 pub use backend::{Backend, BackendError};
 pub use digest::{Digest, PageDigest, ParseDigestError};
-pub use hasher::{Sha256, sha256};
-pub use lanes::{LaneCountError, Lanes, Message};
+pub use hasher::{BlockHasher, Md5, Sha256, Sha512, sha256};
+pub use lanes::{LaneCountError, Lanes, LanesOf, Md5Lanes, Message, Sha512Lanes};
+pub use messages::Messages;
 pub use pages::{LastPage, PageHasher, page_digests};
+pub use rules::{Md5Rules, Rules, Sha256Rules, Sha512Rules};

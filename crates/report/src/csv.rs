@@ -3,7 +3,7 @@
 //! In: events. Out: CSV of RFC 4180 with LF, the columns of the JSON form in base units. Notices
 //! are trouble; the summary has no row, since its columns would be others.
 
-use steadfast::{Event, FileEvent, Subject, Tag};
+use steadfast::{Event, FileEvent, Noted, Subject, Tag};
 
 use crate::json::{PathText, origin_name};
 use crate::text::write_notice;
@@ -11,7 +11,7 @@ use crate::view::{FindingRule, RunView};
 use crate::{Pages, Renderer};
 
 /// The columns, always these and in this order. An unknown value is an empty field.
-pub const COLUMNS: [&str; 18] = [
+pub const COLUMNS: [&str; 21] = [
     "path",
     "path_b64",
     "kind",
@@ -30,6 +30,9 @@ pub const COLUMNS: [&str; 18] = [
     "elapsed_ns",
     "from",
     "error",
+    "finding",
+    "moved_to",
+    "reference",
 ];
 
 /// Renders CSV.
@@ -59,6 +62,7 @@ impl Renderer for Csv {
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
             Event::File(event) => write_row(&row(event), pages),
+            Event::Finding(noted) => write_row(&noted_row(noted), pages),
             Event::Notice(notice) => write_notice(notice, pages),
         }
     }
@@ -68,7 +72,7 @@ impl Renderer for Csv {
     }
 }
 
-fn row(event: &FileEvent) -> [String; 18] {
+fn row(event: &FileEvent) -> [String; COLUMNS.len()] {
     let path = PathText::of(&event.path.to_path());
     let name = |text: Option<&'static str>| text.unwrap_or_default().to_owned();
     let [algorithm, digest, length, mtime_ns] = contents(event.actual.as_ref());
@@ -95,7 +99,20 @@ fn row(event: &FileEvent) -> [String; 18] {
         number(event.elapsed_ns),
         name(event.origin.map(origin_name)),
         event.trouble.as_ref().map(|trouble| trouble.to_string()).unwrap_or_default(),
+        String::new(),
+        event.moved_to.as_ref().map(|to| to.to_string_lossy().into_owned()).unwrap_or_default(),
+        event.reference.as_ref().map(|reference| reference.source.to_owned()).unwrap_or_default(),
     ]
+}
+
+/// A row about what only the catalogue knows: a path and what was found.
+fn noted_row(noted: &Noted) -> [String; COLUMNS.len()] {
+    let path = PathText::of(&noted.path);
+    let mut row = [const { String::new() }; COLUMNS.len()];
+    row[0] = path.path;
+    row[1] = path.path_b64.unwrap_or_default();
+    row[COLUMNS.len() - 3] = noted.finding.name().to_owned();
+    row
 }
 
 fn contents(tag: Option<&Tag>) -> [String; 4] {
@@ -108,7 +125,7 @@ fn contents(tag: Option<&Tag>) -> [String; 4] {
     ]
 }
 
-fn write_row(fields: &[String; 18], pages: &mut Pages) {
+fn write_row(fields: &[String; COLUMNS.len()], pages: &mut Pages) {
     let mut writer = ::csv::Writer::from_writer(&mut pages.answer);
     writer.write_record(fields).expect("a row of fixed width goes into memory");
     writer.flush().expect("memory takes all bytes");

@@ -3,6 +3,7 @@
 //! In: events and the end. Out: lines in base units, bytes and nanoseconds. Specified in
 //! `docs/formats/events.md`, which outranks this file: what is there stays.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -11,9 +12,11 @@ use base64::Engine as _;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, Formatter};
 use steadfast::cost::{Limit, ThreadCost};
-use steadfast::{Cost, Event, FileEvent, Notice, Origin, Stage, Subject, Tag, Timestamp};
+use steadfast::{
+    Cost, Event, FileEvent, Noted, Notice, Origin, Reference, Stage, Subject, Tag, Timestamp,
+};
 
-use crate::view::{FindingRule, RunView};
+use crate::view::{FindingRule, RunView, finding_detail};
 use crate::{Pages, Renderer, escape};
 
 /// Renders JSON lines.
@@ -30,6 +33,8 @@ impl Renderer for Json {
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
             Event::File(event) => write_object(&FileObject::of(event), &mut pages.answer),
+            Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
+            Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut pages.answer),
             Event::Notice(notice) => write_object(&NoticeObject::of(notice), &mut pages.answer),
         }
     }
@@ -84,6 +89,10 @@ struct FileObject {
     #[serde(skip_serializing_if = "is_false")]
     linked: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    moved_to: Option<PathText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<ReferenceObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
@@ -102,6 +111,8 @@ impl FileObject {
             elapsed_ns: read.then_some(event.elapsed_ns),
             from: event.origin.map(origin_name),
             linked: event.linked,
+            moved_to: event.moved_to.as_deref().map(PathText::of),
+            reference: event.reference.as_deref().map(ReferenceObject::of),
             error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
         }
     }
@@ -153,6 +164,51 @@ impl Serialize for Nanoseconds {
     }
 }
 
+/// What a file was compared with, where that is no tag of its own.
+#[derive(Serialize)]
+struct ReferenceObject {
+    source: &'static str,
+    digests: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<Nanoseconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_s: Option<i64>,
+}
+
+impl ReferenceObject {
+    fn of(reference: &Reference) -> ReferenceObject {
+        let digests = reference.digests.iter();
+        ReferenceObject {
+            source: reference.source,
+            digests: digests.map(|(by, digest)| (by.name(), digest.to_string())).collect(),
+            length: reference.length,
+            mtime_ns: reference.mtime.map(|mtime| Nanoseconds(mtime.time)),
+            recorded_s: reference.recorded.map(|recorded| recorded.seconds),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FindingObject<'a> {
+    #[serde(flatten)]
+    path: PathText,
+    finding: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl FindingObject<'_> {
+    fn of(noted: &Noted) -> FindingObject<'_> {
+        FindingObject {
+            path: PathText::of(&noted.path),
+            finding: noted.finding.name(),
+            detail: finding_detail(&noted.finding),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct NoticeObject<'a> {
     notice: &'a str,
@@ -186,6 +242,8 @@ struct SummaryObject<'a> {
     engine: &'a str,
     verdicts: Counts,
     actions: Counts,
+    catalogued: bool,
+    findings: Counts,
     failed: u64,
     skipped: Counts,
     cost: CostObject<'a>,
@@ -208,12 +266,15 @@ impl<'a> SummaryObject<'a> {
             engine: run.engine,
             verdicts: Counts(run.verdicts.iter().map(|(one, n)| (one.name(), *n)).collect()),
             actions: Counts(run.actions.iter().map(|(one, n)| (one.name(), *n)).collect()),
+            catalogued: run.catalogued,
+            findings: Counts(run.findings.clone()),
             failed: run.failed,
             skipped: Counts(vec![
                 ("symlinks", skipped.symlinks),
                 ("special", skipped.special),
                 ("excluded", skipped.excluded),
                 ("dataless", skipped.dataless),
+                ("sidecars", skipped.sidecars),
                 ("other_file_systems", skipped.other_file_systems),
             ]),
             cost: CostObject::of(run),

@@ -6,9 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod csv;
+pub mod diff;
 pub mod escape;
+pub mod history;
 pub mod json;
+pub mod premis;
+pub mod probe;
 pub mod progress;
 pub mod show;
 pub mod sums;

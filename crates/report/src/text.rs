@@ -9,11 +9,12 @@ mod end;
 use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
-use steadfast::{Action, Algorithm, Event, FileEvent, Notice, Verdict};
+use steadfast::catalogue::Finding as CatalogueFinding;
+use steadfast::{Action, Algorithm, Event, FileEvent, Noted, Notice, Verdict};
 
 use crate::escape;
 use crate::units::{self, Units};
-use crate::view::{FindingRule, RunView};
+use crate::view::{FindingRule, RunView, finding_detail};
 use crate::{Pages, Renderer};
 
 /// How text is written.
@@ -40,10 +41,11 @@ pub struct Text {
 }
 
 /// A heading under which findings are told again: a verdict's place in [`Verdict::ALL`], or after
-/// them all, the files whose tags could not be written.
+/// them all, what only the catalogue finds, and the files whose tags could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Section {
     Verdict(usize),
+    Catalogue(&'static str),
     Failed,
 }
 
@@ -83,7 +85,8 @@ impl Text {
             (algorithms, _) => algorithms,
         };
         let finding = self.options.rule.finds(event);
-        if !finding && (self.options.quiet || !self.options.verbose) {
+        let moved = event.verdict == Some(Verdict::Moved);
+        if !finding && (self.options.quiet || !(self.options.verbose || moved)) {
             return;
         }
         let path = escape::path(&event.path.to_path());
@@ -98,11 +101,40 @@ impl Text {
         line.push('\n');
         pages.answer.extend_from_slice(line.as_bytes());
         if finding && !self.options.quiet {
-            let finding = self.findings.entry(self.section(event)).or_default();
-            finding.files += 1;
-            if finding.paths.len() < PATHS_MAX {
-                finding.paths.push(path);
-            }
+            self.remember(self.section(event), path);
+        }
+    }
+
+    fn noted(&mut self, noted: &Noted, pages: &mut Pages) {
+        let matters = noted.finding.exit_status() != 0;
+        let shown = match noted.finding {
+            CatalogueFinding::New { .. } => self.options.verbose,
+            _ => matters || !self.options.quiet,
+        };
+        if !shown {
+            return;
+        }
+        let name = noted.finding.name();
+        let style = if matters { YELLOW } else { Style::new() };
+        let label = format!("{name:<width$}", width = self.label_width());
+        let path = escape::path(&noted.path);
+        let mut line = format!("{}  {path}", self.painted(&label, style));
+        if let Some(detail) = finding_detail(&noted.finding) {
+            line.push_str(&format!("  ({detail})"));
+        }
+        line.push('\n');
+        pages.answer.extend_from_slice(line.as_bytes());
+        if matters && !self.options.quiet {
+            self.remember(Section::Catalogue(name), path);
+        }
+    }
+
+    /// Keeps a path to be told again at the end.
+    fn remember(&mut self, section: Section, path: String) {
+        let finding = self.findings.entry(section).or_default();
+        finding.files += 1;
+        if finding.paths.len() < PATHS_MAX {
+            finding.paths.push(path);
         }
     }
 
@@ -132,7 +164,7 @@ impl Text {
         place.map_or(Section::Failed, Section::Verdict)
     }
 
-    /// "unreadable" is the longest verdict, "would refresh" the longest thing not done.
+    /// "unreadable" is the longest verdict, "would refresh" among the longest things not done.
     fn label_width(&self) -> usize {
         if self.options.rule.dry_run { 13 } else { 10 }
     }
@@ -147,6 +179,8 @@ impl Text {
             Action::Refreshed => "would refresh",
             Action::Kept => "would keep",
             Action::Removed => "would remove",
+            Action::Restored => "would restore",
+            Action::Exported => "would export",
         }
         .to_owned()
     }
@@ -155,6 +189,13 @@ impl Text {
         let mut details = Vec::new();
         details.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
         details.extend(difference(event));
+        details.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
+        details.extend(
+            event
+                .reference
+                .as_ref()
+                .map(|reference| format!("by {}", escape::text(reference.source))),
+        );
         if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
             details.push(self.action(action));
         }
@@ -184,6 +225,7 @@ impl Renderer for Text {
     fn event(&mut self, event: &Event, pages: &mut Pages) {
         match event {
             Event::File(event) => self.file(event, pages),
+            Event::Finding(noted) => self.noted(noted, pages),
             Event::Notice(notice) => self.notice(notice, pages),
         }
     }

@@ -2,8 +2,11 @@
 //!
 //! In: a [`Summary`] or an event. Out: plain values with public fields. Knows no document.
 
+use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
 use steadfast::{Account, Action, Algorithm, Bound, FileEvent, Skipped, Stage, Summary, Verdict};
+
+use crate::units;
 
 /// The end of a run, as documents show it.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +37,10 @@ pub struct RunView {
     pub verdicts: Vec<(Verdict, u64)>,
     /// Every action and how many files it was taken on, in the order of [`Action::ALL`].
     pub actions: Vec<(Action, u64)>,
+    /// Every kind of thing that only the catalogue finds, and how often it did.
+    pub findings: Vec<(&'static str, u64)>,
+    /// Whether the run kept a catalogue.
+    pub catalogued: bool,
     /// Files whose tag should have been written or removed and could not be.
     pub failed: u64,
     /// What the walk passed by.
@@ -59,6 +66,14 @@ impl RunView {
             engine: summary.engine,
             verdicts: Verdict::ALL.map(|verdict| (verdict, summary.verdicts(verdict))).into(),
             actions: Action::ALL.map(|action| (action, summary.actions(action))).into(),
+            // The verdicts tell of these two.
+            findings: summary
+                .findings
+                .iter()
+                .filter(|(name, _)| !matches!(**name, "missing" | "moved"))
+                .map(|(name, count)| (*name, *count))
+                .collect(),
+            catalogued: summary.catalogued,
             failed: summary.failed,
             skipped: summary.skipped,
             account: summary.account.clone(),
@@ -71,12 +86,13 @@ impl RunView {
     }
 
     /// Returns what the walk passed by: a noun for one, for many, and the number.
-    pub fn skipped(&self) -> [(&'static str, &'static str, u64); 5] {
+    pub fn skipped(&self) -> [(&'static str, &'static str, u64); 6] {
         let skipped = &self.skipped;
         [
             ("symbolic link", "symbolic links", skipped.symlinks),
             ("special file", "special files", skipped.special),
             ("excluded path", "excluded paths", skipped.excluded),
+            ("AppleDouble file", "AppleDouble files", skipped.sidecars),
             ("file not on this machine", "files not on this machine", skipped.dataless),
             (
                 "directory on another file system",
@@ -129,7 +145,38 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
         Algorithm::Blake3 => "BLAKE3",
         Algorithm::Xxh3_128 => "XXH3",
         Algorithm::Crc32c => "CRC-32C",
+        Algorithm::Crc32 => "CRC-32",
         Algorithm::Fletcher64 => "Fletcher-64",
+    }
+}
+
+/// Says of a finding of the catalogue what a name does not, if anything.
+pub fn finding_detail(finding: &Finding) -> Option<String> {
+    match finding {
+        Finding::TagLost { .. } => Some("its attribute is gone; the catalogue has the tag".into()),
+        Finding::TagReplaced { accepted, .. } => {
+            let end = if *accepted { "; accepted" } else { "" };
+            Some(format!("its attribute is a tag of other contents than the catalogue's{end}"))
+        }
+        Finding::Missing { accepted: true, .. } => Some("taken out of the catalogue".into()),
+        Finding::Unmounted { entries, .. } => Some(format!(
+            "nothing is there, where {} used to be: is something not mounted?",
+            units::counted(*entries, "file", "files")
+        )),
+        Finding::Changed { change, .. } => {
+            let facts = [
+                ("length", change.length),
+                ("modification time", change.mtime),
+                ("change time", change.ctime),
+                ("inode", change.inode),
+            ];
+            let differ = facts.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name);
+            Some(differ.collect::<Vec<_>>().join(", "))
+        }
+        Finding::Standing { standing, .. } => {
+            Some(format!("an earlier run found it {}; unchanged since", standing.name()))
+        }
+        _ => None,
     }
 }
 

@@ -12,11 +12,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod appledouble;
+pub mod catalogue;
 pub mod cost;
+pub mod diff;
 mod hash;
 pub mod manifest;
 pub mod monitor;
+pub mod probe;
 pub mod read;
+pub mod reference;
 pub mod run;
 pub mod store;
 pub mod tag;
@@ -32,9 +37,10 @@ pub use steadfast_sys::qos::Level;
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::monitor::{
-    Action, Event, FileEvent, FilePath, Monitor, Notice, Progress, Skipped, Subject, Summary,
+    Action, Event, FileEvent, FilePath, Monitor, Noted, Notice, Progress, Skipped, Subject, Summary,
 };
 pub use crate::read::Origin;
-pub use crate::run::{Options, ReadFrom, Selection, Verb};
+pub use crate::reference::Reference;
+pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
 pub use crate::tag::Tag;
 pub use crate::verdict::Verdict;

@@ -3,14 +3,18 @@
 //! In: outcomes, in walk order. Out: [`Event`]s to one [`Monitor`], and the [`Summary`] at the end.
 //! Knows nothing of terminals or documents: a renderer is a monitor of another crate.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::Status;
 
+use crate::catalogue::{Finding, TagPlace};
 use crate::cost::{Account, Bound};
 use crate::read::Origin;
+use crate::reference::Reference;
 use crate::tag::Tag;
 use crate::verdict::{Verdict, worse_status};
 
@@ -30,6 +34,8 @@ pub trait Monitor {
 pub enum Event {
     /// What became of one file, or of a directory that could not be walked.
     File(Box<FileEvent>),
+    /// What only the catalogue knows of a file, beside its verdict.
+    Finding(Box<Noted>),
     /// A circumstance that the reader should know of; no file was judged by it.
     Notice(Notice),
 }
@@ -82,12 +88,23 @@ pub enum Action {
     Kept,
     /// Removed the tag.
     Removed,
+    /// Wrote the tag as another tool has it.
+    Exported,
+    /// Put the tag back that the catalogue had and the file had lost.
+    Restored,
 }
 
 impl Action {
     /// Every action, in the order in which summaries list them.
-    pub const ALL: [Action; 5] =
-        [Action::Tagged, Action::Retagged, Action::Refreshed, Action::Kept, Action::Removed];
+    pub const ALL: [Action; 7] = [
+        Action::Tagged,
+        Action::Retagged,
+        Action::Refreshed,
+        Action::Restored,
+        Action::Kept,
+        Action::Removed,
+        Action::Exported,
+    ];
 
     /// Returns the name in lower case, as JSON carries it.
     pub fn name(self) -> &'static str {
@@ -97,6 +114,8 @@ impl Action {
             Action::Refreshed => "refreshed",
             Action::Kept => "kept",
             Action::Removed => "removed",
+            Action::Restored => "restored",
+            Action::Exported => "exported",
         }
     }
 }
@@ -151,6 +170,14 @@ pub struct FileEvent {
     pub previous: Option<Tag>,
     /// What the file holds now, if it was read.
     pub actual: Option<Tag>,
+    /// Where the stored tag was.
+    pub tag_place: TagPlace,
+    /// What the file was compared with, where that is no tag of its own.
+    pub reference: Option<Box<Reference>>,
+    /// Where the contents are now, of a file that moved.
+    pub moved_to: Option<PathBuf>,
+    /// What the file system said of the file at the end of what the run did to it.
+    pub(crate) status: Option<Status>,
     /// Device and inode of a file with several names, to know it again under the next.
     pub(crate) identity: Option<(u64, u64)>,
     /// Whether the contents were read for an earlier path of the same file (a hard link).
@@ -176,6 +203,10 @@ impl FileEvent {
             stored: None,
             previous: None,
             actual: None,
+            tag_place: TagPlace::Attribute,
+            reference: None,
+            moved_to: None,
+            status: None,
             identity: None,
             linked: false,
             bytes_read: 0,
@@ -185,10 +216,26 @@ impl FileEvent {
         }
     }
 
+    /// Says whether the stored tag is of the file's present length and modification time; `None`
+    /// without a tag or a file.
+    pub fn tag_is_current(&self) -> Option<bool> {
+        let (tag, status) = (self.stored?, self.status?);
+        Some(tag.length == status.length && tag.mtime == status.mtime)
+    }
+
     /// Returns the digest that the file has now, if it was read.
     pub fn digest(&self) -> Option<(Algorithm, Digest)> {
         self.actual.map(|tag| (tag.algorithm, tag.digest))
     }
+}
+
+/// Something that only the catalogue knows, and where.
+#[derive(Clone, Debug)]
+pub struct Noted {
+    /// The path as the user would write it.
+    pub path: PathBuf,
+    /// What was found there.
+    pub finding: Finding,
 }
 
 /// A circumstance that is no file's fault.
@@ -228,6 +275,8 @@ pub struct Skipped {
     pub excluded: u64,
     /// Files whose contents are not on this machine: reading them would download them.
     pub dataless: u64,
+    /// AppleDouble files: the attributes of their neighbours, not data.
+    pub sidecars: u64,
     /// Directories on another file system.
     pub other_file_systems: u64,
 }
@@ -256,7 +305,11 @@ pub struct Summary {
     /// Events per verdict, indexed as [`Verdict::ALL`].
     pub(crate) verdicts: [u64; 9],
     /// Events per action, indexed as [`Action::ALL`].
-    pub(crate) actions: [u64; 5],
+    pub(crate) actions: [u64; 7],
+    /// What only the catalogue knows, by name: new, returned, tag lost, tag replaced, unmounted.
+    pub findings: BTreeMap<&'static str, u64>,
+    /// Whether the run kept a catalogue.
+    pub catalogued: bool,
     /// Files whose tag should have been written or removed and could not be.
     pub failed: u64,
     /// What the walk passed by.
@@ -302,6 +355,12 @@ impl Summary {
         let told = matches!(event.verdict, Some(Verdict::Unreadable | Verdict::Unstable));
         self.failed += u64::from(event.trouble.is_some() && !told);
         self.raise_status(status);
+    }
+
+    /// Counts what only the catalogue knows.
+    pub fn note(&mut self, finding: &Finding) {
+        *self.findings.entry(finding.name()).or_default() += 1;
+        self.raise_status(finding.exit_status());
     }
 
     /// Makes the exit status at least as grave.

@@ -5,6 +5,7 @@
 
 pub mod buffered;
 pub mod direct;
+pub mod limited;
 pub mod null;
 
 use std::io;

@@ -4,10 +4,16 @@
 //! all stages meet.
 
 mod check;
+mod compare;
+mod due;
 mod hash;
+mod import;
 mod judge;
+mod kept;
+mod options;
 mod retag;
 mod show;
+mod source;
 mod survey;
 mod tag;
 mod untag;
@@ -15,154 +21,50 @@ mod update;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast_digest::{Algorithm, Backend, Lanes};
+use steadfast_digest::Lanes;
 use steadfast_sys::file::{Status, Timestamp, raise_open_files_limit, reserve_open_files};
-use steadfast_sys::qos::Level;
+use steadfast_sys::machine;
 use steadfast_sys::storage::{self, Medium};
-use steadfast_sys::{clock, machine};
 
+use due::DueList;
 pub use hash::digest_of;
 use judge::Tools;
+use kept::{Kept, Opened};
+pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
+use source::{ListSource, Source, WalkSource, Walked};
 use survey::Survey;
 
-use crate::cost::{JobFacts, SpanSink, Stage, StageClock};
+use crate::catalogue::{Catalogue, Records, Scope, Writer};
+use crate::cost::{JobFacts, Stage, StageClock};
 use crate::error::Error;
 use crate::hash::{Pipeline, Settings, Task, fastest_lanes};
-use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Skipped, Summary};
+use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Summary};
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
+use crate::read::limited::Limited;
+use crate::reference::Reference;
 use crate::store::Store;
 use crate::store::xattr::Xattr;
-use crate::walk::{Excludes, walk};
+use crate::walk::{Excludes, Listed};
 
-/// What a run is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    /// Hash every file without a tag and tag it.
-    Tag,
-    /// Hash every tagged file and judge it. Writes nothing.
-    Check,
-    /// Tag new files, retag modified ones, report corrupt ones and leave them alone.
-    Update,
-    /// Make tags fit the present contents.
-    Retag {
-        /// Whether also of files that look corrupt, or whose tag is damaged.
-        accept: bool,
-    },
-    /// Remove tags and nothing else.
-    Untag,
-    /// Report tags without reading contents.
-    Show,
-    /// Hash every file, tagged or not.
-    Hash,
-}
-
-impl Verb {
-    /// Returns the name as the command has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verb::Tag => "tag",
-            Verb::Check => "check",
-            Verb::Update => "update",
-            Verb::Retag { .. } => "retag",
-            Verb::Untag => "untag",
-            Verb::Show => "show",
-            Verb::Hash => "hash",
-        }
-    }
-
-    fn task(self, tools: Tools) -> Arc<dyn Task> {
-        match self {
-            Verb::Tag => Arc::new(tag::TagTask { tools }),
-            Verb::Check => Arc::new(check::CheckTask { tools }),
-            Verb::Update => Arc::new(update::UpdateTask { tools }),
-            Verb::Retag { accept } => Arc::new(retag::RetagTask { tools, accept }),
-            Verb::Untag => Arc::new(untag::UntagTask { tools }),
-            Verb::Show => Arc::new(show::ShowTask { tools }),
-            Verb::Hash => Arc::new(hash::HashTask { tools }),
-        }
-    }
-}
-
-/// Where the bytes are to come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReadFrom {
-    /// Through the page cache: fastest, and proves what the system would hand to any program.
-    #[default]
-    Cache,
-    /// Past the page cache, from the medium, wherever the file system can.
-    Media,
-}
-
-/// What files a run is about.
-#[derive(Clone, Debug, Default)]
-pub struct Selection {
-    /// Files and directories, as the user wrote them. Links among these are followed.
-    pub roots: Vec<PathBuf>,
-    /// Further paths from a list; links among these are skipped like links in a tree.
-    pub listed: Vec<PathBuf>,
-    /// Whether every path is one file: exactly one event each, in order, even if named twice;
-    /// links are followed, directories not entered.
-    pub exact: bool,
-    /// Patterns of what to leave out, in the syntax of `.gitignore`, relative to each root.
-    pub excludes: Vec<String>,
-    /// Whether to stay on the file system of each root.
-    pub one_file_system: bool,
-}
-
-/// How a run is carried out; every field has a default that needs no thought.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The algorithm of new tags and of `hash`; `None` for SHA-256, and for tags that are there
-    /// already their own.
-    pub algorithm: Option<Algorithm>,
-    /// Threads that hash; `None` for one per processor.
-    pub workers: Option<usize>,
-    /// The SHA-256 backend; `None` for the best that this machine has.
-    pub backend: Option<Backend>,
-    /// Lanes of that backend; `None` for its best.
-    pub lanes: Option<usize>,
-    /// Where bytes come from.
-    pub read_from: ReadFrom,
-    /// Reading jobs at a time; `None` for one where a disk rotates, and otherwise as many as pay.
-    pub queue_depth: Option<usize>,
-    /// The level of the run's threads.
-    pub qos: Level,
-    /// Whether to say what would be written and write nothing.
-    pub dry_run: bool,
-    /// Whether a file without a tag fails a check.
-    pub require_tags: bool,
-    /// Who hears what every thread does, job by job; `None` for nobody, which costs nothing.
-    pub trace: Option<Arc<dyn SpanSink>>,
-    /// Whether to count the tree beside the run, so that progress knows the end.
-    pub survey: bool,
-    /// Set from outside to end the run early; the summary then says so.
-    pub stop: Arc<AtomicBool>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            algorithm: None,
-            workers: None,
-            backend: None,
-            lanes: None,
-            read_from: ReadFrom::Cache,
-            queue_depth: None,
-            qos: Level::Default,
-            dry_run: false,
-            require_tags: false,
-            trace: None,
-            survey: false,
-            stop: Arc::new(AtomicBool::new(false)),
-        }
+fn task_of(verb: Verb, tools: Tools) -> Arc<dyn Task> {
+    match verb {
+        Verb::Tag => Arc::new(tag::TagTask { tools }),
+        Verb::Check => Arc::new(check::CheckTask { tools }),
+        Verb::Update => Arc::new(update::UpdateTask { tools }),
+        Verb::Retag { accept } => Arc::new(retag::RetagTask { tools, accept }),
+        Verb::Untag => Arc::new(untag::UntagTask { tools }),
+        Verb::Show => Arc::new(show::ShowTask { tools }),
+        Verb::Hash => Arc::new(hash::HashTask { tools }),
+        Verb::Import => Arc::new(import::ImportTask { tools, trust: false }),
+        Verb::Export(kind) => Arc::new(import::ExportTask { tools, kind }),
     }
 }
 
@@ -178,11 +80,20 @@ pub fn run(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
+    let engine = engine_of(options);
+    run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
+}
+
+/// Returns the way of reading that was asked for.
+fn engine_of(options: &Options) -> Arc<dyn Engine> {
     let engine: Arc<dyn Engine> = match options.read_from {
         ReadFrom::Cache => Arc::new(Buffered),
         ReadFrom::Media => Arc::new(Direct),
     };
-    run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
+    match options.rate_limit_bytes_per_s {
+        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s)),
+        None => engine,
+    }
 }
 
 /// Executes a verb with a given engine and store, as tests and measurements do.
@@ -197,39 +108,253 @@ pub fn run_with(
     store: Arc<dyn Store>,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let start = Instant::now();
     if engine.invents() && verb != Verb::Hash {
         return Err(Error::usage(format!("the engine {} is for measuring alone", engine.name())));
     }
+    let opened = Opened::find(verb, selection, options)?;
+    let opened = match (opened, options.due) {
+        (None, Some(_)) => return Err(Error::usage(NOT_CATALOGUED)),
+        (Some(opened), Some(choice)) if opened.has_due(choice)? => {
+            return check_due(opened, choice, options, engine, store, monitor);
+        }
+        (opened, _) => opened,
+    };
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
-    let lanes = lanes_of(options)?;
-    let settings = settings_of(selection, options, lanes)?;
-    let tools = Tools {
+    let scope = opened.as_ref().map(|opened| Scope::of(opened.catalogue.root(), selection));
+    let records = opened.as_ref().zip(scope.as_ref());
+    let records = records.map(|(opened, scope)| opened.records(scope)).transpose()?;
+    let backend = lanes_of(options)?.to_string();
+    let accepts = options.accept_missing || verb == (Verb::Retag { accept: true });
+    let begin = kept::begin(verb.name(), &backend, accepts, options);
+    let kept = opened.zip(scope);
+    let kept = kept.map(|(opened, scope)| opened.keep(scope, selection, &begin)).transpose()?;
+    let survey = if options.survey { Survey::start(selection, &excludes) } else { None };
+    let work = Work {
+        verb: verb.name(),
+        task: task_of(verb, tools(store, records, options)),
+        engine,
+        source: Box::new(WalkSource { selection: selection.clone(), excludes }),
+        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
+        kept,
+        if_empty: NO_FILE,
+    };
+    execute(work, options, survey.as_ref(), monitor)
+}
+
+/// Makes the catalogue of a tree, in the tree or in `file`, and enters what its tags say. Nothing
+/// is read but tags, so nothing is proved yet.
+///
+/// # Errors
+/// If there is one already, or it cannot be written.
+pub fn init(
+    root: &Path,
+    file: Option<&Path>,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let writer = Writer { verb: "init", now: (options.now)(), wait: None };
+    let catalogue = Catalogue::create(root, file, &writer)?;
+    let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
+    let scope = Scope::of(catalogue.root(), &selection);
+    let opened = Opened::new(catalogue);
+    let begin = kept::begin("init", "", false, options);
+    let work = Work {
+        verb: "init",
+        task: task_of(Verb::Show, tools(Arc::new(Xattr), None, options)),
+        engine: Arc::new(Buffered),
+        queue_depth: queue_depth_of(&selection),
+        kept: Some(opened.keep(scope, &selection, &begin)?),
+        source: Box::new(WalkSource { selection, excludes: Arc::new(Excludes::new(&[])?) }),
+        if_empty: NO_FILE,
+    };
+    execute(work, options, None, monitor)
+}
+
+/// A list of files and of what it says of each: a path beneath a root, with a reference or
+/// without; or why a line of it, in the document named, cannot be understood.
+pub type List = Box<dyn Iterator<Item = Result<(PathBuf, Option<Reference>), Unlisted>> + Send>;
+
+/// A line of a list that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlisted {
+    /// The list.
+    pub document: PathBuf,
+    /// Where in it, and why.
+    pub reason: String,
+}
+
+/// Compares files beneath a root with what a list says of each. What is not there is missing.
+///
+/// # Errors
+/// As [`run`].
+pub fn compare(
+    root: &Path,
+    list: List,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let tools = tools(Arc::new(Xattr), None, options);
+    let task = Arc::new(compare::CompareTask { tools });
+    run_listed(Verb::Check, task, root, list, options, monitor)
+}
+
+/// Gives files beneath a root, where they lack our tag, one of what a list says of each.
+///
+/// With `trust`, digests are believed although the list does not say what time they are of: the
+/// tag then has the file's present modification time. Otherwise such files are read and compared.
+///
+/// # Errors
+/// As [`run`].
+pub fn import(
+    root: &Path,
+    list: List,
+    trust: bool,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let tools = tools(Arc::new(Xattr), None, options);
+    let task = Arc::new(import::ImportTask { tools, trust });
+    run_listed(Verb::Import, task, root, list, options, monitor)
+}
+
+fn run_listed(
+    verb: Verb,
+    task: Arc<dyn Task>,
+    root: &Path,
+    list: List,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
+    let list = list.map(|line| match line {
+        Ok((path, reference)) => Listed::File { path, reference: reference.map(Box::new) },
+        Err(Unlisted { document, reason }) => Listed::Fault(document, reason),
+    });
+    let work = Work {
+        verb: verb.name(),
+        task,
+        engine: engine_of(options),
+        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
+        kept: None,
+        source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
+        if_empty: "the list names no file",
+    };
+    execute(work, options, None, monitor)
+}
+
+/// Checks what is due, the longest-unchecked first.
+fn check_due(
+    opened: Opened,
+    choice: DueChoice,
+    options: &Options,
+    engine: Arc<dyn Engine>,
+    store: Arc<dyn Store>,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let root = opened.catalogue.root().to_owned();
+    let scope = Scope::files_beneath(&root);
+    let records = Some(opened.records(&scope)?);
+    let (list, outcome) = DueList::begin(&opened, choice, (options.now)())?;
+    let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
+    let backend = lanes_of(options)?.to_string();
+    let begin = kept::begin(Verb::Check.name(), &backend, false, options);
+    let work = Work {
+        verb: Verb::Check.name(),
+        task: task_of(Verb::Check, tools(store, records, options)),
+        engine,
+        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
+        kept: Some(opened.keep(scope, &Selection::default(), &begin)?),
+        source: Box::new(ListSource { root, list: Box::new(list) }),
+        if_empty: "nothing is due",
+    };
+    let summary = execute(work, options, None, monitor);
+    outcome.ensure_whole()?;
+    summary
+}
+
+/// Looks at files without opening them and compares what the file system says with the catalogue:
+/// length, times and inode. It proves nothing about bytes, and leaves no record.
+///
+/// # Errors
+/// If there is no catalogue, or it cannot be read.
+pub fn quick(
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let reading = Options { dry_run: true, ..options.clone() };
+    let opened = Opened::find(Verb::Check, selection, &reading)?;
+    let opened = opened.ok_or_else(|| Error::usage(NOT_CATALOGUED))?;
+    let mut summary = Summary { verb: "check", engine: "quick", workers: 1, ..Summary::default() };
+    summary.catalogued = true;
+    kept::look_quickly(opened, selection, options, &mut summary, monitor)?;
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// Why a run that needs a catalogue cannot begin.
+const NOT_CATALOGUED: &str =
+    "there is no catalogue at or above these paths: `steadfast init DIR` makes one";
+
+fn tools(store: Arc<dyn Store>, records: Option<Arc<Records>>, options: &Options) -> Tools {
+    Tools {
         store,
+        records,
+        restore_tags: options.restore_tags,
         algorithm: options.algorithm,
         dry_run: options.dry_run,
-        now: clock::utc_now,
-    };
+        now: options.now,
+    }
+}
+
+/// What a run consists of, once it is known what is asked for.
+struct Work {
+    verb: &'static str,
+    task: Arc<dyn Task>,
+    engine: Arc<dyn Engine>,
+    source: Box<dyn Source>,
+    queue_depth: usize,
+    kept: Option<Kept>,
+    /// What to say if there was no file at all.
+    if_empty: &'static str,
+}
+
+/// What to say of a walk that found nothing.
+const NO_FILE: &str = "no file was found: is this the right place, and is it mounted?";
+
+/// Runs the pipeline to its end.
+fn execute(
+    work: Work,
+    options: &Options,
+    survey: Option<&Survey>,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let Work { verb, task, engine, source, queue_depth, kept, if_empty } = work;
+    let lanes = lanes_of(options)?;
+    let settings = settings_of(queue_depth, options, lanes)?;
     let (engine_name, engine_after) = (engine.name(), Arc::clone(&engine));
-    let trace = options.trace.clone();
-    let pipeline = Pipeline::start(verb.task(tools), engine, lanes, settings, trace)?;
-    let walked = spawn_walk(&pipeline, selection, &excludes)?;
-    let survey = if options.survey { Survey::start(selection, &excludes) } else { None };
+    let pipeline = Pipeline::start(task, engine, lanes, settings, options.trace.clone())?;
+    let walked = spawn(&pipeline, source)?;
     let mut collector = Collector {
         summary: Summary {
-            verb: verb.name(),
+            verb,
             dry_run: options.dry_run,
             workers: settings.workers,
             backend: lanes.to_string(),
             engine: engine_name,
+            catalogued: kept.is_some(),
             ..Summary::default()
         },
         require_tags: options.require_tags,
         seen: HashSet::new(),
         monitor,
+        kept,
+        now: options.now,
         clock: pipeline.report_clock(),
     };
-    let stopped = collector.follow(&pipeline, options, survey.as_ref(), start);
+    let stopped = collector.follow(&pipeline, options, survey, start);
     ensure_whole(&pipeline, stopped)?;
     let mut notices = pipeline.notices();
     notices.extend(notice_of_origin(options, &collector.summary));
@@ -237,9 +362,9 @@ pub fn run_with(
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped;
     collector.summary.interrupted |= stopped && !walked.whole;
+    collector.finish(walked.whole && !collector.summary.interrupted, (options.now)());
     if collector.summary.files == 0 && walked.whole {
-        let text = "no file was found: is this the right place, and is it mounted?".to_owned();
-        notices.push(Notice { path: None, text });
+        notices.push(Notice { path: None, text: if_empty.to_owned() });
         if options.require_tags {
             collector.summary.raise_status(2);
         }
@@ -264,12 +389,11 @@ fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
     Ok(())
 }
 
-fn settings_of(selection: &Selection, options: &Options, lanes: Lanes) -> Result<Settings, Error> {
+fn settings_of(queue_depth: usize, options: &Options, lanes: Lanes) -> Result<Settings, Error> {
     let workers = options.workers.unwrap_or_else(machine::logical_cpus);
     if !(1..=WORKERS_MAX).contains(&workers) {
         return Err(Error::usage(format!("a run has 1 to {WORKERS_MAX} workers, not {workers}")));
     }
-    let queue_depth = options.queue_depth.unwrap_or_else(|| queue_depth_of(selection));
     if queue_depth == 0 {
         return Err(Error::usage("a queue has a depth of at least 1"));
     }
@@ -298,32 +422,19 @@ fn lanes_of(options: &Options) -> Result<Lanes, Error> {
     }
 }
 
-/// How a walk ended.
-#[derive(Clone, Copy, Default)]
-struct Walked {
-    skipped: Skipped,
-    /// Whether it came to the end of every root.
-    whole: bool,
-}
-
-/// Starts the walk's thread; how it ended is filled in then.
-fn spawn_walk(
-    pipeline: &Pipeline,
-    selection: &Selection,
-    excludes: &Arc<Excludes>,
-) -> Result<Arc<Mutex<Walked>>, Error> {
+/// Starts the thread that finds files; how that ended is filled in then.
+fn spawn(pipeline: &Pipeline, source: Box<dyn Source>) -> Result<Arc<Mutex<Walked>>, Error> {
     let mut feeder = pipeline.feeder();
     let walked = Arc::new(Mutex::new(Walked::default()));
-    let (selection, excludes) = (selection.clone(), Arc::clone(excludes));
     let (result, stop) = (Arc::clone(&walked), feeder.stop_flag());
     thread::Builder::new()
         .name("walk".to_owned())
         .spawn(move || {
             feeder.begin();
-            let (skipped, whole) = walk(&selection, &excludes, &stop, &mut |found| {
+            let ended = source.find(&stop, &mut |found| {
                 if feeder.feed(found) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Walked { skipped, whole };
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = ended;
             feeder.end();
         })
         .map_err(|error| Error::system("start a thread", error))?;
@@ -371,6 +482,8 @@ struct Collector<'a> {
     /// Files with several names that came by.
     seen: HashSet<(u64, u64)>,
     monitor: &'a mut dyn Monitor,
+    kept: Option<Kept>,
+    now: fn() -> Timestamp,
     clock: StageClock,
 }
 
@@ -427,6 +540,9 @@ impl Collector<'_> {
         for event in events {
             self.take(event);
         }
+        if let Some(kept) = &mut self.kept {
+            kept.tick((self.now)());
+        }
         self.clock.lap(Stage::Report);
         self.clock.end_job();
         self.clock.hand_in(JobFacts { files, ..JobFacts::default() });
@@ -445,7 +561,37 @@ impl Collector<'_> {
         }
         let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
         self.summary.count(&event, status);
+        if let Some(kept) = &mut self.kept {
+            kept.take(&event);
+        }
         self.monitor.event(&Event::File(event));
+        self.tell_findings();
+    }
+
+    /// Ends the record of the run in the catalogue.
+    fn finish(&mut self, whole: bool, now: Timestamp) {
+        let Some(kept) = &mut self.kept else { return };
+        kept.finish(whole, now);
+        self.tell_findings();
+    }
+
+    /// Tells what the catalogue found since the last time.
+    fn tell_findings(&mut self) {
+        let Some(kept) = &mut self.kept else { return };
+        for event in kept.events() {
+            match &event {
+                Event::File(event) => {
+                    let status = judge::exit_status(event, self.require_tags, false);
+                    self.summary.count(event, status);
+                }
+                Event::Finding(noted) => self.summary.note(&noted.finding),
+                Event::Notice(_) => {}
+            }
+            self.monitor.event(&event);
+        }
+        if kept.has_failed() {
+            self.summary.raise_status(2);
+        }
     }
 }
 

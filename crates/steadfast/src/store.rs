@@ -3,6 +3,7 @@
 //! In: an open file, and a tag for it. Out: its stored tag; or the tag is stored, read back and
 //! found the same. Knows nothing of verdicts: what may be replaced is decided by the verb.
 
+pub mod foreign;
 pub mod xattr;
 
 use std::io;

@@ -188,6 +188,7 @@ fn algorithm_number(algorithm: Algorithm) -> u8 {
         Algorithm::Xxh3_128 => 8,
         Algorithm::Crc32c => 9,
         Algorithm::Fletcher64 => 10,
+        Algorithm::Crc32 => 11,
     }
 }
 

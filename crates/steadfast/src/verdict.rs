@@ -4,11 +4,15 @@
 //! status that means. Specified in `docs/verdicts.md`, which outranks this file. Knows nothing of
 //! files, time or output.
 
+mod foreign;
+
 use std::fmt;
 
 use steadfast_sys::file::Timestamp;
 
 use crate::tag::Tag;
+
+pub(crate) use foreign::agrees;
 
 /// What became of one file since it was tagged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,7 +144,7 @@ const FAT_STEP_NS: i128 = 2_000_000_000;
 
 /// Says whether a file's time is the stored one, or the stored one as a coarser file system keeps
 /// it. Copying a tagged tree to such a file system must not turn decay into an edit.
-fn same_mtime(stored: Timestamp, actual: Timestamp) -> bool {
+pub(crate) fn same_mtime(stored: Timestamp, actual: Timestamp) -> bool {
     if stored == actual {
         return true;
     }

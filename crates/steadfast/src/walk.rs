@@ -6,6 +6,7 @@
 
 mod exclude;
 mod given;
+mod listed;
 mod names;
 
 use std::ffi::OsStr;
@@ -19,9 +20,13 @@ use steadfast_sys::file::{Dir, File, FileKind, Status};
 
 pub(crate) use exclude::Excludes;
 use given::{Given, Parent};
+pub(crate) use listed::{Beneath, Listed};
 use names::Names;
 
+use crate::appledouble;
+use crate::catalogue;
 use crate::monitor::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
+use crate::reference::Reference;
 use crate::run::Selection;
 use crate::verdict::Verdict;
 
@@ -32,6 +37,8 @@ pub(crate) struct Entry {
     pub(crate) path: FilePath,
     /// Its inode's number, by which file systems for disks lay out what they store; 0 if unknown.
     pub(crate) inode: u64,
+    /// What it is to be compared with, if a list said so.
+    pub(crate) reference: Option<Box<Reference>>,
     place: Place,
 }
 
@@ -89,6 +96,7 @@ pub(crate) fn walk(
     let mut walk = Walk {
         excludes,
         one_file_system: selection.one_file_system,
+        passes_sidecars: !selection.with_sidecars,
         stop,
         sink,
         skipped: Skipped::default(),
@@ -109,6 +117,7 @@ fn identity(status: &Status) -> Identity {
 struct Walk<'a, 'b> {
     excludes: &'a Excludes,
     one_file_system: bool,
+    passes_sidecars: bool,
     stop: &'a AtomicBool,
     sink: &'a mut Sink<'b>,
     skipped: Skipped,
@@ -204,7 +213,7 @@ impl Walk<'_, '_> {
                 Some(Parent { dir, path, name, .. }) => {
                     let path = FilePath { parent: path, name };
                     let (inode, place) = (status.inode, Place::Beneath(dir));
-                    (self.sink)(Found::File(Entry { path, inode, place }))
+                    (self.sink)(Found::File(Entry { path, inode, place, reference: None }))
                 }
                 None => self.typed_file(path),
             },
@@ -221,7 +230,7 @@ impl Walk<'_, '_> {
 
     fn typed_file(&mut self, path: &Path) -> ControlFlow<()> {
         let path = FilePath::whole(path);
-        (self.sink)(Found::File(Entry { path, inode: 0, place: Place::Typed }))
+        (self.sink)(Found::File(Entry { path, inode: 0, place: Place::Typed, reference: None }))
     }
 
     /// Walks what is on the stack until it is empty.
@@ -255,10 +264,13 @@ impl Walk<'_, '_> {
             match kind {
                 // It was given itself, and is taken as that.
                 FileKind::Regular if self.given.has_file(level.identity, name) => {}
+                FileKind::Regular if self.passes_sidecars && is_sidecar(&level.dir, name) => {
+                    self.skipped.sidecars += 1;
+                }
                 FileKind::Regular => {
                     let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
                     let place = Place::Beneath(Arc::clone(&level.dir));
-                    (self.sink)(Found::File(Entry { path, inode, place }))?;
+                    (self.sink)(Found::File(Entry { path, inode, place, reference: None }))?;
                 }
                 FileKind::Directory => {
                     let name = name.to_owned();
@@ -303,6 +315,10 @@ impl Walk<'_, '_> {
             self.skipped.other_file_systems += 1;
             return ControlFlow::Continue(());
         }
+        if name == catalogue::FOLDER && dir.status_of(OsStr::new(catalogue::FILE)).is_ok() {
+            // What a run writes is not what it is about.
+            return ControlFlow::Continue(());
+        }
         let identity = identity(&status);
         if self.stack.iter().any(|above| above.identity == identity) {
             let error = io::Error::other("it is mounted inside itself: not entered again");
@@ -344,4 +360,18 @@ impl Walk<'_, '_> {
 /// The current directory's path is kept empty; a message names it.
 fn shown(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+/// Says whether a file holds what macOS could not keep at another, its neighbour.
+///
+/// By its bytes, not its name alone: what is only called so is data.
+fn is_sidecar(dir: &Dir, name: &OsStr) -> bool {
+    let Some(companion) = appledouble::companion(name) else { return false };
+    let is_regular = |status: Status| status.kind == FileKind::Regular;
+    if !dir.status_of(companion).is_ok_and(is_regular) {
+        return false;
+    }
+    let mut head = [0; appledouble::MAGIC_LEN];
+    let read = dir.open_file(name).and_then(|file| file.read_at(&mut head, 0));
+    read.is_ok_and(|len| appledouble::is_appledouble(&head[..len]))
 }

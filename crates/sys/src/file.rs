@@ -222,6 +222,17 @@ impl File {
     pub fn file_system(&self) -> io::Result<FileSystem> {
         platform::file_system(self.fd.as_fd())
     }
+
+    /// Returns the identifier of the volume the file is on (`f_fsid` of `fstatvfs`).
+    ///
+    /// File systems with an identifier of their own (ext4, btrfs, ZFS) keep it for good; others
+    /// (XFS, and all on macOS) show the number of the device, which another mount may change.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn volume_id(&self) -> io::Result<u64> {
+        Ok(rustix::fs::fstatvfs(&self.fd)?.f_fsid)
+    }
 }
 
 impl AsFd for File {

@@ -29,6 +29,9 @@ pub const TAG: &str = platform::TAG;
 /// The attribute the tag before that one is kept in.
 pub const TAG_PREVIOUS: &str = platform::TAG_PREVIOUS;
 
+/// What stands before the name of an attribute that a Mac gave: `user.` on Linux, nothing on macOS.
+pub const MAC_PREFIX: &str = platform::MAC_PREFIX;
+
 /// Room for the list of names on the first attempt, in bytes.
 const NAMES_LENGTH: usize = 1024;
 
@@ -100,6 +103,23 @@ pub fn list(file: &File) -> io::Result<Vec<OsString>> {
     };
     let names = names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty());
     Ok(names.map(|name| OsStr::from_bytes(name).to_owned()).collect())
+}
+
+/// Reads the names of the attributes a file has into a buffer, each ended by a NUL, in the order
+/// the system gives them; it allocates nothing.
+///
+/// # Errors
+/// `InvalidData` when the names are longer than the buffer (64 KiB is enough on Linux);
+/// `Unsupported` when the file system keeps no attributes.
+pub fn list_into<'a>(file: &File, buf: &'a mut [u8]) -> io::Result<&'a [u8]> {
+    match rustix::fs::flistxattr(file.as_fd(), &mut *buf) {
+        Ok(length) if length <= buf.len() => Ok(&buf[..length]),
+        Ok(_) | Err(Errno::RANGE) => {
+            let reason = format!("the names of the attributes are longer than {} bytes", buf.len());
+            Err(io::Error::new(io::ErrorKind::InvalidData, reason))
+        }
+        Err(errno) => Err(refusal(errno)),
+    }
 }
 
 /// Turns a refusal into an error that says so when attributes as such are what is refused.

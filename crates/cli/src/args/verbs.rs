@@ -1,12 +1,20 @@
 //! One struct for each verb.
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
-use super::{AlgorithmArg, DryRunArg, EngineArgs, OutputArgs, PathArgs};
+use clap::{Args, Subcommand};
+use steadfast::manifest::Format;
+use steadfast::store::foreign::ForeignKind;
+
+use super::{
+    AlgorithmArg, AuditArgs, CatalogueArgs, DryRunArg, DueArgs, EngineArgs, HistoryArgs,
+    OutputArgs, PathArgs,
+};
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(InitArgs),
     Tag(TagArgs),
     Check(CheckArgs),
     Update(UpdateArgs),
@@ -14,6 +22,42 @@ pub(crate) enum Command {
     Untag(UntagArgs),
     Show(ShowArgs),
     Hash(HashArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
+    Diff(DiffArgs),
+    Probe(ProbeArgs),
+    History(HistoryArgs),
+    Audit(AuditArgs),
+}
+
+/// Make a catalogue of a directory: what should be there, and what was proved when.
+///
+/// A tag cannot tell that its file is gone. The catalogue, DIR/.steadfast/catalogue.sqlite, can:
+/// from then on `tag`, `check`, `update` and `retag` in that tree keep it, and a check also finds
+/// missing and moved files and lost tags. What tags there are is entered; nothing is read yet.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast init ~/Pictures
+  steadfast init --catalogue ~/dvd-17.sqlite /media/dvd   for what cannot be written
+  steadfast init --rebuild ~/Pictures                     set a damaged one aside, make another
+
+Exit status: 0 done; 2 it could not be made, or some tags could not be read; 130 interrupted.")]
+pub(crate) struct InitArgs {
+    /// The root of the tree [default: the current directory]
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub(crate) root: PathBuf,
+    /// Make the catalogue in FILE instead of in the tree
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalogue: Option<PathBuf>,
+    /// Set aside the catalogue that is there, under another name, and make one from the tags
+    #[arg(long)]
+    pub(crate) rebuild: bool,
+    /// Accept that the tree is on another volume now, as after a copy to a new disk
+    #[arg(long, conflicts_with = "rebuild")]
+    pub(crate) rebind: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Hash every file that has no tag, and tag it.
@@ -38,6 +82,8 @@ pub(crate) struct TagArgs {
     #[command(flatten)]
     pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
@@ -60,10 +106,26 @@ pub(crate) struct CheckArgs {
     /// Take a file without a tag for a failure: status 1
     #[arg(long)]
     pub(crate) require_tags: bool,
+    /// Check the files that FILE names: a list of digests in any format that `export` knows, a
+    /// database of chkbit or bitrot, an OCFL inventory, or a BagIt bag's directory. A PATH then
+    /// says what its names are relative to
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "quick"]
+    )]
+    pub(crate) manifest: Option<PathBuf>,
+    /// The format of FILE [default: told by its name and its first bytes]
+    #[arg(long, value_name = "NAME", requires = "manifest")]
+    pub(crate) format: Option<Format>,
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) due: DueArgs,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -81,6 +143,12 @@ Examples:
 Exit status: 0 every file has a true tag now; 1 with --dry-run, something is modified; 2 some \
 could not be read or tagged; 3 something is corrupt; 130 interrupted.")]
 pub(crate) struct UpdateArgs {
+    /// Put back tags that the catalogue has and the files have lost
+    #[arg(long)]
+    pub(crate) restore_tags: bool,
+    /// Take missing files out of the catalogue, and believe tags that others replaced
+    #[arg(long)]
+    pub(crate) accept_missing: bool,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
     #[command(flatten)]
@@ -89,6 +157,8 @@ pub(crate) struct UpdateArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -121,6 +191,8 @@ pub(crate) struct RetagArgs {
     #[command(flatten)]
     pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
@@ -140,6 +212,8 @@ pub(crate) struct UntagArgs {
     pub(crate) dry_run: DryRunArg,
     #[command(flatten)]
     pub(crate) paths: PathArgs,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -215,4 +289,151 @@ pub(crate) struct CompareArgs {
     /// Pass over files that do not exist
     #[arg(long, requires = "check")]
     pub(crate) ignore_missing: bool,
+}
+
+/// Write tags as a document on stdout, or as another tool's attributes.
+///
+/// Names in the document are relative to PATH. Files without a tag, and files that were modified
+/// since they were tagged, are left out and told; --read hashes every file instead.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast export --format gnu ~/Pictures > SHA256SUMS
+  steadfast export --format sfv --read --algorithm crc32 . > files.sfv
+  steadfast export --attributes shatag ~/Pictures
+
+Exit status: 0 every file is in it; 2 some are not, or cannot be told in this format; \
+130 interrupted.")]
+pub(crate) struct ExportArgs {
+    /// Write a document: steadfast, gnu, gnu-zero, bsd, openssl, hashdeep, bagit, chkbit,
+    /// chkbit-db, bitrot, sfv, ni or mtree
+    #[arg(long, value_name = "NAME", required_unless_present = "attributes")]
+    pub(crate) format: Option<Format>,
+    /// Set attributes beside ours: shatag, dintch or unraid
+    #[arg(long, value_name = "TOOL", conflicts_with = "format", value_parser = foreign_kind)]
+    pub(crate) attributes: Option<ForeignKind>,
+    /// Hash every file instead of believing its tag
+    #[arg(long, conflicts_with = "attributes")]
+    pub(crate) read: bool,
+    /// Files and directories [default: the current directory]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Make tags of what other tools recorded, in a document or in their attributes.
+///
+/// A record that says which modification time its digest belongs to is believed, and nothing is
+/// read. Other files are read and compared first. Files that have a tag keep it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast import --attributes ~/Pictures      tags of shatag, Dintch, Unraid
+  steadfast import SHA256SUMS                   names are relative to where the list is
+  steadfast import --format hashdeep known.txt /mnt/disk
+
+Exit status: 0 every file has a tag now; 1 something differs from its record or is missing; 2 some \
+could not be read or tagged; 3 something is corrupt; 130 interrupted.")]
+pub(crate) struct ImportArgs {
+    /// Take the attributes that other tools set at the files of PATH
+    #[arg(long, conflicts_with_all = ["format", "trust"])]
+    pub(crate) attributes: bool,
+    /// The format of the document, which PATH names [default: told by its name and first bytes]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<Format>,
+    /// Believe digests of which the document does not say what time they are of, and read nothing
+    #[arg(long)]
+    pub(crate) trust: bool,
+    #[command(flatten)]
+    pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Finds a tool by its name.
+fn foreign_kind(name: &str) -> Result<ForeignKind, String> {
+    let mut kinds = ForeignKind::ALL.into_iter().filter(|kind| *kind != ForeignKind::Ima);
+    kinds.find(|kind| kind.name() == name).ok_or_else(|| "known are shatag, unraid, dintch".into())
+}
+
+/// Compare two directories: is B a faithful copy of A?
+///
+/// By their tags, which reads no contents: quick, and as true as the tags. Or with --read by the
+/// contents of both. Tells what differs, what only one side has, what was moved, which tags the
+/// copy lost, and of which files nothing can be told.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast diff ~/Pictures /mnt/backup/Pictures          by tags
+  steadfast diff --read ~/Pictures /mnt/backup/Pictures   by reading both sides
+  steadfast diff --json A B | jq -r 'select(.difference == \"tag_lost\") | .path'
+
+Exit status: 0 B is a faithful copy; 1 something is different, on one side only, elsewhere, or \
+lost its tag; 2 could not tell (unknown, unreadable, usage); 130 interrupted. 1 outranks 2.")]
+pub(crate) struct DiffArgs {
+    /// The directory that was copied
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+
+    /// The directory that is to be a copy of it
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+
+    /// Read and hash both sides instead of believing tags
+    #[arg(long)]
+    pub(crate) read: bool,
+
+    /// Leave out what PATTERN matches, in the syntax of .gitignore, relative to A and to B.
+    /// Repeatable
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Read such patterns from FILE, one on each line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exclude_from: Vec<PathBuf>,
+
+    /// Do not enter directories on other file systems
+    #[arg(long)]
+    pub(crate) one_file_system: bool,
+
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Find out what becomes of tags in directories: which tools and file systems keep them.
+///
+/// Tries copying, moving, packing and saving with the tools that are installed, on a file of its
+/// own in a folder of its own, and removes both. With several directories, moves between them too.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast probe .                        what keeps tags here?
+  steadfast probe /home /mnt/usb /mnt/nas  and what keeps them on the way between these?
+
+Exit status: 0 done, whatever was found; 2 a DIR cannot be probed; 130 interrupted.")]
+pub(crate) struct ProbeArgs {
+    /// Directories that can be written, best one on each file system
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) directories: Vec<PathBuf>,
+
+    /// Print one JSON object for each directory and each thing tried, the summary last
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -1,13 +1,45 @@
 //! `steadfast check`: arguments → a run that judges → the report.
 
+use std::path::Path;
+
+use anyhow::ensure;
 use steadfast::{Options, Verb};
 
 use crate::args::CheckArgs;
 
-use super::{execute, report};
+use super::documents::Document;
+use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
+    if let Some(manifest) = &args.manifest {
+        return check_manifest(args, manifest);
+    }
     let selection = args.paths.selection()?;
-    let options = Options { require_tags: args.require_tags, ..args.engine.options() };
+    let options = Options {
+        require_tags: args.require_tags,
+        due: args.due.choice(),
+        ..args.catalogue.choose(args.engine.options())
+    };
+    if options.due.is_some() {
+        let plain = selection.excludes.is_empty() && selection.listed.is_empty();
+        ensure!(plain, "what is due comes from the catalogue: no list and no pattern goes with it");
+    }
+    if args.due.quick {
+        return execute_with(options, &args.output, report, |options, console| {
+            steadfast::run::quick(&selection, options, console)
+        });
+    }
     execute(Verb::Check, &selection, options, &args.output, report)
+}
+
+/// Checks the files that a document names against it.
+fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
+    let document = Document::open(manifest, args.format)?;
+    let paths = &args.paths.paths;
+    ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
+    let root = paths.first().cloned().unwrap_or(document.root);
+    let options = Options { require_tags: args.require_tags, ..args.engine.options() };
+    execute_with(options, &args.output, report, |options, console| {
+        steadfast::run::compare(&root, document.list, options, console)
+    })
 }

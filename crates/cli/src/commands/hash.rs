@@ -58,6 +58,7 @@ fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
         selection.listed = std::mem::take(&mut selection.roots);
         selection.exact = true;
     }
+    selection.with_sidecars = true;
     let options = args.algorithm.choose(args.engine.options());
     execute(Verb::Hash, &selection, options, &args.output, |text| {
         Box::new(Sums {

@@ -97,6 +97,18 @@ fn reading_from_the_medium_says_how_much_came_from_there() {
 }
 
 #[test]
+fn a_rate_limit_is_kept_and_told() {
+    let tree = Tree::new().file("a", &[7; 600_000]).file("b", &[8; 600_000]);
+    tree.run(["tag", "."]).succeeds();
+    let checked = tree.run(["check", "--json", "--rate-limit", "2MB/s", "."]).succeeds();
+    // 1.2 MB at 2 MB/s, of which a tenth of a second comes at once.
+    assert!(checked.summary()["elapsed_ns"].as_u64().unwrap() >= 450_000_000);
+    let notices = checked.objects().into_iter().filter(|object| !object["notice"].is_null());
+    assert_eq!(notices.count(), 1, "{}", checked.stdout());
+    tree.run(["check", "--rate-limit", "fast", "."]).ends(2);
+}
+
+#[test]
 fn few_files_that_may_be_open_are_enough() {
     let mut tree = Tree::new();
     for number in 0..2_000 {

@@ -6,7 +6,7 @@
 use std::arch::aarch64::*;
 use std::arch::is_aarch64_feature_detected;
 
-use crate::constants::{Block, K, State};
+use crate::rules::sha256::{Block, K, State};
 
 /// One or two lanes.
 pub(super) const LANE_CHOICES: &[usize] = &[1, 2];
@@ -19,7 +19,7 @@ pub(super) fn detected() -> bool {
         && is_aarch64_feature_detected!("sha2")
 }
 
-/// Compresses whole blocks into one state per lane; shape and panics as in `Backend::compress`.
+/// Compresses whole blocks into one state per lane; shape and panics as in `Compression::compress`.
 #[target_feature(enable = "neon,sha2")]
 pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
     match states.len() {

@@ -3,12 +3,12 @@
 //! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
 //! exist.
 
-use crate::constants::{Block, K, State};
+use crate::rules::sha256::{Block, K, State};
 
 /// One lane.
 pub(super) const LANE_CHOICES: &[usize] = &[1];
 
-/// Compresses whole blocks into one state; shape and panics as in `Backend::compress`.
+/// Compresses whole blocks into one state; shape and panics as in `Compression::compress`.
 pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
     let ([state], [blocks]) = (states, blocks) else {
         panic!("the portable kernel has one lane");

@@ -1,18 +1,13 @@
-//! SHA-256 with AVX2, eight lanes: one message per 32-bit element.
+//! Kernels with AVX2: one message per element of a vector.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. It serves processors before the SHA instructions. A single message runs in plain
-//! integer code.
+//! In: nothing; it holds detection, and what its kernels share. Out: vectors, loaded, turned and
+//! stored. Must not know: what an algorithm computes.
+
+pub(super) mod md5;
+pub(super) mod sha256;
+pub(super) mod sha512;
 
 use std::arch::x86_64::*;
-
-use super::portable;
-use crate::constants::{Block, K, State};
-
-/// One lane or eight.
-pub(super) const LANE_CHOICES: &[usize] = &[1, LANES];
-
-const LANES: usize = 8;
 
 /// Tells whether this processor has the instructions.
 pub(super) fn detected() -> bool {
@@ -21,99 +16,10 @@ pub(super) fn detected() -> bool {
         && is_x86_feature_detected!("bmi2")
 }
 
-/// Compresses whole blocks into one state per lane; shape and panics as in `Backend::compress`.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
-    if let ([state], [blocks]) = (&mut *states, blocks) {
-        return portable::compress_one(state, blocks);
-    }
-    let states: &mut [State; LANES] = states.try_into().expect("one lane or eight");
-    let blocks: &[&[Block]; LANES] = blocks.try_into().expect("as many messages as states");
-    compress_eight(states, blocks);
-}
-
-#[target_feature(enable = "avx2")]
-fn compress_eight(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
-    let mut state: [__m256i; 8] =
-        std::array::from_fn(|word| load_words(&states.map(|state| state[word])));
-    for index in 0..blocks[0].len() {
-        let mut w = message_words(blocks.map(|lane| &lane[index]));
-        let mut v = state;
-        for (sixteen, k) in K.0.as_chunks::<16>().0.iter().enumerate() {
-            if sixteen > 0 {
-                extend(&mut w);
-            }
-            sixteen_times!(T => {
-                v = round(v, _mm256_add_epi32(w[T], _mm256_set1_epi32(k[T].cast_signed())));
-            });
-        }
-        for (word, add) in state.iter_mut().zip(v) {
-            *word = _mm256_add_epi32(*word, add);
-        }
-    }
-    for (word, vector) in state.into_iter().enumerate() {
-        for (state, value) in states.iter_mut().zip(store_words(vector)) {
-            state[word] = value;
-        }
-    }
-}
-
-/// Runs one round in every lane.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn round([a, b, c, d, e, f, g, h]: [__m256i; 8], wk: __m256i) -> [__m256i; 8] {
-    let sum1 = xor3(rotate::<6, 26>(e), rotate::<11, 21>(e), rotate::<25, 7>(e));
-    let choice = _mm256_xor_si256(_mm256_and_si256(e, _mm256_xor_si256(f, g)), g);
-    let t1 = _mm256_add_epi32(_mm256_add_epi32(h, wk), _mm256_add_epi32(sum1, choice));
-    let sum0 = xor3(rotate::<2, 30>(a), rotate::<13, 19>(a), rotate::<22, 10>(a));
-    let either = _mm256_and_si256(_mm256_or_si256(a, b), c);
-    let majority = _mm256_or_si256(_mm256_and_si256(a, b), either);
-    let t2 = _mm256_add_epi32(sum0, majority);
-    [_mm256_add_epi32(t1, t2), a, b, c, _mm256_add_epi32(d, t1), e, f, g]
-}
-
-/// Computes the next sixteen words of every lane's message schedule in place.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn extend(w: &mut [__m256i; 16]) {
-    sixteen_times!(T => {
-        let (early, late) = (w[(T + 1) % 16], w[(T + 14) % 16]);
-        let shifted = _mm256_srli_epi32::<3>(early);
-        let sigma0 = xor3(rotate::<7, 25>(early), rotate::<18, 14>(early), shifted);
-        let shifted = _mm256_srli_epi32::<10>(late);
-        let sigma1 = xor3(rotate::<17, 15>(late), rotate::<19, 13>(late), shifted);
-        let sum = _mm256_add_epi32(w[T], _mm256_add_epi32(sigma0, w[(T + 9) % 16]));
-        w[T] = _mm256_add_epi32(sum, sigma1);
-    });
-}
-
-/// Rotates right by `RIGHT`, which is left by `LEFT`, their sum being 32.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn rotate<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
-    const { assert!(RIGHT + LEFT == 32) };
-    _mm256_or_si256(_mm256_srli_epi32::<RIGHT>(word), _mm256_slli_epi32::<LEFT>(word))
-}
-
 #[inline]
 #[target_feature(enable = "avx2")]
 fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     _mm256_xor_si256(_mm256_xor_si256(a, b), c)
-}
-
-/// Reads one block per lane; vector `t` holds word `t` of every lane.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn message_words(blocks: [&Block; LANES]) -> [__m256i; 16] {
-    let big_endian =
-        _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0c0d0e0f_08090a0b, 0x04050607_00010203));
-    let halves = blocks.map(|block| block.as_chunks::<32>().0);
-    let first = transpose(halves.map(|halves| load_bytes(&halves[0])));
-    let second = transpose(halves.map(|halves| load_bytes(&halves[1])));
-    std::array::from_fn(|t| {
-        let word = if t < 8 { first[t] } else { second[t - 8] };
-        _mm256_shuffle_epi8(word, big_endian)
-    })
 }
 
 /// Turns rows into columns, first inside 128-bit halves, then the halves themselves.
@@ -162,6 +68,24 @@ fn load_words(words: &[u32; 8]) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn store_words(vector: __m256i) -> [u32; 8] {
     let mut words = [0; 8];
+    // SAFETY: `words` is writable for 32 bytes, and this store asks for no alignment.
+    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
+    words
+}
+
+#[inline]
+#[expect(unsafe_code, reason = "a load through a pointer")]
+#[target_feature(enable = "avx2")]
+fn load_long_words(words: &[u64; 4]) -> __m256i {
+    // SAFETY: `words` is readable for 32 bytes, and this load asks for no alignment.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[expect(unsafe_code, reason = "a store through a pointer")]
+#[target_feature(enable = "avx2")]
+fn store_long_words(vector: __m256i) -> [u64; 4] {
+    let mut words = [0; 4];
     // SAFETY: `words` is writable for 32 bytes, and this store asks for no alignment.
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
     words

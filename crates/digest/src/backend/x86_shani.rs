@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::constants::{Block, K, State};
+use crate::rules::sha256::{Block, K, State};
 
 /// One to four lanes.
 pub(super) const LANE_CHOICES: &[usize] = &[1, 2, 3, 4];
@@ -23,7 +23,7 @@ pub(super) fn detected() -> bool {
         && is_x86_feature_detected!("sse4.1")
 }
 
-/// Compresses whole blocks into one state per lane; shape and panics as in `Backend::compress`.
+/// Compresses whole blocks into one state per lane; shape and panics as in `Compression::compress`.
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
     match states.len() {

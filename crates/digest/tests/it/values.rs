@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use steadfast_digest::{
-    Algorithm, Backend, BackendError, Digest, Lanes, PageDigest, ParseDigestError,
+    Algorithm, Backend, BackendError, Digest, Lanes, Md5Lanes, PageDigest, ParseDigestError,
+    Sha512Lanes,
 };
 
 use crate::message;
@@ -104,4 +105,23 @@ fn lanes_and_their_refusal_say_what_they_are() {
     assert_eq!(lanes.with_narrow(lanes, 3).to_string(), "portable x1, portable x1 below 3");
     let refusal = Lanes::new(portable, 7).unwrap_err().to_string();
     assert_eq!(refusal, "backend `portable` does not offer 7 lanes, only [1]");
+}
+
+#[test]
+fn the_widest_lanes_are_the_most_that_run_here() {
+    let most_md5 = Backend::detected().map(|backend| Md5Lanes::best(backend).count()).max();
+    assert_eq!(Some(Md5Lanes::widest().count()), most_md5);
+    let most_sha512 = Backend::detected().map(|backend| Sha512Lanes::best(backend).count()).max();
+    assert_eq!(Some(Sha512Lanes::widest().count()), most_sha512);
+    let widest = [Md5Lanes::widest().to_string(), Sha512Lanes::widest().to_string()];
+    match (Backend::named("x86_avx512"), Backend::named("x86_avx2")) {
+        (Ok(_), _) => assert_eq!(widest, ["x86_avx512 x16", "x86_avx512 x8"]),
+        (_, Ok(_)) => {
+            assert_eq!(widest, ["x86_avx2 x16", "x86_avx2 x4, x86_avx2 x1 below 3"]);
+        }
+        _ => assert!(widest.iter().all(|lanes| lanes.ends_with(" x1")), "{widest:?}"),
+    }
+    let portable = Backend::named("portable").unwrap();
+    let refusal = Md5Lanes::new(portable, 16).unwrap_err().to_string();
+    assert_eq!(refusal, "backend `portable` does not offer 16 lanes, only [1]");
 }

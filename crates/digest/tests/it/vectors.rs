@@ -1,10 +1,11 @@
-//! Published SHA-256 vectors, on every backend and lane count.
+//! Published SHA-256, SHA-512 and MD5 vectors, on every backend and lane count.
 //!
 //! Source: NIST, example values and additional examples for FIPS 180-4, and the CAVP SHA test
-//! vectors (SHA256ShortMsg.rsp, SHA256Monte.rsp).
+//! vectors (SHA256ShortMsg.rsp, SHA256Monte.rsp); RFC 1321, appendix A.5.
 
-use steadfast_digest::{Digest, Lanes, Message, Sha256};
+use steadfast_digest::{Digest, Lanes, Md5Rules, Rules, Sha256, Sha256Rules, Sha512Rules};
 
+use crate::lanes::digests;
 use crate::{backends, lane_setups};
 
 const TEXTS: &[(&[u8], &str)] = &[
@@ -38,18 +39,91 @@ const REPEATED: &[(u8, usize, &str)] = &[
     (0x00, 1_000_000, "d29751f2649b32ff572b5e0a9f541ea660a50f94ff0beedfb0b692b924cc8025"),
 ];
 
-fn messages() -> Vec<(Vec<u8>, Digest)> {
-    let texts = TEXTS.iter().map(|(text, hex)| (text.to_vec(), *hex));
-    let repeated = REPEATED.iter().map(|(byte, count, hex)| (vec![*byte; *count], *hex));
-    texts.chain(repeated).map(|(message, hex)| (message, hex.parse().unwrap())).collect()
+const SHA512_TEXTS: &[(&[u8], &str)] = &[
+    (
+        b"",
+        "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce\
+         47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
+    ),
+    (
+        b"abc",
+        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+         2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+    ),
+    (
+        b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqr\
+          lmnopqrsmnopqrstnopqrstu",
+        "8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018\
+         501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909",
+    ),
+];
+
+const SHA512_REPEATED: &[(u8, usize, &str)] = &[
+    (
+        0x00,
+        111,
+        "77ddd3a542e530fd047b8977c657ba6ce72f1492e360b2b2212cd264e75ec038\
+         82e4ff0525517ab4207d14c70c2259ba88d4d335ee0e7e20543d22102ab1788c",
+    ),
+    (
+        0x00,
+        112,
+        "2be2e788c8a8adeaa9c89a7f78904cacea6e39297d75e0573a73c756234534d6\
+         627ab4156b48a6657b29ab8beb73334040ad39ead81446bb09c70704ec707952",
+    ),
+    (
+        0x00,
+        113,
+        "0e67910bcf0f9ccde5464c63b9c850a12a759227d16b040d98986d54253f9f34\
+         322318e56b8feb86c5fb2270ed87f31252f7f68493ee759743909bd75e4bb544",
+    ),
+    (
+        0x55,
+        1_005,
+        "59f5e54fe299c6a8764c6b199e44924a37f59e2b56c3ebad939b7289210dc8e4\
+         c21b9720165b0f4d4374c90f1bf4fb4a5ace17a1161798015052893a48c3d161",
+    ),
+    (
+        b'a',
+        1_000_000,
+        "e718483d0ce769644e2e42c7bc15b4638e1f98b13b2044285632a803afa973eb\
+         de0ff244877ea60a4cb0432ce577c31beb009c5c2c49aa2e4eadb217ad8cc09b",
+    ),
+];
+
+const MD5_TEXTS: &[(&[u8], &str)] = &[
+    (b"", "d41d8cd98f00b204e9800998ecf8427e"),
+    (b"a", "0cc175b9c0f1b6a831c399e269772661"),
+    (b"abc", "900150983cd24fb0d6963f7d28e17f72"),
+    (b"message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+    (b"abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
+    (
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+        "d174ab98d277d9f5a5611c2c9f419d9f",
+    ),
+    (
+        b"12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+        "57edf4a22be3c955ac49da2e2107b67a",
+    ),
+];
+
+type Texts = [(&'static [u8], &'static str)];
+type Repeated = [(u8, usize, &'static str)];
+
+/// Messages and their digests, side by side.
+fn unzipped(texts: &Texts, repeated: &Repeated) -> (Vec<Vec<u8>>, Vec<Digest>) {
+    let texts = texts.iter().map(|(text, hex)| (text.to_vec(), *hex));
+    let repeated = repeated.iter().map(|(byte, count, hex)| (vec![*byte; *count], *hex));
+    texts.chain(repeated).map(|(message, hex)| (message, hex.parse::<Digest>().unwrap())).unzip()
 }
 
 #[test]
 fn one_message_alone() {
     for backend in backends() {
-        for (message, expected) in messages() {
+        let (messages, digests) = unzipped(TEXTS, REPEATED);
+        for (message, expected) in messages.iter().zip(digests) {
             let mut hasher = Sha256::new(backend);
-            hasher.update(&message);
+            hasher.update(message);
             assert_eq!(hasher.finalize(), expected, "{backend}, {} bytes", message.len());
         }
     }
@@ -57,19 +131,15 @@ fn one_message_alone() {
 
 #[test]
 fn all_messages_in_lanes() {
-    for lanes in lane_setups() {
-        let vectors = messages();
-        let mut hashers = vec![Sha256::new(lanes.backend()); vectors.len()];
-        let mut messages: Vec<Message<'_>> = hashers
-            .iter_mut()
-            .zip(&vectors)
-            .map(|(hasher, (data, _))| Message { hasher, data, last: true })
-            .collect();
-        lanes.update(&mut messages);
-        for (hasher, (message, expected)) in hashers.iter().zip(&vectors) {
-            assert_eq!(hasher.digest(), *expected, "{lanes:?}, {} bytes", message.len());
+    fn check<A: Rules>(texts: &Texts, repeated: &Repeated) {
+        let (messages, expected) = unzipped(texts, repeated);
+        for lanes in lane_setups::<A>() {
+            assert_eq!(digests(lanes, &messages), expected, "{lanes:?}");
         }
     }
+    check::<Sha256Rules>(TEXTS, REPEATED);
+    check::<Sha512Rules>(SHA512_TEXTS, SHA512_REPEATED);
+    check::<Md5Rules>(MD5_TEXTS, &[]);
 }
 
 /// CAVP's chain of hashes, each over the three before; a wrong bit anywhere never heals.

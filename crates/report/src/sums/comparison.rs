@@ -151,6 +151,7 @@ impl Renderer for Comparison {
     fn event(&mut self, event: &Event, pages: &mut Pages) {
         match event {
             Event::File(event) => self.file(event, pages),
+            Event::Finding(_) => {}
             Event::Notice(notice) => write_notice(notice, pages),
         }
     }

@@ -34,6 +34,7 @@ impl Text {
         for (section, finding) in &self.findings {
             let (name, style) = match section {
                 Section::Verdict(at) => (Verdict::ALL[*at].name(), style_of(Verdict::ALL[*at])),
+                Section::Catalogue(name) => (*name, YELLOW),
                 Section::Failed => ("failed", YELLOW),
             };
             let files = units::counted(finding.files, "file", "files");
@@ -85,6 +86,9 @@ impl Text {
         }
         for &(action, files) in &run.actions {
             rows.push((self.action(action), files, Style::new()));
+        }
+        for &(name, files) in &run.findings {
+            rows.push((name.to_owned(), files, Style::new()));
         }
         rows.push(("failed".to_owned(), run.failed, YELLOW));
         rows.retain(|(_, files, _)| *files > 0);
@@ -158,6 +162,17 @@ impl Text {
                  backup; or, if a change was yours, accept it: steadfast retag --accept PATH",
                 self.painted(&corrupt, RED)
             ));
+        }
+        let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
+        if missing.is_some_and(|at| self.findings.contains_key(&Section::Verdict(at))) {
+            return Some(
+                "Restore what is missing from a backup; or, if it was removed on purpose:\n\
+                 steadfast update --accept-missing PATH"
+                    .to_owned(),
+            );
+        }
+        if self.findings.contains_key(&Section::Catalogue("tag lost")) {
+            return Some("Put lost tags back: steadfast update --restore-tags PATH".to_owned());
         }
         let untagged = run.verdict(Verdict::Untagged);
         let none = run.verb == "check" && untagged > 0 && untagged == run.files;

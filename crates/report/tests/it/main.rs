@@ -2,8 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
+mod audit;
+mod exact;
 mod facts;
 mod golden;
+mod history;
+mod ledger;
 mod names;
+mod premis;
 mod sums;
 mod trace;

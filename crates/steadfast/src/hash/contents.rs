@@ -2,7 +2,7 @@
 //!
 //! In: which digests are wanted. Out: [`Contents`]. Knows nothing of how the bytes arrive.
 
-use steadfast_digest::{Algorithm, AlgorithmHasher, Backend, Digest, Lanes, Message, Sha256};
+use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, Messages};
 use steadfast_sys::file::Timestamp;
 
 use crate::monitor::Trouble;
@@ -51,61 +51,32 @@ pub(crate) enum Contents {
 
 /// The running digests of one file.
 pub(super) struct FileHasher {
-    first: State,
-    second: Option<Box<State>>,
-}
-
-enum State {
-    Sha256(Sha256),
-    Other(Box<AlgorithmHasher>),
-}
-
-impl State {
-    fn new(algorithm: Algorithm, backend: Backend) -> State {
-        match algorithm {
-            Algorithm::Sha256 => State::Sha256(Sha256::new(backend)),
-            other => State::Other(Box::new(AlgorithmHasher::new(other))),
-        }
-    }
-
-    fn finalize(self) -> Digest {
-        match self {
-            State::Sha256(hasher) => hasher.digest(),
-            State::Other(hasher) => hasher.finalize(),
-        }
-    }
+    first: AlgorithmHasher,
+    second: Option<Box<AlgorithmHasher>>,
 }
 
 impl FileHasher {
-    pub(super) fn new(algorithms: Algorithms, backend: Backend) -> FileHasher {
+    pub(super) fn new(algorithms: Algorithms) -> FileHasher {
         FileHasher {
-            first: State::new(algorithms.first, backend),
-            second: algorithms.second.map(|second| Box::new(State::new(second, backend))),
+            first: AlgorithmHasher::new(algorithms.first),
+            second: algorithms.second.map(|second| Box::new(AlgorithmHasher::new(second))),
         }
     }
 
-    /// Takes the next bytes; what SHA-256 is to do goes to `messages`, the rest is done at once.
+    /// Takes the next bytes; what has lanes goes to `messages`, the rest is done at once.
     ///
     /// `last` says that no bytes follow: the lanes then pad too.
-    pub(super) fn take<'a>(
-        &'a mut self,
-        data: &'a [u8],
-        last: bool,
-        messages: &mut Vec<Message<'a>>,
-    ) {
-        for state in std::iter::once(&mut self.first).chain(self.second.as_deref_mut()) {
-            match state {
-                State::Sha256(hasher) => messages.push(Message { hasher, data, last }),
-                State::Other(hasher) => hasher.update(data),
-            }
+    pub(super) fn take<'a>(&'a mut self, data: &'a [u8], last: bool, messages: &mut Messages<'a>) {
+        for hasher in std::iter::once(&mut self.first).chain(self.second.as_deref_mut()) {
+            messages.push(hasher, data, last);
         }
     }
 
     /// Takes bytes of a file that is hashed alone.
     pub(super) fn take_alone(&mut self, data: &[u8], last: bool, lanes: Lanes) {
-        let mut messages = Vec::new();
+        let mut messages = Messages::new();
         self.take(data, last, &mut messages);
-        lanes.update(&mut messages);
+        messages.update(lanes);
     }
 
     /// Returns the digests. The last bytes must have been taken as such.

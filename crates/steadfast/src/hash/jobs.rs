@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use steadfast_digest::Message;
+use steadfast_digest::Messages;
 use steadfast_sys::clock;
 use steadfast_sys::file::{AlignedBuffer, FileKind, Status};
 
@@ -185,7 +185,7 @@ impl Worker<'_> {
             };
             if opened.status.length > SMALL_LEN_BYTES_MAX {
                 event.elapsed_ns += self.clock.lap(Stage::Open);
-                let hasher = FileHasher::new(opened.algorithms, self.shared.lanes.backend());
+                let hasher = FileHasher::new(opened.algorithms);
                 done.large.push((Arc::from(opened), Running { hasher, event }));
                 if done.large.len() >= large_max {
                     break;
@@ -217,6 +217,7 @@ impl Worker<'_> {
     fn open(&mut self, number: u64, entry: Entry) -> Option<(Box<Opened>, Box<FileEvent>)> {
         let opened = entry.open().and_then(|file| Ok((file.status()?, file)));
         let mut event = Box::new(FileEvent::new(entry.path));
+        event.reference = entry.reference;
         let (status, file) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -228,6 +229,7 @@ impl Worker<'_> {
             self.refuse(number, event, Trouble { doing: "read", reason: reason.to_owned() });
             return None;
         }
+        event.status = Some(status);
         match self.shared.links.claim(&status, number, &event.path) {
             Claim::First | Claim::Alone => {}
             Claim::Waits => return None,
@@ -328,7 +330,7 @@ impl Worker<'_> {
     /// Reads and hashes a file that has bytes although its length says 0, as those of `/proc` do.
     fn read_unsized(&mut self, opened: Opened, mut event: Box<FileEvent>, target: &mut [u8]) {
         let Shared { engine, lanes, .. } = self.shared;
-        let mut hasher = FileHasher::new(opened.algorithms, lanes.backend());
+        let mut hasher = FileHasher::new(opened.algorithms);
         let mut length = 0;
         let contents = loop {
             match engine.read_at(&opened.file, target, length) {
@@ -433,11 +435,9 @@ impl Worker<'_> {
             Some(batch) => (&batch.buffer[..], &mut batch.files[..]),
             None => (&[][..], &mut [][..]),
         };
-        let mut hashers: Vec<FileHasher> = small
-            .iter()
-            .map(|file| FileHasher::new(file.opened.algorithms, lanes.backend()))
-            .collect();
-        let mut messages: Vec<Message<'_>> = Vec::with_capacity(hashers.len() + chunks.len());
+        let mut hashers: Vec<FileHasher> =
+            small.iter().map(|file| FileHasher::new(file.opened.algorithms)).collect();
+        let mut messages = Messages::new();
         let mut bytes = 0;
         for Chunk { running, buffer, len, last, .. } in &mut chunks {
             running.hasher.take(&buffer[..*len], *last, &mut messages);
@@ -448,8 +448,7 @@ impl Worker<'_> {
             hasher.take(data, true, &mut messages);
             bytes += file.len as u64;
         }
-        lanes.update(&mut messages);
-        drop(messages);
+        messages.update(*lanes);
         let hash_ns = self.clock.lap(Stage::Hash);
         if let ([chunk], None) = (&chunks[..], &batch) {
             self.shared.ledger.hashed_alone(chunk.len as u64, hash_ns);
@@ -515,6 +514,10 @@ impl Worker<'_> {
         let Opened { file, status, .. } = opened;
         event.origin = event.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
         self.shared.task.conclude(&opened.file, &mut event, contents);
+        if event.action.is_some() {
+            // Setting a tag moves the file's ctime, by which it is to be known again.
+            event.status = file.status().ok().filter(|after| same_contents(status, after));
+        }
         self.finish(opened.number, &opened.status, event);
     }
 
@@ -535,6 +538,10 @@ fn unfit(status: &Status) -> Option<&'static str> {
 
 /// Says whether nothing in a file's status tells of a change between two looks.
 fn held_still(before: &Status, after: &Status) -> bool {
-    let times = |status: &Status| (status.length, status.mtime, status.ctime);
-    times(before) == times(after)
+    same_contents(before, after) && before.ctime == after.ctime
+}
+
+/// Says whether at most attributes changed between two looks.
+fn same_contents(before: &Status, after: &Status) -> bool {
+    (before.length, before.mtime) == (after.length, after.mtime)
 }

@@ -1,7 +1,7 @@
 //! The lines of `sha256sum`, of the BSD tools and of `openssl dgst`.
 //!
-//! In: bytes, or a digest and a path. Out: a [`Line`], or why the bytes are none. Names are bytes:
-//! what is not UTF-8 stays as it is. Knows nothing of files.
+//! In: bytes, or a digest and a path. Out: a [`Line`] or a record, or why the bytes are none. Names
+//! are bytes: what is not UTF-8 stays as it is. Knows nothing of files.
 //!
 //! Untagged lines are `<hex>  <name>` or `<hex> *<name>`, tagged ones `SHA256 (<name>) = <hex>`. If
 //! the name has a backslash, LF or CR, the line opens with a backslash and the three stand as `\\`,
@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 
 use steadfast_digest::{Algorithm, Digest};
 
-/// The longest line that is read, in bytes: a path of 4,096 bytes, all escaped, several times over.
-pub const LINE_LEN_MAX: usize = 64 << 10;
+pub use super::lines::LINE_LEN_MAX;
+use super::lines::{LineReader, skip_blanks};
+use super::write::{Put, chosen};
+use super::{Fault, FaultKind, Record, WriteError};
 
 /// How a line names its algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,24 +130,55 @@ impl Line {
         algorithm: Option<Algorithm>,
         ending: Ending,
     ) -> Result<Line, LineFault> {
-        let mut rest = bytes;
-        let mut escaped = false;
-        if ending == Ending::Newline {
-            rest = rest.strip_suffix(b"\r").unwrap_or(rest);
-            rest = skip_blanks(rest);
-            if let Some(after) = rest.strip_prefix(b"\\") {
-                (rest, escaped) = (after, true);
-            }
+        parse_placed(bytes, algorithm, ending).map_err(|Misfit { fault, .. }| fault)
+    }
+}
+
+/// What is wrong with a line, and how many bytes of the line stand before it.
+struct Misfit {
+    fault: LineFault,
+    at: usize,
+}
+
+/// Does the work of [`Line::parse`] and says where it failed.
+fn parse_placed(
+    bytes: &[u8],
+    algorithm: Option<Algorithm>,
+    ending: Ending,
+) -> Result<Line, Misfit> {
+    let mut rest = bytes;
+    let mut escaped = false;
+    if ending == Ending::Newline {
+        rest = rest.strip_suffix(b"\r").unwrap_or(rest);
+        let whole = rest.len();
+        rest = skip_blanks(rest);
+        if let Some(after) = rest.strip_prefix(b"\\") {
+            (rest, escaped) = (after, true);
         }
-        let (algorithm, digest, name) = match split_tagged(rest) {
-            Some(parts) => parts?,
-            None => split_untagged(rest, algorithm)?,
-        };
-        let name = if escaped { unescape(name)? } else { name.to_vec() };
-        if name.is_empty() || name.contains(&0) {
-            return Err(LineFault::NoName);
-        }
-        Ok(Line { algorithm, digest, path: OsString::from_vec(name).into() })
+        let front = whole - rest.len();
+        return parse_body(rest, algorithm, escaped)
+            .map_err(|Misfit { fault, at }| Misfit { fault, at: at + front });
+    }
+    parse_body(rest, algorithm, escaped)
+}
+
+/// Reads what stands between the mark of an escaped line and the ending.
+fn parse_body(body: &[u8], algorithm: Option<Algorithm>, escaped: bool) -> Result<Line, Misfit> {
+    let (algorithm, digest, name_at, name) = match split_tagged(body) {
+        Some(parts) => parts?,
+        None => split_untagged(body, algorithm)?,
+    };
+    let unescaped = || unescape(name).map_err(|at| Misfit::at(LineFault::Escape, name_at + at));
+    let name = if escaped { unescaped()? } else { name.to_vec() };
+    if name.is_empty() || name.contains(&0) {
+        return Err(Misfit::at(LineFault::NoName, name_at));
+    }
+    Ok(Line { algorithm, digest, path: OsString::from_vec(name).into() })
+}
+
+impl Misfit {
+    fn at(fault: LineFault, at: usize) -> Misfit {
+        Misfit { fault, at }
     }
 }
 
@@ -211,6 +244,7 @@ pub fn tagged_name(algorithm: Algorithm) -> &'static str {
         Algorithm::Blake3 => "BLAKE3",
         Algorithm::Xxh3_128 => "XXH128",
         Algorithm::Crc32c => "CRC32C",
+        Algorithm::Crc32 => "CRC32",
         Algorithm::Fletcher64 => "FLETCHER64",
     }
 }
@@ -218,45 +252,21 @@ pub fn tagged_name(algorithm: Algorithm) -> &'static str {
 /// Reads a document line by line, in bounded memory. Empty lines and `#` comments are passed by.
 #[derive(Debug)]
 pub struct Lines<R> {
-    reader: R,
+    lines: LineReader<R>,
     algorithm: Option<Algorithm>,
     ending: Ending,
-    number: u64,
-    line: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
     /// Starts at the reader's place; the rest is as for [`Line::parse`].
     pub fn new(reader: R, algorithm: Option<Algorithm>, ending: Ending) -> Lines<R> {
-        Lines { reader, algorithm, ending, number: 0, line: Vec::new() }
+        Lines { lines: LineReader::new(reader, ending.byte()), algorithm, ending }
     }
+}
 
-    /// Fills `line` up to the next ending. `None` at the end of the document; otherwise whether
-    /// the line fits. What does not fit is passed over, not kept.
-    fn fill_line(&mut self) -> io::Result<Option<bool>> {
-        self.line.clear();
-        let (mut fits, mut any) = (true, false);
-        loop {
-            let available = match self.reader.fill_buf() {
-                Ok([]) => return Ok(any.then_some(fits)),
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            any = true;
-            let end = available.iter().position(|&byte| byte == self.ending.byte());
-            let part = &available[..end.unwrap_or(available.len())];
-            fits &= self.line.len() + part.len() <= LINE_LEN_MAX;
-            if fits {
-                self.line.extend_from_slice(part);
-            }
-            let used = part.len() + usize::from(end.is_some());
-            self.reader.consume(used);
-            if end.is_some() {
-                return Ok(Some(fits));
-            }
-        }
-    }
+/// Whether a line says nothing.
+fn is_silent(line: &[u8]) -> bool {
+    line.is_empty() || line == b"\r" || line[0] == b'#'
 }
 
 impl<R: BufRead> Iterator for Lines<R> {
@@ -265,40 +275,155 @@ impl<R: BufRead> Iterator for Lines<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let fits = match self.fill_line() {
+            let fits = match self.lines.fill() {
                 Ok(Some(fits)) => fits,
                 Ok(None) => return None,
                 Err(error) => return Some(Err(error)),
             };
-            self.number += 1;
-            let silent = self.line.is_empty() || self.line == b"\r" || self.line[0] == b'#';
-            if fits && silent {
+            if fits && is_silent(self.lines.line()) {
                 continue;
             }
             let parsed = match fits {
-                true => Line::parse(&self.line, self.algorithm, self.ending),
+                true => Line::parse(self.lines.line(), self.algorithm, self.ending),
                 false => Err(LineFault::Overlong),
             };
-            let number = self.number;
+            let number = self.lines.number();
             return Some(Ok(parsed.map_err(|fault| LineError { number, fault })));
         }
     }
 }
 
-type Parts<'a> = (Algorithm, Digest, &'a [u8]);
+/// Reads a document as records, one for each line.
+pub(super) struct Records<R> {
+    lines: LineReader<R>,
+    algorithm: Option<Algorithm>,
+    ending: Ending,
+}
+
+impl<R: BufRead> Records<R> {
+    pub(super) fn new(reader: R, algorithm: Option<Algorithm>, ending: Ending) -> Records<R> {
+        Records { lines: LineReader::new(reader, ending.byte()), algorithm, ending }
+    }
+
+    fn record(&self) -> Result<Record, Fault> {
+        let parsed = parse_placed(self.lines.line(), self.algorithm, self.ending);
+        let line = parsed.map_err(|Misfit { fault, at }| {
+            let kind = match fault {
+                LineFault::NoDigest | LineFault::Escape => FaultKind::Syntax,
+                LineFault::UnknownAlgorithm => FaultKind::Unsupported,
+                _ => FaultKind::Value,
+            };
+            self.lines.fault(at + 1, kind, fault.to_string())
+        })?;
+        let Line { algorithm, digest, path } = line;
+        let digests = vec![(algorithm, digest)];
+        Ok(Record { path, digests, length: None, mtime: None, tagged: None })
+    }
+}
+
+impl<R: BufRead> Iterator for Records<R> {
+    type Item = Result<Record, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.lines.advance() {
+                Ok(true) if is_silent(self.lines.line()) => {}
+                Ok(true) => return Some(self.record()),
+                Ok(false) => return None,
+                Err(fault) => return Some(Err(fault)),
+            }
+        }
+    }
+}
+
+/// Writes untagged lines, all of one algorithm: the reader has only its length to go by.
+pub(super) struct Untagged {
+    pub(super) algorithm: Option<Algorithm>,
+    pub(super) ending: Ending,
+}
+
+impl Put for Untagged {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+        let (algorithm, digest) = chosen(record, self.algorithm)?;
+        self.algorithm = Some(algorithm);
+        Ok(write_line(algorithm, &digest, &record.path, Style::Untagged, self.ending, out)?)
+    }
+}
+
+/// Writes tagged lines, one for each digest of a record.
+pub(super) struct Tagged {
+    pub(super) algorithm: Option<Algorithm>,
+}
+
+impl Put for Tagged {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+        chosen(record, self.algorithm)?;
+        for (algorithm, digest) in &record.digests {
+            if self.algorithm.is_none_or(|wanted| wanted == *algorithm) {
+                let (style, ending) = (Style::Tagged, Ending::Newline);
+                write_line(*algorithm, digest, &record.path, style, ending, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the lines of `openssl dgst`, one for each digest of a record. They escape nothing.
+pub(super) struct Openssl {
+    pub(super) algorithm: Option<Algorithm>,
+}
+
+impl Put for Openssl {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+        chosen(record, self.algorithm)?;
+        let name = record.path.as_os_str().as_bytes();
+        if name.contains(&b'\n') {
+            return Err(WriteError::unwritable(&record.path, "the name has a line feed"));
+        }
+        let wanted = |known: Algorithm| self.algorithm.is_none_or(|wanted| wanted == known);
+        let lines: Vec<_> = record.digests.iter().filter(|(known, _)| wanted(*known)).collect();
+        if let Some((unknown, _)) = lines.iter().find(|(known, _)| openssl_name(*known).is_none()) {
+            return Err(WriteError::unwritable(&record.path, format!("OpenSSL has no {unknown}")));
+        }
+        for (algorithm, digest) in lines {
+            write!(out, "{}(", openssl_name(*algorithm).expect("all have one, as checked above"))?;
+            out.write_all(name)?;
+            writeln!(out, ")= {digest}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The name that `openssl dgst` of version 3 prints.
+fn openssl_name(algorithm: Algorithm) -> Option<&'static str> {
+    match algorithm {
+        Algorithm::Sha256 => Some("SHA2-256"),
+        Algorithm::Sha512 => Some("SHA2-512"),
+        Algorithm::Sha384 => Some("SHA2-384"),
+        Algorithm::Sha1 => Some("SHA1"),
+        Algorithm::Md5 => Some("MD5"),
+        Algorithm::Blake2b => Some("BLAKE2B-512"),
+        _ => None,
+    }
+}
+
+type Parts<'a> = (Algorithm, Digest, usize, &'a [u8]);
 
 /// Splits `SHA256 (<name>) = <hex>`; `None` if the line does not begin like one.
-fn split_tagged(line: &[u8]) -> Option<Result<Parts<'_>, LineFault>> {
+fn split_tagged(line: &[u8]) -> Option<Result<Parts<'_>, Misfit>> {
     let open = line.iter().position(|&byte| byte == b'(')?;
     let label = line[..open].strip_suffix(b" ").unwrap_or(&line[..open]);
     let label = str::from_utf8(label).ok().filter(|label| is_label(label))?;
     let parts = || {
-        let algorithm = label.parse().map_err(|_| LineFault::UnknownAlgorithm)?;
+        let algorithm = label.parse().map_err(|_| Misfit::at(LineFault::UnknownAlgorithm, 0))?;
+        let no_digest = |at| Misfit::at(LineFault::NoDigest, at);
         let close = line.iter().rposition(|&byte| byte == b')').filter(|&close| close > open);
-        let close = close.ok_or(LineFault::NoDigest)?;
-        let hex = skip_blanks(&line[close + 1..]).strip_prefix(b"=").ok_or(LineFault::NoDigest)?;
-        let digest = digest_of(skip_blanks(hex), algorithm)?;
-        Ok((algorithm, digest, &line[open + 1..close]))
+        let close = close.ok_or_else(|| no_digest(line.len()))?;
+        let hex = skip_blanks(&line[close + 1..]).strip_prefix(b"=");
+        let hex = skip_blanks(hex.ok_or_else(|| no_digest(close + 1))?);
+        let digest = digest_of(hex, algorithm);
+        let digest = digest.map_err(|fault| Misfit::at(fault, line.len() - hex.len()))?;
+        Ok((algorithm, digest, open + 1, &line[open + 1..close]))
     };
     Some(parts())
 }
@@ -311,19 +436,21 @@ fn is_label(label: &str) -> bool {
 }
 
 /// Splits `<hex>  <name>`, `<hex> *<name>` and, as older BSD tools wrote, `<hex> <name>`.
-fn split_untagged(line: &[u8], algorithm: Option<Algorithm>) -> Result<Parts<'_>, LineFault> {
+fn split_untagged(line: &[u8], algorithm: Option<Algorithm>) -> Result<Parts<'_>, Misfit> {
     let end = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
     let (hex, rest) = line.split_at(end);
     let name = match rest {
         [b' ' | b'\t', b' ' | b'*', name @ ..] | [b' ' | b'\t', name @ ..] if end > 0 => name,
-        [] if end > 0 => return Err(LineFault::NoName),
-        _ => return Err(LineFault::NoDigest),
+        [] if end > 0 => return Err(Misfit::at(LineFault::NoName, end)),
+        _ => return Err(Misfit::at(LineFault::NoDigest, end)),
     };
-    let algorithm = algorithm.or_else(|| told_by_length(end)).ok_or(LineFault::DigestLength)?;
-    Ok((algorithm, digest_of(hex, algorithm)?, name))
+    let algorithm = algorithm.or_else(|| told_by_length(end));
+    let algorithm = algorithm.ok_or(Misfit::at(LineFault::DigestLength, 0))?;
+    let digest = digest_of(hex, algorithm).map_err(|fault| Misfit::at(fault, 0))?;
+    Ok((algorithm, digest, line.len() - name.len(), name))
 }
 
-fn told_by_length(hex_len: usize) -> Option<Algorithm> {
+pub(super) fn told_by_length(hex_len: usize) -> Option<Algorithm> {
     match hex_len {
         32 => Some(Algorithm::Md5),
         40 => Some(Algorithm::Sha1),
@@ -334,7 +461,8 @@ fn told_by_length(hex_len: usize) -> Option<Algorithm> {
     }
 }
 
-fn digest_of(hex: &[u8], algorithm: Algorithm) -> Result<Digest, LineFault> {
+/// Reads the hexadecimal digits of one algorithm's digest.
+pub(super) fn digest_of(hex: &[u8], algorithm: Algorithm) -> Result<Digest, LineFault> {
     if hex.is_empty() || !hex.iter().all(u8::is_ascii_hexdigit) {
         return Err(LineFault::NoDigest);
     }
@@ -346,26 +474,22 @@ fn digest_of(hex: &[u8], algorithm: Algorithm) -> Result<Digest, LineFault> {
     }
 }
 
-fn unescape(name: &[u8]) -> Result<Vec<u8>, LineFault> {
+/// Undoes [`write_name`]; the error is where a backslash escapes nothing.
+pub(super) fn unescape(name: &[u8]) -> Result<Vec<u8>, usize> {
     let mut plain = Vec::with_capacity(name.len());
-    let mut bytes = name.iter();
-    while let Some(&byte) = bytes.next() {
+    let mut bytes = name.iter().enumerate();
+    while let Some((at, &byte)) = bytes.next() {
         plain.push(match byte {
             b'\\' => match bytes.next() {
-                Some(b'\\') => b'\\',
-                Some(b'n') => b'\n',
-                Some(b'r') => b'\r',
-                _ => return Err(LineFault::Escape),
+                Some((_, b'\\')) => b'\\',
+                Some((_, b'n')) => b'\n',
+                Some((_, b'r')) => b'\r',
+                _ => return Err(at),
             },
             byte => byte,
         });
     }
     Ok(plain)
-}
-
-fn skip_blanks(bytes: &[u8]) -> &[u8] {
-    let start = bytes.iter().position(|byte| !b" \t".contains(byte)).unwrap_or(bytes.len());
-    &bytes[start..]
 }
 
 #[cfg(test)]
@@ -532,7 +656,7 @@ mod tests {
         let mut lines = Lines::new(document, None, Ending::Newline);
         let error = lines.next().unwrap().unwrap().unwrap_err();
         assert_eq!(error, LineError { number: 1, fault: LineFault::Overlong });
-        assert!(lines.line.capacity() <= 2 * LINE_LEN_MAX);
+        assert!(lines.lines.capacity() <= 2 * LINE_LEN_MAX);
         assert!(lines.next().unwrap().unwrap().is_ok());
     }
 }

@@ -1,11 +1,18 @@
-//! `check`: walk, read, hash, compare — every tagged file gets its verdict. Nothing is written.
+//! `check`: walk, read, hash, compare — every tagged file gets its verdict; where our
+//! tag is absent, by another tool's. Nothing is written.
+
+use std::ffi::OsString;
+use std::io;
 
 use steadfast_digest::Algorithm;
-use steadfast_sys::file::File;
+use steadfast_sys::file::{File, FileKind, Status};
 
+use super::compare::{algorithms, compare};
 use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
-use crate::monitor::FileEvent;
+use crate::monitor::{FileEvent, Trouble};
+use crate::reference::Reference;
+use crate::store::foreign;
 use crate::verdict::Verdict;
 
 pub(super) struct CheckTask {
@@ -18,15 +25,83 @@ impl Task for CheckTask {
             Found::Tag(tag) => {
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
-            Found::Nothing | Found::NoPlace => event.verdict = Some(Verdict::Untagged),
+            Found::Nothing | Found::NoPlace => return foreign_plan(file, event),
             Found::Unreadable => {}
         }
         Plan::Done
     }
 
     fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+        if event.reference.is_some() {
+            return compare(&self.tools, event, contents);
+        }
         let algorithm = stored_algorithm(event);
         self.tools.judge(event, algorithm, contents);
+    }
+}
+
+/// Plans to check a file by another tool's tag, if it has one.
+fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
+    let trouble = match first_foreign(file, event) {
+        Ok(Some(reference)) => {
+            let reference = event.reference.insert(Box::new(reference));
+            let algorithms = algorithms(reference).expect("a foreign tag has a digest");
+            return Plan::Hash { algorithms, settled: false };
+        }
+        Ok(None) => {
+            event.verdict = Some(Verdict::Untagged);
+            return Plan::Done;
+        }
+        Err(trouble) => trouble,
+    };
+    event.verdict = Some(Verdict::Unreadable);
+    event.trouble = Some(trouble);
+    Plan::Done
+}
+
+/// Returns the most telling of other tools' tags: at the file, or in its AppleDouble sidecar.
+pub(super) fn first_foreign(file: &File, event: &FileEvent) -> Result<Option<Reference>, Trouble> {
+    let trouble = |error: io::Error| Trouble::from_io("read other tools' tags", &error);
+    let mut tags = foreign::read(file).map_err(trouble)?;
+    if tags.is_empty() {
+        tags = sidecar_tags(event).map_err(trouble)?;
+    }
+    // A half pair of one tool must not hide the whole tag of another.
+    let mut first_fault = None;
+    for tag in &tags {
+        match tag {
+            Ok(tag) => return Ok(Some(Reference::of_foreign(tag))),
+            Err(fault) if fault.is_signature() => {}
+            Err(fault) => {
+                first_fault.get_or_insert(fault);
+            }
+        }
+    }
+    match first_fault {
+        Some(fault) => {
+            let reason = fault.to_string();
+            Err(Trouble { doing: "read another tool's tag", reason })
+        }
+        None => Ok(None),
+    }
+}
+
+/// The tags that macOS keeps beside a file where it cannot keep them at it.
+fn sidecar_tags(event: &FileEvent) -> io::Result<foreign::ForeignTags> {
+    let path = event.path.to_path();
+    let Some(name) = path.file_name() else { return Ok(Vec::new()) };
+    let mut sidecar = OsString::from("._");
+    sidecar.push(name);
+    let path = path.with_file_name(sidecar);
+    // Nearly always there is none. A link there leads elsewhere.
+    let is_file = Status::of_link(&path).is_ok_and(|status| status.kind == FileKind::Regular);
+    if !is_file {
+        return Ok(Vec::new());
+    }
+    match File::open(&path).and_then(|file| foreign::read_sidecar(&file)) {
+        // It is only called so.
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Vec::new()),
+        read => read,
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
 
+use crate::catalogue::{Records, TagPlace};
 use crate::hash::{Algorithms, Contents, Plan};
 use crate::monitor::{Action, FileEvent, Trouble};
 use crate::store::{Replaces, Store, StoredTag};
@@ -17,6 +18,10 @@ use crate::verdict::{Reading, Stored, Verdict, worse_status};
 /// What every verb has at hand.
 pub(super) struct Tools {
     pub(super) store: Arc<dyn Store>,
+    /// What the catalogue knows, where the tree has one.
+    pub(super) records: Option<Arc<Records>>,
+    /// Whether tags of the catalogue are put back where the attribute is lost.
+    pub(super) restore_tags: bool,
     pub(super) algorithm: Option<Algorithm>,
     pub(super) dry_run: bool,
     pub(super) now: fn() -> Timestamp,
@@ -48,8 +53,10 @@ impl Tools {
     /// Looks for a file's tag.
     pub(super) fn look_up(&self, file: &File, event: &mut FileEvent) -> Found {
         let trouble = match self.store.tag(file) {
-            Ok(StoredTag::Absent) => return Found::Nothing,
-            Ok(StoredTag::Impossible) => return Found::NoPlace,
+            Ok(StoredTag::Absent) => return self.look_further(event, TagPlace::Catalogue),
+            Ok(StoredTag::Impossible) => {
+                return self.look_further(event, TagPlace::CatalogueAlone);
+            }
             Ok(StoredTag::Whole(tag)) => {
                 event.stored = Some(tag);
                 return Found::Tag(tag);
@@ -62,6 +69,49 @@ impl Tools {
         event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
         event.trouble = Some(trouble);
         Found::Unreadable
+    }
+
+    /// Looks for a tag in the catalogue, of a file that has none itself.
+    ///
+    /// `place` says whether it could have one.
+    fn look_further(&self, event: &mut FileEvent, place: TagPlace) -> Found {
+        let Some(records) = &self.records else {
+            return match place {
+                TagPlace::CatalogueAlone => Found::NoPlace,
+                _ => Found::Nothing,
+            };
+        };
+        let trouble = match records.tag(&event.path) {
+            Ok(Some(tag)) => {
+                event.tag_place = place;
+                event.stored = Some(tag);
+                return Found::Tag(tag);
+            }
+            Ok(None) => {
+                if place == TagPlace::CatalogueAlone {
+                    event.tag_place = place;
+                }
+                return Found::Nothing;
+            }
+            Err(error) => Trouble { doing: "ask the catalogue", reason: error.to_string() },
+        };
+        event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+        event.trouble = Some(trouble);
+        Found::Unreadable
+    }
+
+    /// Puts a lost attribute back, if that was asked for, where the contents are still its own.
+    pub(super) fn restore(&self, file: &File, event: &mut FileEvent) {
+        let Some(stored) = event.stored else { return };
+        if self.restore_tags
+            && event.tag_place == TagPlace::Catalogue
+            && matches!(event.verdict, Some(Verdict::Intact))
+        {
+            self.write(file, event, &stored, Replaces::Nothing, Action::Restored);
+            if event.action.is_some() && !self.dry_run {
+                event.tag_place = TagPlace::Attribute;
+            }
+        }
     }
 
     /// Refuses to tag where tags cannot be kept.
@@ -132,7 +182,13 @@ impl Tools {
         replaces: Replaces,
         action: Action,
     ) {
+        // A tag that the catalogue alone has is not at the file, and cannot be replaced there.
+        let replaces = match event.tag_place {
+            TagPlace::Attribute => replaces,
+            TagPlace::Catalogue | TagPlace::CatalogueAlone => Replaces::Nothing,
+        };
         if !self.dry_run
+            && event.tag_place != TagPlace::CatalogueAlone
             && let Err(trouble) = self.store.write(file, tag, replaces)
         {
             event.trouble = Some(trouble);

@@ -39,7 +39,7 @@ impl Task for UpdateTask {
                 let replaces = Replaces::TagKept(stored);
                 self.tools.write(file, event, &actual, replaces, Action::Retagged);
             }
-            _ => {}
+            _ => self.tools.restore(file, event),
         }
     }
 }

@@ -24,7 +24,7 @@ fn every_frozen_folder_has_its_test() {
             }
         }
     }
-    let tested = ["tag/v1"].map(str::to_owned);
+    let tested = ["attributes/v1", "catalogue/v1", "manifest/v1", "tag/v1"].map(str::to_owned);
     assert_eq!(found, BTreeSet::from(tested));
 }
 

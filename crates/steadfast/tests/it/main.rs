@@ -4,11 +4,27 @@
 
 mod account;
 mod anomaly;
+mod catalogue;
+mod catalogue_damage;
+mod catalogue_due;
+mod catalogue_format;
+mod catalogue_kill;
 mod check;
 mod damage;
+mod diff;
+mod foreign;
+mod foreign_mutations;
+mod foreign_peers;
+mod foreign_samples;
 mod formats;
 mod image;
+mod manifest;
+mod manifest_bag;
+mod manifest_details;
+mod manifest_fuzz;
+mod manifest_peers;
 mod media;
+mod probe;
 mod schedule;
 mod seals;
 mod tree;

@@ -37,6 +37,7 @@ impl Monitor for Listener {
     fn event(&mut self, event: &Event) {
         match event {
             Event::File(file) => self.files.push((**file).clone()),
+            Event::Finding(_) => {}
             Event::Notice(notice) => self.notices.push(notice.clone()),
         }
     }

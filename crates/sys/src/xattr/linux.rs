@@ -7,5 +7,8 @@ use rustix::io::Errno;
 pub(super) const TAG: &str = "user.steadfast";
 pub(super) const TAG_PREVIOUS: &str = "user.steadfast.previous";
 
+/// Every name is in a namespace here; this one is for users.
+pub(super) const MAC_PREFIX: &str = "user.";
+
 /// What the system answers when there is no such attribute.
 pub(super) const ABSENT: Errno = Errno::NODATA;

@@ -7,5 +7,8 @@ use rustix::io::Errno;
 pub(super) const TAG: &str = "org.steadfast.tag#S";
 pub(super) const TAG_PREVIOUS: &str = "org.steadfast.tag.previous#S";
 
+/// Names have no namespaces here.
+pub(super) const MAC_PREFIX: &str = "";
+
 /// What the system answers when there is no such attribute.
 pub(super) const ABSENT: Errno = Errno::NOATTR;

@@ -102,6 +102,28 @@ fn attributes_are_listed_however_many() {
 }
 
 #[test]
+fn names_are_read_into_a_buffer_or_refused() {
+    let tree = Tree::new();
+    let file = tree.file("file", b"");
+    if !kept(&file) {
+        return;
+    }
+    xattr::set(&file, TAG_PREVIOUS, b"2").unwrap();
+    let mut buffer = [0; 1024];
+    let names = xattr::list_into(&file, &mut buffer).unwrap();
+    assert_eq!(names.last(), Some(&0));
+    let names: Vec<&[u8]> = names.split_inclusive(|&byte| byte == 0).collect();
+    for name in [TAG, TAG_PREVIOUS] {
+        let ended = [name.as_bytes(), b"\0"].concat();
+        assert!(names.contains(&&ended[..]), "{name}");
+    }
+    let listed: usize = xattr::list(&file).unwrap().iter().map(|name| name.len() + 1).sum();
+    let error = xattr::list_into(&file, &mut vec![0; listed - 1]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidData);
+    assert_eq!(xattr::list_into(&file, &mut vec![0; listed]).unwrap().len(), listed);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_file_system_without_attributes_says_so() {
     let tree = steadfast_sys::file::Dir::open("/proc/self".as_ref()).unwrap();

@@ -120,7 +120,9 @@ impl Check<'_> {
             self.comparison.expect(line);
         }
         let output = &self.args.output;
-        let status = render(Verb::Hash, &selection, options, output, &mut self.comparison)?;
+        let status = render(options, output, true, &mut self.comparison, |options, console| {
+            steadfast::run::run(Verb::Hash, &selection, options, console)
+        })?;
         Ok(status != 130)
     }
 

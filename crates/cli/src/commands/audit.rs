@@ -1,0 +1,131 @@
+//! `steadfast audit`: arguments → what a catalogue can prove → one document of it.
+
+mod outlet;
+mod premis;
+
+use std::path::{Path, PathBuf};
+
+use steadfast::Options;
+use steadfast::catalogue::{Catalogue, RunRecord, Standing};
+use steadfast_report::audit::{
+    AuditCsv, AuditJson, AuditRenderer, AuditText, AuditTextOptions, AuditView, Part, Reading,
+    Tally,
+};
+
+use crate::args::AuditArgs;
+use crate::exit;
+
+use super::history::open;
+
+pub(super) use outlet::Outlet;
+pub(super) use premis::write_tree;
+
+/// Runs that are fetched at a time.
+const RUNS_LEN: u32 = 512;
+
+pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
+    let (catalogue, _) = open(&args.directory, args.place.file.as_deref())?;
+    let mut outlet = Outlet::new(exit::stop_on_signals()?);
+    if args.document.premis {
+        let tally = write_tree(&catalogue, Path::new(""), &mut outlet)?;
+        outlet.finish()?;
+        return Ok(tally.exit_status(None));
+    }
+    let now = (Options::default().now)();
+    let verification = args.verify.then(|| catalogue.verify()).transpose()?;
+    let mut days = args.days.clone();
+    days.sort_unstable();
+    days.dedup();
+    let audit = catalogue.audit(&days, now).inspect_err(|_| {
+        for problem in verification.iter().flat_map(|verification| &verification.problems) {
+            exit::complain(problem);
+        }
+    })?;
+    let mut readings = Reading::of(&audit);
+    each_run(&catalogue, &mut |run| Reading::add(&mut readings, &audit, &run))?;
+    let view = AuditView {
+        root: catalogue.root(),
+        file: catalogue.file(),
+        version: env!("CARGO_PKG_VERSION"),
+        audit: &audit,
+        readings: &readings,
+        overdue_days: args.overdue,
+        verification: verification.as_ref(),
+    };
+    let mut renderer = renderer(args);
+    renderer.begin(&view, &mut outlet.pages);
+    let tally = stream(args, &view, &catalogue, &mut *renderer, &mut outlet)?;
+    renderer.end(&view, &tally, &mut outlet.pages);
+    outlet.finish()?;
+    Ok(tally.exit_status(verification.as_ref()))
+}
+
+fn renderer(args: &AuditArgs) -> Box<dyn AuditRenderer> {
+    match (args.document.json, args.document.csv) {
+        (true, _) => Box::new(AuditJson),
+        (_, true) => Box::new(AuditCsv),
+        _ => Box::new(AuditText::new(AuditTextOptions {
+            verbose: args.verbose,
+            color: args.document.color(),
+            units: args.document.units(),
+        })),
+    }
+}
+
+/// Renders what is too much to hold.
+fn stream(
+    args: &AuditArgs,
+    view: &AuditView<'_>,
+    catalogue: &Catalogue,
+    renderer: &mut dyn AuditRenderer,
+    outlet: &mut Outlet,
+) -> anyhow::Result<Tally> {
+    let mut tally = Tally::default();
+    let mut last = (PathBuf::new(), 0, Standing::Fine);
+    renderer.begin_part(Part::Failures, &mut outlet.pages);
+    catalogue.failures(&mut |failure| {
+        // A file that is new and bad has two events in one run.
+        let again = last.1 == failure.run && last.2 == failure.standing && last.0 == failure.path;
+        if !again {
+            tally.count_failure(&failure);
+            renderer.failure(&failure, &mut outlet.pages);
+            last = (failure.path, failure.run, failure.standing);
+        }
+        outlet.flow()
+    })?;
+    renderer.end_part(Part::Failures, &tally, &mut outlet.pages);
+    if let Some(days) = args.overdue {
+        renderer.begin_part(Part::Overdue, &mut outlet.pages);
+        catalogue.overdue(days, view.audit.at, &mut |overdue| {
+            tally.count_overdue(&overdue);
+            renderer.overdue(&overdue, &mut outlet.pages);
+            outlet.flow()
+        })?;
+        renderer.end_part(Part::Overdue, &tally, &mut outlet.pages);
+    }
+    if args.duplicates {
+        renderer.begin_part(Part::Duplicates, &mut outlet.pages);
+        catalogue.duplicates(args.min.unwrap_or(1), &mut |duplicates| {
+            tally.count_duplicates(&duplicates);
+            renderer.duplicates(&duplicates, &mut outlet.pages);
+            outlet.flow()
+        })?;
+        renderer.end_part(Part::Duplicates, &tally, &mut outlet.pages);
+    }
+    tally.interrupted = exit::was_signalled();
+    Ok(tally)
+}
+
+/// Visits all runs, the latest first.
+pub(super) fn each_run(
+    catalogue: &Catalogue,
+    visit: &mut dyn FnMut(RunRecord),
+) -> anyhow::Result<()> {
+    let mut before = i64::MAX;
+    loop {
+        let page = catalogue.runs(before, RUNS_LEN)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        before = last.id;
+        page.into_iter().for_each(&mut *visit);
+    }
+}

@@ -1,0 +1,61 @@
+//! Documents that stream out of a catalogue: pages go to stdout as they fill.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use steadfast_report::Pages;
+
+use crate::console::write_out;
+
+/// Bytes that are written at a time.
+const PAGE_LEN: usize = 64 << 10;
+
+/// Where a document goes.
+pub(crate) struct Outlet {
+    /// What was rendered and not yet written.
+    pub(crate) pages: Pages,
+    /// Set when somebody asks for the end.
+    stop: Arc<AtomicBool>,
+    failed: Option<io::Error>,
+}
+
+impl Outlet {
+    pub(crate) fn new(stop: Arc<AtomicBool>) -> Outlet {
+        Outlet { pages: Pages::default(), stop, failed: None }
+    }
+
+    /// Writes if there is much to write, and says whether more is wanted.
+    pub(crate) fn flow(&mut self) -> ControlFlow<()> {
+        if self.pages.answer.len() >= PAGE_LEN {
+            self.pour();
+        }
+        match self.failed.is_some() || self.stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// If not everything could be written. That the reader went away, as `head` does, is its right.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        self.pour();
+        match self.failed {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(error).context("cannot write to stdout")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn pour(&mut self) {
+        if self.failed.is_none() {
+            self.failed = write_out(&self.pages.answer).err();
+        }
+        self.pages.answer.clear();
+    }
+}

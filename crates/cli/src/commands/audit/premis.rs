@@ -1,0 +1,172 @@
+//! A catalogued tree → one PREMIS document: every tagged file, its last proof, and its failures.
+//!
+//! The schema wants all objects before all events, so the catalogue is gone through twice rather
+//! than held in memory.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast::catalogue::{
+    Catalogue, CatalogueError, Failure, Overdue, Records, RunRecord, Scope, Standing,
+};
+use steadfast::{FilePath, Tag, Timestamp};
+use steadfast_report::audit::Tally;
+use steadfast_report::premis::{Happening, PremisEvents, PremisObjects};
+
+use crate::exit;
+
+use super::{Outlet, each_run};
+
+/// A moment after all proofs: then every tagged file is overdue.
+const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };
+
+/// Writes the document of what is beneath a directory, and counts the failures in it.
+///
+/// # Errors
+/// If the catalogue cannot be read.
+pub(crate) fn write_tree(
+    catalogue: &Catalogue,
+    beneath: &Path,
+    outlet: &mut Outlet,
+) -> anyhow::Result<Tally> {
+    let runs = Runs::of(catalogue)?;
+    let mut tags = Tags::of(catalogue)?;
+    let mut objects = PremisObjects::begin(catalogue.root(), &mut outlet.pages.answer);
+    catalogue.overdue(0, NEVER, &mut |file| {
+        if file.path.starts_with(beneath)
+            && let Some(tag) = tags.find(&file.path)
+        {
+            let length = Some(tag.length);
+            objects.file(&file.path, Some(&tag), length, &mut outlet.pages.answer);
+        }
+        tags.flow(outlet)
+    })?;
+    let mut events = objects.events();
+    catalogue.overdue(0, NEVER, &mut |file| {
+        if file.path.starts_with(beneath)
+            && let Some(tag) = tags.find(&file.path)
+        {
+            write_proof(&file, &tag, &runs, &mut events, &mut outlet.pages.answer);
+        }
+        tags.flow(outlet)
+    })?;
+    let mut tally = Tally::default();
+    let mut last = (PathBuf::new(), 0);
+    catalogue.failures(&mut |failure| {
+        let again = last.1 == failure.run && last.0 == failure.path;
+        if !again && failure.path.starts_with(beneath) {
+            tally.count_failure(&failure);
+            // Of what is known no more, or has no tag, there is no object.
+            if failure.now.is_some() && tags.find(&failure.path).is_some() {
+                write_failure(&failure, &runs, &mut events, &mut outlet.pages.answer);
+            }
+            last = (failure.path, failure.run);
+        }
+        tags.flow(outlet)
+    })?;
+    tags.failed.map_or(Ok(()), Err)?;
+    tally.interrupted = exit::was_signalled();
+    // What is not whole must not look whole: without its end it is no XML.
+    if !tally.interrupted {
+        events.end(&mut outlet.pages.answer);
+    }
+    Ok(tally)
+}
+
+/// Writes what last proved a file. The run that made its tag compared it with none.
+fn write_proof(
+    file: &Overdue,
+    tag: &Tag,
+    runs: &Runs,
+    events: &mut PremisEvents,
+    out: &mut Vec<u8>,
+) {
+    let Some(at) = file.last_proof else { return };
+    let Some(run) = runs.begun_at(at) else { return };
+    let made_it = run.verb != "check" && tag.tagged.seconds >= run.started.seconds;
+    let happening = if made_it {
+        Happening::DigestCalculation { tag, before: None }
+    } else {
+        let standing = if file.standing.proves() { file.standing } else { Standing::Fine };
+        Happening::FixityCheck { standing }
+    };
+    events.event(&file.path, run, at, happening, out);
+}
+
+fn write_failure(failure: &Failure, runs: &Runs, events: &mut PremisEvents, out: &mut Vec<u8>) {
+    let Failure { path, at, standing, .. } = failure;
+    if standing.proves() {
+        return;
+    }
+    let Some(run) = runs.by_id.get(&failure.run) else { return };
+    events.event(path, run, *at, Happening::FixityCheck { standing: *standing }, out);
+}
+
+/// All runs of a catalogue.
+struct Runs {
+    by_id: BTreeMap<i64, RunRecord>,
+    /// The last run that began in each second.
+    by_start: BTreeMap<i64, i64>,
+}
+
+impl Runs {
+    fn of(catalogue: &Catalogue) -> anyhow::Result<Runs> {
+        let mut runs = Runs { by_id: BTreeMap::new(), by_start: BTreeMap::new() };
+        each_run(catalogue, &mut |mut run| {
+            runs.by_start.entry(run.started.seconds).or_insert(run.id);
+            run.counts.clear();
+            runs.by_id.insert(run.id, run);
+        })?;
+        Ok(runs)
+    }
+
+    fn begun_at(&self, at: Timestamp) -> Option<&RunRecord> {
+        self.by_id.get(self.by_start.get(&at.seconds)?)
+    }
+}
+
+/// The tags of files that come in the order of the catalogue.
+struct Tags {
+    records: Records,
+    root: PathBuf,
+    /// The directory of the last file, from the root, and as it is asked for.
+    parent: Option<(PathBuf, Arc<Path>)>,
+    failed: Option<CatalogueError>,
+}
+
+impl Tags {
+    fn of(catalogue: &Catalogue) -> anyhow::Result<Tags> {
+        let root = catalogue.root().to_owned();
+        let records = Records::open(catalogue.file(), Scope::files_beneath(&root))?;
+        Ok(Tags { records, root, parent: None, failed: None })
+    }
+
+    fn find(&mut self, path: &Path) -> Option<Tag> {
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        let shared = match &self.parent {
+            Some((last, shared)) if last == parent => Arc::clone(shared),
+            _ => {
+                let whole = if parent.as_os_str().is_empty() {
+                    self.root.clone()
+                } else {
+                    self.root.join(parent)
+                };
+                let shared: Arc<Path> = Arc::from(whole);
+                self.parent = Some((parent.to_owned(), Arc::clone(&shared)));
+                shared
+            }
+        };
+        let found = self.records.tag(&FilePath { parent: shared, name: name.to_owned() });
+        found.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            None
+        })
+    }
+
+    /// Says whether to go on.
+    fn flow(&self, outlet: &mut Outlet) -> ControlFlow<()> {
+        if self.failed.is_some() { ControlFlow::Break(()) } else { outlet.flow() }
+    }
+}

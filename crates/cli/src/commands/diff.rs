@@ -1,0 +1,149 @@
+//! `steadfast diff`: arguments → one comparison → one document of it.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, ensure};
+use steadfast::diff::{DiffMonitor, DiffSummary, Pair, Trees, diff};
+use steadfast::{Notice, Options, Progress};
+use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffText, DiffTextOptions, Roots};
+use steadfast_report::{FindingRule, Pages};
+
+use crate::args::{DiffArgs, PathArgs};
+use crate::console::write_out;
+use crate::exit;
+use crate::progress::ProgressLine;
+
+/// Bytes of pages that wait for a tick of progress.
+const WAITING_LEN_MAX: usize = 64 << 10;
+
+pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
+    let output = &args.output;
+    ensure!(output.trace.is_none(), "a comparison cannot be traced");
+    ensure!(
+        args.read || args.algorithm.algorithm.is_none(),
+        "--algorithm needs --read: tags have the algorithm that they were made with"
+    );
+    let of_both = PathArgs {
+        paths: Vec::new(),
+        files_from: None,
+        null: false,
+        exclude: args.exclude.clone(),
+        exclude_from: args.exclude_from.clone(),
+        one_file_system: args.one_file_system,
+    };
+    let selection = of_both.selection()?;
+    let trees = Trees {
+        here: args.a.clone(),
+        there: args.b.clone(),
+        read: args.read,
+        excludes: selection.excludes,
+        one_file_system: selection.one_file_system,
+    };
+    let stop = exit::stop_on_signals()?;
+    let options = args.algorithm.choose(args.engine.options());
+    let options = Options { stop: Arc::clone(&stop), ..options };
+    let mut listener = Listener::new(args, renderer(args), stop);
+    let result = diff(&trees, &options, &mut listener);
+    listener.finish(result)
+}
+
+fn renderer(args: &DiffArgs) -> Box<dyn DiffRenderer> {
+    let output = &args.output;
+    if output.json {
+        return Box::new(DiffJson { quiet: output.quiet });
+    }
+    if output.csv {
+        return Box::new(DiffCsv::new(output.quiet));
+    }
+    let text = output.text(FindingRule::default());
+    Box::new(DiffText::new(DiffTextOptions {
+        roots: Roots { here: args.a.clone(), there: args.b.clone() },
+        verbose: text.verbose,
+        quiet: text.quiet,
+        color: text.color,
+        units: text.units,
+    }))
+}
+
+/// Renders and writes what a comparison says, at each tick of progress or whenever much waits.
+struct Listener {
+    renderer: Box<dyn DiffRenderer>,
+    pages: Pages,
+    progress: ProgressLine,
+    /// Set when nobody reads the answer any more.
+    stop: Arc<AtomicBool>,
+    failed: Option<io::Error>,
+}
+
+impl Listener {
+    fn new(args: &DiffArgs, renderer: Box<dyn DiffRenderer>, stop: Arc<AtomicBool>) -> Listener {
+        let output = &args.output;
+        let machine_read = output.json || output.csv;
+        let progress =
+            ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
+        Listener { renderer, pages: Pages::default(), progress, stop, failed: None }
+    }
+
+    /// Writes the end and returns the exit status.
+    fn finish(mut self, result: Result<DiffSummary, steadfast::Error>) -> anyhow::Result<u8> {
+        self.progress.clear();
+        if let Ok(summary) = &result {
+            self.renderer.end(summary, &mut self.pages);
+        }
+        self.pour();
+        let mut summary = result.map_err(|error| anyhow::anyhow!("{error}"))?;
+        match self.failed {
+            None => {}
+            // The reader went away, as `head` does. That is its right.
+            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                summary.interrupted &= exit::was_signalled();
+            }
+            Some(error) => return Err(error).context("cannot write to stdout"),
+        }
+        Ok(summary.exit_status())
+    }
+
+    fn pour(&mut self) {
+        let Listener { pages, progress, failed, .. } = self;
+        if pages.answer.is_empty() && pages.trouble.is_empty() {
+            return;
+        }
+        progress.aside(|| {
+            if failed.is_none() {
+                *failed = write_out(&pages.answer).err();
+            }
+            // There is no place left to say that stderr is gone.
+            let _ = io::stderr().lock().write_all(&pages.trouble);
+        });
+        pages.answer.clear();
+        pages.trouble.clear();
+        if self.failed.is_some() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn pour_if_much(&mut self) {
+        if self.pages.answer.len() + self.pages.trouble.len() >= WAITING_LEN_MAX {
+            self.pour();
+        }
+    }
+}
+
+impl DiffMonitor for Listener {
+    fn pair(&mut self, pair: &Pair) {
+        self.renderer.pair(pair, &mut self.pages);
+        self.pour_if_much();
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.renderer.notice(notice, &mut self.pages);
+        self.pour_if_much();
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.pour();
+        self.progress.show(progress);
+    }
+}

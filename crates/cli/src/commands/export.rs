@@ -1,0 +1,101 @@
+//! `steadfast export`: tags as a document on stdout, or as another tool's attributes.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use steadfast::manifest::{Format, Record, WriteError, Writer};
+use steadfast::verdict::worse_status;
+use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb};
+
+use crate::args::ExportArgs;
+use crate::exit::{self, COULD_NOT_TELL, complain};
+
+use super::{execute, report};
+
+pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
+    let roots = if args.paths.is_empty() { vec![PathBuf::from(".")] } else { args.paths.clone() };
+    if let Some(kind) = args.attributes {
+        let selection = Selection { roots, ..Selection::default() };
+        let options = Options { dry_run: args.dry_run.dry_run, ..Options::default() };
+        return execute(Verb::Export(kind), &selection, options, &args.output, report);
+    }
+    ensure!(roots.len() == 1, "a document is of one PATH: its names are relative to that");
+    let format = args.format.context("export needs --format or --attributes")?;
+    export(&roots[0], format, args)
+}
+
+/// Writes one document of a tree: of its tags, or with an algorithm of its contents.
+fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
+    let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(io::stdout()))?;
+    let mut document =
+        Document { writer: Some(writer), root: root.to_owned(), status: 0, failed: None };
+    let verb = if args.read { Verb::Hash } else { Verb::Show };
+    let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
+    let options = args.algorithm.choose(args.engine.options());
+    let options = Options { stop: exit::stop_on_signals()?, ..options };
+    let summary = steadfast::run::run(verb, &selection, &options, &mut document)
+        .map_err(|error| anyhow::anyhow!("{error}"))?;
+    if let Some(error) = document.failed {
+        return Err(error).context("the document is cut short");
+    }
+    let writer = document.writer.context("the document was ended before its end")?;
+    if summary.interrupted {
+        complain("interrupted: the document is cut short");
+        return Ok(130);
+    }
+    writer.finish()?;
+    Ok(worse_status(document.status, summary.exit_status()))
+}
+
+/// Writes what a run says as records.
+struct Document<W: Write> {
+    writer: Option<Writer<W>>,
+    root: PathBuf,
+    status: u8,
+    failed: Option<WriteError>,
+}
+
+impl<W: Write> Document<W> {
+    fn file(&mut self, event: &FileEvent) {
+        let path = event.path.to_path();
+        let complaint = match (event.actual.or(event.stored), &event.trouble) {
+            (_, Some(trouble)) => trouble.to_string(),
+            (None, None) => "it has no tag; --read hashes it".to_owned(),
+            (Some(_), None) if event.actual.is_none() && event.tag_is_current() == Some(false) => {
+                "its tag is not of its present contents; --read hashes it".to_owned()
+            }
+            (Some(tag), None) => {
+                let name = path.strip_prefix(&self.root).unwrap_or(&path);
+                let record = Record::of_tag(name.to_owned(), &tag);
+                match self.writer.as_mut().map(|writer| writer.put(&record)) {
+                    Some(Err(WriteError::Unwritable { why, .. })) => why.into_owned(),
+                    Some(Err(error)) => {
+                        self.writer = None;
+                        self.failed = Some(error);
+                        return;
+                    }
+                    Some(Ok(())) | None => return,
+                }
+            }
+        };
+        let path = steadfast_report::escape::path(&path);
+        complain(&format!("`{path}` is left out: {}", steadfast_report::escape::text(&complaint)));
+        self.status = worse_status(self.status, COULD_NOT_TELL);
+    }
+}
+
+impl<W: Write> Monitor for Document<W> {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::File(event) if event.subject == Subject::File => self.file(event),
+            Event::File(event) => {
+                let path = steadfast_report::escape::path(&event.path.to_path());
+                let trouble = event.trouble.as_ref().map(ToString::to_string).unwrap_or_default();
+                complain(&format!("`{path}`: {}", steadfast_report::escape::text(&trouble)));
+            }
+            Event::Finding(_) => {}
+            Event::Notice(notice) => complain(&steadfast_report::escape::text(&notice.text)),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `steadfast history`: arguments → what a catalogue tells of one path → one document of it.
+
+mod place;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use steadfast::Options;
+use steadfast::catalogue::{Catalogue, History};
+use steadfast_report::history::{
+    HistoryOf, HistoryView, RunOver, write_csv, write_json, write_text,
+};
+use steadfast_report::premis::write_premis;
+
+use crate::args::{DocumentArgs, HistoryArgs};
+use crate::exit;
+
+use super::audit::{Outlet, each_run, write_tree};
+
+pub(super) use place::open;
+
+pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<u8> {
+    let (catalogue, path) = open(&args.path, args.place.file.as_deref())?;
+    let outlet = Outlet::new(exit::stop_on_signals()?);
+    let history = catalogue.history(&path)?;
+    if is_known(&history) {
+        return tell_file(&catalogue, &history, &args.document, outlet);
+    }
+    let whole = runs_over_all_of(&catalogue, &path)?;
+    if whole.is_empty() && !catalogue.root().join(&path).is_dir() {
+        bail!("the catalogue `{}` knows no `{}`", catalogue.file().display(), path.display());
+    }
+    tell_directory(&catalogue, &path, &whole, &args.document, outlet)
+}
+
+/// Whether a file of this name is known or ever was. Runs that covered its place say nothing of a
+/// file that was never there.
+fn is_known(history: &History) -> bool {
+    history.now.is_some() || history.runs.iter().any(|run| !run.happened.is_empty())
+}
+
+fn tell_file(
+    catalogue: &Catalogue,
+    history: &History,
+    document: &DocumentArgs,
+    mut outlet: Outlet,
+) -> anyhow::Result<u8> {
+    if document.premis {
+        write_premis(catalogue.root(), history, &mut outlet.pages.answer);
+    } else {
+        let first = match &history.now {
+            Some(look) => catalogue.runs(look.first_run.saturating_add(1), 1)?,
+            None => Vec::new(),
+        };
+        let of = HistoryOf::File(history);
+        let view = HistoryView { first: first.first(), ..view_of(catalogue, of) };
+        write_view(&view, document, &mut outlet);
+    }
+    outlet.finish()?;
+    Ok(0)
+}
+
+fn tell_directory(
+    catalogue: &Catalogue,
+    path: &Path,
+    whole: &[i64],
+    document: &DocumentArgs,
+    mut outlet: Outlet,
+) -> anyhow::Result<u8> {
+    if document.premis {
+        let tally = write_tree(catalogue, path, &mut outlet)?;
+        outlet.finish()?;
+        return Ok(if tally.interrupted { 130 } else { 0 });
+    }
+    let mut runs = Vec::new();
+    each_run(catalogue, &mut |run| {
+        let whole = whole.contains(&run.id);
+        if whole || path.as_os_str().is_empty() {
+            runs.push(RunOver { run, whole });
+        }
+    })?;
+    runs.reverse();
+    let of = HistoryOf::Directory { path, runs: &runs };
+    write_view(&view_of(catalogue, of), document, &mut outlet);
+    outlet.finish()?;
+    Ok(0)
+}
+
+fn view_of<'a>(catalogue: &'a Catalogue, of: HistoryOf<'a>) -> HistoryView<'a> {
+    HistoryView { root: catalogue.root(), now: (Options::default().now)(), first: None, of }
+}
+
+fn write_view(view: &HistoryView<'_>, document: &DocumentArgs, outlet: &mut Outlet) {
+    let out = &mut outlet.pages.answer;
+    if document.json {
+        write_json(view, out);
+    } else if document.csv {
+        write_csv(view, out);
+    } else {
+        write_text(view, document.units(), document.color(), out);
+    }
+}
+
+/// Finds the runs that judged all that is beneath a directory: those that judged, in it, a name
+/// that comes before every name. Runs over single names judged no such one.
+fn runs_over_all_of(catalogue: &Catalogue, path: &Path) -> anyhow::Result<Vec<i64>> {
+    let first: PathBuf = path.join("\u{1}");
+    let history = catalogue.history(&first)?;
+    let judged = history.runs.iter().filter(|run| run.verdict.is_some());
+    Ok(judged.map(|run| run.run.id).collect())
+}

@@ -1,0 +1,27 @@
+//! `steadfast import`: other tools' records → our tags.
+
+use anyhow::{Context as _, ensure};
+use steadfast::{Options, Verb};
+
+use crate::args::ImportArgs;
+
+use super::documents::Document;
+use super::{execute, execute_with, report};
+
+pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
+    let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
+    if args.attributes {
+        let selection = args.paths.selection()?;
+        let options = args.catalogue.choose(options);
+        return execute(Verb::Import, &selection, options, &args.output, report);
+    }
+    let [manifest, rest @ ..] = &args.paths.paths[..] else {
+        anyhow::bail!("import needs a FILE, or --attributes");
+    };
+    ensure!(rest.len() <= 1, "import takes one FILE, and a DIR if its names are relative to that");
+    let document = Document::open(manifest, args.format).context("cannot import")?;
+    let root = rest.first().cloned().unwrap_or(document.root);
+    execute_with(options, &args.output, report, |options, console| {
+        steadfast::run::import(&root, document.list, args.trust, options, console)
+    })
+}

@@ -1,0 +1,28 @@
+//! `steadfast probe`: arguments → one probe → a table or JSON.
+
+use std::io;
+
+use anyhow::Context as _;
+use steadfast_report::probe::{write_json, write_table};
+
+use crate::args::ProbeArgs;
+use crate::console::write_out;
+use crate::exit;
+
+pub(super) fn run(args: &ProbeArgs) -> anyhow::Result<u8> {
+    let stop = exit::stop_on_signals()?;
+    let probe = steadfast::probe::probe(&args.directories, &stop)
+        .map_err(|error| anyhow::anyhow!("{error}"))?;
+    let mut document = Vec::new();
+    if args.json {
+        write_json(&probe, &mut document);
+    } else {
+        write_table(&probe, &mut document);
+    }
+    match write_out(&document) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
+        _ => Ok(probe.exit_status()),
+    }
+}

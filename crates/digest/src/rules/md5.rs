@@ -1,0 +1,58 @@
+//! What MD5 is, apart from its kernels: first state, length field, digest.
+//!
+//! In: a length, a state. Out: their bytes. Must not know: any kernel.
+
+use super::{Compression, Rules};
+use crate::algorithm::Algorithm;
+use crate::backend::Backend;
+use crate::digest::Digest;
+
+/// One block of an MD5 message, 64 bytes.
+pub(crate) type Block = [u8; 64];
+
+/// The chaining value of one MD5 message: words a to d in order.
+pub(crate) type State = [u32; 4];
+
+/// The state before the first block. Source: RFC 1321 (1992), section 3.3.
+pub(crate) const INITIAL_STATE: State = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
+
+/// MD5 (RFC 1321) as an algorithm of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Md5Rules {}
+
+impl Rules for Md5Rules {}
+
+impl Compression for Md5Rules {
+    type State = State;
+    type Block = Block;
+    type LengthField = [u8; 8];
+
+    const ALGORITHM: Algorithm = Algorithm::Md5;
+    const INITIAL_STATE: State = INITIAL_STATE;
+    const ZERO_BLOCK: Block = [0; 64];
+
+    fn whole_blocks(data: &[u8]) -> (&[Block], &[u8]) {
+        data.as_chunks()
+    }
+
+    /// Source: RFC 1321 (1992), section 3.2.
+    fn length_field(length: u64) -> [u8; 8] {
+        (length << 3).to_le_bytes()
+    }
+
+    fn digest(state: &State) -> Digest {
+        let mut bytes = [0; 16];
+        for (four, word) in bytes.as_chunks_mut().0.iter_mut().zip(state) {
+            *four = word.to_le_bytes();
+        }
+        Digest::from_array(bytes)
+    }
+
+    fn lane_choices(backend: Backend) -> &'static [usize] {
+        backend.md5_lane_choices()
+    }
+
+    fn compress(backend: Backend, states: &mut [State], blocks: &[&[Block]]) {
+        backend.compress_md5(states, blocks);
+    }
+}

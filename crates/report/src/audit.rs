@@ -1,0 +1,237 @@
+//! What can be proved of a tree, as documents: a page to print and sign, JSON lines, CSV.
+//!
+//! In: an [`Audit`], then files as they stream by: overdue, failed, with the same contents. Out:
+//! bytes, for the caller to write where it likes. Memory is bounded whatever the tree. The JSON
+//! and CSV forms are specified in `docs/audit.md`. Knows no clock: the audit has its moment.
+
+mod csv;
+mod json;
+pub(crate) mod table;
+mod text;
+pub(crate) mod words;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use steadfast::catalogue::{
+    Audit, Duplicates, Failure, Overdue, RunRecord, Standing, Verification,
+};
+
+use crate::Pages;
+
+pub use csv::AuditCsv;
+pub use json::AuditJson;
+pub use text::{AuditText, AuditTextOptions};
+
+/// Seconds in a day.
+const DAY_S: i64 = 86_400;
+
+/// An audit, as documents show it.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditView<'a> {
+    /// The root of the tree.
+    pub root: &'a Path,
+    /// The catalogue.
+    pub file: &'a Path,
+    /// The version of this program.
+    pub version: &'a str,
+    /// What can be proved.
+    pub audit: &'a Audit,
+    /// What runs read within each window of the audit, in the same order.
+    pub readings: &'a [Reading],
+    /// The days after which a proof is overdue, if that was asked.
+    pub overdue_days: Option<u32>,
+    /// What looking through the catalogue came to, if that was asked.
+    pub verification: Option<&'a Verification>,
+}
+
+/// What runs read that began within some days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Runs that judged any file.
+    pub runs: u64,
+    /// Bytes that were asked of the medium, past the page cache.
+    pub bytes_media: u64,
+    /// Bytes that came through the page cache.
+    pub bytes_cache: u64,
+}
+
+impl Reading {
+    /// Makes a reading for each of the windows, with nothing in it.
+    pub fn of(audit: &Audit) -> Vec<Reading> {
+        vec![Reading::default(); audit.windows.len()]
+    }
+
+    /// Adds a run to the windows in which it began.
+    pub fn add(readings: &mut [Reading], audit: &Audit, run: &RunRecord) {
+        for (window, reading) in audit.windows.iter().zip(readings) {
+            let since = audit.at.seconds.saturating_sub(i64::from(window.days) * DAY_S);
+            if run.started.seconds < since || run.bytes == 0 {
+                continue;
+            }
+            reading.runs += 1;
+            let sum = match run.read_from.as_str() {
+                "media" => &mut reading.bytes_media,
+                _ => &mut reading.bytes_cache,
+            };
+            *sum = sum.saturating_add(run.bytes);
+        }
+    }
+}
+
+/// A part of an audit that is a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Files whose last proof is too long ago.
+    Overdue,
+    /// What was ever wrong.
+    Failures,
+    /// Files with the same contents.
+    Duplicates,
+}
+
+/// What the streams came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Files that are overdue.
+    pub overdue: u64,
+    /// Their bytes.
+    pub overdue_bytes: u64,
+    /// Failures that are not settled, by what was wrong.
+    pub open: BTreeMap<Standing, u64>,
+    /// Failures that are settled since.
+    pub settled: BTreeMap<Standing, u64>,
+    /// Groups of files with the same contents.
+    pub groups: u64,
+    /// Files in those beyond the first of each.
+    pub copies: u64,
+    /// Bytes of these.
+    pub copies_bytes: u64,
+    /// Whether the streams were broken off.
+    pub interrupted: bool,
+}
+
+impl Tally {
+    /// Counts a file that is overdue.
+    pub fn count_overdue(&mut self, overdue: &Overdue) {
+        self.overdue += 1;
+        self.overdue_bytes = self.overdue_bytes.saturating_add(overdue.length);
+    }
+
+    /// Counts a failure.
+    pub fn count_failure(&mut self, failure: &Failure) {
+        let by_standing = if failure.is_settled() { &mut self.settled } else { &mut self.open };
+        *by_standing.entry(failure.standing).or_default() += 1;
+    }
+
+    /// Counts a group of files with the same contents.
+    pub fn count_duplicates(&mut self, duplicates: &Duplicates) {
+        let copies = duplicates.paths.len().saturating_sub(1) as u64;
+        self.groups += 1;
+        self.copies += copies;
+        let bytes = duplicates.tag.length.saturating_mul(copies);
+        self.copies_bytes = self.copies_bytes.saturating_add(bytes);
+    }
+
+    /// Returns the exit status that it asks for.
+    pub fn exit_status(&self, verification: Option<&Verification>) -> u8 {
+        let damaged = verification.is_some_and(|verification| !verification.is_sound());
+        if self.open.contains_key(&Standing::Corrupt) {
+            3
+        } else if self.interrupted {
+            130
+        } else if !self.open.is_empty() || self.overdue > 0 {
+            1
+        } else if damaged {
+            2
+        } else {
+            0
+        }
+    }
+}
+
+/// Writes one kind of document of an audit, piece by piece.
+pub trait AuditRenderer {
+    /// Appends the beginning: all that is known before the streams.
+    fn begin(&mut self, view: &AuditView<'_>, pages: &mut Pages);
+
+    /// Appends what stands before a stream.
+    fn begin_part(&mut self, part: Part, pages: &mut Pages);
+
+    /// Appends a file that is overdue.
+    fn overdue(&mut self, overdue: &Overdue, pages: &mut Pages);
+
+    /// Appends a failure.
+    fn failure(&mut self, failure: &Failure, pages: &mut Pages);
+
+    /// Appends files with the same contents.
+    fn duplicates(&mut self, duplicates: &Duplicates, pages: &mut Pages);
+
+    /// Appends what stands after a stream.
+    fn end_part(&mut self, part: Part, tally: &Tally, pages: &mut Pages);
+
+    /// Appends the end.
+    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, pages: &mut Pages);
+}
+
+/// The key of a standing in JSON, which has no spaces.
+pub(crate) fn standing_key(standing: Standing) -> &'static str {
+    match standing {
+        Standing::TagLost => "tag_lost",
+        Standing::TagReplaced => "tag_replaced",
+        other => other.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use steadfast::Timestamp;
+
+    fn failure(standing: Standing, now: Option<Standing>) -> Failure {
+        let at = Timestamp { seconds: 5, nanoseconds: 0 };
+        Failure { path: PathBuf::from("a"), run: 1, at, standing, now }
+    }
+
+    fn status(failures: &[(Standing, Option<Standing>)]) -> u8 {
+        let mut tally = Tally::default();
+        for (standing, now) in failures {
+            tally.count_failure(&failure(*standing, *now));
+        }
+        tally.exit_status(None)
+    }
+
+    #[test]
+    fn the_status_is_that_of_what_is_not_settled() {
+        use Standing::{Corrupt, Fine, Missing, Modified, TagReplaced, Touched, Unreadable};
+        let rows: [(&[_], u8); 8] = [
+            (&[], 0),
+            (&[(Corrupt, Some(Fine)), (Modified, Some(Touched)), (Missing, None)], 0),
+            (&[(Modified, Some(Modified))], 1),
+            (&[(Unreadable, Some(Unreadable))], 1),
+            (&[(TagReplaced, Some(TagReplaced))], 1),
+            (&[(Missing, Some(Missing)), (Corrupt, Some(Fine))], 1),
+            (&[(Modified, Some(Modified)), (Corrupt, Some(Corrupt))], 3),
+            (&[(Corrupt, Some(Missing))], 3),
+        ];
+        for (failures, expected) in rows {
+            assert_eq!(status(failures), expected, "{failures:?}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_catalogue_and_an_interruption_have_their_status() {
+        let damaged = Verification { problems: vec!["odd".to_owned()], ..Verification::default() };
+        let sound = Verification::default();
+        let mut tally = Tally::default();
+        assert_eq!(tally.exit_status(Some(&sound)), 0);
+        assert_eq!(tally.exit_status(Some(&damaged)), 2);
+        tally.overdue = 1;
+        assert_eq!(tally.exit_status(Some(&damaged)), 1, "1 outranks 2");
+        tally.interrupted = true;
+        assert_eq!(tally.exit_status(None), 130);
+        tally.count_failure(&failure(Standing::Corrupt, Some(Standing::Corrupt)));
+        assert_eq!(tally.exit_status(None), 3, "decay is told even then");
+    }
+}

@@ -1,0 +1,258 @@
+//! An audit, as programs read it: one JSON object on each line, the summary last.
+
+use serde::{Serialize, Serializer};
+use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
+
+use super::{AuditRenderer, AuditView, Part, Tally, standing_key};
+use crate::Pages;
+use crate::history::{RunObject, write_line};
+use crate::json::PathText;
+
+/// Renders JSON lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AuditJson;
+
+impl AuditRenderer for AuditJson {
+    fn begin(&mut self, view: &AuditView<'_>, pages: &mut Pages) {
+        for run in &view.audit.runs {
+            write_line(&Line { about: "run", rest: RunObject::of(run) }, &mut pages.answer);
+        }
+        let problems = view.verification.map(|verification| verification.problems.as_slice());
+        for problem in problems.unwrap_or_default() {
+            let rest = ProblemObject { problem };
+            write_line(&Line { about: "problem", rest }, &mut pages.answer);
+        }
+    }
+
+    fn begin_part(&mut self, _part: Part, _pages: &mut Pages) {}
+
+    fn overdue(&mut self, overdue: &Overdue, pages: &mut Pages) {
+        let rest = OverdueObject {
+            path: PathText::of(&overdue.path),
+            length: overdue.length,
+            last_proof_s: overdue.last_proof.map(|proof| proof.seconds),
+            standing: standing_key(overdue.standing),
+        };
+        write_line(&Line { about: "overdue", rest }, &mut pages.answer);
+    }
+
+    fn failure(&mut self, failure: &Failure, pages: &mut Pages) {
+        let rest = FailureObject {
+            path: PathText::of(&failure.path),
+            run: failure.run,
+            at_s: failure.at.seconds,
+            standing: standing_key(failure.standing),
+            now: failure.now.map(standing_key),
+            settled: failure.is_settled(),
+        };
+        write_line(&Line { about: "failure", rest }, &mut pages.answer);
+    }
+
+    fn duplicates(&mut self, duplicates: &Duplicates, pages: &mut Pages) {
+        let Duplicates { tag, paths } = duplicates;
+        let rest = DuplicatesObject {
+            algorithm: tag.algorithm.name(),
+            digest: tag.digest.to_string(),
+            length: tag.length,
+            paths: paths.iter().map(|path| PathText::of(path)).collect(),
+        };
+        write_line(&Line { about: "duplicates", rest }, &mut pages.answer);
+    }
+
+    fn end_part(&mut self, _part: Part, _tally: &Tally, _pages: &mut Pages) {}
+
+    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, pages: &mut Pages) {
+        write_line(&End { summary: SummaryObject::of(view, tally) }, &mut pages.answer);
+    }
+}
+
+/// A line says first what it is about.
+#[derive(Serialize)]
+struct Line<T> {
+    about: &'static str,
+    #[serde(flatten)]
+    rest: T,
+}
+
+#[derive(Serialize)]
+struct ProblemObject<'a> {
+    problem: &'a str,
+}
+
+#[derive(Serialize)]
+struct OverdueObject {
+    #[serde(flatten)]
+    path: PathText,
+    length: u64,
+    last_proof_s: Option<i64>,
+    standing: &'static str,
+}
+
+#[derive(Serialize)]
+struct FailureObject {
+    #[serde(flatten)]
+    path: PathText,
+    run: i64,
+    at_s: i64,
+    standing: &'static str,
+    now: Option<&'static str>,
+    settled: bool,
+}
+
+#[derive(Serialize)]
+struct DuplicatesObject {
+    algorithm: &'static str,
+    digest: String,
+    length: u64,
+    paths: Vec<PathText>,
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    summary: SummaryObject<'a>,
+}
+
+#[derive(Serialize)]
+struct SummaryObject<'a> {
+    verb: &'static str,
+    version: &'a str,
+    interrupted: bool,
+    exit_status: u8,
+    root: PathText,
+    catalogue: PathText,
+    at_s: i64,
+    files: u64,
+    tagged: u64,
+    bytes: u64,
+    windows: Vec<WindowObject>,
+    never: Amount,
+    oldest_proof_s: Option<i64>,
+    standings: Counts<'a>,
+    failures: FailuresObject<'a>,
+    overdue: Option<OverdueSum>,
+    duplicates: DuplicatesSum,
+    verification: Option<VerificationObject>,
+}
+
+impl<'a> SummaryObject<'a> {
+    fn of(view: &AuditView<'a>, tally: &'a Tally) -> SummaryObject<'a> {
+        let audit = view.audit;
+        let (files, bytes) = audit.never;
+        SummaryObject {
+            verb: "audit",
+            version: view.version,
+            interrupted: tally.interrupted,
+            exit_status: tally.exit_status(view.verification),
+            root: PathText::of(view.root),
+            catalogue: PathText::of(view.file),
+            at_s: audit.at.seconds,
+            files: audit.entries,
+            tagged: audit.tagged,
+            bytes: audit.bytes,
+            windows: WindowObject::all(view),
+            never: Amount { files, bytes },
+            oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
+            standings: Counts(audit.standings.iter().collect()),
+            failures: FailuresObject {
+                open: Counts(tally.open.iter().collect()),
+                settled: Counts(tally.settled.iter().collect()),
+            },
+            overdue: view.overdue_days.map(|days| OverdueSum {
+                days,
+                files: tally.overdue,
+                bytes: tally.overdue_bytes,
+            }),
+            duplicates: DuplicatesSum {
+                groups: tally.groups,
+                copies: tally.copies,
+                bytes: tally.copies_bytes,
+            },
+            verification: view.verification.map(VerificationObject::of),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WindowObject {
+    days: u32,
+    files: u64,
+    bytes: u64,
+    runs: u64,
+    read_media_bytes: u64,
+    read_cache_bytes: u64,
+}
+
+impl WindowObject {
+    fn all(view: &AuditView<'_>) -> Vec<WindowObject> {
+        let windows = view.audit.windows.iter().zip(view.readings);
+        windows
+            .map(|(window, reading)| WindowObject {
+                days: window.days,
+                files: window.entries,
+                bytes: window.bytes,
+                runs: reading.runs,
+                read_media_bytes: reading.bytes_media,
+                read_cache_bytes: reading.bytes_cache,
+            })
+            .collect()
+    }
+}
+
+#[derive(Serialize)]
+struct Amount {
+    files: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct FailuresObject<'a> {
+    open: Counts<'a>,
+    settled: Counts<'a>,
+}
+
+#[derive(Serialize)]
+struct OverdueSum {
+    days: u32,
+    files: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct DuplicatesSum {
+    groups: u64,
+    copies: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct VerificationObject {
+    sound: bool,
+    directories: u64,
+    files: u64,
+    events: u64,
+    runs: u64,
+    problems: usize,
+}
+
+impl VerificationObject {
+    fn of(verification: &Verification) -> VerificationObject {
+        VerificationObject {
+            sound: verification.is_sound(),
+            directories: verification.directories,
+            files: verification.entries,
+            events: verification.events,
+            runs: verification.runs,
+            problems: verification.problems.len(),
+        }
+    }
+}
+
+/// Numbers by standing.
+struct Counts<'a>(Vec<(&'a Standing, &'a u64)>);
+
+impl Serialize for Counts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer
+            .collect_map(self.0.iter().map(|(standing, count)| (standing_key(**standing), count)))
+    }
+}

@@ -1,0 +1,47 @@
+//! Rows → lines of equal columns.
+//!
+//! In: cells, all of them plain text already. Out: lines without blanks at their ends.
+
+/// Which side of its column a cell keeps to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Appends rows, each on a line of its own, two blanks before every cell. Columns beyond `aligns`
+/// keep left.
+pub(crate) fn write_table(rows: &[Vec<String>], aligns: &[Align], text: &mut String) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = widths[column];
+            match aligns.get(column) {
+                Some(Align::Right) => line.push_str(&format!("  {cell:>width$}")),
+                _ => line.push_str(&format!("  {cell:<width$}")),
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["1", "é", "x"], ["100", "abc", ""]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let mut text = String::new();
+        write_table(&rows, &[Align::Right], &mut text);
+        assert_eq!(text, "    1  é    x\n  100  abc\n");
+    }
+}

@@ -1,0 +1,209 @@
+//! What a catalogue knows → words and bars, as the pages of audits and histories have them.
+
+use anstyle::{AnsiColor, Style};
+use steadfast::catalogue::{RunRecord, RunState, Standing};
+use steadfast::{Tag, Timestamp, Verdict};
+
+use super::DAY_S;
+use super::table::{Align, write_table};
+use crate::escape;
+use crate::units::{self, Units};
+
+pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Cells of a bar.
+const BAR_LEN: u64 = 20;
+
+/// Digits of a digest that tell two apart by eye.
+const DIGITS_SHOWN: usize = 12;
+
+/// Returns the colour of a standing.
+pub(crate) fn style_of(standing: Standing) -> Style {
+    match standing {
+        Standing::Fine | Standing::Touched => Style::new(),
+        Standing::Corrupt => RED,
+        _ => YELLOW,
+    }
+}
+
+/// Returns counts by standing in the order of [`Verdict::ALL`], the tags' own troubles last.
+pub(crate) fn worst_first<'a>(
+    counts: impl Iterator<Item = (&'a Standing, &'a u64)>,
+) -> impl Iterator<Item = (&'a Standing, &'a u64)> {
+    let mut counts: Vec<_> = counts.collect();
+    let place = |standing: Standing| match standing {
+        Standing::TagLost | Standing::TagReplaced => Verdict::ALL.len(),
+        other => place_of(other.verdict(true).name()),
+    };
+    counts.sort_by_key(|(standing, _)| place(**standing));
+    counts.into_iter()
+}
+
+/// The place of a verdict's name in [`Verdict::ALL`]; other names come after.
+fn place_of(name: &str) -> usize {
+    let place = Verdict::ALL.iter().position(|verdict| verdict.name() == name);
+    place.unwrap_or(Verdict::ALL.len())
+}
+
+/// Returns a part as a share: "0 %" and "100 %" mean none and all, and nothing else does.
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    if part == 0 || whole == 0 {
+        return if whole == 0 { "–".to_owned() } else { "0 %".to_owned() };
+    }
+    if part >= whole {
+        return "100 %".to_owned();
+    }
+    match 100.0 * part as f64 / whole as f64 {
+        share if share < 0.1 => "<0.1 %".to_owned(),
+        share if share > 99.9 => ">99.9 %".to_owned(),
+        share => format!("{share:.1} %"),
+    }
+}
+
+/// Returns a part as a bar: empty and full mean none and all, and nothing else does.
+pub(crate) fn bar(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return String::new();
+    }
+    let cells = u128::from(part.min(whole)) * u128::from(BAR_LEN) * 2 + u128::from(whole);
+    let cells = (cells / (2 * u128::from(whole))) as u64;
+    let cells = match part {
+        0 => 0,
+        part if part >= whole => BAR_LEN,
+        _ => cells.clamp(1, BAR_LEN - 1),
+    };
+    let full = "█".repeat(cells as usize);
+    format!("{full}{}", "░".repeat((BAR_LEN - cells) as usize))
+}
+
+/// Returns how long before a moment another one was: "today", "1 day ago" or "322 days ago".
+pub(crate) fn ago(now: Timestamp, then: Timestamp) -> String {
+    match now.seconds.saturating_sub(then.seconds) {
+        seconds if seconds < 0 => "in the future".to_owned(),
+        seconds if seconds < DAY_S => "today".to_owned(),
+        seconds => {
+            let days = (seconds / DAY_S).cast_unsigned();
+            format!("{} ago", units::counted(days, "day", "days"))
+        }
+    }
+}
+
+/// Returns the front of a tag's digest, "0123456789ab…"; all of it if it is short.
+pub(crate) fn short_digest(tag: &Tag) -> String {
+    let digest = tag.digest.to_string();
+    match digest.get(..DIGITS_SHOWN) {
+        Some(front) if front.len() + 4 < digest.len() => format!("{front}…"),
+        _ => digest,
+    }
+}
+
+/// Says where a run's bytes came from, in one word.
+pub(crate) fn source(run: &RunRecord) -> &str {
+    match run.read_from.as_str() {
+        "media" => "medium",
+        other => other,
+    }
+}
+
+/// Says how a run ended, if not as it should.
+pub(crate) fn ending(run: &RunRecord) -> &'static str {
+    match run.state {
+        RunState::Whole => "",
+        RunState::Interrupted => "interrupted",
+        RunState::Unfinished => "unfinished",
+    }
+}
+
+/// Appends a table of runs.
+pub(crate) fn write_runs(runs: &[&RunRecord], units: Units, text: &mut String) {
+    let head = ["run", "began", "verb", "version", "from", "files", "bytes", "found"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(runs.iter().map(|run| {
+        vec![
+            run.id.to_string(),
+            units::moment(run.started),
+            escape::text(&run.verb),
+            escape::text(&run.version),
+            escape::text(source(run)),
+            units::count(run.files),
+            units.bytes(run.bytes),
+            found(run),
+        ]
+    }));
+    use Align::{Left, Right};
+    write_table(&rows, &[Right, Left, Left, Left, Left, Right, Right, Left], text);
+}
+
+/// What a run came to: how it ended, if not as it should, and its counts, the worst first.
+fn found(run: &RunRecord) -> String {
+    let mut counts: Vec<(&String, &u64)> = run.counts.iter().collect();
+    counts.sort_by_key(|(name, _)| place_of(name));
+    let counts = counts
+        .into_iter()
+        .map(|(name, count)| format!("{} {}", units::count(*count), escape::text(name)));
+    let ending = Some(ending(run)).filter(|ending| !ending.is_empty());
+    let parts: Vec<String> = ending.map(str::to_owned).into_iter().chain(counts).collect();
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn none_and_all_are_told_from_nearly() {
+        for (part, whole, shown, cells) in [
+            (0, 0, "–", None),
+            (0, 10, "0 %", Some(0)),
+            (1, 1_000_000, "<0.1 %", Some(1)),
+            (1, 3, "33.3 %", Some(7)),
+            (1, 2, "50.0 %", Some(10)),
+            (999_999, 1_000_000, ">99.9 %", Some(19)),
+            (10, 10, "100 %", Some(20)),
+            (u64::MAX - 1, u64::MAX, ">99.9 %", Some(19)),
+        ] {
+            assert_eq!(share(part, whole), shown);
+            let full = bar(part, whole).chars().filter(|cell| *cell == '█').count();
+            assert_eq!(full, cells.unwrap_or(0), "{part} of {whole}");
+            let len = if cells.is_some() { BAR_LEN as usize } else { 0 };
+            assert_eq!(bar(part, whole).chars().count(), len);
+        }
+    }
+
+    #[test]
+    fn days_are_whole_days() {
+        let at = |seconds| Timestamp { seconds, nanoseconds: 0 };
+        for (then, text) in [
+            (1_000_000, "today"),
+            (1_000_001, "in the future"),
+            (1_000_000 - DAY_S + 1, "today"),
+            (1_000_000 - DAY_S, "1 day ago"),
+            (1_000_000 - 2 * DAY_S, "2 days ago"),
+        ] {
+            assert_eq!(ago(at(1_000_000), at(then)), text);
+        }
+        assert!(ago(at(i64::MAX), at(i64::MIN)).ends_with("days ago"));
+    }
+
+    #[test]
+    fn standings_come_the_worst_first() {
+        let counts = Standing::ALL.map(|standing| (standing, 1));
+        let order = worst_first(counts.iter().map(|(standing, count)| (standing, count)));
+        let order: Vec<&str> = order.map(|(standing, _)| standing.name()).collect();
+        assert_eq!(
+            order,
+            [
+                "corrupt",
+                "modified",
+                "missing",
+                "unreadable",
+                "unstable",
+                "touched",
+                "fine",
+                "tag lost",
+                "tag replaced",
+            ]
+        );
+    }
+}

@@ -1,0 +1,239 @@
+//! A comparison of two trees, as documents: text, JSON lines, CSV.
+//!
+//! In: pairs of a comparison and its summary. Out: bytes, every name escaped or exact as the kind
+//! of document wants it. What a reader must see is decided here, once; each module below renders
+//! one kind. The JSON and CSV forms are specified in `docs/diff.md`.
+
+mod csv;
+mod json;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use steadfast::diff::{DiffSummary, Difference, Kind, Pair};
+use steadfast::{Notice, Skipped, Verdict};
+
+pub use csv::DiffCsv;
+pub use json::DiffJson;
+pub use text::{DiffText, DiffTextOptions};
+
+use crate::Pages;
+
+/// Writes one kind of document, piece by piece, as a comparison goes on.
+pub trait DiffRenderer {
+    /// Appends what the document says of one path, if anything.
+    fn pair(&mut self, pair: &Pair, pages: &mut Pages);
+
+    /// Appends a circumstance.
+    fn notice(&mut self, notice: &Notice, pages: &mut Pages);
+
+    /// Appends the end of the document.
+    fn end(&mut self, summary: &DiffSummary, pages: &mut Pages);
+}
+
+/// The two sides, as the user wrote them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roots {
+    /// A, which is copied from.
+    pub here: PathBuf,
+    /// B, which is to be a copy.
+    pub there: PathBuf,
+}
+
+/// Whether a reader must see the pair: for how it differs, or for what else is wrong.
+pub fn finds(pair: &Pair) -> bool {
+    pair.difference != Difference::Same || pair.exit_status() != 0
+}
+
+/// Returns the name of what is at a path, unless it is a regular file.
+fn kind_name(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::File => None,
+        Kind::Directory => Some("directory"),
+        Kind::Symlink => Some("symlink"),
+        Kind::Special => Some("special"),
+    }
+}
+
+/// The path beneath a root that a document shows; the root's own is empty.
+fn beneath(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+fn skipped_counts(skipped: &Skipped) -> [(&'static str, u64); 5] {
+    [
+        ("symlinks", skipped.symlinks),
+        ("special", skipped.special),
+        ("excluded", skipped.excluded),
+        ("dataless", skipped.dataless),
+        ("other_file_systems", skipped.other_file_systems),
+    ]
+}
+
+/// What the contents of a side say of its tag, if that is worth words.
+fn decay(verdict: Option<Verdict>) -> Option<Verdict> {
+    verdict.filter(|verdict| matches!(verdict, Verdict::Corrupt | Verdict::Modified))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadfast::diff::{Doubt, Side};
+    use steadfast::monitor::Trouble;
+    use steadfast::{Algorithm, Digest, Tag, Timestamp};
+
+    fn side(content: u8, length: u64) -> Option<Box<Side>> {
+        let mtime = Timestamp { seconds: 1_709_294_405, nanoseconds: 5 };
+        let digest = Digest::from_slice(&[content; 4]).unwrap();
+        let tagged = Timestamp { seconds: 1_763_650_000, nanoseconds: 0 };
+        let mut side = Side::default();
+        (side.length, side.mtime) = (Some(length), Some(mtime));
+        side.tag = Some(Tag { algorithm: Algorithm::Crc32c, digest, length, mtime, tagged });
+        Some(Box::new(side))
+    }
+
+    fn pair(path: &str, difference: Difference) -> Pair {
+        Pair {
+            path: path.into(),
+            moved_to: None,
+            kind: Kind::File,
+            difference,
+            doubt: None,
+            times_differ: false,
+            here: side(1, 9),
+            there: side(1, 9),
+        }
+    }
+
+    /// One of everything.
+    fn pairs() -> Vec<Pair> {
+        let mut later = pair("later", Difference::Same);
+        later.times_differ = true;
+        later.there.as_mut().unwrap().mtime.as_mut().unwrap().seconds += 3600;
+        let different = Pair { there: side(2, 9), ..pair("new\nline", Difference::Different) };
+        let longer = Pair { there: side(2, 10), ..pair("longer", Difference::Different) };
+        let doubt = Some(Doubt::NoTagHere);
+        let unknown = Pair { doubt, ..pair("unknown", Difference::Unknown) };
+        let mut closed = pair("closed", Difference::Unreadable);
+        let reason = "permission denied".to_owned();
+        closed.there.as_mut().unwrap().trouble = Some(Trouble { doing: "open", reason });
+        (closed.here, closed.kind) = (None, Kind::Directory);
+        let mut decayed = pair("decayed", Difference::Same);
+        decayed.here.as_mut().unwrap().verdict = Some(Verdict::Corrupt);
+        let moved_to = Some("to\u{202e}".into());
+        let moved = Pair { moved_to, ..pair("from", Difference::Moved) };
+        let mut link = Pair { kind: Kind::Symlink, ..pair("link", Difference::Different) };
+        (link.here, link.there) = (Some(Box::default()), Some(Box::default()));
+        let here = Pair { there: None, ..pair("sub/here", Difference::OnlyHere) };
+        let there = Pair { here: None, ..pair("there", Difference::OnlyThere) };
+        let lost = pair("lost", Difference::TagLost);
+        let same = pair("same", Difference::Same);
+        vec![
+            same, later, different, longer, unknown, closed, decayed, lost, moved, link, here,
+            there,
+        ]
+    }
+
+    fn summary() -> DiffSummary {
+        let mut summary = DiffSummary::default();
+        pairs().iter().for_each(|pair| summary.count(pair));
+        summary.elapsed_ns = 2_000_000_000;
+        summary.skipped_here.symlinks = 1;
+        summary
+    }
+
+    fn document(renderer: &mut dyn DiffRenderer) -> String {
+        let mut pages = Pages::default();
+        for pair in pairs() {
+            renderer.pair(&pair, &mut pages);
+        }
+        let path = Some(PathBuf::from("b"));
+        renderer.notice(&Notice { path, text: "something".to_owned() }, &mut pages);
+        renderer.end(&summary(), &mut pages);
+        pages.answer.extend_from_slice(&pages.trouble);
+        String::from_utf8(pages.answer).unwrap()
+    }
+
+    fn text(options: DiffTextOptions) -> String {
+        let roots = Roots { here: "a".into(), there: "/mnt/b\x1b".into() };
+        document(&mut DiffText::new(DiffTextOptions { roots, ..options }))
+    }
+
+    const FINDINGS: &str = "\
+different   new\\nline  (9 bytes with other contents)
+different   longer  (9 bytes in a, 10 bytes in /mnt/b\\x1b)
+unknown     unknown  (no tag in a)
+unreadable  /mnt/b\\x1b/closed  (a directory; cannot open: permission denied in /mnt/b\\x1b)
+same        decayed  (corrupt in a, by its tag)
+tag lost    lost  (contents not read)
+moved       from -> to\\u{202e}
+different   link  (symbolic links to different targets)
+only here   a/sub/here
+only there  /mnt/b\\x1b/there
+";
+
+    #[test]
+    fn text_for_people() {
+        let end = "
+compared a with /mnt/b\\x1b by their tags: 9 files in 2.00 s
+  different   3
+  only here   1
+  only there  1
+  tag lost    1
+  moved       1
+  unreadable  1
+  unknown     1
+  same        3
+same contents, other modification time: 1
+not compared in a: 1 symbolic link
+The second is not a faithful copy of the first.
+steadfast: `b`: something
+";
+        assert_eq!(text(DiffTextOptions::default()), format!("{FINDINGS}{end}"));
+        let quiet = DiffTextOptions { quiet: true, ..DiffTextOptions::default() };
+        assert_eq!(text(quiet), FINDINGS);
+        let verbose = text(DiffTextOptions { verbose: true, ..DiffTextOptions::default() });
+        let later = "later  (modification time 2024-03-01 13:00:05Z, not 2024-03-01 12:00:05Z)\n";
+        assert!(verbose.starts_with(&format!("same        same\nsame        {later}")));
+    }
+
+    #[test]
+    fn json_for_programs() {
+        let lines = document(&mut DiffJson { quiet: false });
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines.len(), pairs().len() + 2);
+        let contents = "\"algorithm\":\"crc32c\",\"digest\":\"01010101\",\"length\":9";
+        let side = format!(
+            "{{\"length\":9,\"mtime_ns\":1709294405000000005,\"stored\":{{{contents},\
+             \"mtime_ns\":1709294405000000005,\"tagged_s\":1763650000}}}}"
+        );
+        let same =
+            format!("{{\"path\":\"same\",\"difference\":\"same\",\"a\":{side},\"b\":{side}}}");
+        assert_eq!(lines[0], same);
+        let moved =
+            "{\"path\":\"from\",\"difference\":\"moved\",\"moved_to\":{\"path\":\"to\\u202e\"},";
+        assert!(lines[8].starts_with(moved), "{}", lines[8]);
+        assert!(lines[12].starts_with("{\"notice\":\"something\",\"path\":\"b\"}"));
+        let end = "{\"summary\":{\"verb\":\"diff\",\"read\":false,\"interrupted\":false,\
+                   \"exit_status\":1,\"algorithm\":null,\"files_a\":9,\"files_b\":9,";
+        assert!(lines[13].starts_with(end), "{}", lines[13]);
+        let quiet = document(&mut DiffJson { quiet: true });
+        assert_eq!(quiet.lines().count(), pairs().len(), "two are no findings");
+    }
+
+    #[test]
+    fn csv_for_spreadsheets() {
+        let lines = document(&mut DiffCsv::new(true));
+        let mut lines = lines.lines();
+        let columns = lines.next().unwrap().split(',').count();
+        assert_eq!(columns, 23);
+        // The name has a line feed, so its row has two lines.
+        assert_eq!(lines.next(), Some("\"new"));
+        let row = "line\",,,different,,,,9,1709294405000000005,,,crc32c,01010101,,,9,\
+                   1709294405000000005,,,crc32c,02020202,,";
+        assert_eq!(lines.next(), Some(row));
+        let mut pages = Pages::default();
+        DiffCsv::new(false).end(&summary(), &mut pages);
+        assert_eq!(pages.answer.iter().filter(|byte| **byte == b'\n').count(), 1, "the header");
+    }
+}

@@ -1,0 +1,211 @@
+//! A comparison, as programs read it: one JSON object on each line, the summary last.
+
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+use steadfast::diff::{DiffSummary, Difference, Pair, Side};
+use steadfast::{Notice, Skipped, Tag, Timestamp};
+
+use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
+use crate::Pages;
+use crate::json::{PathText, write_value};
+
+/// Renders JSON lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiffJson {
+    /// Whether only findings are told, and the summary.
+    pub quiet: bool,
+}
+
+impl DiffRenderer for DiffJson {
+    fn pair(&mut self, pair: &Pair, pages: &mut Pages) {
+        if !self.quiet || finds(pair) {
+            write_line(&PairObject::of(pair), pages);
+        }
+    }
+
+    fn notice(&mut self, notice: &Notice, pages: &mut Pages) {
+        let path = notice.path.as_deref().map(PathText::of);
+        write_line(&NoticeObject { notice: &notice.text, path }, pages);
+    }
+
+    fn end(&mut self, summary: &DiffSummary, pages: &mut Pages) {
+        write_line(&End { summary: SummaryObject::of(summary) }, pages);
+    }
+}
+
+#[derive(Serialize)]
+struct PairObject {
+    #[serde(flatten)]
+    path: PathText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    difference: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_to: Option<PathText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubt: Option<&'static str>,
+    #[serde(skip_serializing_if = "is_false")]
+    times_differ: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a: Option<SideObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b: Option<SideObject>,
+}
+
+impl PairObject {
+    fn of(pair: &Pair) -> PairObject {
+        PairObject {
+            path: PathText::of(beneath(&pair.path)),
+            kind: kind_name(pair.kind),
+            difference: pair.difference.name(),
+            moved_to: pair.moved_to.as_deref().map(|path: &Path| PathText::of(path)),
+            doubt: pair.doubt.map(|doubt| doubt.name()),
+            times_differ: pair.times_differ,
+            a: pair.here.as_deref().map(SideObject::of),
+            b: pair.there.as_deref().map(SideObject::of),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SideObject {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<Nanoseconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    algorithm: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<TagObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl SideObject {
+    fn of(side: &Side) -> SideObject {
+        let trouble = side.trouble.as_ref().or(side.tag_trouble.as_ref());
+        SideObject {
+            length: side.length,
+            mtime_ns: side.mtime.map(Nanoseconds),
+            algorithm: side.actual.map(|tag| tag.algorithm.name()),
+            digest: side.actual.map(|tag| tag.digest.to_string()),
+            stored: side.tag.as_ref().map(TagObject::of),
+            verdict: side.verdict.map(|verdict| verdict.name()),
+            error: trouble.map(|trouble| trouble.to_string()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TagObject {
+    algorithm: &'static str,
+    digest: String,
+    length: u64,
+    mtime_ns: Nanoseconds,
+    tagged_s: i64,
+}
+
+impl TagObject {
+    fn of(tag: &Tag) -> TagObject {
+        TagObject {
+            algorithm: tag.algorithm.name(),
+            digest: tag.digest.to_string(),
+            length: tag.length,
+            mtime_ns: Nanoseconds(tag.mtime),
+            tagged_s: tag.tagged.seconds,
+        }
+    }
+}
+
+/// As in the events of a run: a number where 64 bits hold it, else a string of digits.
+struct Nanoseconds(Timestamp);
+
+impl Serialize for Nanoseconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let nanoseconds = self.0.as_nanoseconds();
+        match i64::try_from(nanoseconds) {
+            Ok(nanoseconds) => serializer.serialize_i64(nanoseconds),
+            Err(_) => serializer.collect_str(&nanoseconds),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct NoticeObject<'a> {
+    notice: &'a str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    path: Option<PathText>,
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    summary: SummaryObject<'a>,
+}
+
+#[derive(Serialize)]
+struct SummaryObject<'a> {
+    verb: &'static str,
+    read: bool,
+    interrupted: bool,
+    exit_status: u8,
+    algorithm: Option<&'static str>,
+    files_a: u64,
+    files_b: u64,
+    bytes: u64,
+    elapsed_ns: u64,
+    workers: usize,
+    backend: &'a str,
+    engine: &'a str,
+    differences: Counts,
+    times_differ: u64,
+    skipped_a: Counts,
+    skipped_b: Counts,
+}
+
+impl<'a> SummaryObject<'a> {
+    fn of(summary: &'a DiffSummary) -> SummaryObject<'a> {
+        let differences = Difference::ALL.map(|one| (one.name(), summary.differences(one)));
+        let skipped = |skipped: &Skipped| Counts(skipped_counts(skipped).into());
+        SummaryObject {
+            verb: "diff",
+            read: summary.read,
+            interrupted: summary.interrupted,
+            exit_status: summary.exit_status(),
+            algorithm: summary.algorithm.map(|algorithm| algorithm.name()),
+            files_a: summary.files_here,
+            files_b: summary.files_there,
+            bytes: summary.bytes,
+            elapsed_ns: summary.elapsed_ns,
+            workers: summary.workers,
+            backend: &summary.backend,
+            engine: summary.engine,
+            differences: Counts(differences.into()),
+            times_differ: summary.times_differ,
+            skipped_a: skipped(&summary.skipped_here),
+            skipped_b: skipped(&summary.skipped_there),
+        }
+    }
+}
+
+/// Numbers by name, in the given order.
+struct Counts(Vec<(&'static str, u64)>);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+fn write_line(object: &impl Serialize, pages: &mut Pages) {
+    write_value(object, &mut pages.answer);
+    pages.answer.push(b'\n');
+}

@@ -1,0 +1,310 @@
+//! A comparison, as a person reads it: a line for each path that matters, then counts.
+
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use steadfast::diff::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
+use steadfast::{Notice, Skipped, Verdict};
+
+use super::{DiffRenderer, Roots, beneath, decay, finds};
+use crate::text::write_notice;
+use crate::units::{self, Units};
+use crate::view::algorithm_title;
+use crate::{Pages, escape};
+
+/// How the text of a comparison is written.
+#[derive(Clone, Debug, Default)]
+pub struct DiffTextOptions {
+    /// The two sides, by which the text calls them.
+    pub roots: Roots,
+    /// Whether every path gets a line.
+    pub verbose: bool,
+    /// Whether only findings are told.
+    pub quiet: bool,
+    /// Whether colours may carry meaning.
+    pub color: bool,
+    /// The multiples of bytes.
+    pub units: Units,
+}
+
+/// Renders text.
+#[derive(Clone, Debug, Default)]
+pub struct DiffText {
+    options: DiffTextOptions,
+    /// Whether any tag was missing or unfit, so that the end says what helps.
+    doubtful: bool,
+}
+
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const RED: Style = AnsiColor::Red.on_default().bold();
+
+/// "unreadable" and "only there" are the longest labels.
+const LABEL_WIDTH: usize = 10;
+
+impl DiffText {
+    /// Starts a document.
+    pub fn new(options: DiffTextOptions) -> DiffText {
+        DiffText { options, doubtful: false }
+    }
+
+    fn painted(&self, text: &str, style: Style) -> String {
+        match self.options.color {
+            true => format!("{style}{text}{style:#}"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// The path as it helps most: with its root where only that one has it.
+    fn place(&self, pair: &Pair) -> String {
+        let roots = &self.options.roots;
+        let path = match (pair.difference, &pair.here) {
+            (Difference::OnlyHere, _) => joined(&roots.here, &pair.path),
+            (Difference::OnlyThere, _) => joined(&roots.there, &pair.path),
+            (Difference::Unreadable | Difference::Unknown, Some(_)) if pair.there.is_none() => {
+                joined(&roots.here, &pair.path)
+            }
+            (Difference::Unreadable | Difference::Unknown, None) => {
+                joined(&roots.there, &pair.path)
+            }
+            _ => escape::path(beneath(&pair.path)),
+        };
+        match &pair.moved_to {
+            Some(moved_to) => format!("{path} -> {}", escape::path(moved_to)),
+            None => path,
+        }
+    }
+
+    fn details(&self, pair: &Pair) -> Vec<String> {
+        let mut details = Vec::new();
+        details.extend(match pair.kind {
+            Kind::File => None,
+            Kind::Directory => Some("a directory".to_owned()),
+            Kind::Symlink if pair.difference == Difference::Different => {
+                Some("symbolic links to different targets".to_owned())
+            }
+            Kind::Symlink => Some("a symbolic link".to_owned()),
+            Kind::Special => Some("a special file".to_owned()),
+        });
+        details.extend(self.lengths(pair));
+        details.extend(pair.doubt.map(|doubt| self.doubt(doubt)));
+        if pair.difference == Difference::TagLost {
+            let read = pair.here.as_ref().is_some_and(|side| side.actual.is_some());
+            details.push(if read { "the same contents" } else { "contents not read" }.to_owned());
+        }
+        let roots = &self.options.roots;
+        for (root, side) in [(&roots.here, &pair.here), (&roots.there, &pair.there)] {
+            let Some(side) = side else { continue };
+            details.extend(self.troubles(root, side));
+        }
+        if pair.times_differ {
+            details.push(times(pair));
+        }
+        details
+    }
+
+    /// Both lengths where they differ; else why equal lengths do not matter.
+    fn lengths(&self, pair: &Pair) -> Option<String> {
+        let lengths = pair.here.as_ref()?.length.zip(pair.there.as_ref()?.length);
+        let (here, there) = lengths.filter(|_| pair.difference == Difference::Different)?;
+        let bytes = |length| units::counted(length, "byte", "bytes");
+        Some(match here == there {
+            true => format!("{} with other contents", bytes(here)),
+            false => {
+                format!("{}, {}", self.sided(true, &bytes(here)), self.sided(false, &bytes(there)))
+            }
+        })
+    }
+
+    fn sided(&self, here: bool, what: &str) -> String {
+        let roots = &self.options.roots;
+        format!("{what} in {}", escape::path(if here { &roots.here } else { &roots.there }))
+    }
+
+    fn doubt(&self, doubt: Doubt) -> String {
+        match doubt {
+            Doubt::NoTags => "neither has a tag".to_owned(),
+            Doubt::NoTagHere => self.sided(true, "no tag"),
+            Doubt::StaleHere => self.sided(true, "changed after it was tagged,"),
+            Doubt::StaleThere => self.sided(false, "changed after it was tagged,"),
+            Doubt::Algorithms => "tags of different algorithms".to_owned(),
+            Doubt::Hidden => "its directory cannot be read on the other side".to_owned(),
+        }
+    }
+
+    /// What went wrong on one side, and what its tag makes of its contents.
+    fn troubles(&self, root: &Path, side: &Side) -> Vec<String> {
+        let root = escape::path(root);
+        let troubles = side.trouble.iter().chain(&side.tag_trouble);
+        let mut told: Vec<String> = troubles
+            .map(|trouble| format!("{} in {root}", escape::text(&trouble.to_string())))
+            .collect();
+        told.extend(decay(side.verdict).map(|verdict| {
+            let said = format!("{verdict} in {root}, by its tag");
+            match verdict {
+                Verdict::Corrupt => self.painted(&said, RED),
+                _ => said,
+            }
+        }));
+        told
+    }
+
+    fn write_counts(&self, summary: &DiffSummary, text: &mut String) {
+        let mut rows: Vec<(String, u64, Style)> = Difference::ALL
+            .into_iter()
+            .map(|difference| {
+                let style = match difference {
+                    Difference::Same => Style::new(),
+                    _ => YELLOW,
+                };
+                (label(difference).to_owned(), summary.differences(difference), style)
+            })
+            .collect();
+        let times = "same contents, other modification time".to_owned();
+        rows.retain(|(_, pairs, _)| *pairs > 0);
+        let number = rows.iter().map(|(_, pairs, _)| units::count(*pairs).len()).max();
+        let number = number.unwrap_or(0);
+        for (name, pairs, style) in rows {
+            let row = format!("{name:<LABEL_WIDTH$}  {:>number$}", units::count(pairs));
+            text.push_str(&format!("  {}\n", self.painted(&row, style)));
+        }
+        if summary.times_differ > 0 {
+            text.push_str(&format!("{times}: {}\n", units::count(summary.times_differ)));
+        }
+        let roots = &self.options.roots;
+        for (root, skipped) in
+            [(&roots.here, &summary.skipped_here), (&roots.there, &summary.skipped_there)]
+        {
+            let passed = passed_by(skipped);
+            if !passed.is_empty() {
+                let root = escape::path(root);
+                text.push_str(&format!("not compared in {root}: {}\n", passed.join(", ")));
+            }
+        }
+    }
+
+    fn heading(&self, summary: &DiffSummary) -> String {
+        let roots = &self.options.roots;
+        let interrupted = if summary.interrupted { "interrupted: " } else { "" };
+        let how = match summary.algorithm {
+            Some(algorithm) => format!("by reading both, {}", algorithm_title(algorithm)),
+            None => "by their tags".to_owned(),
+        };
+        let files = match (summary.files_here, summary.files_there) {
+            (here, there) if here == there => units::counted(here, "file", "files"),
+            (here, there) => {
+                format!("{} with {}", units::counted(here, "file", "files"), units::count(there))
+            }
+        };
+        let elapsed = units::duration(summary.elapsed_ns);
+        let (here, there) = (escape::path(&roots.here), escape::path(&roots.there));
+        let mut line = format!("{interrupted}compared {here} with {there} {how}: {files}");
+        match summary.bytes {
+            0 => line.push_str(&format!(" in {elapsed}")),
+            bytes => {
+                let rate = self.options.units.rate(bytes, summary.elapsed_ns);
+                let bytes = self.options.units.bytes(bytes);
+                line.push_str(&format!(", {bytes} in {elapsed} ({rate})"));
+            }
+        }
+        line.push('\n');
+        line
+    }
+
+    fn verdict(&self, summary: &DiffSummary) -> &'static str {
+        match summary.exit_status() {
+            0 => "The second is a faithful copy of the first.\n",
+            1 => "The second is not a faithful copy of the first.\n",
+            2 if self.doubtful && !summary.read => {
+                "Not everything could be told; to read both sides: steadfast diff --read A B\n"
+            }
+            2 => "Not everything could be told.\n",
+            _ => "",
+        }
+    }
+}
+
+impl DiffRenderer for DiffText {
+    fn pair(&mut self, pair: &Pair, pages: &mut Pages) {
+        self.doubtful |= pair.doubt.is_some();
+        let finding = finds(pair);
+        if !finding && !self.options.verbose {
+            return;
+        }
+        let style = if finding { YELLOW } else { Style::new() };
+        let label = format!("{:<LABEL_WIDTH$}", label(pair.difference));
+        let mut line = format!("{}  {}", self.painted(&label, style), self.place(pair));
+        let details = self.details(pair);
+        if !details.is_empty() {
+            line.push_str(&format!("  ({})", details.join("; ")));
+        }
+        line.push('\n');
+        pages.answer.extend_from_slice(line.as_bytes());
+    }
+
+    fn notice(&mut self, notice: &Notice, pages: &mut Pages) {
+        if !self.options.quiet {
+            write_notice(notice, pages);
+        }
+    }
+
+    fn end(&mut self, summary: &DiffSummary, pages: &mut Pages) {
+        if self.options.quiet {
+            return;
+        }
+        let findings = Difference::ALL[..7].iter().any(|&one| summary.differences(one) > 0);
+        let mut text = String::new();
+        if findings || self.options.verbose {
+            text.push('\n');
+        }
+        text.push_str(&self.heading(summary));
+        self.write_counts(summary, &mut text);
+        text.push_str(self.verdict(summary));
+        pages.answer.extend_from_slice(text.as_bytes());
+    }
+}
+
+fn label(difference: Difference) -> &'static str {
+    match difference {
+        Difference::OnlyHere => "only here",
+        Difference::OnlyThere => "only there",
+        Difference::TagLost => "tag lost",
+        other => other.name(),
+    }
+}
+
+fn joined(root: &Path, path: &Path) -> String {
+    match path.as_os_str().is_empty() {
+        true => escape::path(root),
+        false => escape::path(&root.join(path)),
+    }
+}
+
+fn times(pair: &Pair) -> String {
+    let mtime = |side: &Option<Box<Side>>| side.as_ref().and_then(|side| side.mtime);
+    let (Some(here), Some(there)) = (mtime(&pair.here), mtime(&pair.there)) else {
+        return "modification times differ".to_owned();
+    };
+    let (mut was, mut now) = (units::moment(here), units::moment(there));
+    if was == now {
+        (was, now) = (units::moment_exact(here), units::moment_exact(there));
+    }
+    format!("modification time {now}, not {was}")
+}
+
+/// What a walk passed by. Links and special files were compared as names only.
+fn passed_by(skipped: &Skipped) -> Vec<String> {
+    [
+        ("symbolic link", "symbolic links", skipped.symlinks),
+        ("special file", "special files", skipped.special),
+        ("excluded path", "excluded paths", skipped.excluded),
+        (
+            "directory on another file system",
+            "directories on other file systems",
+            skipped.other_file_systems,
+        ),
+    ]
+    .into_iter()
+    .filter(|(.., number)| *number > 0)
+    .map(|(one, many, number)| units::counted(number, one, many))
+    .collect()
+}

@@ -1,0 +1,241 @@
+//! A history, as programs read it: one JSON object for each run, the summary last.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use steadfast::catalogue::{Happened, History, HistoryRun, Look, RunRecord};
+use steadfast::{Tag, Timestamp};
+
+use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
+use crate::audit::standing_key;
+use crate::json::{PathText, write_value};
+
+/// Appends the lines.
+pub fn write_json(view: &HistoryView<'_>, out: &mut Vec<u8>) {
+    match view.of {
+        HistoryOf::File(history) => {
+            for run in &history.runs {
+                write_line(&FileRunObject::of(history, run), out);
+            }
+            let path = PathText::of(&history.path);
+            let known = history.now.as_ref().map(|look| KnownObject::of(view, look));
+            let now = Now { kind: "file", known: Some(known) };
+            write_line(&End { summary: SummaryObject::of(view, path, now) }, out);
+        }
+        HistoryOf::Directory { path, runs } => {
+            for RunOver { run, whole } in runs {
+                let path = PathText::of(path);
+                let run = RunObject::of(run);
+                write_line(&DirectoryRunObject { path, whole: *whole, run }, out);
+            }
+            let now = Now { kind: "directory", known: None };
+            write_line(&End { summary: SummaryObject::of(view, PathText::of(path), now) }, out);
+        }
+    }
+}
+
+pub(crate) fn write_line(object: &impl Serialize, out: &mut Vec<u8>) {
+    write_value(object, out);
+    out.push(b'\n');
+}
+
+/// A run, as a catalogue remembers it.
+#[derive(Serialize)]
+pub(crate) struct RunObject<'a> {
+    run: i64,
+    verb: &'a str,
+    version: &'a str,
+    read_from: &'a str,
+    backend: &'a str,
+    started_s: i64,
+    latest_s: i64,
+    state: &'static str,
+    files: u64,
+    bytes: u64,
+    counts: &'a BTreeMap<String, u64>,
+}
+
+impl RunObject<'_> {
+    pub(crate) fn of(run: &RunRecord) -> RunObject<'_> {
+        RunObject {
+            run: run.id,
+            verb: &run.verb,
+            version: &run.version,
+            read_from: &run.read_from,
+            backend: &run.backend,
+            started_s: run.started.seconds,
+            latest_s: run.latest.seconds,
+            state: run.state.name(),
+            files: run.files,
+            bytes: run.bytes,
+            counts: &run.counts,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct DirectoryRunObject<'a> {
+    #[serde(flatten)]
+    path: PathText,
+    whole: bool,
+    #[serde(flatten)]
+    run: RunObject<'a>,
+}
+
+#[derive(Serialize)]
+struct FileRunObject<'a> {
+    #[serde(flatten)]
+    path: PathText,
+    verdict: Option<&'static str>,
+    standing: &'static str,
+    tag: Option<TagObject>,
+    happened: Vec<HappenedObject<'a>>,
+    #[serde(flatten)]
+    run: RunObject<'a>,
+}
+
+impl<'a> FileRunObject<'a> {
+    fn of(history: &History, of: &'a HistoryRun) -> FileRunObject<'a> {
+        let happened = of.happened.iter().zip(tags_after(of));
+        FileRunObject {
+            path: PathText::of(&history.path),
+            verdict: verdict_of(of).map(|verdict| verdict.name()),
+            standing: standing_key(of.standing),
+            tag: of.tag.as_ref().map(TagObject::of),
+            happened: happened.map(|(one, after)| HappenedObject::of(one, after)).collect(),
+            run: RunObject::of(&of.run),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct HappenedObject<'a> {
+    what: &'a str,
+    at_s: i64,
+    standing: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<TagObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<TagObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<PathText>,
+}
+
+impl HappenedObject<'_> {
+    fn of(happened: &Happened, after: Option<Tag>) -> HappenedObject<'_> {
+        let after = after.filter(|_| changes_tag(happened));
+        HappenedObject {
+            what: &happened.what,
+            at_s: happened.at.seconds,
+            standing: standing_key(happened.standing),
+            before: happened.before.as_ref().map(TagObject::of),
+            after: after.as_ref().map(TagObject::of),
+            other: happened.other.as_deref().map(PathText::of),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct End {
+    summary: SummaryObject,
+}
+
+#[derive(Serialize)]
+struct SummaryObject {
+    verb: &'static str,
+    exit_status: u8,
+    root: PathText,
+    #[serde(flatten)]
+    path: PathText,
+    at_s: i64,
+    #[serde(flatten)]
+    now: Now,
+}
+
+/// What the path is, and of a file what is known of it now.
+#[derive(Serialize)]
+struct Now {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<Option<KnownObject>>,
+}
+
+impl SummaryObject {
+    fn of(view: &HistoryView<'_>, path: PathText, now: Now) -> SummaryObject {
+        SummaryObject {
+            verb: "history",
+            exit_status: 0,
+            root: PathText::of(view.root),
+            path,
+            at_s: view.now.seconds,
+            now,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct KnownObject {
+    standing: &'static str,
+    length: u64,
+    mtime_ns: Nanoseconds,
+    ctime_ns: Nanoseconds,
+    inode: u64,
+    tag: Option<TagObject>,
+    first_run: i64,
+    first_seen_s: Option<i64>,
+    last_checked_run: Option<i64>,
+    last_proved_run: Option<i64>,
+}
+
+impl KnownObject {
+    fn of(view: &HistoryView<'_>, look: &Look) -> KnownObject {
+        let some = |run: i64| Some(run).filter(|run| *run != 0);
+        KnownObject {
+            standing: standing_key(look.standing),
+            length: look.facts.length,
+            mtime_ns: Nanoseconds(look.facts.mtime),
+            ctime_ns: Nanoseconds(look.facts.ctime),
+            inode: look.facts.inode,
+            tag: look.tag.as_ref().map(TagObject::of),
+            first_run: look.first_run,
+            first_seen_s: view.first.map(|run| run.started.seconds),
+            last_checked_run: some(look.last_checked_run),
+            last_proved_run: some(look.last_proved_run),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TagObject {
+    algorithm: &'static str,
+    digest: String,
+    length: u64,
+    mtime_ns: Nanoseconds,
+    tagged_s: i64,
+}
+
+impl TagObject {
+    fn of(tag: &Tag) -> TagObject {
+        TagObject {
+            algorithm: tag.algorithm.name(),
+            digest: tag.digest.to_string(),
+            length: tag.length,
+            mtime_ns: Nanoseconds(tag.mtime),
+            tagged_s: tag.tagged.seconds,
+        }
+    }
+}
+
+/// A moment in nanoseconds since 1970: a number where 64 bits hold it, else a string of digits, as
+/// in the events of a run.
+struct Nanoseconds(Timestamp);
+
+impl Serialize for Nanoseconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let nanoseconds = self.0.as_nanoseconds();
+        match i64::try_from(nanoseconds) {
+            Ok(nanoseconds) => serializer.serialize_i64(nanoseconds),
+            Err(_) => serializer.collect_str(&nanoseconds),
+        }
+    }
+}

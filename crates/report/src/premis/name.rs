@@ -1,0 +1,88 @@
+//! Paths → identifiers that XML carries, from which the bytes of every path can be told.
+//!
+//! A name of plain text stands as it is. XML cannot carry control characters and bytes that are no
+//! UTF-8, and its readers trim and join white space: such names are percent-encoded, and their
+//! kind says so.
+
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use super::xml::{Xml, is_carried};
+
+/// A path as an identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// What `value` is.
+    pub(super) kind: &'static str,
+    pub(super) value: String,
+}
+
+impl Name {
+    pub(super) fn of(path: &Path) -> Name {
+        match path.to_str().filter(|text| is_plain(text)) {
+            Some(text) => Name { kind: "path", value: text.to_owned() },
+            None => Name { kind: "path, percent-encoded", value: encoded(path) },
+        }
+    }
+
+    /// Appends the name as the file system has it, where XML can carry that.
+    pub(super) fn write_original(&self, xml: &mut Xml, out: &mut Vec<u8>) {
+        if self.kind == "path" {
+            xml.text("originalName", &self.value, out);
+        }
+    }
+}
+
+/// Says whether XML carries a text, and its readers leave it alone.
+fn is_plain(text: &str) -> bool {
+    let carried = |letter: char| is_carried(letter) && !letter.is_control();
+    let blank_ended = text.starts_with(' ') || text.ends_with(' ');
+    !text.is_empty() && text.chars().all(carried) && !blank_ended && !text.contains("  ")
+}
+
+/// Percent-encodes a path: all but letters, digits, `-._~` and the slash.
+///
+/// Source: RFC 3986, sections 2.1 and 2.3.
+pub(super) fn encoded(path: &Path) -> String {
+    let mut text = String::new();
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                text.push(byte.into());
+            }
+            _ => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(text, "%{byte:02X}");
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn only_names_that_xml_would_change_are_encoded() {
+        let plain = ["a/b", "a b & <c>.jpg", "é/\u{1f600}", "100%", "a\u{202e}b"];
+        for text in plain {
+            let name = Name::of(Path::new(text));
+            assert_eq!((name.kind, name.value.as_str()), ("path", text));
+        }
+        for (bytes, value) in [
+            (&b"a\nb"[..], "a%0Ab"),
+            (b"a\tb%", "a%09b%25"),
+            (b"\xff/\x1b[31m", "%FF/%1B%5B31m"),
+            (b" a", "%20a"),
+            (b"a  b", "a%20%20b"),
+            (b"a ", "a%20"),
+            ("\u{85}\u{fffe}".as_bytes(), "%C2%85%EF%BF%BE"),
+        ] {
+            let name = Name::of(Path::new(OsStr::from_bytes(bytes)));
+            assert_eq!((name.kind, name.value.as_str()), ("path, percent-encoded", value));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The history of one file → its PREMIS document.
+
+use std::path::Path;
+
+use steadfast::Timestamp;
+use steadfast::catalogue::{History, HistoryRun, Standing};
+
+use super::{Happening, PremisEvents, PremisObjects};
+use crate::history::{tags_after, verdict_of};
+
+/// Appends the whole document of one file of the tree at `root`.
+pub fn write_premis(root: &Path, history: &History, out: &mut Vec<u8>) {
+    let mut objects = PremisObjects::begin(root, out);
+    let last_known = || history.runs.iter().rev().find_map(last_tag);
+    let tag = match &history.now {
+        Some(look) => look.tag,
+        None => last_known(),
+    };
+    let length = match (&tag, &history.now) {
+        (Some(tag), _) => Some(tag.length),
+        (None, Some(look)) => Some(look.facts.length),
+        (None, None) => None,
+    };
+    objects.file(&history.path, tag.as_ref(), length, out);
+    let mut events = objects.events();
+    for run in &history.runs {
+        write_run(&history.path, run, &mut events, out);
+    }
+    events.end(out);
+}
+
+/// The tag that a run left, or took.
+fn last_tag(run: &HistoryRun) -> Option<steadfast::Tag> {
+    run.tag.or_else(|| run.happened.iter().rev().find_map(|happened| happened.before))
+}
+
+fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut Vec<u8>) {
+    for (happened, after) in run.happened.iter().zip(tags_after(run)) {
+        let before = happened.before.as_ref();
+        match (happened.what.as_str(), &after, &happened.other) {
+            ("tagged" | "retagged", Some(tag), _) => {
+                let before = before.filter(|before| !before.same_contents(tag));
+                let happening = Happening::DigestCalculation { tag, before };
+                events.event(path, &run.run, happened.at, happening, out);
+            }
+            ("moved from", _, Some(from)) => {
+                let happening = Happening::FilenameChange { from };
+                events.event(path, &run.run, happened.at, happening, out);
+            }
+            _ => {}
+        }
+    }
+    // Without a tag there was nothing to check.
+    if verdict_of(run).is_some() && run.tag.is_some() {
+        let happening = Happening::FixityCheck { standing: run.standing };
+        events.event(path, &run.run, judged_at(run), happening, out);
+    }
+}
+
+/// When a file was judged: the moment is kept where its standing changed, else it was no earlier
+/// than the run's beginning.
+fn judged_at(run: &HistoryRun) -> Timestamp {
+    let is_verdict = |name: &str| Standing::ALL.iter().any(|standing| standing.name() == name);
+    let told = run
+        .happened
+        .iter()
+        .rev()
+        .find(|happened| happened.standing == run.standing && is_verdict(&happened.what));
+    told.map_or(run.run.started, |happened| happened.at)
+}

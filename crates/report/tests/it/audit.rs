@@ -1,0 +1,135 @@
+//! Documents of an audit: exact ones, and that nothing in them is obeyed.
+
+use std::path::Path;
+
+use steadfast::catalogue::{Audit, Verification};
+use steadfast_report::audit::{
+    AuditCsv, AuditJson, AuditRenderer, AuditText, AuditTextOptions, AuditView, Part, Reading,
+    Tally,
+};
+use steadfast_report::{Pages, Units};
+
+use crate::exact::compare_bytes;
+use crate::ledger;
+
+/// What is asked of an audit.
+#[derive(Default)]
+struct Asked {
+    overdue_days: Option<u32>,
+    verification: Option<Verification>,
+    duplicates: bool,
+    /// Whether anything ever failed.
+    failures: bool,
+}
+
+fn everything(verification: Verification) -> Asked {
+    Asked {
+        overdue_days: Some(90),
+        verification: Some(verification),
+        duplicates: true,
+        failures: true,
+    }
+}
+
+fn document(renderer: &mut dyn AuditRenderer, audit: &Audit, asked: &Asked) -> Vec<u8> {
+    let mut readings = Reading::of(audit);
+    for run in &audit.runs {
+        Reading::add(&mut readings, audit, run);
+    }
+    let view = AuditView {
+        root: Path::new("/srv/photos"),
+        file: Path::new("/srv/photos/.steadfast/catalogue.sqlite"),
+        version: "0.1.0",
+        audit,
+        readings: &readings,
+        overdue_days: asked.overdue_days,
+        verification: asked.verification.as_ref(),
+    };
+    let (mut pages, mut tally) = (Pages::default(), Tally::default());
+    renderer.begin(&view, &mut pages);
+    renderer.begin_part(Part::Failures, &mut pages);
+    for failure in ledger::failures().iter().filter(|_| asked.failures) {
+        tally.count_failure(failure);
+        renderer.failure(failure, &mut pages);
+    }
+    renderer.end_part(Part::Failures, &tally, &mut pages);
+    if asked.overdue_days.is_some() {
+        renderer.begin_part(Part::Overdue, &mut pages);
+        for overdue in ledger::overdue() {
+            tally.count_overdue(&overdue);
+            renderer.overdue(&overdue, &mut pages);
+        }
+        renderer.end_part(Part::Overdue, &tally, &mut pages);
+    }
+    if asked.duplicates {
+        renderer.begin_part(Part::Duplicates, &mut pages);
+        for duplicates in ledger::duplicates() {
+            tally.count_duplicates(&duplicates);
+            renderer.duplicates(&duplicates, &mut pages);
+        }
+        renderer.end_part(Part::Duplicates, &tally, &mut pages);
+    }
+    renderer.end(&view, &tally, &mut pages);
+    assert_eq!(pages.trouble, b"");
+    pages.answer
+}
+
+fn text(options: AuditTextOptions, audit: &Audit, asked: &Asked) -> Vec<u8> {
+    document(&mut AuditText::new(options), audit, asked)
+}
+
+#[test]
+fn a_page_to_print_and_sign() {
+    let plain = AuditTextOptions::default();
+    let asked = Asked { failures: true, ..Asked::default() };
+    compare_bytes("audit.txt", &text(plain, &ledger::audit(), &asked));
+    let all = AuditTextOptions { verbose: true, color: true, units: Units::Iec };
+    let asked = everything(ledger::damaged());
+    compare_bytes("audit-all.txt", &text(all, &ledger::audit(), &asked));
+    compare_bytes("audit-empty.txt", &text(plain, &ledger::empty_audit(), &Asked::default()));
+}
+
+#[test]
+fn facts_for_programs() {
+    let asked = everything(ledger::sound());
+    compare_bytes("audit.json", &document(&mut AuditJson, &ledger::audit(), &asked));
+    compare_bytes("audit.csv", &document(&mut AuditCsv, &ledger::audit(), &asked));
+    let nothing = Asked::default();
+    compare_bytes("audit-empty.json", &document(&mut AuditJson, &ledger::empty_audit(), &nothing));
+}
+
+#[test]
+fn every_row_has_every_column() {
+    let asked = everything(ledger::sound());
+    let csv = document(&mut AuditCsv, &ledger::audit(), &asked);
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(csv.as_slice());
+    let columns = reader.headers().unwrap().len();
+    for row in reader.byte_records() {
+        assert_eq!(row.unwrap().len(), columns);
+    }
+}
+
+#[test]
+fn what_a_terminal_would_obey_never_reaches_it() {
+    let asked = everything(ledger::damaged());
+    let options = AuditTextOptions { verbose: true, ..AuditTextOptions::default() };
+    let page = String::from_utf8(text(options, &ledger::audit(), &asked)).unwrap();
+    assert!(page.contains("odd/\\x1b[31m\\xff <&>\\n.jpg"), "{page}");
+    assert!(page.chars().all(|letter| letter == '\n' || !letter.is_control()), "{page}");
+}
+
+#[test]
+fn runs_count_in_the_windows_in_which_they_began() {
+    let audit = ledger::audit();
+    let mut readings = Reading::of(&audit);
+    for run in &audit.runs {
+        Reading::add(&mut readings, &audit, run);
+    }
+    let reading = |runs, bytes_media, bytes_cache| Reading { runs, bytes_media, bytes_cache };
+    let expected = [
+        reading(1, 0, 98_700_000_000),
+        reading(2, 1_000_000, 98_700_000_000),
+        reading(4, 98_701_000_000, 197_400_000_000),
+    ];
+    assert_eq!(readings, expected, "the first run judged nothing");
+}

@@ -1,0 +1,292 @@
+//! The catalogue of a tree: what should be in it, and every verdict ever given.
+//!
+//! In: a tree, and what runs see of it. Out: what only a memory can tell: files that are gone,
+//! moved, new or due, tags that changed unasked, and when each file was last proved. Kept in one
+//! SQLite file, specified in `docs/formats/catalogue.md`. It judges no contents and reads none; it
+//! knows nothing of options or output.
+//!
+//! Files are kept in **slices**, consecutive names of one directory under one seal. A run in which
+//! nothing changed seals what it saw, finds the same seal, and writes one row for each slice; rows
+//! of files are read only where a seal differs. The seal is also how damage is recognised.
+
+mod absent;
+mod audit;
+mod book;
+mod column;
+mod coverage;
+mod directory;
+mod due;
+mod duplicates;
+mod entry;
+mod error;
+mod finding;
+mod history;
+mod keeper;
+mod merge;
+mod meta;
+mod place;
+mod quick;
+mod records;
+mod runs;
+mod schema;
+mod scope;
+mod sighting;
+mod slice;
+mod unvisited;
+mod verify;
+mod volume;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use steadfast_sys::file::Timestamp;
+
+pub use audit::{Audit, Failure, Overdue, Window};
+pub use due::{Due, DueEntry, DueOptions};
+pub use duplicates::Duplicates;
+pub use entry::{Facts, Standing};
+pub use error::{CatalogueError, CatalogueErrorKind};
+pub use finding::{Change, Finding, Say};
+pub use history::{Happened, History, HistoryRun, Look};
+pub use keeper::{Begin, Keeper};
+pub use place::{FILE, FOLDER, Writer};
+pub use quick::QuickSummary;
+pub use records::Records;
+pub use runs::{RunRecord, RunState};
+pub use scope::Scope;
+pub use sighting::{Sighting, TagPlace};
+pub use verify::Verification;
+pub use volume::Volume;
+
+use directory::{Directory, ROOT};
+use error::Fault;
+use place::Lock;
+use records::reading;
+use schema::Access;
+use volume::Recognised;
+
+/// An open catalogue.
+#[derive(Debug)]
+pub struct Catalogue {
+    db: Connection,
+    file: PathBuf,
+    root: PathBuf,
+    writes: bool,
+    _lock: Option<Lock>,
+}
+
+impl Catalogue {
+    /// Makes the catalogue of the tree at `root`, empty, and opens it for writing.
+    ///
+    /// It is kept in the tree, or in `file` if that is given.
+    ///
+    /// # Errors
+    /// If there is one already, or it cannot be written.
+    pub fn create(
+        root: &Path,
+        file: Option<&Path>,
+        writer: &Writer<'_>,
+    ) -> Result<Catalogue, CatalogueError> {
+        let real = root.canonicalize();
+        let real = real.map_err(|error| Fault::io("find the tree's root", &error).at(root))?;
+        let inside = place::inside(&real);
+        let file = file.map_or_else(|| inside.clone(), Path::to_owned);
+        Catalogue::create_at(&real, &file, file == inside, writer).map_err(|fault| fault.at(&file))
+    }
+
+    fn create_at(
+        root: &Path,
+        file: &Path,
+        inside: bool,
+        writer: &Writer<'_>,
+    ) -> Result<Catalogue, Fault> {
+        let volume = Volume::of(root)?;
+        let draft = place::prepare(file)?;
+        let lock = Lock::take(file, writer)?;
+        let db = schema::connect(&draft, Access::Create)?;
+        let directory = Directory { id: ROOT, parent: 0, name: Vec::new(), mounted: false };
+        db.execute_batch("BEGIN IMMEDIATE")?;
+        meta::put(&db, "root", if inside { &[][..] } else { root.as_os_str().as_bytes() })?;
+        meta::put(&db, "created_s", writer.now.seconds)?;
+        volume.store(&db)?;
+        directory.put(&db)?;
+        db.execute_batch("COMMIT")?;
+        // Closing the last connection takes the log into the file, which then stands alone.
+        db.close().map_err(|(_, error)| Fault::from(error))?;
+        place::publish(&draft, file)?;
+        let db = schema::connect(file, Access::Write)?;
+        let (file, root) = (file.to_owned(), root.to_owned());
+        Ok(Catalogue { db, file, root, writes: true, _lock: Some(lock) })
+    }
+
+    /// Finds the catalogue of the nearest tree at or above a path.
+    pub fn find(path: &Path) -> Option<PathBuf> {
+        let real = path.canonicalize().ok()?;
+        real.ancestors().map(place::inside).find(|file| file.is_file())
+    }
+
+    /// Opens a catalogue to write, keeping other writers out until it is dropped.
+    ///
+    /// # Errors
+    /// If it is absent, in use, damaged, or of a later version.
+    pub fn open_writer(file: &Path, writer: &Writer<'_>) -> Result<Catalogue, CatalogueError> {
+        let open = || {
+            ensure_there(file)?;
+            let lock = Lock::take(file, writer)?;
+            let db = schema::connect(file, Access::Write)?;
+            let root = root_of(&db, file)?;
+            directory::ensure_all(&db)?;
+            runs::ensure_slices(&db)?;
+            Ok(Catalogue { db, file: file.to_owned(), root, writes: true, _lock: Some(lock) })
+        };
+        open().map_err(|fault: Fault| fault.at(file))
+    }
+
+    /// Opens a catalogue to read, beside a writer or on a medium that cannot be written.
+    ///
+    /// # Errors
+    /// If it is absent, damaged, or of a later version.
+    pub fn open_reader(file: &Path) -> Result<Catalogue, CatalogueError> {
+        let open = || {
+            ensure_there(file)?;
+            let (db, lock) = match schema::connect(file, Access::Read) {
+                Ok(db) => (db, None),
+                // Beside a writer, readers share memory through a file that cannot be made here.
+                Err(_) if !place::has_log(file) => {
+                    let lock = Lock::keep_writers_out(file)?;
+                    (schema::connect(file, Access::ReadFrozen)?, lock)
+                }
+                Err(fault) => return Err(fault),
+            };
+            let root = root_of(&db, file)?;
+            reading(&db, || directory::ensure_all(&db))?;
+            Ok(Catalogue { db, file: file.to_owned(), root, writes: false, _lock: lock })
+        };
+        open().map_err(|fault: Fault| fault.at(file))
+    }
+
+    /// Renames a damaged catalogue, so that another can be made, and returns its new path.
+    ///
+    /// # Errors
+    /// If somebody writes to it, or the system refuses.
+    pub fn set_aside(file: &Path, writer: &Writer<'_>) -> Result<PathBuf, CatalogueError> {
+        let aside = || {
+            let _lock = Lock::take(file, writer)?;
+            place::set_aside(file, writer.now)
+        };
+        aside().map_err(|fault| fault.at(file))
+    }
+
+    /// Returns the root of the tree, without links in its path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the path of the catalogue itself.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns how many files it knows.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn entries(&self) -> Result<u64, CatalogueError> {
+        volume::total(&self.db).map_err(|fault| self.wrong(fault))
+    }
+
+    /// Makes sure that the tree is the one that the catalogue is of: to be asked before anything
+    /// is called missing.
+    ///
+    /// # Errors
+    /// If the root is gone or empty, or on another volume. The message says what to do.
+    pub fn guard(&self) -> Result<(), CatalogueError> {
+        let guard = || {
+            let recognised = volume::recognise(&self.db, &self.root)?;
+            if recognised == Recognised::Renumbered && self.writes {
+                Volume::of(&self.root)?.store(&self.db)?;
+            }
+            Ok(())
+        };
+        guard().map_err(|fault| self.wrong(fault))
+    }
+
+    /// Accepts the volume that the tree is on now, after the tree was copied there. `root` is
+    /// where the tree is, for a catalogue that is kept elsewhere.
+    ///
+    /// # Errors
+    /// If the root cannot be opened, or the catalogue cannot be written.
+    pub fn rebind(&mut self, root: &Path) -> Result<(), CatalogueError> {
+        let rebind = || {
+            let real = root.canonicalize();
+            let real = real.map_err(|error| Fault::io("find the tree's root", &error))?;
+            let volume = Volume::of(&real)?;
+            self.db.execute_batch("BEGIN IMMEDIATE")?;
+            volume.store(&self.db)?;
+            if place::inside(&real) != self.file {
+                meta::put(&self.db, "root", real.as_os_str().as_bytes())?;
+            }
+            self.db.execute_batch("COMMIT")?;
+            Ok(real)
+        };
+        self.root = rebind().map_err(|fault: Fault| fault.at(&self.file))?;
+        Ok(())
+    }
+
+    /// Returns some runs before run `before`, the latest first; `i64::MAX` begins with the last.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn runs(&self, before: i64, limit: u32) -> Result<Vec<RunRecord>, CatalogueError> {
+        runs::before(&self.db, before, i64::from(limit)).map_err(|fault| self.wrong(fault))
+    }
+
+    /// Returns the tag that the catalogue has for a path from the root.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn tag(&self, path: &Path) -> Result<Option<crate::Tag>, CatalogueError> {
+        let found = records::known_at(&self.db, path).map_err(|fault| self.wrong(fault))?;
+        Ok(found.and_then(|found| found.known.record.tag))
+    }
+
+    /// Returns the statements that make the tables of this version, as `docs/formats` has them.
+    pub fn tables(&self) -> String {
+        schema::TABLES.iter().map(|table| format!("{table};\n")).collect()
+    }
+
+    fn wrong(&self, fault: Fault) -> CatalogueError {
+        fault.at(&self.file)
+    }
+}
+
+/// SQLite would say "unable to open".
+fn ensure_there(file: &Path) -> Result<(), Fault> {
+    match file.metadata() {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Fault::new(CatalogueErrorKind::Absent, "there is no catalogue"))
+        }
+        Err(error) => Err(Fault::io("open it", &error)),
+    }
+}
+
+/// The root of the tree: above the catalogue, or where the catalogue says.
+fn root_of(db: &Connection, file: &Path) -> Result<PathBuf, Fault> {
+    let root = meta::bytes(db, "root")?;
+    if !root.is_empty() {
+        return Ok(PathBuf::from(OsStr::from_bytes(&root)));
+    }
+    let file = file.canonicalize().map_err(|error| Fault::io("find it", &error))?;
+    let root = file.parent().and_then(Path::parent);
+    let root = root.ok_or_else(|| Fault::damaged("it is not in the folder that it was made in"))?;
+    Ok(root.to_owned())
+}
+
+/// Returns a moment in whole seconds.
+fn seconds(seconds: i64) -> Timestamp {
+    Timestamp { seconds, nanoseconds: 0 }
+}

@@ -1,0 +1,284 @@
+//! What can be proved of a whole tree: how much was proved when, what is overdue, what ever failed.
+//!
+//! In: days. Out: counts, and streams of files. A file counts as proved by the last run that read
+//! it and found the tagged contents, at the time at which that run began: earlier than the reading,
+//! never later.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use steadfast_sys::file::Timestamp;
+
+use super::directory::Paths;
+use super::entry::{Known, Standing};
+use super::error::Fault;
+use super::history::{read_event, select_events};
+use super::records::{Cache, reading};
+use super::runs::{self, RunRecord};
+use super::slice::{Slice, next_first, rows_of, slices_after};
+use super::{Catalogue, CatalogueError};
+
+/// Slices that are looked at in one go.
+const PAGE_LEN: usize = 256;
+
+/// Seconds in a day.
+const DAY_S: i64 = 86_400;
+
+/// How much was proved within some days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The days before the audit.
+    pub days: u32,
+    /// Files whose contents were proved within them.
+    pub entries: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What can be proved of a tree at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// The moment.
+    pub at: Timestamp,
+    /// Files that are known.
+    pub entries: u64,
+    /// Files with a tag, and their bytes: what can be proved at all.
+    pub tagged: u64,
+    /// Bytes of those.
+    pub bytes: u64,
+    /// What was proved, by days.
+    pub windows: Vec<Window>,
+    /// Tagged files that were never proved, and their bytes.
+    pub never: (u64, u64),
+    /// The oldest proof that any proved file relies on.
+    pub oldest_proof: Option<Timestamp>,
+    /// Files that stand otherwise than fine, by standing.
+    pub standings: BTreeMap<Standing, u64>,
+    /// The last runs, the latest first.
+    pub runs: Vec<RunRecord>,
+}
+
+/// A file whose last proof is too long ago.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overdue {
+    /// Its path from the root.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub length: u64,
+    /// When it was last proved; `None` for never.
+    pub last_proof: Option<Timestamp>,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+/// Something that was wrong with a file at some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Its path from the root.
+    pub path: PathBuf,
+    /// The run that said so.
+    pub run: i64,
+    /// When, UTC.
+    pub at: Timestamp,
+    /// What was wrong.
+    pub standing: Standing,
+    /// How it stands now; `None` if it is known no more.
+    pub now: Option<Standing>,
+}
+
+impl Failure {
+    /// Says whether it is settled: the file was found well since, or its loss was accepted.
+    pub fn is_settled(&self) -> bool {
+        self.now.is_none_or(Standing::proves)
+    }
+}
+
+impl Catalogue {
+    /// Audits the whole tree. `windows` are days to count proofs in.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn audit(&self, windows: &[u32], now: Timestamp) -> Result<Audit, CatalogueError> {
+        reading(&self.db, || audit(&self.db, windows, now)).map_err(|fault| self.wrong(fault))
+    }
+
+    /// Visits the files that no run proved within some days, by directory and name.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn overdue(
+        &self,
+        days: u32,
+        now: Timestamp,
+        visit: &mut dyn FnMut(Overdue) -> ControlFlow<()>,
+    ) -> Result<(), CatalogueError> {
+        reading(&self.db, || overdue(&self.db, days, now, visit)).map_err(|fault| self.wrong(fault))
+    }
+
+    /// Visits everything that was ever wrong, by directory, name and run.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn failures(
+        &self,
+        visit: &mut dyn FnMut(Failure) -> ControlFlow<()>,
+    ) -> Result<(), CatalogueError> {
+        reading(&self.db, || failures(&self.db, visit)).map_err(|fault| self.wrong(fault))
+    }
+}
+
+fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, Fault> {
+    /// Runs that an audit shows.
+    const RUNS_SHOWN: i64 = 30;
+    let starts = runs::starts(db)?;
+    let mut proved: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
+    let mut standings: BTreeMap<Standing, u64> = BTreeMap::new();
+    let (mut entries, mut tagged, mut total_bytes) = (0, 0, 0_u64);
+    let mut add = |run, count: u64, bytes: u64| {
+        let class = proved.entry(run).or_default();
+        class.0 += count;
+        class.1 = class.1.saturating_add(bytes);
+    };
+    each_slice(db, &mut |_, slice, rows| {
+        entries += slice.entries;
+        tagged += slice.tagged;
+        total_bytes = total_bytes.saturating_add(slice.bytes);
+        if slice.apart == 0 {
+            add(slice.checked_run, slice.tagged, slice.bytes);
+            return Ok(ControlFlow::Continue(()));
+        }
+        for row in rows()? {
+            if let Some(tag) = &row.record.tag {
+                add(row.last_proved(slice.checked_run), 1, tag.length);
+            }
+            if row.record.standing != Standing::Fine {
+                *standings.entry(row.record.standing).or_default() += 1;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let never = proved.remove(&0).unwrap_or_default();
+    proved.retain(|_, (count, _)| *count > 0);
+    let start = |run: &i64| starts.get(run).copied().unwrap_or(i64::MIN);
+    let windows = windows.iter().map(|&days| {
+        let since = now.seconds.saturating_sub(i64::from(days) * DAY_S);
+        let within = proved.iter().filter(|(run, _)| start(run) >= since);
+        let sum = |(a, b): (u64, u64), (_, (c, d)): (&i64, &(u64, u64))| (a + c, b + d);
+        let (entries, bytes) = within.fold((0, 0), sum);
+        Window { days, entries, bytes }
+    });
+    Ok(Audit {
+        at: now,
+        entries,
+        tagged,
+        bytes: total_bytes,
+        windows: windows.collect(),
+        never,
+        oldest_proof: proved.keys().map(start).min().map(super::seconds),
+        standings,
+        runs: runs::before(db, i64::MAX, RUNS_SHOWN)?,
+    })
+}
+
+fn overdue(
+    db: &Connection,
+    days: u32,
+    now: Timestamp,
+    visit: &mut dyn FnMut(Overdue) -> ControlFlow<()>,
+) -> Result<(), Fault> {
+    let starts = runs::starts(db)?;
+    let since = now.seconds.saturating_sub(i64::from(days) * DAY_S);
+    let start = |run: i64| starts.get(&run).copied();
+    let mut paths = Paths::default();
+    each_slice(db, &mut |directory, slice, rows| {
+        let recent = start(slice.checked_run).is_some_and(|start| start >= since);
+        if slice.tagged == 0 || slice.apart == 0 && recent {
+            return Ok(ControlFlow::Continue(()));
+        }
+        for row in rows()? {
+            let proof = start(row.last_proved(slice.checked_run));
+            let Some(tag) = &row.record.tag else { continue };
+            if proof.is_some_and(|proof| proof >= since) {
+                continue;
+            }
+            let overdue = Overdue {
+                path: paths.file(db, directory, &row.name)?,
+                length: tag.length,
+                last_proof: proof.map(super::seconds),
+                standing: row.record.standing,
+            };
+            if visit(overdue).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+fn failures(
+    db: &Connection,
+    visit: &mut dyn FnMut(Failure) -> ControlFlow<()>,
+) -> Result<(), Fault> {
+    let mut paths = Paths::default();
+    let mut cache = Cache::default();
+    runs::ensure_past(db)?;
+    let mut statement = db.prepare(&select_events("standing > 1"))?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        let (directory, name, failure) = read_event(row, |event| {
+            let failure = Failure {
+                path: PathBuf::from(OsStr::from_bytes(event.name)),
+                run: event.run,
+                at: super::seconds(event.at_s),
+                standing: event.standing,
+                now: None,
+            };
+            (event.directory, event.name.to_vec(), failure)
+        })?;
+        let now = cache.find(db, directory, &name)?;
+        let failure = Failure {
+            path: paths.of(db, directory)?.join(failure.path),
+            now: now.map(|found| found.known.record.standing),
+            ..failure
+        };
+        if visit(failure).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Looks at one slice: its directory, itself, its rows if they are wanted.
+type Visit<'a> = dyn FnMut(
+        i64,
+        &Slice,
+        &mut dyn FnMut() -> Result<Vec<Known>, Fault>,
+    ) -> Result<ControlFlow<()>, Fault>
+    + 'a;
+
+/// Visits every slice, as all were at one moment.
+fn each_slice(db: &Connection, visit: &mut Visit<'_>) -> Result<(), Fault> {
+    let mut buffer = Vec::new();
+    let mut after: Option<(i64, Vec<u8>)> = None;
+    runs::ensure_slices(db)?;
+    loop {
+        let place = after.as_ref().map(|(directory, first)| (*directory, first.as_slice()));
+        let page = slices_after(db, place, PAGE_LEN)?;
+        for (directory, slice) in &page {
+            let rows = &mut || {
+                let next = next_first(db, *directory, &slice.first)?;
+                rows_of(db, *directory, slice, next.as_deref(), &mut buffer)
+            };
+            if visit(*directory, slice, rows)?.is_break() {
+                return Ok(());
+            }
+        }
+        let Some((directory, slice)) = page.into_iter().last() else { return Ok(()) };
+        after = Some((directory, slice.first));
+    }
+}

@@ -1,0 +1,123 @@
+//! What is written into a catalogue beside slices and directories: files, events, coverage, runs.
+//!
+//! In: values. Out: rows. Decides nothing.
+
+use rusqlite::Connection;
+
+use super::column;
+use super::entry::{COLUMNS, Known, Standing, Sum};
+use super::error::Fault;
+use crate::tag::Tag;
+
+/// Writes a file's row.
+pub(super) fn put_entry(db: &Connection, directory: i64, row: &Known) -> Result<(), Fault> {
+    let sql = format!(
+        "REPLACE INTO entries (directory, {COLUMNS}) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    statement.raw_bind_parameter(1, directory)?;
+    row.bind(&mut statement)?;
+    statement.raw_execute()?;
+    Ok(())
+}
+
+/// Removes a file's row.
+pub(super) fn remove_entry(db: &Connection, directory: i64, name: &[u8]) -> Result<(), Fault> {
+    let mut statement =
+        db.prepare_cached("DELETE FROM entries WHERE directory = ? AND name = ?")?;
+    statement.execute((directory, name))?;
+    Ok(())
+}
+
+/// What happened to one file in one run.
+#[derive(Clone, Debug)]
+pub(super) struct Happening<'a> {
+    pub(super) directory: i64,
+    pub(super) name: &'a [u8],
+    pub(super) run: i64,
+    /// Makes several of one run different, and keeps their order.
+    pub(super) number: i64,
+    pub(super) at_s: i64,
+    pub(super) what: &'a str,
+    /// The standing after it.
+    pub(super) standing: Standing,
+    /// The tag before it, if it changed the tag.
+    pub(super) before: Option<Tag>,
+    /// Another path that it is about.
+    pub(super) other: Option<&'a [u8]>,
+}
+
+impl Happening<'_> {
+    pub(super) fn sum(&self) -> Sum {
+        let numbers = [self.directory, self.run, self.number, self.at_s, self.standing.number()];
+        let sum = numbers.into_iter().fold(Sum::of("events"), Sum::number);
+        let sum = sum.bytes(self.name).bytes(self.what.as_bytes());
+        let sum = sum.bytes(self.other.unwrap_or_default());
+        match &self.before {
+            Some(tag) => sum
+                .bytes(tag.algorithm.name().as_bytes())
+                .bytes(tag.digest.as_bytes())
+                .number(tag.length.cast_signed())
+                .bytes(&column::packed(tag.mtime))
+                .number(tag.tagged.seconds),
+            None => sum,
+        }
+    }
+
+    /// Writes the row.
+    pub(super) fn put(&self, db: &Connection) -> Result<(), Fault> {
+        let mut statement = db.prepare_cached(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        statement.raw_bind_parameter(1, self.directory)?;
+        statement.raw_bind_parameter(2, self.name)?;
+        statement.raw_bind_parameter(3, self.run)?;
+        statement.raw_bind_parameter(4, self.number)?;
+        statement.raw_bind_parameter(5, self.at_s)?;
+        statement.raw_bind_parameter(6, self.what)?;
+        statement.raw_bind_parameter(7, self.standing.number())?;
+        column::bind_tag(&mut statement, 8, self.before.as_ref(), None)?;
+        statement.raw_bind_parameter(13, self.other)?;
+        statement.raw_bind_parameter(14, self.sum().value())?;
+        statement.raw_execute()?;
+        Ok(())
+    }
+}
+
+/// Writes that a run covered some names of a directory: up to `last`, or all; and with all that
+/// is `beneath` it, or without.
+pub(super) fn put_coverage(
+    db: &Connection,
+    run: i64,
+    directory: i64,
+    first: &[u8],
+    last: Option<&[u8]>,
+    beneath: bool,
+) -> Result<(), Fault> {
+    let mut statement = db.prepare_cached("REPLACE INTO coverage VALUES (?, ?, ?, ?, ?, ?)")?;
+    let sum = coverage_sum(run, directory, first, last, beneath).value();
+    statement.execute((directory, run, first, last, beneath, sum))?;
+    Ok(())
+}
+
+/// Makes the check value of a row of `coverage`.
+pub(super) fn coverage_sum(
+    run: i64,
+    directory: i64,
+    first: &[u8],
+    last: Option<&[u8]>,
+    beneath: bool,
+) -> Sum {
+    let sum = Sum::of("coverage").number(run).number(directory).bytes(first);
+    let sum = sum.number(i64::from(beneath)).number(i64::from(last.is_some()));
+    sum.bytes(last.unwrap_or_default())
+}
+
+/// Takes back what was written of a directory's coverage in a run.
+pub(super) fn remove_coverage(db: &Connection, run: i64, directory: i64) -> Result<(), Fault> {
+    let mut statement =
+        db.prepare_cached("DELETE FROM coverage WHERE directory = ? AND run = ?")?;
+    statement.execute((directory, run))?;
+    Ok(())
+}

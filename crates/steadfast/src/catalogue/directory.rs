@@ -1,0 +1,228 @@
+//! Directories: numbers and paths.
+//!
+//! In: names, one component at a time. Out: the number under which everything else files what is
+//! in a directory. A directory's number is above its parent's and is never used again, even when
+//! the directory is gone: runs and events refer to it.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+use rusqlite::{Connection, Row};
+
+use super::column;
+use super::entry::Sum;
+use super::error::{CatalogueErrorKind, Fault};
+use super::runs;
+
+/// The number of the root directory.
+pub(super) const ROOT: i64 = 1;
+
+/// Directories that a page of children holds.
+const PAGE_LEN: usize = 512;
+
+/// Paths that are remembered at a time.
+const PATHS_MAX: usize = 4096;
+
+/// A directory's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Directory {
+    pub(super) id: i64,
+    pub(super) parent: i64,
+    pub(super) name: Vec<u8>,
+    /// Whether it was on another device than the root when it was first seen.
+    pub(super) mounted: bool,
+}
+
+const DIRECTORY_COLUMNS: &str = "id, parent, name, mounted, sum";
+
+impl Directory {
+    fn read(row: &Row<'_>) -> Result<Directory, Fault> {
+        let id = column::integer(row, 0)?;
+        let name = if id == ROOT { column::bytes(row, 2, 0)? } else { column::name(row, 2)? };
+        let directory = Directory {
+            id,
+            parent: column::integer(row, 1)?,
+            name: name.to_vec(),
+            mounted: column::integer(row, 3)? != 0,
+        };
+        directory.sum().ensure(column::integer(row, 4)?, "directories")?;
+        // Whoever climbs from a directory to the root comes to an end because of this.
+        if directory.parent >= id || (directory.parent < ROOT) != (id == ROOT) {
+            return Err(Fault::damaged("a directory beneath itself"));
+        }
+        Ok(directory)
+    }
+
+    fn sum(&self) -> Sum {
+        let sum = Sum::of("directories").number(self.id).number(self.parent).bytes(&self.name);
+        sum.number(i64::from(self.mounted))
+    }
+
+    /// Writes the row.
+    pub(super) fn put(&self, db: &Connection) -> Result<(), Fault> {
+        let mut statement = db.prepare_cached("INSERT INTO directories VALUES (?, ?, ?, ?, ?)")?;
+        let sum = self.sum().value();
+        statement.execute((self.id, self.parent, self.name.as_slice(), self.mounted, sum))?;
+        Ok(())
+    }
+}
+
+/// Makes sure that every directory is there, as it was written, and is found by its name.
+///
+/// What is in a directory that the catalogue cannot find would be called new.
+pub(super) fn ensure_all(db: &Connection) -> Result<(), Fault> {
+    let sql = format!("SELECT {DIRECTORY_COLUMNS} FROM directories NOT INDEXED ORDER BY id");
+    let mut statement = db.prepare(&sql)?;
+    let mut rows = statement.query(())?;
+    let (mut next, mut by_number) = (ROOT, 0_i64);
+    while let Some(row) = rows.next()? {
+        let Directory { id, parent, name, .. } = Directory::read(row)?;
+        if id != next {
+            return Err(Fault::damaged(format_args!("there is no directory {next}")));
+        }
+        next += 1;
+        by_number = by_number.wrapping_add(key_of(id, parent, &name));
+    }
+    let (_, totals) = runs::last(db)?;
+    if totals.directories != next - 1 {
+        let total = totals.directories;
+        let message = format_args!("of {total} directories there are {}", next - 1);
+        return Err(Fault::damaged(message));
+    }
+    // The index holds all that is asked for: this reads nothing else.
+    let mut statement =
+        db.prepare("SELECT id, parent, name FROM directories ORDER BY parent, name")?;
+    let mut rows = statement.query(())?;
+    let mut by_name = 0_i64;
+    while let Some(row) = rows.next()? {
+        let name = column::bytes(row, 2, column::NAME_LEN_MAX)?;
+        let key = key_of(column::integer(row, 0)?, column::integer(row, 1)?, name);
+        by_name = by_name.wrapping_add(key);
+    }
+    if by_name == by_number {
+        return Ok(());
+    }
+    Err(Fault::damaged("directories are not found by their names"))
+}
+
+fn key_of(id: i64, parent: i64, name: &[u8]) -> i64 {
+    Sum::of("names").number(id).number(parent).bytes(name).value()
+}
+
+/// Finds a directory by its number.
+pub(super) fn directory(db: &Connection, id: i64) -> Result<Directory, Fault> {
+    let sql = format!("SELECT {DIRECTORY_COLUMNS} FROM directories WHERE id = ?");
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((id,))?;
+    let row = rows.next()?;
+    let row = row.ok_or_else(|| Fault::damaged(format_args!("there is no directory {id}")))?;
+    Directory::read(row)
+}
+
+/// Finds a directory by its name.
+pub(super) fn child(db: &Connection, parent: i64, name: &[u8]) -> Result<Option<Directory>, Fault> {
+    let sql = format!("SELECT {DIRECTORY_COLUMNS} FROM directories WHERE parent = ? AND name = ?");
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((parent, name))?;
+    rows.next()?.map(Directory::read).transpose()
+}
+
+/// Finds a directory by its path from the root.
+pub(super) fn at_path(db: &Connection, path: &Path) -> Result<Option<Directory>, Fault> {
+    let mut found = directory(db, ROOT)?;
+    for component in path.components() {
+        let Component::Normal(name) = component else {
+            let message = "a path that does not lead down from the root";
+            return Err(Fault::new(CatalogueErrorKind::Outside, message));
+        };
+        match child(db, found.id, name.as_bytes())? {
+            Some(child) => found = child,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(found))
+}
+
+/// The known subdirectories of one directory, in order, a page at a time.
+#[derive(Debug, Default)]
+pub(super) struct Children {
+    parent: i64,
+    page: VecDeque<Directory>,
+    last: Vec<u8>,
+    exhausted: bool,
+}
+
+impl Children {
+    pub(super) fn of(parent: i64) -> Children {
+        Children { parent, ..Children::default() }
+    }
+
+    /// Returns the next one without passing it.
+    pub(super) fn peek(&mut self, db: &Connection) -> Result<Option<&Directory>, Fault> {
+        if self.page.is_empty() && !self.exhausted {
+            let sql = format!(
+                "SELECT {DIRECTORY_COLUMNS} FROM directories WHERE parent = ? AND name > ? \
+                 ORDER BY name LIMIT ?"
+            );
+            let mut statement = db.prepare_cached(&sql)?;
+            let mut rows = statement.query((self.parent, self.last.as_slice(), PAGE_LEN as i64))?;
+            while let Some(row) = rows.next()? {
+                let child = Directory::read(row)?;
+                let before = self.page.back().map_or(&self.last, |before| &before.name);
+                if child.parent != self.parent || child.name <= *before {
+                    return Err(Fault::damaged("subdirectories are not in order"));
+                }
+                self.page.push_back(child);
+            }
+            self.exhausted = self.page.len() < PAGE_LEN;
+            if let Some(last) = self.page.back() {
+                self.last.clone_from(&last.name);
+            }
+        }
+        Ok(self.page.front())
+    }
+
+    /// Passes the next one and returns it.
+    pub(super) fn next(&mut self, db: &Connection) -> Result<Option<Directory>, Fault> {
+        self.peek(db)?;
+        Ok(self.page.pop_front())
+    }
+}
+
+/// Paths of directories by their numbers, the last few remembered.
+#[derive(Debug, Default)]
+pub(super) struct Paths {
+    known: HashMap<i64, PathBuf>,
+}
+
+impl Paths {
+    /// Returns a directory's path from the root; empty for the root itself.
+    pub(super) fn of(&mut self, db: &Connection, id: i64) -> Result<&Path, Fault> {
+        if !self.known.contains_key(&id) {
+            if self.known.len() >= PATHS_MAX {
+                self.known.clear();
+            }
+            let path = path_of(db, id)?;
+            self.known.insert(id, path);
+        }
+        Ok(&self.known[&id])
+    }
+
+    /// Returns the path of a file in a directory.
+    pub(super) fn file(&mut self, db: &Connection, id: i64, name: &[u8]) -> Result<PathBuf, Fault> {
+        Ok(self.of(db, id)?.join(OsStr::from_bytes(name)))
+    }
+}
+
+fn path_of(db: &Connection, id: i64) -> Result<PathBuf, Fault> {
+    let mut names = Vec::new();
+    let mut at = directory(db, id)?;
+    while at.id != ROOT {
+        let parent = at.parent;
+        names.push(OsString::from_vec(at.name));
+        at = directory(db, parent)?;
+    }
+    Ok(names.into_iter().rev().collect())
+}

@@ -1,0 +1,246 @@
+//! What is due: files in the order in which they were last judged, the longest-unchecked first.
+//!
+//! In: options. Out: a stream of paths for a run over single files. Never sorts files: one pass
+//! adds up what each run was the last to judge, and then one such class after the other is
+//! streamed, by directory in the order in which the catalogue met them, and by name.
+//!
+//! Why a budget comes round to everything: what a run judges leaves its class for the newest one,
+//! files are taken from the oldest class first, and at least one is taken, however large.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+use steadfast_sys::file::Timestamp;
+
+use super::directory::Paths;
+use super::entry::{Known, Standing};
+use super::error::Fault;
+use super::records::reading;
+use super::runs::{self, RunState};
+use super::slice::{Slice, next_first, rows_of, slices_after};
+use super::{Catalogue, CatalogueError};
+
+/// Slices that are looked at in one go.
+const PAGE_LEN: usize = 256;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct DueOptions {
+    /// Only files that no run judged within so many seconds before `now`.
+    pub older_than_s: Option<i64>,
+    /// Files of at most so many bytes together, and at least one file.
+    pub max_bytes: Option<u64>,
+    /// Only files that were last judged before this run: what it did not come to, if it was
+    /// interrupted. See [`Catalogue::unfinished_run`].
+    pub before_run: Option<i64>,
+    /// Only what is beneath this directory, as a path from the root.
+    pub beneath: PathBuf,
+}
+
+/// A file that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueEntry {
+    /// Its path from the root.
+    pub path: PathBuf,
+    /// Its length in bytes, as its tag has it.
+    pub length: u64,
+    /// The run that last judged it; 0 for none.
+    pub last_checked_run: i64,
+}
+
+/// A stream of what is due.
+#[derive(Debug)]
+pub struct Due {
+    catalogue: Catalogue,
+    beneath: PathBuf,
+    /// By run: files and bytes.
+    classes: VecDeque<(i64, (u64, u64))>,
+    max_bytes: u64,
+    taken: (u64, u64),
+    /// The last slice of the present class that was looked at.
+    after: Option<(i64, Vec<u8>)>,
+    ready: VecDeque<DueEntry>,
+    paths: Paths,
+    buffer: Vec<u8>,
+}
+
+impl Catalogue {
+    /// Finds what is due. Another connection may write meanwhile.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn due(self, options: &DueOptions, now: Timestamp) -> Result<Due, CatalogueError> {
+        let file = self.file.clone();
+        Due::begin(self, options, now).map_err(|fault| fault.at(&file))
+    }
+
+    /// Returns the last run if it did not come to its end, so that it can be resumed.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn unfinished_run(&self) -> Result<Option<i64>, CatalogueError> {
+        let runs = runs::before(&self.db, i64::MAX, 1).map_err(|fault| self.wrong(fault))?;
+        let unfinished = runs.first().filter(|run| run.state != RunState::Whole);
+        Ok(unfinished.map(|run| run.id))
+    }
+}
+
+impl Due {
+    fn begin(catalogue: Catalogue, options: &DueOptions, now: Timestamp) -> Result<Due, Fault> {
+        let starts = runs::starts(&catalogue.db)?;
+        let mut due = Due {
+            catalogue,
+            beneath: options.beneath.clone(),
+            classes: VecDeque::new(),
+            max_bytes: options.max_bytes.unwrap_or(u64::MAX),
+            taken: (0, 0),
+            after: None,
+            ready: VecDeque::new(),
+            paths: Paths::default(),
+            buffer: Vec::new(),
+        };
+        let latest = options.older_than_s.map(|seconds| now.seconds.saturating_sub(seconds));
+        let is_due = |run: i64| {
+            let started = starts.get(&run).copied().unwrap_or(i64::MIN);
+            latest.is_none_or(|latest| started <= latest)
+                && options.before_run.is_none_or(|before| run < before)
+        };
+        // As all was at one moment; what is streamed later is seen as it is then.
+        due.catalogue.db.execute_batch("BEGIN")?;
+        let counted = runs::ensure_slices(&due.catalogue.db).and_then(|()| due.count());
+        due.catalogue.db.execute_batch("COMMIT")?;
+        let classes = counted?;
+        due.classes = classes.into_iter().filter(|(run, _)| is_due(*run)).collect();
+        Ok(due)
+    }
+
+    /// Returns how many files and bytes are due in all, whatever the budget.
+    pub fn total(&self) -> (u64, u64) {
+        let (mut files, mut bytes) = self.taken;
+        for (_, class) in &self.classes {
+            files += class.0;
+            bytes += class.1;
+        }
+        (files, bytes)
+    }
+
+    /// Returns the next file; `None` at the end, or when the budget is spent.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    #[expect(clippy::should_implement_trait, reason = "an error ends the stream: `next()?`")]
+    pub fn next(&mut self) -> Result<Option<DueEntry>, CatalogueError> {
+        self.take_next().map_err(|fault| fault.at(&self.catalogue.file))
+    }
+
+    fn take_next(&mut self) -> Result<Option<DueEntry>, Fault> {
+        loop {
+            if let Some(entry) = self.ready.pop_front() {
+                // To pass over a large file would be never to check it.
+                let bytes = self.taken.1.saturating_add(entry.length);
+                if self.taken.0 > 0 && bytes > self.max_bytes {
+                    self.ready.clear();
+                    self.classes.clear();
+                    return Ok(None);
+                }
+                self.taken = (self.taken.0 + 1, bytes);
+                if let Some((_, left)) = self.classes.front_mut() {
+                    left.0 = left.0.saturating_sub(1);
+                    left.1 = left.1.saturating_sub(entry.length);
+                }
+                return Ok(Some(entry));
+            }
+            let Some(&(run, _)) = self.classes.front() else { return Ok(None) };
+            if !self.fill(run)? {
+                self.classes.pop_front();
+                self.after = None;
+            }
+        }
+    }
+
+    /// Reads on in a class; says whether there is more to read.
+    fn fill(&mut self, run: i64) -> Result<bool, Fault> {
+        let mut entries = Vec::new();
+        let more = self.page(&mut |directory, slice, rows, paths, catalogue| {
+            if slice.apart == 0 && slice.checked_run != run {
+                return Ok(());
+            }
+            for row in rows()?.iter().filter(|row| is_checkable(row)) {
+                let last_checked_run = row.last_checked(slice.checked_run);
+                if last_checked_run == run {
+                    let path = paths.file(&catalogue.db, directory, &row.name)?;
+                    let length = row.record.tag.map_or(0, |tag| tag.length);
+                    entries.push(DueEntry { path, length, last_checked_run });
+                }
+            }
+            Ok(())
+        })?;
+        self.ready.extend(entries);
+        Ok(more)
+    }
+
+    /// Adds up files and bytes by the run that last judged them.
+    fn count(&mut self) -> Result<BTreeMap<i64, (u64, u64)>, Fault> {
+        let mut classes = BTreeMap::new();
+        let mut add = |run: i64, files: u64, bytes: u64| {
+            let class: &mut (u64, u64) = classes.entry(run).or_default();
+            class.0 += files;
+            class.1 = class.1.saturating_add(bytes);
+        };
+        let visit: &mut Visit<'_> = &mut |_, slice, rows, _, _| {
+            if slice.apart == 0 {
+                if slice.tagged > 0 {
+                    add(slice.checked_run, slice.tagged, slice.bytes);
+                }
+                return Ok(());
+            }
+            for row in rows()?.iter().filter(|row| is_checkable(row)) {
+                let length = row.record.tag.map_or(0, |tag| tag.length);
+                add(row.last_checked(slice.checked_run), 1, length);
+            }
+            Ok(())
+        };
+        while self.page(visit)? {}
+        self.after = None;
+        Ok(classes)
+    }
+
+    /// Visits some further slices; says whether there are more.
+    fn page(&mut self, visit: &mut Visit<'_>) -> Result<bool, Fault> {
+        let Due { catalogue, paths, buffer, after, beneath, .. } = self;
+        let db = &catalogue.db;
+        reading(db, || {
+            let place = after.as_ref().map(|(directory, first)| (*directory, first.as_slice()));
+            let page = slices_after(db, place, PAGE_LEN)?;
+            for (directory, slice) in &page {
+                let all = beneath.as_os_str().is_empty();
+                if !all && !paths.of(db, *directory)?.starts_with(&*beneath) {
+                    continue;
+                }
+                let rows = &mut || {
+                    let next = next_first(db, *directory, &slice.first)?;
+                    rows_of(db, *directory, slice, next.as_deref(), buffer)
+                };
+                visit(*directory, slice, rows, paths, catalogue)?;
+            }
+            let more = page.len() == PAGE_LEN;
+            *after = page.into_iter().last().map(|(directory, slice)| (directory, slice.first));
+            Ok(more)
+        })
+    }
+}
+
+/// Looks at one slice: its directory, itself, its rows if they are wanted.
+type Visit<'a> = dyn FnMut(
+        i64,
+        &Slice,
+        &mut dyn FnMut() -> Result<Vec<Known>, Fault>,
+        &mut Paths,
+        &Catalogue,
+    ) -> Result<(), Fault>
+    + 'a;
+
+/// Says whether there is anything to check a file by, and a file.
+fn is_checkable(row: &Known) -> bool {
+    row.record.tag.is_some() && row.record.standing != Standing::Missing
+}

@@ -1,0 +1,90 @@
+//! Files with the same contents, by the tags that a catalogue has.
+//!
+//! In: a least length. Out: groups of paths. SQLite sorts, outside of memory if need be.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use steadfast_sys::file::Timestamp;
+
+use super::column;
+use super::directory::Paths;
+use super::error::Fault;
+use super::{Catalogue, CatalogueError};
+use crate::tag::Tag;
+
+/// Files with the same contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Duplicates {
+    /// Algorithm, digest and length of all; the rest is the first file's.
+    pub tag: Tag,
+    /// Their paths from the root, two or more.
+    pub paths: Vec<PathBuf>,
+}
+
+impl Catalogue {
+    /// Visits all groups of files of at least `length_min` bytes that have the same contents.
+    /// Names of one inode are such a group, too.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read, or there is no room to sort.
+    pub fn duplicates(
+        &self,
+        length_min: u64,
+        visit: &mut dyn FnMut(Duplicates) -> ControlFlow<()>,
+    ) -> Result<(), CatalogueError> {
+        duplicates(&self.db, length_min, visit).map_err(|fault| self.wrong(fault))
+    }
+}
+
+/// A tag, and the directories and names of the files that have it.
+type Group = (Tag, Vec<(i64, Vec<u8>)>);
+
+fn duplicates(
+    db: &Connection,
+    length_min: u64,
+    visit: &mut dyn FnMut(Duplicates) -> ControlFlow<()>,
+) -> Result<(), Fault> {
+    let mut statement = db.prepare(
+        "SELECT directory, name, algorithm, digest, tagged_s, tag_length, mtime_ns, length \
+         FROM entries WHERE digest IS NOT NULL AND standing <> 6 \
+         AND coalesce(tag_length, length) >= ?1 \
+         ORDER BY digest, algorithm, coalesce(tag_length, length), directory, name",
+    )?;
+    let length_min = i64::try_from(length_min).unwrap_or(i64::MAX);
+    let mut rows = statement.query((length_min,))?;
+    let mut paths = Paths::default();
+    let mut group: Option<Group> = None;
+    loop {
+        let next = match rows.next()? {
+            Some(row) => {
+                let (mtime, length) = (column::moment(row, 6)?, column::unsigned(row, 7)?);
+                let tag = tag(row, length, mtime)?;
+                Some((tag, column::integer(row, 0)?, column::name(row, 1)?.to_vec()))
+            }
+            None => None,
+        };
+        if let (Some((first, files)), Some((tag, directory, name))) = (&mut group, &next)
+            && first.same_contents(tag)
+        {
+            files.push((*directory, name.clone()));
+            continue;
+        }
+        if let Some((tag, files)) = group.take().filter(|(_, files)| files.len() > 1) {
+            let files = files.iter().map(|(directory, name)| paths.file(db, *directory, name));
+            let paths = files.collect::<Result<Vec<PathBuf>, Fault>>()?;
+            if visit(Duplicates { tag, paths }).is_break() {
+                return Ok(());
+            }
+        }
+        let Some((tag, directory, name)) = next else { return Ok(()) };
+        group = Some((tag, vec![(directory, name)]));
+    }
+}
+
+fn tag(row: &rusqlite::Row<'_>, length: u64, mtime: Timestamp) -> Result<Tag, Fault> {
+    let tag = column::tag(row, 2, length, mtime)?;
+    tag.ok_or_else(|| Fault::damaged("a digest without an algorithm"))
+}

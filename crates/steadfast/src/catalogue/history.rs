@@ -1,0 +1,284 @@
+//! The history of one file: every run that judged it, and what each said.
+//!
+//! In: a path. Out: its runs in order. Verdicts are not stored one by one: a run gave a file that
+//! it covered the verdict of the file's standing at that time, and changes of standing are events.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Row};
+
+use steadfast_sys::file::Timestamp;
+
+use super::absent::PASSED_BY;
+use super::book::{self, Happening};
+use super::column;
+use super::directory::{ROOT, at_path, directory};
+use super::entry::{Facts, Standing};
+use super::error::Fault;
+use super::records::{known_at, reading};
+use super::runs::{self, RunRecord};
+use super::{Catalogue, CatalogueError};
+use crate::tag::Tag;
+use crate::verdict::Verdict;
+
+/// What a catalogue knows of a file now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// What the file system last said.
+    pub facts: Facts,
+    /// Its tag, if it has one.
+    pub tag: Option<Tag>,
+    /// How it stands.
+    pub standing: Standing,
+    /// The run that first saw it.
+    pub first_run: i64,
+    /// The run that last judged it; 0 for none.
+    pub last_checked_run: i64,
+    /// The run that last proved its contents to be the tagged ones; 0 for none.
+    pub last_proved_run: i64,
+}
+
+/// Something that happened to a file in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Happened {
+    /// When, UTC, to about a second.
+    pub at: Timestamp,
+    /// What, in words: a verdict, an action, or what only a catalogue finds.
+    pub what: String,
+    /// How the file stood after it.
+    pub standing: Standing,
+    /// The tag that it had until then, if it lost or changed that.
+    pub before: Option<Tag>,
+    /// Another path that it is about, from the root.
+    pub other: Option<PathBuf>,
+}
+
+/// A run that had to do with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryRun {
+    /// The run.
+    pub run: RunRecord,
+    /// Its verdict, if it judged the file.
+    pub verdict: Option<Verdict>,
+    /// How it left the file.
+    pub standing: Standing,
+    /// The tag that the file had when the run left it.
+    pub tag: Option<Tag>,
+    /// What happened in it, in order; nothing if it found the file as the run before left it.
+    pub happened: Vec<Happened>,
+}
+
+/// The history of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// Its path from the root.
+    pub path: PathBuf,
+    /// What is known of it now; `None` if it is known no more, or never was.
+    pub now: Option<Look>,
+    /// The runs that had to do with it, the first one first.
+    pub runs: Vec<HistoryRun>,
+}
+
+impl Catalogue {
+    /// Tells the history of a file, by its path from the root.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn history(&self, path: &Path) -> Result<History, CatalogueError> {
+        let history = reading(&self.db, || history(&self.db, path));
+        history.map_err(|fault| self.wrong(fault))
+    }
+}
+
+/// An event of one file.
+struct Event {
+    run: i64,
+    changes_tag: bool,
+    happened: Happened,
+}
+
+/// Events that change the tag; the others leave it.
+const TAG_CHANGES: &[&str] =
+    &["tagged", "retagged", "refreshed", "removed", "adopted", "accepted", MOVED, "dropped"];
+
+/// The event of a file that is at another path by now.
+const MOVED: &str = "moved to";
+
+fn history(db: &Connection, path: &Path) -> Result<History, Fault> {
+    let mut history = History { path: path.to_owned(), now: None, runs: Vec::new() };
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(history) };
+    runs::ensure_past(db)?;
+    let Some(parent) = at_path(db, parent)? else { return Ok(history) };
+    let known = known_at(db, path)?;
+    let first_run = known.as_ref().map_or(1, |found| found.known.first_run);
+    history.now = known.map(|found| Look {
+        facts: found.known.record.facts,
+        tag: found.known.record.tag,
+        standing: found.known.record.standing,
+        first_run,
+        last_checked_run: found.known.last_checked(found.slice_run),
+        last_proved_run: found.known.last_proved(found.slice_run),
+    });
+    let events = events_of(db, parent.id, name.as_bytes())?;
+    let lives = lives(&events, first_run);
+    let tags = tags_after(&events, history.now.as_ref().and_then(|now| now.tag));
+    let covered = covering_runs(db, parent.id, name.as_bytes())?;
+    let is_alive = |run: i64| lives.iter().any(|(from, to)| (*from..=*to).contains(&run));
+    let covered: BTreeSet<i64> = covered.into_iter().filter(|run| is_alive(*run)).collect();
+    let all: BTreeSet<i64> =
+        covered.iter().copied().chain(events.iter().map(|event| event.run)).collect();
+    let records = records_of(db, &all)?;
+    for run in all {
+        let after = events.partition_point(|event| event.run <= run);
+        let standing =
+            after.checked_sub(1).map_or(Standing::Fine, |at| events[at].happened.standing);
+        let tag = tags[after];
+        let own = events.iter().filter(|event| event.run == run);
+        let has = |what: &str| own.clone().any(|event| event.happened.what == what);
+        let verdict = match covered.contains(&run) {
+            true if has(MOVED) => Some(Verdict::Moved),
+            true if !has(PASSED_BY) => Some(standing.verdict(tag.is_some())),
+            _ => None,
+        };
+        let record = records.get(&run);
+        let record = record.ok_or_else(|| Fault::damaged(format_args!("there is no run {run}")))?;
+        history.runs.push(HistoryRun {
+            run: record.clone(),
+            verdict,
+            standing,
+            tag,
+            happened: own.clone().map(|event| event.happened.clone()).collect(),
+        });
+    }
+    Ok(history)
+}
+
+/// The runs between which the file was known, first and last.
+fn lives(events: &[Event], first_run: i64) -> Vec<(i64, i64)> {
+    let mut lives = Vec::new();
+    let begins = |event: &&Event| event.happened.what == "new";
+    // What the first run saw came without an event.
+    let mut from = match events.iter().find(begins) {
+        Some(event) if events.first().is_some_and(|first| first.run == event.run) => None,
+        Some(_) => Some(1),
+        None => Some(first_run),
+    };
+    for event in events {
+        match event.happened.what.as_str() {
+            "new" => from = Some(event.run),
+            "moved to" | "dropped" => {
+                lives.extend(from.take().map(|from| (from, event.run)));
+            }
+            _ => {}
+        }
+    }
+    lives.extend(from.map(|from| (from, i64::MAX)));
+    lives
+}
+
+/// The tag before any event, and after each.
+fn tags_after(events: &[Event], now: Option<Tag>) -> Vec<Option<Tag>> {
+    let mut tags = vec![now; events.len() + 1];
+    for (at, event) in events.iter().enumerate().rev() {
+        tags[at] = if event.changes_tag { event.happened.before } else { tags[at + 1] };
+    }
+    tags
+}
+
+/// The columns of an event, in the order in which they are read.
+const EVENT_COLUMNS: &str = "directory, name, run, number, at_s, what, standing, other, sum, \
+    algorithm, digest, tagged_s, tag_length, tag_mtime_ns";
+
+/// Reads [`EVENT_COLUMNS`] and hands on what they say.
+pub(super) fn read_event<T>(
+    row: &Row<'_>,
+    take: impl FnOnce(&Happening<'_>) -> T,
+) -> Result<T, Fault> {
+    const OTHER_LEN_MAX: usize = 1 << 20;
+    let other =
+        if column::is_null(row, 7)? { None } else { Some(column::bytes(row, 7, OTHER_LEN_MAX)?) };
+    let epoch = Timestamp { seconds: 0, nanoseconds: 0 };
+    let happening = Happening {
+        directory: column::integer(row, 0)?,
+        name: column::name(row, 1)?,
+        run: column::integer(row, 2)?,
+        number: column::integer(row, 3)?,
+        at_s: column::integer(row, 4)?,
+        what: column::text(row, 5)?,
+        standing: Standing::read(row, 6)?,
+        before: column::tag(row, 9, 0, epoch)?,
+        other,
+    };
+    happening.sum().ensure(column::integer(row, 8)?, "events")?;
+    Ok(take(&happening))
+}
+
+/// Reads events: those of which `condition` holds, in the order of files and then of runs.
+pub(super) fn select_events(condition: &str) -> String {
+    format!(
+        "SELECT {EVENT_COLUMNS} FROM events WHERE {condition} \
+         ORDER BY directory, name, run, number"
+    )
+}
+
+fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<Event>, Fault> {
+    let mut statement = db.prepare_cached(&select_events("directory = ? AND name = ?"))?;
+    let mut rows = statement.query((directory, name))?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        events.push(read_event(row, |event| Event {
+            run: event.run,
+            changes_tag: TAG_CHANGES.contains(&event.what),
+            happened: Happened {
+                at: super::seconds(event.at_s),
+                what: event.what.to_owned(),
+                standing: event.standing,
+                before: event.before,
+                other: event.other.map(|path| PathBuf::from(OsStr::from_bytes(path))),
+            },
+        })?);
+    }
+    Ok(events)
+}
+
+/// The runs that covered a file, if it was there.
+fn covering_runs(db: &Connection, parent: i64, name: &[u8]) -> Result<BTreeSet<i64>, Fault> {
+    let mut runs = BTreeSet::new();
+    let mut statement = db.prepare_cached(
+        "SELECT run, first, last, beneath, sum FROM coverage WHERE directory = ?",
+    )?;
+    let mut at = parent;
+    loop {
+        let mut rows = statement.query((at,))?;
+        while let Some(row) = rows.next()? {
+            let (run, beneath) = (column::integer(row, 0)?, column::integer(row, 3)? != 0);
+            let first = column::bytes(row, 1, column::NAME_LEN_MAX)?;
+            let last = match column::is_null(row, 2)? {
+                true => None,
+                false => Some(column::bytes(row, 2, column::NAME_LEN_MAX)?),
+            };
+            let sum = book::coverage_sum(run, at, first, last, beneath);
+            sum.ensure(column::integer(row, 4)?, "coverage")?;
+            let within = first <= name && last.is_none_or(|last| name <= last);
+            if beneath || at == parent && within {
+                runs.insert(run);
+            }
+        }
+        if at == ROOT {
+            return Ok(runs);
+        }
+        at = directory(db, at)?.parent;
+    }
+}
+
+fn records_of(db: &Connection, wanted: &BTreeSet<i64>) -> Result<BTreeMap<i64, RunRecord>, Fault> {
+    let mut records = BTreeMap::new();
+    for &run in wanted {
+        let found = runs::before(db, run.saturating_add(1), 1)?;
+        records.extend(found.into_iter().map(|record| (record.id, record)));
+    }
+    Ok(records)
+}

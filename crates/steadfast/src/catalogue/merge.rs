@@ -1,0 +1,425 @@
+//! What was seen in a slice meets what is known of it.
+//!
+//! In: a batch, and the slice in its place. Out: rows, events, findings, coverage. Where nothing
+//! changed the seal says so, and no row is read.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use super::book::{self, Happening};
+use super::entry::{Facts, Known, Record, Standing};
+use super::error::Fault;
+use super::finding::{Change, Finding, Say};
+use super::keeper::{Keeper, Level};
+use super::sighting::{Batch, Seen, TagPlace};
+use super::slice::{SLICE_LEN, SLICE_LEN_MAX, Settled, Slice, rows_of};
+use crate::tag::Tag;
+use crate::verdict::Verdict;
+
+/// What became of the tag of a known file.
+struct Outcome {
+    tag: Option<Tag>,
+    /// The event's name, if the tag changed.
+    what: Option<&'static str>,
+    /// Whether the attribute is another tag, and is not believed.
+    replaced: bool,
+    /// Whether the attribute is gone, so that the file was not judged.
+    lost: bool,
+}
+
+impl Keeper {
+    pub(super) fn settle_batch(
+        &mut self,
+        level: &mut Level,
+        batch: &Batch,
+        say: &mut Say<'_>,
+    ) -> Result<(), Fault> {
+        if batch.is_empty() && (!level.walked || level.slices.is_empty()) {
+            return Ok(());
+        }
+        if level.fresh {
+            return self.add(level, batch, say);
+        }
+        let slice = &level.slices[level.at];
+        let same = !self.manner.quick
+            && batch.len() as u64 == slice.entries
+            && batch.seal(level.id, &mut self.buffer) == Some(slice.seal);
+        match batch.all_checked() {
+            Some(checked) if same => self.confirm(level, batch, checked),
+            _ => self.merge(level, batch, say),
+        }
+    }
+
+    /// Settles a slice in which nothing changed.
+    fn confirm(&mut self, level: &mut Level, batch: &Batch, checked: bool) -> Result<(), Fault> {
+        let run = self.record.id;
+        if !self.manner.writes {
+            return Ok(());
+        }
+        if !checked {
+            if !batch.is_empty() {
+                level.cover.gap(&self.catalogue.db, run, level.id)?;
+            }
+            return Ok(());
+        }
+        let slice = &mut level.slices[level.at];
+        slice.checked_run = run;
+        let fine = |seen: &Seen| seen.record.standing == Standing::Fine;
+        slice.apart = batch.iter().filter(|(_, seen)| !fine(seen)).count() as u64;
+        slice.put(&self.catalogue.db, level.id)?;
+        if let (Some((first, _)), Some(last)) = (batch.iter().next(), batch.last()) {
+            level.cover.extend(first, last);
+        }
+        Ok(())
+    }
+
+    /// Adds files to a directory of which none were known.
+    fn add(&mut self, level: &mut Level, batch: &Batch, say: &mut Say<'_>) -> Result<(), Fault> {
+        let mut rows = Vec::with_capacity(batch.len());
+        for (name, seen) in batch.iter() {
+            rows.extend(self.meet_new(level, name, seen, say)?);
+        }
+        let Some(head) = rows.first() else { return Ok(()) };
+        if !self.manner.writes {
+            return Ok(());
+        }
+        let first = if level.slices.is_empty() { Vec::new() } else { head.known.name.clone() };
+        level.at = level.slices.len();
+        self.store(level, None, first, rows)
+    }
+
+    fn merge(&mut self, level: &mut Level, batch: &Batch, say: &mut Say<'_>) -> Result<(), Fault> {
+        let slice = level.slices[level.at].clone();
+        let next = level.slices.get(level.at + 1).map(|next| next.first.clone());
+        let rows =
+            rows_of(&self.catalogue.db, level.id, &slice, next.as_deref(), &mut self.buffer)?;
+        let mut settled = Vec::with_capacity(rows.len().max(batch.len()));
+        let mut known = rows.into_iter().peekable();
+        for (name, seen) in batch.iter() {
+            while let Some(row) = known.next_if(|row| row.name.as_slice() < name) {
+                self.meet_unvisited(level, &row)?;
+                settled.push(Settled::as_was(row, slice.checked_run));
+            }
+            match known.next_if(|row| row.name.as_slice() == name) {
+                Some(row) => settled.push(self.meet(level, row, slice.checked_run, seen, say)?),
+                None => settled.extend(self.meet_new(level, name, seen, say)?),
+            }
+        }
+        for row in known {
+            self.meet_unvisited(level, &row)?;
+            settled.push(Settled::as_was(row, slice.checked_run));
+        }
+        if self.manner.writes {
+            self.store(level, Some(slice), Vec::new(), settled)?;
+        }
+        Ok(())
+    }
+
+    /// Settles a file that the catalogue does not know; `None` if nothing is known of it now.
+    fn meet_new(
+        &mut self,
+        level: &mut Level,
+        name: &[u8],
+        seen: &Seen,
+        say: &mut Say<'_>,
+    ) -> Result<Option<Settled>, Fault> {
+        let run = self.record.id;
+        if !seen.has_facts {
+            return Ok(None);
+        }
+        let Record { tag, standing, .. } = seen.record;
+        if !self.filling {
+            let path = level.relative.join(OsStr::from_bytes(name));
+            self.say(say, Finding::New { path, tag });
+        }
+        // What the very first run sees needs no event: it is what was there before any.
+        if run > 1 {
+            self.happen(level.id, name, "new", standing, None, None)?;
+            if let Some(tag) = &tag {
+                self.arrive(level.id, name, tag)?;
+            }
+        }
+        if !self.manner.writes {
+            return Ok(None);
+        }
+        if standing != Standing::Fine {
+            self.happen(level.id, name, standing.name(), standing, None, None)?;
+        }
+        self.cover(level, name, seen.is_checked())?;
+        let known = Known {
+            name: name.to_vec(),
+            record: seen.record,
+            first_run: run,
+            checked_run: 0,
+            proved_run: 0,
+        };
+        let last_checked = if seen.is_checked() { run } else { 0 };
+        Ok(Some(Settled { known, last_checked, dirty: true }))
+    }
+
+    /// Settles a known file that was seen.
+    fn meet(
+        &mut self,
+        level: &mut Level,
+        row: Known,
+        slice_run: i64,
+        seen: &Seen,
+        say: &mut Say<'_>,
+    ) -> Result<Settled, Fault> {
+        let was = row.record;
+        let proved = row.last_proved(slice_run);
+        let path = || level.relative.join(OsStr::from_bytes(&row.name));
+        if was.standing == Standing::Missing {
+            self.say(say, Finding::Returned { path: path() });
+        }
+        if self.manner.quick {
+            self.compare(path(), &was, &seen.record.facts, say);
+            return Ok(Settled::as_was(row, slice_run));
+        }
+        let outcome = tag_after(&was, seen, self.manner.accepts);
+        let standing = standing_after(&was, seen, &outcome);
+        self.say_of_tag(path(), &was, seen, &outcome, say);
+        let checked = seen.is_checked() && !outcome.lost;
+        let facts = if seen.has_facts { seen.record.facts } else { was.facts };
+        let record = Record { facts, tag: outcome.tag, standing };
+        let same_contents = match (&was.tag, &outcome.tag) {
+            (Some(was), Some(now)) => was.same_contents(now),
+            _ => false,
+        };
+        let mut settled = Settled::as_was(row, slice_run);
+        if checked {
+            settled.last_checked = self.record.id;
+        } else if was.standing == Standing::Missing || !same_contents {
+            settled.last_checked = 0;
+            settled.dirty |= std::mem::take(&mut settled.known.checked_run) != 0;
+        }
+        if was.standing.proves() && !standing.proves() && settled.known.proved_run != proved {
+            settled.known.proved_run = proved;
+            settled.dirty = true;
+        }
+        settled.dirty |= record != was;
+        settled.known.record = record;
+        if outcome.what.is_some() || standing != was.standing {
+            let what = outcome.what.unwrap_or_else(|| name_of(standing, record.tag.is_some()));
+            let before = outcome.what.and(was.tag);
+            self.happen(level.id, &settled.known.name, what, standing, before, None)?;
+        }
+        self.cover(level, &settled.known.name, checked)?;
+        Ok(settled)
+    }
+
+    /// Says what a quick look can tell.
+    fn compare(
+        &mut self,
+        path: std::path::PathBuf,
+        was: &Record,
+        facts: &Facts,
+        say: &mut Say<'_>,
+    ) {
+        let change = Change {
+            length: facts.length != was.facts.length,
+            mtime: facts.mtime != was.facts.mtime,
+            ctime: facts.ctime != was.facts.ctime,
+            inode: facts.inode != was.facts.inode,
+        };
+        if change.any() {
+            self.say(say, Finding::Changed { path, change });
+        } else if !matches!(was.standing, Standing::Fine | Standing::Missing) {
+            self.say(say, Finding::Standing { path, standing: was.standing });
+        }
+    }
+
+    fn say_of_tag(
+        &mut self,
+        path: std::path::PathBuf,
+        was: &Record,
+        seen: &Seen,
+        outcome: &Outcome,
+        say: &mut Say<'_>,
+    ) {
+        let Some(catalogued) = was.tag else { return };
+        let from_here = seen.place == TagPlace::Catalogue && !seen.changed_tag();
+        if outcome.lost || from_here {
+            self.say(say, Finding::TagLost { path, tag: catalogued });
+        } else if let Some(attribute) = seen.record.tag
+            && (outcome.replaced || outcome.what == Some(ACCEPTED))
+        {
+            let accepted = !outcome.replaced;
+            self.say(say, Finding::TagReplaced { path, catalogued, attribute, accepted });
+        }
+    }
+
+    /// Writes the rows of a slice, and the slice anew; cuts it if it grew too long. Without an
+    /// `old` slice, a new one begins at `first`.
+    fn store(
+        &mut self,
+        level: &mut Level,
+        old: Option<Slice>,
+        first: Vec<u8>,
+        mut rows: Vec<Settled>,
+    ) -> Result<(), Fault> {
+        let mut first = old.as_ref().map_or(first, |slice| slice.first.clone());
+        let len = if rows.len() > SLICE_LEN_MAX { SLICE_LEN } else { SLICE_LEN_MAX };
+        let mut slices = Vec::new();
+        for chunk in rows.chunks_mut(len) {
+            if !slices.is_empty() {
+                first = chunk[0].known.name.clone();
+            }
+            let begin = std::mem::take(&mut first);
+            slices.push(Slice::of(level.id, begin, chunk, &mut self.buffer));
+        }
+        let db = &self.catalogue.db;
+        for row in rows.iter().filter(|row| row.dirty) {
+            book::put_entry(db, level.id, &row.known)?;
+        }
+        for slice in slices.iter().filter(|slice| Some(*slice) != old.as_ref()) {
+            slice.put(db, level.id)?;
+        }
+        let replaced = level.at..level.at + usize::from(old.is_some());
+        self.account(old.as_slice(), &slices);
+        let count = slices.len();
+        if count > 0 {
+            level.slices.splice(replaced, slices);
+            level.at += count - 1;
+        }
+        Ok(())
+    }
+
+    /// Cuts the slice of the batch where a name would be, so that its head can be settled.
+    pub(super) fn split(&mut self, level: &mut Level, name: &[u8]) -> Result<(), Fault> {
+        if !self.manner.writes {
+            return Ok(());
+        }
+        let slice = level.slices[level.at].clone();
+        let next = level.slices.get(level.at + 1).map(|next| next.first.clone());
+        let db = &self.catalogue.db;
+        let rows = rows_of(db, level.id, &slice, next.as_deref(), &mut self.buffer)?;
+        let rows = rows.into_iter().map(|row| Settled::as_was(row, slice.checked_run));
+        let (mut head, mut tail): (Vec<_>, Vec<_>) =
+            rows.partition(|row| row.known.name.as_slice() < name);
+        let head_slice = Slice::of(level.id, slice.first, &mut head, &mut self.buffer);
+        let tail_slice = Slice::of(level.id, name.to_vec(), &mut tail, &mut self.buffer);
+        for row in head.iter().chain(&tail).filter(|row| row.dirty) {
+            book::put_entry(db, level.id, &row.known)?;
+        }
+        head_slice.put(db, level.id)?;
+        tail_slice.put(db, level.id)?;
+        self.record.totals.slices += 1;
+        level.slices.splice(level.at..=level.at, [head_slice, tail_slice]);
+        Ok(())
+    }
+
+    /// Counts slices that others took the place of.
+    fn account(&mut self, old: &[Slice], new: &[Slice]) {
+        let entries = |slices: &[Slice]| -> i64 {
+            slices.iter().map(|slice| slice.entries.cast_signed()).sum()
+        };
+        let totals = &mut self.record.totals;
+        totals.slices += new.len() as i64 - old.len() as i64;
+        totals.entries += entries(new) - entries(old);
+    }
+
+    /// Notes whether a file was covered.
+    pub(super) fn cover(
+        &mut self,
+        level: &mut Level,
+        name: &[u8],
+        covered: bool,
+    ) -> Result<(), Fault> {
+        if !self.manner.writes {
+            return Ok(());
+        }
+        if covered {
+            level.cover.extend(name, name);
+            return Ok(());
+        }
+        level.cover.gap(&self.catalogue.db, self.record.id, level.id)
+    }
+
+    /// Writes an event.
+    pub(super) fn happen(
+        &mut self,
+        directory: i64,
+        name: &[u8],
+        what: &str,
+        standing: Standing,
+        before: Option<Tag>,
+        other: Option<&[u8]>,
+    ) -> Result<(), Fault> {
+        if !self.manner.writes {
+            return Ok(());
+        }
+        self.happenings += 1;
+        self.record.totals.events += 1;
+        let (run, number, at_s) = (self.record.id, self.happenings, self.now.seconds);
+        let happening =
+            Happening { directory, name, run, number, at_s, what, standing, before, other };
+        happening.put(&self.catalogue.db)
+    }
+
+    /// Writes the rows of a slice that changed after its directory was left.
+    pub(super) fn amend(
+        &mut self,
+        directory: i64,
+        slice: &Slice,
+        mut rows: Vec<Settled>,
+    ) -> Result<(), Fault> {
+        let amended = Slice::of(directory, slice.first.clone(), &mut rows, &mut self.buffer);
+        let db = &self.catalogue.db;
+        for row in rows.iter().filter(|row| row.dirty) {
+            book::put_entry(db, directory, &row.known)?;
+        }
+        amended.put(db, directory)?;
+        self.account(std::slice::from_ref(slice), &[amended]);
+        Ok(())
+    }
+}
+
+/// The event of an attribute that was believed although the catalogue had another tag.
+const ACCEPTED: &str = "accepted";
+
+/// Decides which tag a file has from here on.
+fn tag_after(was: &Record, seen: &Seen, accepts: bool) -> Outcome {
+    let kept = Outcome { tag: was.tag, what: None, replaced: false, lost: false };
+    if seen.changed_tag() {
+        let what = seen.action.map(crate::Action::name);
+        return Outcome { tag: seen.record.tag, what, ..kept };
+    }
+    match (was.tag, seen.record.tag) {
+        (None, None) => kept,
+        (None, Some(_)) => Outcome { tag: seen.record.tag, what: Some("adopted"), ..kept },
+        (Some(was), Some(now)) if was == now || seen.place != TagPlace::Attribute => kept,
+        (Some(was), Some(now)) if was.same_contents(&now) => {
+            Outcome { tag: Some(now), what: Some("adopted"), ..kept }
+        }
+        (Some(_), Some(_)) if accepts => {
+            Outcome { tag: seen.record.tag, what: Some(ACCEPTED), ..kept }
+        }
+        (Some(_), Some(_)) => Outcome { replaced: true, ..kept },
+        (Some(_), None) => {
+            let lost = seen.has_facts && seen.verdict == Some(Verdict::Untagged);
+            Outcome { lost, ..kept }
+        }
+    }
+}
+
+/// Decides how a file stands from here on.
+fn standing_after(was: &Record, seen: &Seen, outcome: &Outcome) -> Standing {
+    let returned = if was.standing == Standing::Missing { Standing::Fine } else { was.standing };
+    match seen.verdict {
+        _ if seen.changed_tag() => Standing::Fine,
+        _ if outcome.lost => returned,
+        Some(_) if outcome.replaced && seen.record.standing.proves() => Standing::TagReplaced,
+        Some(_) => seen.record.standing,
+        None if outcome.replaced => Standing::TagReplaced,
+        None => returned,
+    }
+}
+
+/// The name of an event that left this standing.
+fn name_of(standing: Standing, tagged: bool) -> &'static str {
+    match standing {
+        Standing::TagLost | Standing::TagReplaced => standing.name(),
+        other => other.verdict(tagged).name(),
+    }
+}

@@ -1,0 +1,38 @@
+//! What a catalogue holds of itself, by name.
+
+use rusqlite::Connection;
+use rusqlite::types::ToSql;
+
+use super::column;
+use super::error::Fault;
+
+pub(super) fn put(db: &Connection, key: &str, value: impl ToSql) -> Result<(), Fault> {
+    db.prepare_cached("REPLACE INTO meta VALUES (?, ?)")?.execute((key, value))?;
+    Ok(())
+}
+
+pub(super) fn integer(db: &Connection, key: &str) -> Result<i64, Fault> {
+    get(db, key, |row| column::integer(row, 0))
+}
+
+pub(super) fn text(db: &Connection, key: &str) -> Result<String, Fault> {
+    get(db, key, |row| Ok(column::text(row, 0)?.to_owned()))
+}
+
+pub(super) fn bytes(db: &Connection, key: &str) -> Result<Vec<u8>, Fault> {
+    const PATH_LEN_MAX: usize = 1 << 16;
+    get(db, key, |row| Ok(column::bytes(row, 0, PATH_LEN_MAX)?.to_vec()))
+}
+
+fn get<T>(
+    db: &Connection,
+    key: &str,
+    read: impl FnOnce(&rusqlite::Row<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let mut statement = db.prepare_cached("SELECT value FROM meta WHERE key = ?")?;
+    let mut rows = statement.query((key,))?;
+    match rows.next()? {
+        Some(row) => read(row),
+        None => Err(Fault::damaged(format_args!("`{key}` is missing"))),
+    }
+}

@@ -1,0 +1,111 @@
+//! A quick look: compares what the file system says with what it said before, and opens nothing.
+//!
+//! In: a selection. Out: findings: changed, new and missing files. It trusts length, times and
+//! inode, so it proves nothing about bytes, and leaves no trace in the catalogue.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+use steadfast_sys::file::Timestamp;
+
+use super::error::Fault;
+use super::finding::Say;
+use super::keeper::{Begin, Keeper, Manner};
+use super::scope::Scope;
+use super::sighting::{Sighting, TagPlace};
+use super::{Catalogue, CatalogueError};
+use crate::error::Error;
+use crate::monitor::{FileEvent, Skipped, Subject};
+use crate::run::Selection;
+use crate::walk::{Excludes, Found, walk};
+
+/// What a quick look came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuickSummary {
+    /// Files that were looked at.
+    pub files: u64,
+    /// Files whose facts differ from the catalogue's.
+    pub changed: u64,
+    /// Files that the catalogue does not know.
+    pub new: u64,
+    /// Files that are gone.
+    pub missing: u64,
+    /// Files with unchanged facts that an earlier run judged badly.
+    pub standing: u64,
+    /// Files and directories that could not be looked at.
+    pub unreadable: u64,
+    /// What the walk passed by.
+    pub skipped: Skipped,
+    /// Whether the look came to the end of every root.
+    pub whole: bool,
+}
+
+impl Catalogue {
+    /// Looks quickly at a selection. `trouble` hears of what could not be looked at.
+    ///
+    /// # Errors
+    /// If a pattern is not well formed, or the catalogue cannot be read.
+    pub fn quick(
+        self,
+        selection: &Selection,
+        now: Timestamp,
+        stop: &AtomicBool,
+        say: &mut Say<'_>,
+        trouble: &mut dyn FnMut(FileEvent),
+    ) -> Result<QuickSummary, Error> {
+        let excludes = Excludes::new(&selection.excludes)?;
+        let scope = Scope::of(&self.root, selection);
+        let begin = Begin { verb: "quick", read_from: "", backend: "", now, accepts: false };
+        let manner = Manner { writes: false, quick: true, accepts: false };
+        let file = self.file.clone();
+        let mut keeper =
+            Keeper::start(self, scope, &begin, manner).map_err(|fault: Fault| fault.at(&file))?;
+        // Whatever the catalogue lacks is worth saying here, even before the first whole run.
+        keeper.filling = false;
+        let mut summary = QuickSummary::default();
+        let mut failed: Option<CatalogueError> = None;
+        let (skipped, whole) = walk(selection, &excludes, stop, &mut |found| {
+            let event = match found {
+                Found::File(entry) => {
+                    let mut event = FileEvent::new(entry.path.clone());
+                    match entry.status() {
+                        Ok(status) => event.status = Some(status),
+                        Err(_) => summary.unreadable += 1,
+                    }
+                    event
+                }
+                Found::Trouble(event) => {
+                    summary.unreadable += 1;
+                    trouble((*event).clone());
+                    *event
+                }
+                Found::Notice(_) => return ControlFlow::Continue(()),
+            };
+            if event.status.is_none() && event.subject == Subject::File {
+                return ControlFlow::Continue(());
+            }
+            match keeper.see(&Sighting::of(&event, TagPlace::Attribute), say) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let found = |keeper: &Keeper, name| keeper.found.get(name).copied().unwrap_or(0);
+        keeper.conclude(whole, say)?;
+        Ok(QuickSummary {
+            files: keeper.record.files,
+            changed: found(&keeper, "changed"),
+            new: found(&keeper, "new"),
+            missing: found(&keeper, "missing"),
+            standing: found(&keeper, "standing"),
+            skipped,
+            whole,
+            ..summary
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! The tags that a catalogue has, for workers that ask while a run is under way.
+//!
+//! In: paths, from any thread. Out: tags, as they were stored before the run. The slices of the
+//! last few directories are remembered, since files of one directory come together.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use super::directory::at_path;
+use super::entry::Known;
+use super::error::Fault;
+use super::scope::Scope;
+use super::slice::{rows_of, slice_with};
+use super::{Catalogue, CatalogueError};
+use crate::monitor::FilePath;
+use crate::tag::Tag;
+
+/// Slices that are remembered at a time: 8 of at most 8192 rows are 16 MB.
+const SLICES_MAX: usize = 8;
+
+/// Directories whose numbers are remembered at a time.
+const DIRECTORIES_MAX: usize = 64;
+
+/// A file's row, and the run that judged its slice.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) known: Known,
+    pub(super) slice_run: i64,
+}
+
+/// Rows of the slices that were asked for last.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    slices: VecDeque<Loaded>,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    directory: i64,
+    first: Vec<u8>,
+    next: Option<Vec<u8>>,
+    checked_run: i64,
+    rows: Vec<Known>,
+}
+
+impl Loaded {
+    fn holds(&self, directory: i64, name: &[u8]) -> bool {
+        self.directory == directory
+            && self.first.as_slice() <= name
+            && self.next.as_ref().is_none_or(|next| name < next.as_slice())
+    }
+}
+
+impl Cache {
+    /// Finds a file's row by its directory's number and its name.
+    pub(super) fn find(
+        &mut self,
+        db: &Connection,
+        directory: i64,
+        name: &[u8],
+    ) -> Result<Option<Found>, Fault> {
+        match self.slices.iter().position(|slice| slice.holds(directory, name)) {
+            Some(0) => {}
+            Some(at) => self.slices.swap(0, at),
+            None => {
+                let Some(loaded) = reading(db, || self.load(db, directory, name))? else {
+                    return Ok(None);
+                };
+                self.slices.truncate(SLICES_MAX - 1);
+                self.slices.push_front(loaded);
+            }
+        }
+        let Some(slice) = self.slices.front() else { return Ok(None) };
+        let found = slice.rows.binary_search_by(|row| row.name.as_slice().cmp(name));
+        let slice_run = slice.checked_run;
+        Ok(found.ok().map(|at| Found { known: slice.rows[at].clone(), slice_run }))
+    }
+
+    fn load(
+        &mut self,
+        db: &Connection,
+        directory: i64,
+        name: &[u8],
+    ) -> Result<Option<Loaded>, Fault> {
+        let Some((slice, next)) = slice_with(db, directory, name)? else { return Ok(None) };
+        let rows = rows_of(db, directory, &slice, next.as_deref(), &mut self.buffer)?;
+        let checked_run = slice.checked_run;
+        Ok(Some(Loaded { directory, first: slice.first, next, checked_run, rows }))
+    }
+}
+
+/// Reads several tables as they were at one moment: a writer may be at work beside.
+pub(super) fn reading<T>(
+    db: &Connection,
+    read: impl FnOnce() -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    if !db.is_autocommit() {
+        return read();
+    }
+    db.execute_batch("BEGIN")?;
+    let result = read();
+    db.execute_batch("COMMIT")?;
+    result
+}
+
+/// Finds a file's row by its path from the root.
+pub(super) fn known_at(db: &Connection, path: &Path) -> Result<Option<Found>, Fault> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    let Some(directory) = at_path(db, parent)? else { return Ok(None) };
+    Cache::default().find(db, directory.id, name.as_bytes())
+}
+
+/// Answers for tags while a run is under way. To be shared among its threads.
+#[derive(Debug)]
+pub struct Records {
+    scope: Scope,
+    reader: Mutex<Reader>,
+}
+
+#[derive(Debug)]
+struct Reader {
+    catalogue: Catalogue,
+    cache: Cache,
+    directories: VecDeque<(PathBuf, Option<i64>)>,
+    last: Option<(Arc<Path>, Option<i64>)>,
+}
+
+impl Records {
+    /// Opens a catalogue for a run over a part of its tree.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open_reader`].
+    pub fn open(file: &Path, scope: Scope) -> Result<Records, CatalogueError> {
+        let reader = Reader {
+            catalogue: Catalogue::open_reader(file)?,
+            cache: Cache::default(),
+            directories: VecDeque::new(),
+            last: None,
+        };
+        Ok(Records { scope, reader: Mutex::new(reader) })
+    }
+
+    /// Returns the tag that the catalogue has for a file; `None` also outside of its tree.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read: no statement about the file.
+    pub fn tag(&self, path: &FilePath) -> Result<Option<Tag>, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = reader.tag(&self.scope, path);
+        found.map_err(|fault| fault.at(&reader.catalogue.file))
+    }
+}
+
+impl Reader {
+    fn tag(&mut self, scope: &Scope, path: &FilePath) -> Result<Option<Tag>, Fault> {
+        let is_last = |last: &(Arc<Path>, _)| Arc::ptr_eq(&last.0, &path.parent);
+        let located;
+        let (directory, name) = match &self.last {
+            Some(last) if !path.name.is_empty() && is_last(last) => (last.1, path.name.as_os_str()),
+            _ => {
+                let Some((relative, name)) = scope.locate(path) else { return Ok(None) };
+                let directory = self.directory(&relative)?;
+                if !path.name.is_empty() {
+                    self.last = Some((Arc::clone(&path.parent), directory));
+                }
+                located = name;
+                (directory, located.as_os_str())
+            }
+        };
+        let Some(directory) = directory else { return Ok(None) };
+        self.find(directory, name)
+    }
+
+    fn find(&mut self, directory: i64, name: &OsStr) -> Result<Option<Tag>, Fault> {
+        let found = self.cache.find(&self.catalogue.db, directory, name.as_bytes())?;
+        Ok(found.and_then(|found| found.known.record.tag))
+    }
+
+    fn directory(&mut self, relative: &Path) -> Result<Option<i64>, Fault> {
+        if let Some((_, id)) = self.directories.iter().find(|(path, _)| path == relative) {
+            return Ok(*id);
+        }
+        let found = at_path(&self.catalogue.db, relative)?.map(|directory| directory.id);
+        self.directories.truncate(DIRECTORIES_MAX - 1);
+        self.directories.push_front((relative.to_owned(), found));
+        Ok(found)
+    }
+}

@@ -1,0 +1,243 @@
+//! Runs, as a catalogue remembers them.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row};
+
+use steadfast_sys::file::Timestamp;
+
+use super::column;
+use super::entry::Sum;
+use super::error::Fault;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// It is under way, or the process or the machine died in it.
+    Unfinished,
+    /// It came to the end of what it was about.
+    Whole,
+    /// It was told to stop.
+    Interrupted,
+}
+
+impl RunState {
+    fn number(self) -> i64 {
+        self as i64
+    }
+
+    fn of(number: i64) -> Result<RunState, Fault> {
+        match number {
+            0 => Ok(RunState::Unfinished),
+            1 => Ok(RunState::Whole),
+            2 => Ok(RunState::Interrupted),
+            _ => Err(Fault::damaged(format_args!("state {number} of a run"))),
+        }
+    }
+
+    /// Returns the name in lower case, as JSON carries it.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunState::Unfinished => "unfinished",
+            RunState::Whole => "whole",
+            RunState::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// One run, as a catalogue remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its number, from 1. Later runs have higher ones.
+    pub id: i64,
+    /// The verb.
+    pub verb: String,
+    /// The program's version.
+    pub version: String,
+    /// Where bytes were to come from: "cache" or "media".
+    pub read_from: String,
+    /// The SHA-256 backend and its lanes.
+    pub backend: String,
+    /// When it began, UTC.
+    pub started: Timestamp,
+    /// When it last wrote to the catalogue; of a run that ended, when that was.
+    pub latest: Timestamp,
+    /// How it ended.
+    pub state: RunState,
+    /// Files that it saw.
+    pub files: u64,
+    /// Bytes of the files that it judged.
+    pub bytes: u64,
+    /// How often each verdict and each finding came up, by name.
+    pub counts: BTreeMap<String, u64>,
+    /// How many rows the catalogue has since.
+    pub(super) totals: Totals,
+}
+
+/// How many rows a catalogue has. The last run's row says it, so that lost ones are missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) directories: i64,
+    pub(super) slices: i64,
+    pub(super) entries: i64,
+    pub(super) coverage: i64,
+    pub(super) events: i64,
+}
+
+impl Totals {
+    /// Those of a catalogue that was just made.
+    const NEW: Totals = Totals { directories: 1, slices: 0, entries: 0, coverage: 0, events: 0 };
+
+    fn numbers(self) -> [i64; 5] {
+        [self.directories, self.slices, self.entries, self.coverage, self.events]
+    }
+}
+
+const RUN_COLUMNS: &str = "id, verb, version, read_from, backend, started_s, latest_s, state, \
+    files, bytes, all_directories, all_slices, all_entries, all_coverage, all_events, sum";
+
+impl RunRecord {
+    /// Reads [`RUN_COLUMNS`], and the check value, which is over the counts as well.
+    fn read(row: &Row<'_>) -> Result<(RunRecord, i64), Fault> {
+        let moment = |seconds| Timestamp { seconds, nanoseconds: 0 };
+        let run = RunRecord {
+            id: column::integer(row, 0)?,
+            verb: column::text(row, 1)?.to_owned(),
+            version: column::text(row, 2)?.to_owned(),
+            read_from: column::text(row, 3)?.to_owned(),
+            backend: column::text(row, 4)?.to_owned(),
+            started: moment(column::integer(row, 5)?),
+            latest: moment(column::integer(row, 6)?),
+            state: RunState::of(column::integer(row, 7)?)?,
+            files: column::count(row, 8)?,
+            bytes: column::unsigned(row, 9)?,
+            counts: BTreeMap::new(),
+            totals: Totals {
+                directories: column::integer(row, 10)?,
+                slices: column::integer(row, 11)?,
+                entries: column::integer(row, 12)?,
+                coverage: column::integer(row, 13)?,
+                events: column::integer(row, 14)?,
+            },
+        };
+        Ok((run, column::integer(row, 15)?))
+    }
+
+    fn sum(&self) -> Sum {
+        let texts = [&self.verb, &self.version, &self.read_from, &self.backend];
+        let sum = Sum::of("runs").number(self.id);
+        let sum = texts.into_iter().fold(sum, |sum, text| sum.bytes(text.as_bytes()));
+        let numbers = [self.started.seconds, self.latest.seconds, self.state.number()];
+        let numbers = numbers.into_iter().chain([self.files, self.bytes].map(u64::cast_signed));
+        let sum = numbers.chain(self.totals.numbers()).fold(sum, Sum::number);
+        let count = |sum: Sum, (what, count): (&String, &u64)| {
+            sum.bytes(what.as_bytes()).number(count.cast_signed())
+        };
+        self.counts.iter().fold(sum, count)
+    }
+
+    /// Writes the row, and the counts.
+    pub(super) fn put(&self, db: &Connection) -> Result<(), Fault> {
+        let mut statement = db.prepare_cached(
+            "REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        let [directories, slices, entries, coverage, events] = self.totals.numbers();
+        statement.execute((
+            self.id,
+            &self.verb,
+            &self.version,
+            &self.read_from,
+            &self.backend,
+            self.started.seconds,
+            self.latest.seconds,
+            self.state.number(),
+            self.files.cast_signed(),
+            self.bytes.cast_signed(),
+            directories,
+            slices,
+            entries,
+            coverage,
+            events,
+            self.sum().value(),
+        ))?;
+        let mut statement = db.prepare_cached("REPLACE INTO counts VALUES (?, ?, ?)")?;
+        for (what, count) in &self.counts {
+            statement.execute((self.id, what, count.cast_signed()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads some runs before one, the latest first; all of them with `i64::MAX` and no limit.
+pub(super) fn before(db: &Connection, id: i64, limit: i64) -> Result<Vec<RunRecord>, Fault> {
+    let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id < ? ORDER BY id DESC LIMIT ?");
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((id, limit))?;
+    let mut runs: Vec<RunRecord> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (mut run, sum) = RunRecord::read(row)?;
+        run.counts = counts(db, run.id)?;
+        run.sum().ensure(sum, "runs")?;
+        if runs.last().is_some_and(|later| later.id != run.id + 1) {
+            return Err(Fault::damaged(format_args!("there is no run {}", run.id + 1)));
+        }
+        runs.push(run);
+    }
+    let first = runs.last().map_or(1, |run| run.id);
+    let cut = i64::try_from(runs.len()).is_ok_and(|len| len == limit);
+    if first == 1 || cut { Ok(runs) } else { Err(Fault::damaged("the first runs are missing")) }
+}
+
+fn counts(db: &Connection, run: i64) -> Result<BTreeMap<String, u64>, Fault> {
+    let mut statement = db.prepare_cached("SELECT what, count FROM counts WHERE run = ?")?;
+    let mut rows = statement.query((run,))?;
+    let mut counts = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        counts.insert(column::text(row, 0)?.to_owned(), column::count(row, 1)?);
+    }
+    Ok(counts)
+}
+
+/// Returns the number of the last run, 0 for none, and how many rows there are since.
+pub(super) fn last(db: &Connection) -> Result<(i64, Totals), Fault> {
+    let last = before(db, i64::MAX, 1)?;
+    Ok(last.first().map_or((0, Totals::NEW), |run| (run.id, run.totals)))
+}
+
+/// Says whether any run came to its end.
+pub(super) fn any_whole(db: &Connection) -> Result<bool, Fault> {
+    let mut statement = db.prepare("SELECT 1 FROM runs WHERE state = ? LIMIT 1")?;
+    Ok(statement.exists((RunState::Whole.number(),))?)
+}
+
+/// Returns when each run started, in seconds since 1970.
+pub(super) fn starts(db: &Connection) -> Result<BTreeMap<i64, i64>, Fault> {
+    let all = before(db, i64::MAX, -1)?;
+    Ok(all.into_iter().map(|run| (run.id, run.started.seconds)).collect())
+}
+
+/// Makes sure that no slice is lost, nor the runs that say so.
+pub(super) fn ensure_slices(db: &Connection) -> Result<(), Fault> {
+    let (_, totals) = last(db)?;
+    let mut statement =
+        db.prepare_cached("SELECT count(*), coalesce(sum(entries), 0) FROM slices")?;
+    let found: (i64, i64) = statement.query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let expected = (totals.slices, totals.entries);
+    if found == expected {
+        return Ok(());
+    }
+    Err(Fault::damaged(format_args!("slices are lost: {found:?} are there of {expected:?}")))
+}
+
+/// Makes sure that nothing is lost of what history is told from.
+pub(super) fn ensure_past(db: &Connection) -> Result<(), Fault> {
+    let (_, totals) = last(db)?;
+    let mut statement =
+        db.prepare_cached("SELECT (SELECT count(*) FROM coverage), (SELECT count(*) FROM events)")?;
+    let found: (i64, i64) = statement.query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let expected = (totals.coverage, totals.events);
+    if found == expected {
+        return Ok(());
+    }
+    Err(Fault::damaged(format_args!("events are lost: {found:?} are there of {expected:?}")))
+}

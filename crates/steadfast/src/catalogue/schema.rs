@@ -1,0 +1,280 @@
+//! The tables of a catalogue, and how a connection to them is made.
+//!
+//! In: the path of a database. Out: a connection to tables of this version, brought up to it if
+//! they were older. What each column means is specified in `docs/formats/catalogue.md`, which
+//! outranks this file.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::{CatalogueErrorKind, Fault};
+
+/// The version of the tables, kept as `user_version`.
+pub(super) const VERSION: i64 = 1;
+
+/// Marks the file as a catalogue, for `file(1)` and for ourselves: "STDF".
+pub(super) const APPLICATION_ID: i64 = 0x5354_4446;
+
+/// The tables of [`VERSION`]. SQLite keeps this text; what it kept is compared on opening.
+pub(super) const TABLES: &[&str] = &[
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE directories (
+  id INTEGER PRIMARY KEY,
+  parent INTEGER NOT NULL,
+  name BLOB NOT NULL,
+  mounted INTEGER NOT NULL,
+  sum INTEGER NOT NULL,
+  UNIQUE (parent, name)
+) STRICT",
+    "CREATE TABLE slices (
+  directory INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  entries INTEGER NOT NULL,
+  tagged INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  apart INTEGER NOT NULL,
+  checked_run INTEGER NOT NULL,
+  marks INTEGER NOT NULL,
+  seal BLOB NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (directory, first)
+) STRICT, WITHOUT ROWID",
+    "CREATE TABLE entries (
+  directory INTEGER NOT NULL,
+  name BLOB NOT NULL,
+  length INTEGER NOT NULL,
+  mtime_ns ANY NOT NULL,
+  ctime_ns ANY NOT NULL,
+  inode INTEGER NOT NULL,
+  algorithm TEXT,
+  digest BLOB,
+  tagged_s INTEGER,
+  tag_length INTEGER,
+  tag_mtime_ns ANY,
+  standing INTEGER NOT NULL,
+  first_run INTEGER NOT NULL,
+  checked_run INTEGER NOT NULL,
+  proved_run INTEGER NOT NULL,
+  PRIMARY KEY (directory, name)
+) STRICT, WITHOUT ROWID",
+    "CREATE TABLE runs (
+  id INTEGER PRIMARY KEY,
+  verb TEXT NOT NULL,
+  version TEXT NOT NULL,
+  read_from TEXT NOT NULL,
+  backend TEXT NOT NULL,
+  started_s INTEGER NOT NULL,
+  latest_s INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  files INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  all_directories INTEGER NOT NULL,
+  all_slices INTEGER NOT NULL,
+  all_entries INTEGER NOT NULL,
+  all_coverage INTEGER NOT NULL,
+  all_events INTEGER NOT NULL,
+  sum INTEGER NOT NULL
+) STRICT",
+    "CREATE TABLE counts (
+  run INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (run, what)
+) STRICT, WITHOUT ROWID",
+    "CREATE TABLE coverage (
+  directory INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  first BLOB NOT NULL,
+  last BLOB,
+  beneath INTEGER NOT NULL,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (directory, run, first)
+) STRICT, WITHOUT ROWID",
+    "CREATE TABLE events (
+  directory INTEGER NOT NULL,
+  name BLOB NOT NULL,
+  run INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  at_s INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  standing INTEGER NOT NULL,
+  algorithm TEXT,
+  digest BLOB,
+  tagged_s INTEGER,
+  tag_length INTEGER,
+  tag_mtime_ns ANY,
+  other BLOB,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (directory, name, run, number)
+) STRICT, WITHOUT ROWID",
+    "CREATE INDEX events_by_run ON events (run, what)",
+    "CREATE VIEW paths (directory, path) AS
+WITH RECURSIVE chain (id, path) AS (
+  SELECT id, '' FROM directories WHERE parent = 0
+  UNION ALL
+  SELECT d.id, chain.path || CAST(d.name AS TEXT) || '/'
+  FROM directories AS d JOIN chain ON d.parent = chain.id
+)
+SELECT id, path FROM chain",
+];
+
+/// How a catalogue of one version becomes one of the next: statements, by the version they end.
+const MIGRATIONS: &[(i64, &[&str])] = &[];
+
+/// How long a reader or a writer waits for a lock that SQLite holds for moments only.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is done with a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Tables are made.
+    Create,
+    /// Everything.
+    Write,
+    /// Reading beside a writer.
+    Read,
+    /// Reading a file that nobody can be writing to.
+    ReadFrozen,
+}
+
+/// Connects to a catalogue.
+pub(super) fn connect(path: &Path, access: Access) -> Result<Connection, Fault> {
+    let flags = match access {
+        Access::Create => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        Access::ReadFrozen => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+    };
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = match access {
+        Access::ReadFrozen => Connection::open_with_flags(frozen_uri(path), flags)?,
+        _ => Connection::open_with_flags(path, flags)?,
+    };
+    db.busy_timeout(PATIENCE)?;
+    // Otherwise SQLite plans anew for each value that a range begins with.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    db.set_prepared_statement_cache_capacity(64);
+    // A file of unknown origin must not run anything through its schema.
+    db.execute_batch(
+        "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384; \
+         PRAGMA mmap_size = 0;",
+    )?;
+    if access == Access::Create {
+        create(&db)?;
+    } else {
+        recognise(&db)?;
+    }
+    if matches!(access, Access::Create | Access::Write) {
+        bring_up(&db)?;
+        let mode: String = db.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
+        if mode != "wal" {
+            let message = format!("the file system cannot share memory (journal mode `{mode}`)");
+            return Err(Fault::new(CatalogueErrorKind::System, message));
+        }
+        db.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;")?;
+    }
+    if access != Access::Create {
+        ensure_tables(&db)?;
+    }
+    Ok(db)
+}
+
+/// Says so when a file is no catalogue, or one of a later version.
+fn recognise(db: &Connection) -> Result<(), Fault> {
+    let pragma = |name: &str| -> Result<i64, Fault> {
+        Ok(db.query_row(&format!("PRAGMA {name}"), (), |row| row.get(0))?)
+    };
+    if pragma("application_id")? != APPLICATION_ID {
+        return Err(Fault::damaged("it does not begin as a catalogue begins"));
+    }
+    let version = pragma("user_version")?;
+    if version > VERSION {
+        let message =
+            format!("the catalogue has version {version}; this program knows version {VERSION}");
+        return Err(Fault::new(CatalogueErrorKind::Newer, message));
+    }
+    if version < 1 {
+        return Err(Fault::damaged(format_args!("its version is {version}")));
+    }
+    Ok(())
+}
+
+fn create(db: &Connection) -> Result<(), Fault> {
+    db.execute_batch("PRAGMA page_size = 4096;")?;
+    let mut script = String::from("BEGIN IMMEDIATE;\n");
+    for table in TABLES {
+        script.push_str(table);
+        script.push_str(";\n");
+    }
+    script.push_str(&format!("PRAGMA application_id = {APPLICATION_ID};\n"));
+    script.push_str(&format!("PRAGMA user_version = {VERSION};\nCOMMIT;"));
+    Ok(db.execute_batch(&script)?)
+}
+
+/// Brings tables of an earlier version to this one, a version at a time, each in one transaction.
+fn bring_up(db: &Connection) -> Result<(), Fault> {
+    for (from, statements) in MIGRATIONS {
+        let version: i64 = db.query_row("PRAGMA user_version", (), |row| row.get(0))?;
+        if version == *from {
+            let next = from + 1;
+            let script = statements.join(";\n");
+            db.execute_batch(&format!(
+                "BEGIN IMMEDIATE;\n{script};\nPRAGMA user_version = {next};\nCOMMIT;"
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// Compares the tables with those that this version makes: no more, no less, no other.
+///
+/// A trigger or another index in a planted file would otherwise act whenever something is written.
+fn ensure_tables(db: &Connection) -> Result<(), Fault> {
+    let mut statement = db.prepare(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
+    )?;
+    let mut rows = statement.query(())?;
+    let mut expected: Vec<&str> = TABLES.to_vec();
+    while let Some(row) = rows.next()? {
+        let sql = row.get_ref(0)?.as_str().map_err(Fault::damaged)?;
+        let Some(at) = expected.iter().position(|table| *table == sql) else {
+            return Err(Fault::damaged("its tables are not those that this program makes"));
+        };
+        expected.swap_remove(at);
+    }
+    if expected.is_empty() { Ok(()) } else { Err(Fault::damaged("a table is missing")) }
+}
+
+/// Names a file that does not change while it is read. Any bytes may be in its path.
+fn frozen_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri + "?immutable=1"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_any_bytes_becomes_a_uri() {
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"/a b/%?#\xff.sqlite"));
+        assert_eq!(frozen_uri(path), "file:/a%20b/%25%3F%23%FF.sqlite?immutable=1");
+    }
+
+    #[test]
+    fn versions_follow_one_another() {
+        assert!(MIGRATIONS.iter().map(|(from, _)| *from).eq(1..VERSION));
+    }
+}

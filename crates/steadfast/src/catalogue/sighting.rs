@@ -1,0 +1,180 @@
+//! What a run saw of one file, and of many files of one directory.
+//!
+//! In: events. Out: [`Seen`] files in the order of their names, as many as fit a slice.
+
+use crate::monitor::{Action, FileEvent, FilePath, Subject};
+use crate::tag::Tag;
+use crate::verdict::Verdict;
+use steadfast_sys::file::{Status, Timestamp};
+
+use super::entry::{Facts, Record, Seal, Standing, seal};
+
+/// Where the tag was that a file was judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagPlace {
+    /// In the file's attribute; or nowhere, and no tag was found.
+    Attribute,
+    /// In the catalogue, since the file lacks the attribute that it could have.
+    Catalogue,
+    /// In the catalogue, on a file system without attributes.
+    CatalogueAlone,
+}
+
+/// What a run saw of one file.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting<'a> {
+    /// Where, as the user would write it.
+    pub path: &'a FilePath,
+    /// File or directory.
+    pub subject: Subject,
+    /// What the file system said at the end; `None` if the file could not be opened.
+    pub status: Option<Status>,
+    /// What became of the file, if it was judged.
+    pub verdict: Option<Verdict>,
+    /// What was done to its tag. Nothing that a dry run would have done.
+    pub action: Option<Action>,
+    /// The tag it was judged by.
+    pub stored: Option<Tag>,
+    /// The tag of its present contents, if they were read.
+    pub actual: Option<Tag>,
+    /// Where `stored` was.
+    pub place: TagPlace,
+}
+
+impl<'a> Sighting<'a> {
+    /// Makes the sighting of an event.
+    pub fn of(event: &'a FileEvent, place: TagPlace) -> Sighting<'a> {
+        Sighting {
+            path: &event.path,
+            subject: event.subject,
+            status: event.status,
+            verdict: event.verdict,
+            action: event.action,
+            stored: event.stored,
+            actual: event.actual,
+            place,
+        }
+    }
+}
+
+/// A file that was seen, as a batch keeps it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    name_start: u32,
+    name_len: u16,
+    /// What its row would be if nothing speaks against it.
+    pub(super) record: Record,
+    pub(super) verdict: Option<Verdict>,
+    pub(super) action: Option<Action>,
+    pub(super) place: TagPlace,
+    /// Whether the file system said anything; if not, `record.facts` mean nothing.
+    pub(super) has_facts: bool,
+}
+
+impl Seen {
+    /// Says whether the file was judged, or its contents read for a tag.
+    pub(super) fn is_checked(&self) -> bool {
+        self.verdict.is_some() || self.changed_tag()
+    }
+
+    /// Says whether the run set or removed the tag.
+    pub(super) fn changed_tag(&self) -> bool {
+        use Action::{Refreshed, Removed, Retagged, Tagged};
+        matches!(self.action, Some(Tagged | Retagged | Refreshed | Removed))
+    }
+}
+
+/// Files of one directory, seen and not yet settled.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    names: Vec<u8>,
+    seen: Vec<Seen>,
+    /// Whether nothing but the seal decides.
+    plain: bool,
+    checked: usize,
+}
+
+impl Batch {
+    pub(super) fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.names.clear();
+        self.seen.clear();
+        self.checked = 0;
+    }
+
+    /// Returns the last name.
+    pub(super) fn last(&self) -> Option<&[u8]> {
+        self.seen.last().map(|seen| self.name(seen))
+    }
+
+    pub(super) fn name(&self, seen: &Seen) -> &[u8] {
+        &self.names[seen.name_start as usize..][..usize::from(seen.name_len)]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Seen)> {
+        self.seen.iter().map(|seen| (self.name(seen), seen))
+    }
+
+    /// Adds a file.
+    pub(super) fn push(&mut self, name: &[u8], sighting: &Sighting<'_>) {
+        let changed = matches!(
+            sighting.action,
+            Some(Action::Tagged | Action::Retagged | Action::Refreshed | Action::Removed)
+        );
+        let tag = match sighting.action {
+            Some(Action::Removed) => None,
+            _ if changed => sighting.actual,
+            _ => sighting.stored,
+        };
+        let standing = match sighting.verdict {
+            Some(verdict) if !changed => Standing::of(verdict).unwrap_or(Standing::Fine),
+            _ => Standing::Fine,
+        };
+        let lost = sighting.place == TagPlace::Catalogue && standing.proves() && !changed;
+        let standing = if lost { Standing::TagLost } else { standing };
+        let facts = sighting.status.as_ref().map(Facts::from);
+        let seen = Seen {
+            name_start: u32::try_from(self.names.len()).expect("a batch is far below 4 GiB"),
+            name_len: u16::try_from(name.len()).expect("file names have at most 765 bytes"),
+            record: Record { facts: facts.unwrap_or(NO_FACTS), tag, standing },
+            verdict: sighting.verdict,
+            action: sighting.action,
+            place: sighting.place,
+            has_facts: facts.is_some(),
+        };
+        self.plain &= seen.has_facts && !changed && !lost;
+        if self.seen.is_empty() {
+            self.plain = seen.has_facts && !changed && !lost;
+        }
+        self.checked += usize::from(seen.is_checked());
+        self.names.extend_from_slice(name);
+        self.seen.push(seen);
+    }
+
+    /// Says whether all were judged, or none; `None` for some.
+    pub(super) fn all_checked(&self) -> Option<bool> {
+        match self.checked {
+            0 => Some(false),
+            checked if checked == self.seen.len() => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Returns the seal that rows have from which nothing differs that was seen; `None` if a seal
+    /// cannot tell.
+    pub(super) fn seal(&self, directory: i64, buffer: &mut Vec<u8>) -> Option<Seal> {
+        let sealed = self.iter().map(|(name, seen)| (name, &seen.record));
+        (self.plain || self.is_empty()).then(|| seal(directory, sealed, buffer))
+    }
+}
+
+/// Stands where the file system said nothing.
+const NO_FACTS: Facts = Facts { length: 0, mtime: EPOCH, ctime: EPOCH, inode: 0 };
+const EPOCH: Timestamp = Timestamp { seconds: 0, nanoseconds: 0 };

@@ -1,0 +1,274 @@
+//! Slices: consecutive names of one directory that are judged, sealed and read together.
+//!
+//! In: the rows of a slice, or what was seen in its place. Out: the slice's own row, and whether
+//! the two fit. A directory has at least one slice once it has files; a large one has several, so
+//! that memory is bounded. Whoever reads the rows of a slice compares them with its seal, which is
+//! how damage is recognised.
+
+use rusqlite::{Connection, Row};
+
+use super::column;
+use super::entry::{COLUMNS, Known, Record, SEAL_LEN, Seal, Standing, Sum, marks, seal};
+use super::error::Fault;
+
+/// Files in a slice when it is made.
+pub(super) const SLICE_LEN: usize = 4096;
+
+/// Files in a slice at most; then it is cut.
+pub(super) const SLICE_LEN_MAX: usize = 2 * SLICE_LEN;
+
+/// A slice's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Slice {
+    /// The name it begins with; empty for the first of its directory. It goes up to the next.
+    pub(super) first: Vec<u8>,
+    /// Files.
+    pub(super) entries: u64,
+    /// Files with a tag.
+    pub(super) tagged: u64,
+    /// Bytes of those.
+    pub(super) bytes: u64,
+    /// Files that stand otherwise than fine, and tagged ones that were judged by themselves since:
+    /// `checked_run` says all there is to say of the others.
+    pub(super) apart: u64,
+    /// The run that last judged all of its tagged files, or the earliest that any was last
+    /// judged in.
+    pub(super) checked_run: i64,
+    pub(super) marks: u32,
+    pub(super) seal: Seal,
+}
+
+const SLICE_COLUMNS: &str =
+    "directory, first, entries, tagged, bytes, apart, checked_run, marks, seal, sum";
+
+impl Slice {
+    /// Reads [`SLICE_COLUMNS`]; the directory comes first.
+    fn read(row: &Row<'_>) -> Result<(i64, Slice), Fault> {
+        let directory = column::integer(row, 0)?;
+        let first = column::bytes(row, 1, column::NAME_LEN_MAX)?.to_vec();
+        let marks = column::integer(row, 7)?;
+        let seal = column::bytes(row, 8, SEAL_LEN)?;
+        let slice = Slice {
+            first,
+            entries: column::count(row, 2)?,
+            tagged: column::count(row, 3)?,
+            bytes: column::unsigned(row, 4)?,
+            apart: column::count(row, 5)?,
+            checked_run: column::integer(row, 6)?,
+            marks: u32::try_from(marks).map_err(|_| Fault::damaged("a check value too large"))?,
+            seal: seal.try_into().map_err(|_| Fault::damaged("a seal cut short"))?,
+        };
+        slice.sum(directory).ensure(column::integer(row, 9)?, "slices")?;
+        if slice.entries > SLICE_LEN_MAX as u64 {
+            return Err(Fault::damaged("a slice that is too long"));
+        }
+        Ok((directory, slice))
+    }
+
+    /// Says whether it is the first of its directory.
+    fn leads(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    fn sum(&self, directory: i64) -> Sum {
+        let numbers =
+            [self.entries, self.tagged, self.bytes, self.apart].map(u64::cast_signed).into_iter();
+        let sum = Sum::of("slices").number(directory).bytes(&self.first);
+        let numbers = numbers.chain([self.checked_run, i64::from(self.marks)]);
+        numbers.fold(sum, Sum::number).bytes(&self.seal)
+    }
+
+    /// Writes the row.
+    pub(super) fn put(&self, db: &Connection, directory: i64) -> Result<(), Fault> {
+        let mut statement =
+            db.prepare_cached("REPLACE INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        statement.execute((
+            directory,
+            self.first.as_slice(),
+            self.entries.cast_signed(),
+            self.tagged.cast_signed(),
+            self.bytes.cast_signed(),
+            self.apart.cast_signed(),
+            self.checked_run,
+            i64::from(self.marks),
+            self.seal.as_slice(),
+            self.sum(directory).value(),
+        ))?;
+        Ok(())
+    }
+
+    /// Makes the slice of rows, and brings the rows' own runs to what the slice leaves to them.
+    pub(super) fn of(
+        directory: i64,
+        first: Vec<u8>,
+        rows: &mut [Settled],
+        buffer: &mut Vec<u8>,
+    ) -> Slice {
+        let judged = |row: &&mut Settled| row.known.record.tag.is_some() && !row.is_missing();
+        let checked_run =
+            rows.iter_mut().filter(judged).map(|row| row.last_checked).min().unwrap_or(0);
+        let (mut tagged, mut bytes, mut apart) = (0, 0_u64, 0);
+        for row in rows.iter_mut() {
+            let own = if row.last_checked > checked_run { row.last_checked } else { 0 };
+            if own > 0 && own != row.known.checked_run {
+                row.known.checked_run = own;
+                row.dirty = true;
+            }
+            let Record { tag, standing, .. } = &row.known.record;
+            apart += u64::from(own > 0 && tag.is_some() || *standing != Standing::Fine);
+            if let Some(tag) = tag {
+                tagged += 1;
+                bytes = bytes.saturating_add(tag.length);
+            }
+        }
+        let sealed = rows.iter().map(|row| (row.known.name.as_slice(), &row.known.record));
+        let seal = seal(directory, sealed, buffer);
+        Slice {
+            first,
+            entries: rows.len() as u64,
+            tagged,
+            bytes,
+            apart,
+            checked_run,
+            marks: marks(rows.iter().map(|row| &row.known)),
+            seal,
+        }
+    }
+
+    /// Compares rows with the seal over them.
+    ///
+    /// # Errors
+    /// If they are not what was sealed: bytes of the file changed by themselves.
+    pub(super) fn ensure(
+        &self,
+        directory: i64,
+        rows: &[Known],
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let sealed = rows.iter().map(|row| (row.name.as_slice(), &row.record));
+        let fits = rows.len() as u64 == self.entries
+            && marks(rows.iter()) == self.marks
+            && seal(directory, sealed, buffer) == self.seal;
+        if fits { Ok(()) } else { Err(Fault::damaged("entries do not fit the seal over them")) }
+    }
+}
+
+/// A row as a run leaves it.
+#[derive(Clone, Debug)]
+pub(super) struct Settled {
+    pub(super) known: Known,
+    /// The run that last judged it, by itself or with its slice.
+    pub(super) last_checked: i64,
+    /// Whether it is to be written.
+    pub(super) dirty: bool,
+}
+
+impl Settled {
+    fn is_missing(&self) -> bool {
+        self.known.record.standing == Standing::Missing
+    }
+
+    /// Takes a row as it was, of a slice that `slice_run` judged.
+    pub(super) fn as_was(known: Known, slice_run: i64) -> Settled {
+        let last_checked = match known.record.tag {
+            Some(_) => known.last_checked(slice_run),
+            None => known.checked_run,
+        };
+        Settled { known, last_checked, dirty: false }
+    }
+}
+
+/// Reads a directory's slices in order.
+pub(super) fn slices_of(db: &Connection, directory: i64) -> Result<Vec<Slice>, Fault> {
+    let sql = format!("SELECT {SLICE_COLUMNS} FROM slices WHERE directory = ? ORDER BY first");
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((directory,))?;
+    let mut slices = Vec::new();
+    while let Some(row) = rows.next()? {
+        slices.push(Slice::read(row)?.1);
+    }
+    if slices.is_sorted_by(|a, b| a.first < b.first) && slices.first().is_none_or(Slice::leads) {
+        return Ok(slices);
+    }
+    Err(Fault::damaged("the slices of a directory are not in order"))
+}
+
+/// A slice, and the name that the next one begins with.
+type Bounded = (Slice, Option<Vec<u8>>);
+
+/// Reads the slice that a name would be in.
+pub(super) fn slice_with(
+    db: &Connection,
+    directory: i64,
+    name: &[u8],
+) -> Result<Option<Bounded>, Fault> {
+    let sql = format!(
+        "SELECT {SLICE_COLUMNS} FROM slices WHERE directory = ? AND first <= ? \
+         ORDER BY first DESC LIMIT 1"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((directory, name))?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let slice = Slice::read(row)?.1;
+    drop(rows);
+    let next = next_first(db, directory, &slice.first)?;
+    Ok(Some((slice, next)))
+}
+
+/// Returns the name that the slice after `first` begins with.
+pub(super) fn next_first(
+    db: &Connection,
+    directory: i64,
+    first: &[u8],
+) -> Result<Option<Vec<u8>>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT first FROM slices WHERE directory = ? AND first > ? ORDER BY first LIMIT 1",
+    )?;
+    let mut rows = statement.query((directory, first))?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(column::bytes(row, 0, column::NAME_LEN_MAX)?.to_vec()))
+}
+
+/// Reads some slices that follow a place in the order of directories, whatever directory they are
+/// in.
+pub(super) fn slices_after(
+    db: &Connection,
+    after: Option<(i64, &[u8])>,
+    limit: usize,
+) -> Result<Vec<(i64, Slice)>, Fault> {
+    let sql = format!(
+        "SELECT {SLICE_COLUMNS} FROM slices WHERE (directory, first) > (?, ?) \
+         ORDER BY directory, first LIMIT ?"
+    );
+    let (directory, first) = after.unwrap_or((i64::MIN, b""));
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((directory, first, limit as i64))?;
+    let mut slices = Vec::new();
+    while let Some(row) = rows.next()? {
+        slices.push(Slice::read(row)?);
+    }
+    Ok(slices)
+}
+
+/// Reads the rows of a slice that goes up to `next`, and compares them with its seal.
+pub(super) fn rows_of(
+    db: &Connection,
+    directory: i64,
+    slice: &Slice,
+    next: Option<&[u8]>,
+    buffer: &mut Vec<u8>,
+) -> Result<Vec<Known>, Fault> {
+    let bounds = if next.is_some() { "name >= ?2 AND name < ?3" } else { "name >= ?2" };
+    let limit = slice.entries as i64 + 1;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entries WHERE directory = ?1 AND {bounds} ORDER BY name LIMIT ?4"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut found = statement.query((directory, slice.first.as_slice(), next, limit))?;
+    let mut rows = Vec::with_capacity(slice.entries as usize);
+    while let Some(row) = found.next()? {
+        rows.push(Known::read(row)?);
+    }
+    slice.ensure(directory, &rows, buffer)?;
+    Ok(rows)
+}

@@ -1,0 +1,193 @@
+//! Known files that a walk did not come upon.
+//!
+//! In: rows and subdirectories that were passed by. Out: for each file, whether it is gone or was
+//! only hidden from the walk, by a pattern, a border or a failure. Nothing is called missing here:
+//! a file may have moved to where the walk has yet to come.
+
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::file::{FileKind, Status};
+
+use super::directory::{Children, Directory, child};
+use super::entry::Known;
+use super::error::Fault;
+use super::finding::{Finding, Say};
+use super::keeper::{Keeper, Level};
+use super::slice::{rows_of, slices_of};
+
+/// Whether a file is where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// It is, or there is no telling.
+    Hidden,
+    /// It is not; something else may be in its place.
+    Gone(Option<FileKind>),
+}
+
+/// Looks whether a file is at exactly this path.
+pub(super) fn look(path: &Path) -> Presence {
+    match Status::of_link(path) {
+        Ok(status) if status.kind == FileKind::Regular => Presence::Hidden,
+        Ok(status) => Presence::Gone(Some(status.kind)),
+        Err(error) if is_absence(&error) => Presence::Gone(None),
+        Err(_) => Presence::Hidden,
+    }
+}
+
+/// Says whether an error means that nothing has the name.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// A directory that was passed by, and how its files are to be taken.
+struct Passed {
+    directory: Directory,
+    path: PathBuf,
+    /// Whether it is known to be gone, with all that was in it.
+    gone: bool,
+}
+
+impl Keeper {
+    /// Settles a known file that did not come by.
+    pub(super) fn meet_unvisited(&mut self, level: &mut Level, row: &Known) -> Result<(), Fault> {
+        if !level.walked {
+            return self.cover(level, &row.name, false);
+        }
+        let listed = !self.troubled.contains(&level.relative);
+        let path = level.relative.join(OsStr::from_bytes(&row.name));
+        let gone = listed && look(&self.catalogue.root.join(path)) != Presence::Hidden;
+        if gone {
+            self.note_absent(level.id, row)?;
+        }
+        self.cover(level, &row.name, gone)
+    }
+
+    /// Passes known subdirectories up to `name` and returns the one of that name; all of them
+    /// without a name.
+    pub(super) fn pass_children(
+        &mut self,
+        level: &mut Level,
+        name: Option<&[u8]>,
+        say: &mut Say<'_>,
+    ) -> Result<Option<Directory>, Fault> {
+        if level.id == 0 {
+            return Ok(None);
+        }
+        if !level.walked {
+            return name.map_or(Ok(None), |name| child(self.db(), level.id, name));
+        }
+        while let Some(next) = level.children.peek(&self.catalogue.db)? {
+            match name.map(|name| next.name.as_slice().cmp(name)) {
+                Some(Ordering::Greater) => break,
+                Some(Ordering::Equal) => return level.children.next(&self.catalogue.db),
+                Some(Ordering::Less) | None => {}
+            }
+            let Some(passed) = level.children.next(&self.catalogue.db)? else { break };
+            // What this run came upon first has come by.
+            if passed.id <= self.known_directory {
+                level.complete &= self.pass(passed, &level.relative, say)?;
+            }
+        }
+        // A directory may come by again: when it was given by itself as well.
+        name.map_or(Ok(None), |name| child(self.db(), level.id, name))
+    }
+
+    /// Looks for the files beneath a directory that did not come by; says whether none is hidden.
+    fn pass(
+        &mut self,
+        directory: Directory,
+        above: &Path,
+        say: &mut Say<'_>,
+    ) -> Result<bool, Fault> {
+        let path = above.join(OsStr::from_bytes(&directory.name));
+        let mut complete = true;
+        let mut stack = vec![Passed { directory, path, gone: false }];
+        while let Some(Passed { directory, path, gone }) = stack.pop() {
+            let gone = match self.presence_of(&directory, &path, gone) {
+                Some(gone) => gone,
+                None => {
+                    let entries = self.entries_beneath(directory.id)?;
+                    complete &= entries == 0;
+                    if entries > 0 && self.is_unmounted(&directory, &path) {
+                        self.say(say, Finding::Unmounted { path, entries });
+                    }
+                    continue;
+                }
+            };
+            complete &= self.pass_files(directory.id, &path, gone)?;
+            let mut children = Children::of(directory.id);
+            while let Some(directory) = children.next(&self.catalogue.db)? {
+                let path = path.join(OsStr::from_bytes(&directory.name));
+                stack.push(Passed { directory, path, gone });
+            }
+        }
+        Ok(complete)
+    }
+
+    /// Says whether a directory is gone; `None` if nothing can be told of what is in it, or is to
+    /// be said of it here.
+    fn presence_of(&self, directory: &Directory, path: &Path, gone: bool) -> Option<bool> {
+        let elsewhere = self.scope.begins_at(path) || self.troubled.contains(path);
+        if elsewhere || self.is_unmounted(directory, path) {
+            return None;
+        }
+        if gone {
+            return Some(true);
+        }
+        match Status::of_link(&self.catalogue.root.join(path)) {
+            Ok(status) if status.kind == FileKind::Directory => Some(false),
+            // Its files may be found through a link; each is looked for by itself.
+            Ok(_) => Some(false),
+            Err(error) if is_absence(&error) => Some(true),
+            Err(_) => None,
+        }
+    }
+
+    /// Says whether a directory used to be another volume and is one no more.
+    fn is_unmounted(&self, directory: &Directory, path: &Path) -> bool {
+        let status = || Status::of_link(&self.catalogue.root.join(path));
+        directory.mounted
+            && match status() {
+                Ok(status) => Some(status.device) == self.root_device,
+                Err(error) => is_absence(&error),
+            }
+    }
+
+    /// Looks for the files of one directory; says whether none is hidden.
+    fn pass_files(&mut self, directory: i64, path: &Path, gone: bool) -> Result<bool, Fault> {
+        let mut complete = true;
+        let slices = slices_of(self.db(), directory)?;
+        for (at, slice) in slices.iter().enumerate().filter(|(_, slice)| slice.entries > 0) {
+            let next = slices.get(at + 1).map(|next| next.first.as_slice());
+            let db = &self.catalogue.db;
+            for row in rows_of(db, directory, slice, next, &mut self.buffer)? {
+                let file = || self.catalogue.root.join(path).join(OsStr::from_bytes(&row.name));
+                if gone || look(&file()) != Presence::Hidden {
+                    self.note_absent(directory, &row)?;
+                } else {
+                    complete = false;
+                }
+            }
+        }
+        Ok(complete)
+    }
+
+    /// Counts the known files beneath a directory.
+    fn entries_beneath(&self, directory: i64) -> Result<u64, Fault> {
+        let mut entries = 0;
+        let mut stack = vec![directory];
+        while let Some(directory) = stack.pop() {
+            let slices = slices_of(self.db(), directory)?;
+            entries += slices.iter().map(|slice| slice.entries).sum::<u64>();
+            let mut children = Children::of(directory);
+            while let Some(child) = children.next(self.db())? {
+                stack.push(child.id);
+            }
+        }
+        Ok(entries)
+    }
+}

@@ -1,0 +1,154 @@
+//! Whether a catalogue holds together: SQLite's own check, and every seal and check value of ours.
+//!
+//! In: a catalogue. Out: what was looked at, and what is wrong.
+
+use rusqlite::Connection;
+
+use super::column;
+use super::directory::{Children, ROOT, directory, ensure_all};
+use super::error::Fault;
+use super::history::{read_event, select_events};
+use super::records::reading;
+use super::slice::{next_first, rows_of, slices_after};
+use super::{Catalogue, CatalogueError, runs};
+
+/// Problems that are named; more are the same trouble.
+const PROBLEMS_MAX: usize = 100;
+
+/// Slices that are looked at in one go.
+const PAGE_LEN: usize = 256;
+
+/// What looking through a catalogue came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// Directories that were looked at.
+    pub directories: u64,
+    /// Files.
+    pub entries: u64,
+    /// Events.
+    pub events: u64,
+    /// Runs.
+    pub runs: u64,
+    /// What is wrong, at most a hundred lower-case fragments.
+    pub problems: Vec<String>,
+}
+
+impl Verification {
+    /// Says whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn note(&mut self, fault: &Fault) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(fault.message().to_owned());
+        }
+    }
+}
+
+impl Catalogue {
+    /// Looks at everything that is in the catalogue.
+    ///
+    /// # Errors
+    /// If it cannot be read at all; what is damaged is among the problems.
+    pub fn verify(&self) -> Result<Verification, CatalogueError> {
+        let mut verification = Verification::default();
+        let parts = [pages, directories, entries, events, records];
+        let looked = reading(&self.db, || {
+            for part in parts {
+                match part(&self.db, &mut verification) {
+                    Err(fault) if fault.is_damage() => verification.note(&fault),
+                    other => other?,
+                }
+            }
+            Ok(())
+        });
+        looked.map_err(|fault| self.wrong(fault))?;
+        Ok(verification)
+    }
+}
+
+/// SQLite's own look at its pages and indexes.
+fn pages(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+    let mut statement = db.prepare("PRAGMA integrity_check(100)")?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        let text: String = row.get(0)?;
+        if text != "ok" {
+            verification.note(&Fault::damaged(text.trim()));
+        }
+    }
+    Ok(())
+}
+
+fn directories(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+    ensure_all(db)?;
+    let mut stack = vec![ROOT];
+    while let Some(id) = stack.pop() {
+        verification.directories += 1;
+        let mut children = Children::of(id);
+        while let Some(child) = children.next(db)? {
+            stack.push(child.id);
+        }
+    }
+    let known: i64 = db.query_row("SELECT count(*) FROM directories", (), |row| row.get(0))?;
+    if known.cast_unsigned() != verification.directories {
+        return Err(Fault::damaged("some directories cannot be reached from the root"));
+    }
+    Ok(())
+}
+
+fn entries(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+    let mut buffer = Vec::new();
+    let mut after: Option<(i64, Vec<u8>)> = None;
+    loop {
+        let place = after.as_ref().map(|(directory, first)| (*directory, first.as_slice()));
+        let page = slices_after(db, place, PAGE_LEN)?;
+        for (id, slice) in &page {
+            directory(db, *id)?;
+            let next = next_first(db, *id, &slice.first)?;
+            match rows_of(db, *id, slice, next.as_deref(), &mut buffer) {
+                Ok(rows) => verification.entries += rows.len() as u64,
+                Err(fault) if fault.is_damage() => verification.note(&fault),
+                Err(fault) => return Err(fault),
+            }
+        }
+        let Some((id, slice)) = page.into_iter().last() else { break };
+        after = Some((id, slice.first));
+    }
+    let known: i64 = db.query_row("SELECT count(*) FROM entries", (), |row| row.get(0))?;
+    if verification.is_sound() && known.cast_unsigned() != verification.entries {
+        return Err(Fault::damaged("some files are in no slice"));
+    }
+    Ok(())
+}
+
+fn events(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+    let mut statement = db.prepare(&select_events("1"))?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        read_event(row, |_| ())?;
+        verification.events += 1;
+    }
+    Ok(())
+}
+
+fn records(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+    runs::ensure_slices(db)?;
+    runs::ensure_past(db)?;
+    let runs = runs::before(db, i64::MAX, -1)?;
+    verification.runs = runs.len() as u64;
+    let mut statement = db.prepare(
+        "SELECT directory, run, first, last, beneath FROM coverage \
+         WHERE run NOT IN (SELECT id FROM runs) \
+         OR directory NOT IN (SELECT id FROM directories) LIMIT 1",
+    )?;
+    let mut rows = statement.query(())?;
+    match rows.next()? {
+        Some(row) => {
+            let run = column::integer(row, 1)?;
+            Err(Fault::damaged(format_args!("coverage of run {run} is of nothing known")))
+        }
+        None => Ok(()),
+    }
+}

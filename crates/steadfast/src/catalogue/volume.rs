@@ -1,0 +1,148 @@
+//! Which volume a tree is on, so that another one in its place, or none, is not taken for a mass
+//! deletion.
+//!
+//! In: an open root. Out: its identity, or the reason why the root is not the tree's.
+
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use steadfast_sys::file::{Dir, File, FileKind, Status};
+
+use super::directory::{Paths, ROOT};
+use super::error::{CatalogueErrorKind, Fault};
+use super::{column, meta, place};
+
+/// What tells volumes apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// The file system's name, as in "ext4".
+    pub file_system: String,
+    /// Its identifier. Some systems number volumes anew with each mount.
+    pub id: u64,
+    /// The inode of the tree's root.
+    pub root_inode: u64,
+}
+
+/// Entries that are looked at if the identifier does not fit.
+const SAMPLE_LEN: i64 = 32;
+
+impl Volume {
+    /// Looks at a tree's root.
+    pub(super) fn of(root: &Path) -> Result<Volume, Fault> {
+        let facts = File::open(root).and_then(|file| {
+            let status = file.status()?;
+            if status.kind != FileKind::Directory {
+                return Err(std::io::ErrorKind::NotADirectory.into());
+            }
+            Ok((file.file_system()?, file.volume_id()?, status.inode))
+        });
+        let (file_system, id, root_inode) = facts.map_err(|error| {
+            let message = format!("its root `{}` cannot be opened: {error}", root.display());
+            Fault::new(CatalogueErrorKind::EmptyRoot, message)
+        })?;
+        Ok(Volume { file_system: file_system.name, id, root_inode })
+    }
+
+    pub(super) fn load(db: &Connection) -> Result<Volume, Fault> {
+        Ok(Volume {
+            file_system: meta::text(db, "file_system")?,
+            id: meta::integer(db, "volume")?.cast_unsigned(),
+            root_inode: meta::integer(db, "root_inode")?.cast_unsigned(),
+        })
+    }
+
+    pub(super) fn store(&self, db: &Connection) -> Result<(), Fault> {
+        meta::put(db, "file_system", self.file_system.as_str())?;
+        meta::put(db, "volume", self.id.cast_signed())?;
+        meta::put(db, "root_inode", self.root_inode.cast_signed())
+    }
+}
+
+/// What looking at a root found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recognised {
+    /// The volume is the one of before.
+    Same,
+    /// The volume has another identifier and the same files: it was numbered anew.
+    Renumbered,
+}
+
+/// Says whether the tree at `root` is the one that the catalogue is of.
+///
+/// # Errors
+/// If it is another, or empty although it should not be, with words that say what to do.
+pub(super) fn recognise(db: &Connection, root: &Path) -> Result<Recognised, Fault> {
+    let found = Volume::of(root)?;
+    let expected = Volume::load(db)?;
+    if total(db)? > 0 && is_empty(root)? {
+        let message = format!(
+            "its root `{}` is empty, although the catalogue knows files there: is something not \
+             mounted?",
+            root.display()
+        );
+        return Err(Fault::new(CatalogueErrorKind::EmptyRoot, message));
+    }
+    if found == expected {
+        return Ok(Recognised::Same);
+    }
+    if found.file_system == expected.file_system && has_same_files(db, root)? {
+        return Ok(Recognised::Renumbered);
+    }
+    let message = format!(
+        "its root `{}` is on another volume ({} {:x}, inode {}) than the tree that the catalogue \
+         is of ({} {:x}, inode {}): mount the right one, or bind the catalogue to this one if the \
+         tree was copied here",
+        root.display(),
+        found.file_system,
+        found.id,
+        found.root_inode,
+        expected.file_system,
+        expected.id,
+        expected.root_inode
+    );
+    Err(Fault::new(CatalogueErrorKind::OtherVolume, message))
+}
+
+/// Files that the catalogue knows.
+pub(super) fn total(db: &Connection) -> Result<u64, Fault> {
+    let total: Option<i64> =
+        db.query_row("SELECT sum(entries) FROM slices", (), |row| row.get(0))?;
+    u64::try_from(total.unwrap_or(0)).map_err(|_| Fault::damaged("a negative number of files"))
+}
+
+/// Says whether a directory holds nothing but a catalogue, or what every new volume has.
+fn is_empty(root: &Path) -> Result<bool, Fault> {
+    let unreadable = |error| Fault::io("list its root", &error);
+    let dir = Dir::open(root).map_err(unreadable)?;
+    let mut empty = true;
+    dir.entries(&mut |entry| {
+        let ours = entry.name.as_bytes() == place::FOLDER.as_bytes();
+        empty = ours || entry.name.as_bytes() == b"lost+found";
+        if empty { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })
+    .map_err(unreadable)?;
+    Ok(empty)
+}
+
+/// Says whether some files are where they were, in the inodes in which they were.
+fn has_same_files(db: &Connection, root: &Path) -> Result<bool, Fault> {
+    let mut paths = Paths::default();
+    let mut statement = db.prepare(
+        "SELECT directory, name, inode, length FROM entries WHERE directory >= ? LIMIT ?",
+    )?;
+    let mut rows = statement.query((ROOT, SAMPLE_LEN))?;
+    let (mut looked_at, mut same) = (0, 0);
+    while let Some(row) = rows.next()? {
+        let directory = column::integer(row, 0)?;
+        let path = root.join(paths.file(db, directory, column::name(row, 1)?)?);
+        let known = (column::unsigned(row, 2)?, column::unsigned(row, 3)?);
+        looked_at += 1;
+        if let Ok(status) = Status::of_link(&path) {
+            same += u32::from((status.inode, status.length) == known);
+        }
+    }
+    Ok(same > 0 && 2 * same >= looked_at)
+}

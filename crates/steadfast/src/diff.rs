@@ -1,0 +1,189 @@
+//! Is one tree a faithful copy of another? Two walks, merged path by path.
+//!
+//! In: two directories. Out: a [`Pair`] for each path that either has, and a [`DiffSummary`]. By
+//! recorded tags, which reads attributes and status only, or by reading both sides. Each side is a
+//! source of entries in path order; a tree is one, whatever else knows paths and digests can be
+//! another. Writes nothing. Specified in `docs/diff.md`.
+
+mod compare;
+mod links;
+mod merge;
+mod moves;
+mod pair;
+mod source;
+mod tree;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use steadfast_sys::file::{FileKind, Status};
+
+pub use pair::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
+
+use crate::error::Error;
+use crate::monitor::{Notice, Progress};
+use crate::run::{Options, ReadFrom};
+use crate::walk::Excludes;
+use merge::{Ended, Merge};
+use source::Source as _;
+use tree::{Means, Tree};
+
+/// Which trees to compare, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Trees {
+    /// The directory that is copied from, A.
+    pub here: PathBuf,
+    /// The directory that is to be a copy, B.
+    pub there: PathBuf,
+    /// Whether to read both sides instead of believing their tags.
+    pub read: bool,
+    /// Patterns of what to leave out on both sides, in the syntax of `.gitignore`.
+    pub excludes: Vec<String>,
+    /// Whether to stay on the file system of each directory.
+    pub one_file_system: bool,
+}
+
+/// Listens to a comparison. Calls come from the thread that asked for it, one at a time.
+pub trait DiffMonitor {
+    /// Hears of one path: in path order, except for what is only on one side and for moves.
+    fn pair(&mut self, pair: &Pair);
+
+    /// Hears of a circumstance.
+    fn notice(&mut self, notice: &Notice);
+
+    /// Hears how far the comparison is, about ten times a second.
+    fn progress(&mut self, progress: &Progress) {
+        let _ = progress;
+    }
+}
+
+/// Compares two trees.
+///
+/// Of `options`, those that say what is written or required play no part. Trouble with single
+/// files is in the pairs and in the summary's exit status.
+///
+/// # Errors
+/// If a side is no directory, both are the same, an option makes no sense, or the system does not
+/// give what the whole comparison needs.
+pub fn diff(
+    trees: &Trees,
+    options: &Options,
+    monitor: &mut dyn DiffMonitor,
+) -> Result<DiffSummary, Error> {
+    let start = Instant::now();
+    ensure_two_directories(trees)?;
+    let excludes = Arc::new(Excludes::new(&trees.excludes)?);
+    let means = Means::of(trees, options, &excludes)?;
+    let mut here = Tree::start(&trees.here, &means)?;
+    let mut there = Tree::start(&trees.there, &means)?;
+    let summary = DiffSummary {
+        read: trees.read,
+        algorithm: trees.read.then_some(means.algorithm()),
+        workers: means.workers(),
+        backend: means.backend(),
+        engine: means.engine_name(),
+        ..DiffSummary::default()
+    };
+    let mut teller = Teller { summary, monitor, stop: &options.stop, start, told: start };
+    let mut merge = Merge::new(&mut here, &mut there);
+    let ended = merge.run(&mut teller)?;
+    let mut notices = merge.finish(&mut teller);
+    let whole = ended == Ended::Whole;
+    let skipped = [here.skipped(), there.skipped()];
+    if whole && skipped.iter().any(|skipped| skipped.symlinks + skipped.special > 0) {
+        links::compare(trees, &excludes, &mut teller);
+    }
+    for tree in [&here, &there] {
+        notices.extend(tree.notices(whole));
+    }
+    notices.extend(notice_of_origin(options, &teller.summary));
+    notices.extend(means.notice());
+    for (at, notice) in notices.iter().enumerate() {
+        if !notices[..at].contains(notice) {
+            teller.monitor.notice(notice);
+        }
+    }
+    let Teller { mut summary, .. } = teller;
+    if whole && (summary.files_here == 0 || summary.files_there == 0) {
+        summary.raise_status(2);
+    }
+    [summary.skipped_here, summary.skipped_there] = skipped;
+    summary.bytes = here.bytes() + there.bytes();
+    summary.interrupted = !whole || options.stop.load(Ordering::Relaxed);
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// Takes pairs to the monitor and into the summary, and watches the clock.
+struct Teller<'a> {
+    summary: DiffSummary,
+    monitor: &'a mut dyn DiffMonitor,
+    stop: &'a AtomicBool,
+    start: Instant,
+    /// When progress was last told.
+    told: Instant,
+}
+
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+impl Teller<'_> {
+    fn tell(&mut self, pair: &Pair) {
+        self.summary.count(pair);
+        self.monitor.pair(pair);
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Tells progress if it is time; `bytes` asks how many were read.
+    fn progress(&mut self, bytes: impl FnOnce() -> u64) {
+        if self.told.elapsed() < PROGRESS_EVERY {
+            return;
+        }
+        self.told = Instant::now();
+        let summary = &self.summary;
+        self.monitor.progress(&Progress {
+            files: summary.files_here.max(summary.files_there),
+            bytes: bytes(),
+            elapsed_ns: self.start.elapsed().as_nanos() as u64,
+            ..Progress::default()
+        });
+    }
+}
+
+/// Refuses what could only end in a wrong answer: a missing side, or a tree compared with itself.
+fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
+    let look = |path: &Path| match Status::of(path) {
+        Ok(status) if status.kind == FileKind::Directory => Ok((status.device, status.inode)),
+        Ok(_) => Err(Error::usage("not a directory").at(path)),
+        Err(error) => Err(Error::system("open", error).at(path)),
+    };
+    if look(&trees.here)? == look(&trees.there)? {
+        let error = "the same directory as the other one: that proves nothing";
+        return Err(Error::usage(error).at(&trees.there));
+    }
+    Ok(())
+}
+
+/// Says so when the medium was asked for and the page cache answered.
+fn notice_of_origin(options: &Options, summary: &DiffSummary) -> Option<Notice> {
+    let files = summary.files_from_cache;
+    (options.read_from == ReadFrom::Media && files > 0).then(|| {
+        let text = format!(
+            "the contents of {files} files cannot be said to come from the medium: the file \
+             system reads them through the page cache, or does not tell"
+        );
+        Notice { path: None, text }
+    })
+}
+
+/// Makes the error of a comparison whose threads did not tell all: never look as if all were well.
+fn defect() -> Error {
+    let reason = "a thread failed, or a file was lost on the way: this is a defect";
+    Error::system("finish the comparison", io::Error::other(reason))
+}

@@ -1,0 +1,235 @@
+//! Two files at one path → how they differ. A table, and pure.
+//!
+//! In: what is known of each. Out: a [`Difference`], and why, if it is unknown. Specified in
+//! `docs/diff.md`. Knows nothing of trees or order.
+
+use steadfast_sys::file::Timestamp;
+
+use super::pair::{Difference, Doubt, Kind, Pair, Side};
+use crate::tag::Tag;
+use crate::verdict::{Reading, Stored, Verdict};
+
+/// Compares the files that both sides have at one path.
+pub(super) fn pair(path: std::path::PathBuf, here: Box<Side>, there: Box<Side>) -> Pair {
+    let (difference, doubt) = compare(&here, &there);
+    let same = difference == Difference::Same || difference == Difference::TagLost;
+    Pair {
+        path,
+        moved_to: None,
+        kind: Kind::File,
+        difference,
+        doubt,
+        times_differ: same && times_differ(&here, &there),
+        here: Some(here),
+        there: Some(there),
+    }
+}
+
+fn compare(here: &Side, there: &Side) -> (Difference, Option<Doubt>) {
+    if here.trouble.is_some() || there.trouble.is_some() {
+        return (Difference::Unreadable, None);
+    }
+    if here.length.zip(there.length).is_some_and(|(here, there)| here != there) {
+        return (Difference::Different, None);
+    }
+    match (&here.actual, &there.actual) {
+        (Some(a), Some(b)) if a.algorithm != b.algorithm => unknown(Doubt::Algorithms),
+        (Some(a), Some(b)) if !a.same_contents(b) => (Difference::Different, None),
+        (Some(_), Some(_)) if tag_is_lost(here, there) => (Difference::TagLost, None),
+        (Some(_), Some(_)) => (Difference::Same, None),
+        _ => by_tags(here, there),
+    }
+}
+
+fn by_tags(here: &Side, there: &Side) -> (Difference, Option<Doubt>) {
+    if tag_is_lost(here, there) {
+        return (Difference::TagLost, None);
+    }
+    let one_file = here.identity.is_some() && here.identity == there.identity;
+    let empty = here.length == Some(0) && there.length == Some(0);
+    if one_file || empty {
+        return (Difference::Same, None);
+    }
+    if here.tag_trouble.is_some() || there.tag_trouble.is_some() {
+        return (Difference::Unreadable, None);
+    }
+    match (&here.tag, &there.tag) {
+        (None, None) => unknown(Doubt::NoTags),
+        (None, Some(_)) => unknown(Doubt::NoTagHere),
+        (Some(tag), _) if !describes(tag, here) => unknown(Doubt::StaleHere),
+        (_, Some(tag)) if !describes(tag, there) => unknown(Doubt::StaleThere),
+        (Some(a), Some(b)) if a.algorithm != b.algorithm => unknown(Doubt::Algorithms),
+        (Some(a), Some(b)) if a.same_contents(b) => (Difference::Same, None),
+        _ => (Difference::Different, None),
+    }
+}
+
+fn unknown(doubt: Doubt) -> (Difference, Option<Doubt>) {
+    (Difference::Unknown, Some(doubt))
+}
+
+fn tag_is_lost(here: &Side, there: &Side) -> bool {
+    here.tag.is_some() && there.tag.is_none() && there.tag_trouble.is_none()
+}
+
+/// Says whether a tag is of the contents that the file has now, as far as its status tells.
+fn describes(tag: &Tag, side: &Side) -> bool {
+    side.length == Some(tag.length) && side.mtime.is_some_and(|mtime| bears(mtime, tag.mtime, tag))
+}
+
+/// Returns what a side is known to hold: what was read, or else what a tag that fits it says.
+pub(super) fn contents_of(side: &Side) -> Option<&Tag> {
+    match (&side.trouble, &side.actual, &side.tag) {
+        (Some(_), ..) => None,
+        (None, Some(actual), _) => Some(actual),
+        (None, None, Some(tag)) if describes(tag, side) => Some(tag),
+        _ => None,
+    }
+}
+
+/// Says whether modification times differ by more than what a coarser file system cuts off, on
+/// either side.
+fn times_differ(here: &Side, there: &Side) -> bool {
+    let (Some(a), Some(b)) = (here.mtime, there.mtime) else { return false };
+    let any = [&here.actual, &here.tag, &there.actual, &there.tag].into_iter().flatten().next();
+    match any {
+        Some(tag) => !bears(a, b, tag) && !bears(b, a, tag),
+        None => a != b,
+    }
+}
+
+/// Says whether a file's time is the recorded one, as the verdicts of a check have it: to the
+/// nanosecond, or as a coarser file system keeps it.
+fn bears(mtime: Timestamp, recorded: Timestamp, any: &Tag) -> bool {
+    let (stored, now) = (Tag { mtime: recorded, ..*any }, Tag { mtime, ..*any });
+    Verdict::of(Stored::Tag(&stored), Reading::Whole(&now)) == Verdict::Intact
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor::Trouble;
+    use steadfast_digest::{Algorithm, Digest};
+
+    fn tag(content: u8, length: u64, mtime_ns: i128) -> Tag {
+        Tag {
+            algorithm: Algorithm::Sha256,
+            digest: Digest::from_slice(&[content; 32]).unwrap(),
+            length,
+            mtime: Timestamp::from_nanoseconds(mtime_ns),
+            tagged: Timestamp::default(),
+        }
+    }
+
+    /// A file with a tag that fits it.
+    fn tagged(content: u8, length: u64, mtime_ns: i128) -> Side {
+        let tag = tag(content, length, mtime_ns);
+        Side { length: Some(length), mtime: Some(tag.mtime), tag: Some(tag), ..Side::default() }
+    }
+
+    fn untagged(length: u64) -> Side {
+        Side { tag: None, ..tagged(0, length, 5) }
+    }
+
+    fn read(content: u8, side: Side) -> Side {
+        let length = side.length.unwrap();
+        Side { actual: Some(tag(content, length, 5)), ..side }
+    }
+
+    fn damaged(side: Side) -> Side {
+        let trouble = Trouble { doing: "read the tag", reason: "damaged".to_owned() };
+        Side { tag: None, tag_trouble: Some(trouble), ..side }
+    }
+
+    fn unreadable(side: Side) -> Side {
+        let trouble = Trouble { doing: "open", reason: "permission denied".to_owned() };
+        Side { trouble: Some(trouble), ..side }
+    }
+
+    #[test]
+    fn by_recorded_tags() {
+        let stale = |content, length| Side {
+            mtime: Some(Timestamp::from_nanoseconds(99_000_000_000)),
+            ..tagged(content, length, 5)
+        };
+        let blake = |side: Side| {
+            let algorithm = Algorithm::Blake3;
+            Side { tag: side.tag.map(|tag| Tag { algorithm, ..tag }), ..side }
+        };
+        let other_inode = |side: Side, inode| Side { identity: Some((1, inode)), ..side };
+        let rows = [
+            (tagged(1, 9, 5), tagged(1, 9, 5), Difference::Same, None),
+            (tagged(1, 9, 5), tagged(2, 9, 5), Difference::Different, None),
+            (tagged(1, 9, 5), tagged(1, 8, 5), Difference::Different, None),
+            (untagged(9), untagged(8), Difference::Different, None),
+            (stale(1, 9), stale(1, 8), Difference::Different, None),
+            (tagged(1, 9, 5), untagged(9), Difference::TagLost, None),
+            (stale(1, 9), untagged(9), Difference::TagLost, None),
+            (untagged(9), untagged(9), Difference::Unknown, Some(Doubt::NoTags)),
+            (untagged(9), tagged(1, 9, 5), Difference::Unknown, Some(Doubt::NoTagHere)),
+            (stale(1, 9), tagged(1, 9, 5), Difference::Unknown, Some(Doubt::StaleHere)),
+            (tagged(1, 9, 5), stale(1, 9), Difference::Unknown, Some(Doubt::StaleThere)),
+            (tagged(1, 9, 5), blake(tagged(1, 9, 5)), Difference::Unknown, Some(Doubt::Algorithms)),
+            (untagged(0), untagged(0), Difference::Same, None),
+            (tagged(1, 0, 5), untagged(0), Difference::TagLost, None),
+            (other_inode(untagged(9), 7), other_inode(untagged(9), 7), Difference::Same, None),
+            (damaged(untagged(9)), tagged(1, 9, 5), Difference::Unreadable, None),
+            (tagged(1, 9, 5), damaged(untagged(9)), Difference::Unreadable, None),
+            (tagged(1, 9, 5), damaged(untagged(8)), Difference::Different, None),
+            (unreadable(untagged(9)), untagged(8), Difference::Unreadable, None),
+        ];
+        for (number, (here, there, difference, doubt)) in rows.iter().enumerate() {
+            assert_eq!(compare(here, there), (*difference, *doubt), "row {number}");
+        }
+    }
+
+    #[test]
+    fn by_reading() {
+        let rows = [
+            (read(1, untagged(9)), read(1, untagged(9)), Difference::Same),
+            (read(1, untagged(9)), read(2, untagged(9)), Difference::Different),
+            (read(1, untagged(9)), read(1, untagged(8)), Difference::Different),
+            (read(1, tagged(1, 9, 5)), read(1, untagged(9)), Difference::TagLost),
+            (read(1, tagged(1, 9, 5)), read(2, untagged(9)), Difference::Different),
+            (read(1, untagged(9)), read(1, tagged(7, 9, 5)), Difference::Same),
+            (read(1, tagged(1, 9, 5)), read(1, damaged(untagged(9))), Difference::Same),
+            (read(1, untagged(9)), unreadable(untagged(9)), Difference::Unreadable),
+        ];
+        for (number, (here, there, difference)) in rows.iter().enumerate() {
+            assert_eq!(compare(here, there).0, *difference, "row {number}");
+        }
+    }
+
+    #[test]
+    fn times_are_told_and_coarser_clocks_forgiven() {
+        let differ = |a, b| {
+            let pair = pair("f".into(), Box::new(tagged(1, 9, a)), Box::new(tagged(1, 9, b)));
+            assert_eq!(pair.difference, Difference::Same);
+            pair.times_differ
+        };
+        assert!(!differ(5_123_456_789, 5_123_456_789));
+        assert!(!differ(5_123_456_789, 5_000_000_000), "B keeps whole seconds");
+        assert!(!differ(5_000_000_000, 5_123_456_789), "A does");
+        assert!(differ(5_123_456_789, 9_123_456_789));
+    }
+
+    #[test]
+    fn a_tag_on_a_coarser_clock_still_describes_its_file() {
+        let mut there = tagged(1, 9, 5_123_456_789);
+        there.mtime = Some(Timestamp::from_nanoseconds(5_123_456_700));
+        assert_eq!(compare(&tagged(1, 9, 5_123_456_789), &there), (Difference::Same, None));
+    }
+
+    #[test]
+    fn statuses_outrank_as_they_should() {
+        let copy = |verdict| {
+            let side = Side { verdict, ..read(1, tagged(1, 9, 5)) };
+            pair("f".into(), Box::new(side.clone()), Box::new(side))
+        };
+        assert_eq!(copy(Some(Verdict::Intact)).exit_status(), 0);
+        assert_eq!(copy(Some(Verdict::Corrupt)).exit_status(), 1);
+        let here = Box::new(read(1, untagged(9)));
+        let doubtful = pair("f".into(), here.clone(), Box::new(read(1, damaged(untagged(9)))));
+        assert_eq!((doubtful.difference, doubtful.exit_status()), (Difference::Same, 2));
+    }
+}

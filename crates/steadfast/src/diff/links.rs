@@ -1,0 +1,158 @@
+//! What is no file: links, pipes, sockets and devices that only one side has, or that differ.
+//!
+//! In: two directories. Out: a pair for each name that is not alike on both sides. Lists
+//! directories once more, by name beneath open ones; opens nothing else and follows no link. A
+//! directory that cannot be opened was told of by the walk and is passed by here.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::file::{Dir, FileKind};
+
+use super::merge::only_of;
+use super::moves::Where;
+use super::pair::{Difference, Kind, Pair, Side};
+use super::{Teller, Trees};
+use crate::walk::Excludes;
+
+/// Compares what the walks passed by.
+pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_>) {
+    let (Ok(here), Ok(there)) = (Dir::open(&trees.here), Dir::open(&trees.there)) else { return };
+    let device = |dir: &Dir| dir.status().map(|status| status.device).ok();
+    let devices = trees.one_file_system.then(|| (device(&here), device(&there)));
+    let mut stack = vec![Level::list(Some(here), Some(there), PathBuf::new(), excludes)];
+    while let Some(level) = stack.last_mut() {
+        if teller.stopped() {
+            return;
+        }
+        let Some((name, (here, there))) = level.names.pop_first() else {
+            stack.pop();
+            continue;
+        };
+        let path = level.path.join(&name);
+        for (side, one, other) in [(Where::Here, here, there), (Where::There, there, here)] {
+            match (kind_of(one), kind_of(other)) {
+                (Some(kind), Some(same)) if kind == same && side == Where::Here => {
+                    if kind == Kind::Symlink && names_another(trees, &path) {
+                        teller.tell(&alone(path.clone(), kind, Difference::Different));
+                    }
+                }
+                (Some(kind), Some(same)) if kind == same => {}
+                (Some(kind), _) => teller.tell(&alone(path.clone(), kind, only_of(side))),
+                (None, _) => {}
+            }
+        }
+        let inner = level.enter(&name, here, there, devices);
+        if let Some((here, there)) = inner {
+            stack.push(Level::list(here, there, path, excludes));
+        }
+    }
+}
+
+/// One directory on both sides, or on one.
+struct Level {
+    here: Option<Dir>,
+    there: Option<Dir>,
+    path: PathBuf,
+    names: Names,
+}
+
+/// Names that are no regular file on one side at least, and what they are on each.
+type Names = BTreeMap<OsString, (Option<FileKind>, Option<FileKind>)>;
+
+type Devices = Option<(Option<u64>, Option<u64>)>;
+
+impl Level {
+    fn list(here: Option<Dir>, there: Option<Dir>, path: PathBuf, excludes: &Excludes) -> Level {
+        let mut names = BTreeMap::new();
+        for (side, dir) in [(Where::Here, &here), (Where::There, &there)] {
+            let listed = dir.as_ref().map(|dir| list(dir, side, &path, excludes, &mut names));
+            if matches!(listed, Some(Err(_))) {
+                // Names that one side did not tell would seem to be the other's alone.
+                names.clear();
+                break;
+            }
+        }
+        Level { here, there, path, names }
+    }
+
+    /// Opens a directory on the sides that have it. None if there is none, or if a side that has
+    /// it does not let anyone in: what is beneath is then not known.
+    fn enter(
+        &self,
+        name: &OsStr,
+        here: Option<FileKind>,
+        there: Option<FileKind>,
+        devices: Devices,
+    ) -> Option<(Option<Dir>, Option<Dir>)> {
+        let open = |dir: &Option<Dir>, kind, device: Option<u64>| match (dir, kind) {
+            (Some(dir), Some(FileKind::Directory)) => {
+                let inner = dir.open_dir(name).ok()?;
+                let other = device.is_some() && inner.status().ok().map(|s| s.device) != device;
+                (!other).then_some(Some(inner))
+            }
+            _ => Some(None),
+        };
+        let (device_here, device_there) = devices.unwrap_or_default();
+        let here = open(&self.here, here, device_here)?;
+        let there = open(&self.there, there, device_there)?;
+        (here.is_some() || there.is_some()).then_some((here, there))
+    }
+}
+
+/// Adds a directory's names that are no regular files.
+fn list(
+    dir: &Dir,
+    side: Where,
+    path: &Path,
+    excludes: &Excludes,
+    names: &mut Names,
+) -> io::Result<()> {
+    dir.entries(&mut |entry| {
+        let looked = || dir.status_of(entry.name).map(|status| status.kind).ok();
+        let kind = entry.kind.or_else(looked);
+        let directory = kind == Some(FileKind::Directory);
+        let passed = kind.is_none_or(|kind| kind == FileKind::Regular)
+            || excludes.any() && excludes.matches(&path.join(entry.name), directory);
+        if !passed {
+            let kinds = names.entry(entry.name.to_owned()).or_default();
+            match side {
+                Where::Here => kinds.0 = kind,
+                Where::There => kinds.1 = kind,
+            }
+        }
+        ControlFlow::Continue(())
+    })
+}
+
+fn kind_of(kind: Option<FileKind>) -> Option<Kind> {
+    match kind? {
+        FileKind::Symlink => Some(Kind::Symlink),
+        FileKind::Other => Some(Kind::Special),
+        FileKind::Regular | FileKind::Directory => None,
+    }
+}
+
+/// Says whether the links at one path name different targets.
+fn names_another(trees: &Trees, path: &Path) -> bool {
+    let target = |root: &Path| fs::read_link(root.join(path)).ok();
+    target(&trees.here) != target(&trees.there)
+}
+
+fn alone(path: PathBuf, kind: Kind, difference: Difference) -> Pair {
+    let side = |there: bool| there.then(Box::<Side>::default);
+    Pair {
+        path,
+        moved_to: None,
+        kind,
+        difference,
+        doubt: None,
+        times_differ: false,
+        here: side(difference != Difference::OnlyThere),
+        there: side(difference != Difference::OnlyHere),
+    }
+}

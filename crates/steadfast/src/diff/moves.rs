@@ -1,0 +1,217 @@
+//! Files that only one side has, kept until the other side shows the same contents elsewhere.
+//!
+//! In: unmatched files. Out: pairs of one contents at two paths. Memory is bounded: of each file
+//! path, times, digest and length are kept, as many as fit; what does not fit is told at once and
+//! is no candidate any more.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::Timestamp;
+
+use super::pair::Side;
+use crate::tag::Tag;
+
+/// Memory for unmatched files of both sides, in bytes: some fifty thousand of them.
+const KEPT_LEN_BYTES_MAX: usize = 24 << 20;
+
+/// What a kept file takes beside its path, measured: key, list, and the empty part of the table.
+const KEPT_LEN_BYTES: usize = 448;
+
+/// A side of the comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Where {
+    Here,
+    There,
+}
+
+impl Where {
+    pub(super) fn other(self) -> Where {
+        match self {
+            Where::Here => Where::There,
+            Where::There => Where::Here,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Contents {
+    algorithm: Algorithm,
+    digest: Digest,
+    length: u64,
+}
+
+struct Kept {
+    path: Box<Path>,
+    mtime: Timestamp,
+    /// Modification time and moment of the tag that the contents are known by; none if they were
+    /// read.
+    recorded: Option<(Timestamp, Timestamp)>,
+}
+
+type Files = HashMap<Contents, VecDeque<Kept>>;
+
+/// Unmatched files of both sides.
+pub(super) struct Moves {
+    here: Files,
+    there: Files,
+    len_bytes: usize,
+    len_bytes_max: usize,
+    /// Files that found no room.
+    passed: u64,
+}
+
+impl Moves {
+    pub(super) fn new() -> Moves {
+        Moves::within(KEPT_LEN_BYTES_MAX)
+    }
+
+    fn within(len_bytes_max: usize) -> Moves {
+        let (here, there) = (Files::new(), Files::new());
+        Moves { here, there, len_bytes: 0, len_bytes_max, passed: 0 }
+    }
+
+    /// Takes a file with these contents that `side` has, the first that was kept.
+    pub(super) fn take(&mut self, side: Where, contents: &Tag) -> Option<(PathBuf, Box<Side>)> {
+        let key = key_of(contents);
+        let files = self.files(side);
+        let list = files.get_mut(&key)?;
+        let kept = list.pop_front()?;
+        if list.is_empty() {
+            files.remove(&key);
+        }
+        self.len_bytes -= KEPT_LEN_BYTES + kept.path.as_os_str().len();
+        Some(kept.unpack(&key))
+    }
+
+    /// Keeps a file that only `side` has; gives it back if there is no room.
+    pub(super) fn keep(
+        &mut self,
+        side: Where,
+        path: PathBuf,
+        file: Box<Side>,
+        contents: &Tag,
+    ) -> Result<(), (PathBuf, Box<Side>)> {
+        // That two files are empty is no sign of a move.
+        if contents.length == 0 {
+            return Err((path, file));
+        }
+        let len_bytes = KEPT_LEN_BYTES + path.as_os_str().len();
+        if self.len_bytes + len_bytes > self.len_bytes_max {
+            self.passed += 1;
+            return Err((path, file));
+        }
+        self.len_bytes += len_bytes;
+        let recorded = file.actual.is_none().then_some((contents.mtime, contents.tagged));
+        let mtime = file.mtime.unwrap_or(contents.mtime);
+        let kept = Kept { path: path.into(), mtime, recorded };
+        let list = self.files(side).entry(key_of(contents));
+        list.or_insert_with(|| VecDeque::with_capacity(1)).push_back(kept);
+        Ok(())
+    }
+
+    /// Returns how many files found no room.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// Takes what is left, in path order.
+    pub(super) fn leftovers(&mut self) -> impl Iterator<Item = (PathBuf, Where, Box<Side>)> {
+        let mut left = Vec::new();
+        for side in [Where::Here, Where::There] {
+            for (key, list) in std::mem::take(self.files(side)) {
+                left.extend(list.into_iter().map(|kept| (kept, side, key)));
+            }
+        }
+        self.len_bytes = 0;
+        left.sort_unstable_by(|(a, a_side, _), (b, b_side, _)| {
+            (&a.path, a_side).cmp(&(&b.path, b_side))
+        });
+        // Unpacked one by one: all at once would take the memory that was saved.
+        left.into_iter().map(|(kept, side, key)| {
+            let (path, file) = kept.unpack(&key);
+            (path, side, file)
+        })
+    }
+
+    fn files(&mut self, side: Where) -> &mut Files {
+        match side {
+            Where::Here => &mut self.here,
+            Where::There => &mut self.there,
+        }
+    }
+}
+
+impl Kept {
+    fn unpack(self, key: &Contents) -> (PathBuf, Box<Side>) {
+        let Kept { path, mtime, recorded } = self;
+        let contents = |(mtime, tagged)| {
+            let Contents { algorithm, digest, length } = *key;
+            Tag { algorithm, digest, length, mtime, tagged }
+        };
+        let read = recorded.is_none().then_some((mtime, Timestamp::default()));
+        let side = Side {
+            length: Some(key.length),
+            mtime: Some(mtime),
+            tag: recorded.map(contents),
+            actual: read.map(contents),
+            ..Side::default()
+        };
+        (path.into(), Box::new(side))
+    }
+}
+
+fn key_of(contents: &Tag) -> Contents {
+    let Tag { algorithm, digest, length, .. } = *contents;
+    Contents { algorithm, digest, length }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tag(content: u8, length: u64) -> Tag {
+        Tag {
+            algorithm: Algorithm::Sha256,
+            digest: Digest::from_slice(&[content; 32]).unwrap(),
+            length,
+            mtime: Timestamp { seconds: 5, nanoseconds: 6 },
+            tagged: Timestamp { seconds: 7, nanoseconds: 0 },
+        }
+    }
+
+    fn keep(moves: &mut Moves, side: Where, path: &str, tag: Tag) -> bool {
+        let file = Side { tag: Some(tag), mtime: Some(tag.mtime), ..Side::default() };
+        moves.keep(side, path.into(), Box::new(file), &tag).is_ok()
+    }
+
+    #[test]
+    fn equal_contents_come_out_in_the_order_they_came_and_keep_their_tag() {
+        let mut moves = Moves::new();
+        for path in ["a", "b"] {
+            assert!(keep(&mut moves, Where::Here, path, tag(1, 9)));
+        }
+        assert!(moves.take(Where::There, &tag(1, 9)).is_none(), "only A has them");
+        assert!(moves.take(Where::Here, &tag(1, 8)).is_none(), "another length");
+        let (path, side) = moves.take(Where::Here, &tag(1, 9)).unwrap();
+        assert_eq!((path, side.tag, side.actual), (PathBuf::from("a"), Some(tag(1, 9)), None));
+        assert_eq!(moves.take(Where::Here, &tag(1, 9)).unwrap().0, PathBuf::from("b"));
+        assert!(moves.take(Where::Here, &tag(1, 9)).is_none());
+        assert_eq!(moves.len_bytes, 0);
+    }
+
+    #[test]
+    fn empty_files_are_no_moves_and_memory_is_bounded() {
+        let mut moves = Moves::within(2 * (KEPT_LEN_BYTES + 1));
+        assert!(!keep(&mut moves, Where::Here, "e", tag(1, 0)));
+        assert_eq!(moves.passed(), 0);
+        assert!(keep(&mut moves, Where::There, "b", tag(1, 9)));
+        assert!(keep(&mut moves, Where::Here, "a", tag(2, 9)));
+        assert!(!keep(&mut moves, Where::Here, "c", tag(3, 9)));
+        assert_eq!(moves.passed(), 1);
+        let order: Vec<_> = moves.leftovers().map(|(path, side, _)| (path, side)).collect();
+        assert_eq!(order, [("a".into(), Where::Here), ("b".into(), Where::There)]);
+        assert!(keep(&mut moves, Where::Here, "c", tag(3, 9)), "there is room again");
+    }
+}

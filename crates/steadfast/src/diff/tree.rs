@@ -1,0 +1,361 @@
+//! A tree as one side of a comparison: the shipping pipeline, and the task that looks and reads.
+//!
+//! In: a directory, and the means that both sides share. Out: its files in walk order, which is the
+//! order of paths. Writes nothing, knows nothing of the other side.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{thread, vec};
+
+use steadfast_digest::{Algorithm, Lanes};
+use steadfast_sys::file::{File, Status, Timestamp, raise_open_files_limit, reserve_open_files};
+use steadfast_sys::machine;
+use steadfast_sys::storage::{self, Medium};
+
+use super::pair::Side;
+use super::source::{Entry, Found, Source, Taken};
+use super::{Trees, defect};
+use crate::error::Error;
+use crate::hash::{Algorithms, Contents, Pipeline, Plan, Settings, Task, fastest_lanes};
+use crate::monitor::{FileEvent, Notice, Skipped, Subject, Trouble};
+use crate::read::Engine;
+use crate::read::buffered::Buffered;
+use crate::read::direct::Direct;
+use crate::read::limited::Limited;
+use crate::run::{Options, ReadFrom, Selection};
+use crate::store::xattr::Xattr;
+use crate::store::{Store, StoredTag};
+use crate::tag::Tag;
+use crate::verdict::{Reading, Stored, Verdict};
+use crate::walk::{Excludes, Found as Walked, walk};
+
+/// More workers than any machine has use for.
+const WORKERS_MAX: usize = 256;
+
+/// Files that any process may open, where the system does not say more.
+const OPEN_FILES_MIN: u64 = 256;
+
+/// Files that both sides have open at a time, at most, on machines of ordinary size.
+const OPEN_FILES_RESERVED: u64 = 1024;
+
+/// Entries of one side that may be ahead of the other. A quarter of what a run allows itself: an
+/// entry may take a kilobyte, and there are two sides.
+const WINDOW: u64 = 4_096;
+
+/// Files whose tags are looked at to learn what algorithm the trees are tagged with.
+const TAGS_LOOKED_AT: usize = 256;
+
+/// What both sides share, settled before the first file is opened.
+pub(super) struct Means {
+    selection: Selection,
+    excludes: Arc<Excludes>,
+    engine: Arc<dyn Engine>,
+    lanes: Lanes,
+    settings: Settings,
+    queue_depth: Option<usize>,
+    algorithm: Algorithm,
+    /// Whether the algorithm was asked for, so that none beside it is computed.
+    forced: bool,
+    read: bool,
+}
+
+impl Means {
+    /// Settles them.
+    ///
+    /// # Errors
+    /// If an option makes no sense.
+    pub(super) fn of(
+        trees: &Trees,
+        options: &Options,
+        excludes: &Arc<Excludes>,
+    ) -> Result<Means, Error> {
+        let workers = options.workers.unwrap_or_else(machine::logical_cpus);
+        if !(1..=WORKERS_MAX).contains(&workers) {
+            let reason = format!("a comparison has 1 to {WORKERS_MAX} workers, not {workers}");
+            return Err(Error::usage(reason));
+        }
+        if options.queue_depth == Some(0) {
+            return Err(Error::usage("a queue has a depth of at least 1"));
+        }
+        let lanes = match (options.backend, options.lanes) {
+            (None, None) => fastest_lanes(),
+            (Some(backend), None) => Lanes::best(backend),
+            (backend, Some(count)) => Lanes::new(backend.unwrap_or_default(), count)
+                .map_err(|error| Error::usage(error.to_string()))?,
+        };
+        let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
+        // Without it the comparison is only slower.
+        let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
+        let settings = Settings::new(workers.div_ceil(2), lanes, open_files / 2, options.qos);
+        let selection =
+            Selection { one_file_system: trees.one_file_system, ..Selection::default() };
+        let algorithm = options.algorithm.or_else(|| {
+            let selection = Selection { roots: vec![trees.here.clone()], ..selection.clone() };
+            trees.read.then(|| algorithm_of_tags(&selection, excludes, &options.stop)).flatten()
+        });
+        Ok(Means {
+            selection,
+            excludes: Arc::clone(excludes),
+            engine: engine_of(options),
+            lanes,
+            settings: Settings { window: WINDOW, ..settings },
+            queue_depth: options.queue_depth,
+            algorithm: algorithm.unwrap_or(Algorithm::Sha256),
+            forced: options.algorithm.is_some(),
+            read: trees.read,
+        })
+    }
+
+    pub(super) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Returns the workers of both sides together.
+    pub(super) fn workers(&self) -> usize {
+        2 * self.settings.workers
+    }
+
+    pub(super) fn backend(&self) -> String {
+        self.lanes.to_string()
+    }
+
+    pub(super) fn engine_name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    /// Returns what the reader should know of how the reading went, if anything.
+    pub(super) fn notice(&self) -> Option<Notice> {
+        self.engine.notice().map(|text| Notice { path: None, text })
+    }
+}
+
+/// One engine for both sides: a limit on the rate is one on both together.
+fn engine_of(options: &Options) -> Arc<dyn Engine> {
+    let engine: Arc<dyn Engine> = match options.read_from {
+        ReadFrom::Cache => Arc::new(Buffered),
+        ReadFrom::Media => Arc::new(Direct),
+    };
+    match options.rate_limit_bytes_per_s {
+        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s)),
+        None => engine,
+    }
+}
+
+/// Returns the algorithm of the first tag in a tree: comparing by it serves to judge both sides by
+/// their tags as well, without a second digest.
+fn algorithm_of_tags(
+    selection: &Selection,
+    excludes: &Excludes,
+    stop: &AtomicBool,
+) -> Option<Algorithm> {
+    let (mut algorithm, mut looked_at) = (None, 0);
+    walk(selection, excludes, stop, &mut |found| {
+        if let Walked::File(entry) = found {
+            looked_at += 1;
+            if let Ok(StoredTag::Whole(tag)) = entry.open().and_then(|file| Xattr.tag(&file)) {
+                algorithm = Some(tag.algorithm);
+            }
+        }
+        match algorithm.is_some() || looked_at >= TAGS_LOOKED_AT {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    algorithm
+}
+
+/// A tree being walked, and its finished files.
+pub(super) struct Tree {
+    root: PathBuf,
+    /// What the walk's paths begin with.
+    prefix: PathBuf,
+    pipeline: Pipeline,
+    walked: Arc<Mutex<Skipped>>,
+    task: Arc<Look>,
+    ready: vec::IntoIter<Box<FileEvent>>,
+    files: u64,
+}
+
+impl Tree {
+    /// Starts the walk of a directory, and the threads that look at its files.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub(super) fn start(root: &Path, means: &Means) -> Result<Tree, Error> {
+        let second = means.read && !means.forced;
+        let task = Arc::new(Look {
+            algorithm: means.read.then_some(means.algorithm),
+            second,
+            no_place: AtomicBool::new(false),
+        });
+        let queue_depth = means.queue_depth.unwrap_or_else(|| queue_depth_of(root));
+        let settings = means.settings.with_queue_depth(queue_depth);
+        let engine = Arc::clone(&means.engine);
+        let look = Arc::clone(&task) as Arc<dyn Task>;
+        let pipeline = Pipeline::start(look, engine, means.lanes, settings, None)?;
+        let selection = Selection { roots: vec![root.to_owned()], ..means.selection.clone() };
+        let walked = spawn_walk(&pipeline, selection, &means.excludes)?;
+        let prefix = if root == Path::new(".") { PathBuf::new() } else { root.to_owned() };
+        let (root, ready) = (root.to_owned(), Vec::new().into_iter());
+        Ok(Tree { root, prefix, pipeline, walked, task, ready, files: 0 })
+    }
+
+    /// Returns what the walk passed by, once it has ended.
+    pub(super) fn skipped(&self) -> Skipped {
+        *self.walked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what the reader should know of this side.
+    pub(super) fn notices(&self, whole: bool) -> Vec<Notice> {
+        let mut notices = self.pipeline.notices();
+        let mut note = |text: &str| {
+            notices.push(Notice { path: Some(self.root.clone()), text: text.to_owned() });
+        };
+        if whole && self.files == 0 {
+            note("no file was found: is this the right place, and is it mounted?");
+        }
+        if self.task.no_place.load(Ordering::Relaxed) {
+            note("its file system keeps no extended attributes, so its files have no tags");
+        }
+        notices
+    }
+
+    fn entry(&mut self, event: FileEvent) -> Entry {
+        let path = event.path.to_path();
+        let path = match path.strip_prefix(&self.prefix) {
+            Ok(beneath) if beneath != Path::new(".") => beneath.to_owned(),
+            _ => PathBuf::new(),
+        };
+        self.files += u64::from(event.subject == Subject::File);
+        let found = match (event.subject, event.trouble) {
+            (Subject::Directory, Some(trouble)) => Found::Hidden(trouble),
+            (_, trouble) => Found::File(Box::new(Side::of(FileEvent { trouble, ..event }))),
+        };
+        Entry { path, found }
+    }
+}
+
+impl Source for Tree {
+    fn take(&mut self, patience: Duration) -> Result<Taken, Error> {
+        let mut patience = Some(patience);
+        loop {
+            if let Some(event) = self.ready.next() {
+                return Ok(Taken::Entry(self.entry(*event)));
+            }
+            // Asked before taking: what comes out after the threads' end is all there is.
+            let over = self.pipeline.is_over();
+            let wait = match patience.take() {
+                Some(_) if over => Duration::ZERO,
+                Some(patience) => patience,
+                None => return Ok(Taken::Pending),
+            };
+            self.ready = self.pipeline.finished(wait).into_iter();
+            if over && self.ready.len() == 0 {
+                let whole = !self.pipeline.has_failed() && self.pipeline.has_told_all();
+                return if whole { Ok(Taken::End) } else { Err(defect()) };
+            }
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pipeline.bytes().0
+    }
+}
+
+/// One reader to a disk that rotates, in the order of the disk; no limit elsewhere.
+fn queue_depth_of(root: &Path) -> usize {
+    let device = Status::of(root).map(|status| status.device);
+    let rotates = device.is_ok_and(|device| storage::medium(device) == Medium::Rotating);
+    if rotates { 1 } else { usize::MAX }
+}
+
+/// Starts the walk's thread; what it passed by is filled in at its end.
+fn spawn_walk(
+    pipeline: &Pipeline,
+    selection: Selection,
+    excludes: &Arc<Excludes>,
+) -> Result<Arc<Mutex<Skipped>>, Error> {
+    let mut feeder = pipeline.feeder();
+    let walked = Arc::new(Mutex::new(Skipped::default()));
+    let (result, excludes, stop) = (Arc::clone(&walked), Arc::clone(excludes), feeder.stop_flag());
+    thread::Builder::new()
+        .name("walk".to_owned())
+        .spawn(move || {
+            feeder.begin();
+            let (skipped, _) = walk(&selection, &excludes, &stop, &mut |found| {
+                if feeder.feed(found) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = skipped;
+            feeder.end();
+        })
+        .map_err(|error| Error::system("start a thread", error))?;
+    Ok(walked)
+}
+
+/// Looks for a file's tag, and reads the file if it is to be read.
+struct Look {
+    /// The algorithm to compare contents by; none if tags are believed.
+    algorithm: Option<Algorithm>,
+    /// Whether to compute the algorithm of the file's own tag beside it, to judge the file.
+    second: bool,
+    /// Whether a file was met that can have no tag.
+    no_place: AtomicBool,
+}
+
+impl Look {
+    fn algorithms(&self, event: &FileEvent) -> Option<Algorithms> {
+        let own = event.stored.filter(|_| self.second).map(|tag| tag.algorithm);
+        self.algorithm.map(|first| Algorithms::two(first, own.unwrap_or(first)))
+    }
+}
+
+impl Task for Look {
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        match Xattr.tag(file) {
+            Ok(StoredTag::Whole(tag)) => event.stored = Some(tag),
+            Ok(StoredTag::Absent) => {}
+            Ok(StoredTag::Impossible) => self.no_place.store(true, Ordering::Relaxed),
+            Ok(StoredTag::Damaged(error)) => {
+                let reason = error.to_string();
+                event.trouble = Some(Trouble { doing: "read the tag", reason });
+            }
+            Err(error) => event.trouble = Some(Trouble::from_io("read the tag", &error)),
+        }
+        match self.algorithms(event) {
+            Some(algorithms) => Plan::Hash { algorithms, settled: false },
+            None => Plan::Done,
+        }
+    }
+
+    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+        let (digests, length, mtime) = match contents {
+            Contents::Whole { digests, length, mtime } => (digests, length, mtime),
+            Contents::Changed => {
+                let reason = "the file changed meanwhile".to_owned();
+                event.trouble = Some(Trouble { doing: "read it whole", reason });
+                event.verdict = Some(Verdict::Unstable);
+                return;
+            }
+            Contents::Failed(trouble) => {
+                event.trouble = Some(trouble);
+                event.verdict = Some(Verdict::Unreadable);
+                return;
+            }
+        };
+        let Some(Algorithms { first, second }) = self.algorithms(event) else { return };
+        let tagged = Timestamp::default();
+        let actual = Tag { algorithm: first, digest: digests.first, length, mtime, tagged };
+        event.actual = Some(actual);
+        let by_second = second.zip(digests.second);
+        let by_own =
+            by_second.map_or(actual, |(algorithm, digest)| Tag { algorithm, digest, ..actual });
+        if let Some(stored) = &event.stored
+            && stored.algorithm == by_own.algorithm
+        {
+            event.verdict = Some(Verdict::of(Stored::Tag(stored), Reading::Whole(&by_own)));
+        }
+    }
+}

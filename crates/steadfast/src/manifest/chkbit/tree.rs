@@ -1,0 +1,113 @@
+//! All indexes of a tree, one after the other.
+//!
+//! In: a directory. Out: records with paths relative to it. Lists directories and opens indexes,
+//! and nothing else; symbolic links are not followed.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::super::{Fault, Place, Record};
+use super::{DATABASE_NAME, INDEX_NAME, Records};
+
+/// Reads the `.chkbit-db` of a tree, or else the `.chkbit` of every directory in it.
+pub struct Tree {
+    root: PathBuf,
+    /// Directories still to be read, relative to the root, the next one last.
+    folders: Vec<PathBuf>,
+    /// The index in hand, and what its paths begin with.
+    index: Option<(PathBuf, Records<BufReader<File>>)>,
+    /// Where that index stands.
+    document: PathBuf,
+}
+
+/// A fault, and the document that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeFault {
+    /// The index or directory, relative to the root.
+    pub document: PathBuf,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl Tree {
+    /// Looks which of the two a tree has.
+    ///
+    /// # Errors
+    /// If the database is there and cannot be opened.
+    pub fn open(root: &Path) -> io::Result<Tree> {
+        let mut tree = Tree {
+            root: root.to_owned(),
+            folders: vec![PathBuf::new()],
+            index: None,
+            document: PathBuf::new(),
+        };
+        if let Some(file) = open_regular(&root.join(DATABASE_NAME))? {
+            tree.folders.clear();
+            tree.document = DATABASE_NAME.into();
+            tree.index = Some((PathBuf::new(), Records::new(BufReader::new(file), true)));
+        }
+        Ok(tree)
+    }
+
+    /// Opens the index of a directory and notes the directories in it.
+    fn enter(&mut self, folder: &Path) -> io::Result<()> {
+        let path = self.root.join(folder);
+        let mut inner = Vec::new();
+        for entry in fs::read_dir(&path)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                inner.push(folder.join(entry.file_name()));
+            }
+        }
+        inner.sort_unstable_by(|a, b| b.cmp(a));
+        self.folders.append(&mut inner);
+        if let Some(file) = open_regular(&path.join(INDEX_NAME))? {
+            self.document = folder.join(INDEX_NAME);
+            self.index = Some((folder.to_owned(), Records::new(BufReader::new(file), false)));
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Tree {
+    type Item = Result<Record, TreeFault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((folder, records)) = &mut self.index {
+                match records.next() {
+                    Some(Ok(mut record)) => {
+                        record.path = folder.join(record.path);
+                        return Some(Ok(record));
+                    }
+                    Some(Err(fault)) => {
+                        return Some(Err(TreeFault { document: self.document.clone(), fault }));
+                    }
+                    None => self.index = None,
+                }
+            }
+            let folder = self.folders.pop()?;
+            if let Err(error) = self.enter(&folder) {
+                let fault = Fault::io(Place::Document, &error);
+                return Some(Err(TreeFault { document: folder, fault }));
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Tree {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tree").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// Opens a regular file; `None` if there is none of the name, or something else.
+fn open_regular(path: &Path) -> io::Result<Option<File>> {
+    match fs::symlink_metadata(path) {
+        Ok(status) if status.is_file() => File::open(path).map(Some),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

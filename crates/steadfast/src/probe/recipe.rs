@@ -1,0 +1,168 @@
+//! What is tried: the table of operations.
+//!
+//! In: nothing. Out: recipes, each a few commands or a way of saving. Knows no directory.
+
+use std::env::consts;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use super::Group;
+use super::folder::Saving;
+use super::tool::{Failure, Step};
+
+/// The name of the file that every recipe begins with.
+pub(super) const SOURCE: &str = "source";
+
+/// What saving writes. Shorter than what it replaces, and of no other use.
+const OTHER_CONTENTS: &[u8] = b"other contents\n";
+
+/// One operation.
+#[derive(Debug)]
+pub(super) struct Recipe {
+    pub(super) group: Group,
+    pub(super) name: &'static str,
+    /// The system that has it, by the name of `std`; none for all.
+    system: Option<&'static str>,
+    doing: Doing,
+    /// Where the file is afterwards, within the bench.
+    pub(super) result: &'static str,
+}
+
+#[derive(Debug)]
+enum Doing {
+    Steps(&'static [Step]),
+    Save(Saving),
+}
+
+impl Recipe {
+    const fn copy(name: &'static str, steps: &'static [Step], result: &'static str) -> Recipe {
+        Recipe { group: Group::Copy, name, system: None, doing: Doing::Steps(steps), result }
+    }
+
+    const fn save(name: &'static str, saving: Saving) -> Recipe {
+        let doing = Doing::Save(saving);
+        Recipe { group: Group::Save, name, system: None, doing, result: SOURCE }
+    }
+
+    const fn between(name: &'static str, steps: &'static [Step]) -> Recipe {
+        let doing = Doing::Steps(steps);
+        Recipe { group: Group::Between, name, system: None, doing, result: "result" }
+    }
+
+    const fn on(self, system: &'static str) -> Recipe {
+        Recipe { system: Some(system), ..self }
+    }
+
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// If it cannot be done.
+    pub(super) fn perform(&self, from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), Failure> {
+        match &self.doing {
+            Doing::Steps(steps) => steps.iter().try_for_each(|step| step.run(from, to, stop)),
+            Doing::Save(saving) => Ok(saving.save(&from.join(SOURCE), OTHER_CONTENTS)?),
+        }
+    }
+}
+
+/// Returns what is tried within one directory.
+pub(super) fn in_one_place() -> impl Iterator<Item = &'static Recipe> {
+    IN_ONE_PLACE.iter().filter(|recipe| recipe.system.is_none_or(|system| system == consts::OS))
+}
+
+/// Returns what is tried between two file systems.
+pub(super) fn between_places() -> impl Iterator<Item = &'static Recipe> {
+    BETWEEN_PLACES.iter()
+}
+
+const UNPACKED: &str = "out/source";
+
+static IN_ONE_PLACE: [Recipe; 22] = [
+    Recipe::copy("cp", &[Step::of(&["cp", "source", "result"])], "result"),
+    Recipe::copy("cp -p", &[Step::of(&["cp", "-p", "source", "result"])], "result"),
+    Recipe::copy("cp -a", &[Step::of(&["cp", "-a", "source", "result"])], "result"),
+    Recipe::copy(
+        "cp --reflink=auto",
+        &[Step::of(&["cp", "--reflink=auto", "source", "result"])],
+        "result",
+    )
+    .on("linux"),
+    Recipe::copy(
+        "cp --preserve=xattr",
+        &[Step::of(&["cp", "--preserve=xattr", "source", "result"])],
+        "result",
+    )
+    .on("linux"),
+    Recipe::copy("cp -c", &[Step::of(&["cp", "-c", "source", "result"])], "result").on("macos"),
+    Recipe::copy("ditto", &[Step::of(&["ditto", "source", "result"])], "result").on("macos"),
+    Recipe::copy("mv", &[Step::of(&["mv", "source", "result"])], "result"),
+    Recipe::copy("rsync -a", &[Step::of(&["rsync", "-a", "source", "result"])], "result"),
+    Recipe::copy("rsync -aX", &[Step::of(&["rsync", "-aX", "source", "result"])], "result"),
+    Recipe::copy(
+        "tar",
+        &[
+            Step::of(&["tar", "-cf", "archive.tar", "source"]),
+            Step::of(&["tar", "-xf", "archive.tar", "-C", "out"]),
+        ],
+        UNPACKED,
+    ),
+    Recipe::copy(
+        "tar --xattrs",
+        &[
+            Step::of(&["tar", "--xattrs", "-cf", "archive.tar", "source"]),
+            Step::of(&["tar", "--xattrs", "-xf", "archive.tar", "-C", "out"]),
+        ],
+        UNPACKED,
+    ),
+    Recipe::copy(
+        "zip, unzip",
+        &[
+            Step::of(&["zip", "-q", "archive.zip", "source"]),
+            Step::of(&["unzip", "-q", "archive.zip", "-d", "out"]),
+        ],
+        UNPACKED,
+    ),
+    Recipe::copy(
+        "cpio -m",
+        &[
+            Step { output: Some("names"), ..Step::of(&["ls", "source"]) },
+            Step {
+                input: Some("names"),
+                output: Some("archive.cpio"),
+                ..Step::of(&["cpio", "-o", "-H", "newc"])
+            },
+            Step { inside: "out", input: Some("archive.cpio"), ..Step::of(&["cpio", "-i", "-m"]) },
+        ],
+        UNPACKED,
+    ),
+    Recipe::copy(
+        "7z",
+        &[
+            Step::of(&["7z", "a", "archive.7z", "source"]),
+            Step::of(&["7z", "x", "-oout", "archive.7z"]),
+        ],
+        UNPACKED,
+    ),
+    Recipe::save("bytes written in place", Saving::InPlace),
+    Recipe::save("truncated and written", Saving::Truncating),
+    Recipe::save("new file renamed over", Saving::Replacing),
+    Recipe::save("old file renamed away", Saving::SettingAside),
+    by_editor("sed -i", &[Step::of(&["sed", "-i", "s/s/S/", "source"])]).on("linux"),
+    by_editor("perl -i", &[Step::of(&["perl", "-i", "-pe", "s/s/S/", "source"])]),
+    by_editor(
+        "vim",
+        &[Step::of(&[
+            "vim", "-u", "NONE", "-i", "NONE", "-n", "-es", "-c", "s/s/S/", "-c", "wq", "source",
+        ])],
+    ),
+];
+
+static BETWEEN_PLACES: [Recipe; 3] = [
+    Recipe::between("mv", &[Step::of(&["mv", "{from}/source", "{to}/result"])]),
+    Recipe::between("cp -a", &[Step::of(&["cp", "-a", "{from}/source", "{to}/result"])]),
+    Recipe::between("rsync -aX", &[Step::of(&["rsync", "-aX", "{from}/source", "{to}/result"])]),
+];
+
+const fn by_editor(name: &'static str, steps: &'static [Step]) -> Recipe {
+    Recipe { group: Group::Save, ..Recipe::copy(name, steps, SOURCE) }
+}

@@ -1,0 +1,120 @@
+//! The file that every operation is tried with, and what became of it.
+//!
+//! In: a path to write it to, or to look for it at. Out: an [`Outcome`]. It bears a tag such as any
+//! file bears, a previous tag, and an attribute of no special name.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use steadfast_digest::Algorithm;
+use steadfast_sys::file::{File, Timestamp};
+use steadfast_sys::xattr;
+
+use super::{Outcome, Time, folder};
+use crate::run::digest_of;
+use crate::tag::{Tag, VALUE_LEN_MAX};
+use crate::verdict::{Reading, Stored, Verdict};
+
+const CONTENTS: &[u8] = b"steadfast writes this file to see what becomes of its attributes\n";
+
+/// 2001-09-09 01:46:41.123456789Z: an odd second, so that every coarser clock shows.
+pub(super) const MTIME: Timestamp = Timestamp { seconds: 1_000_000_001, nanoseconds: 123_456_789 };
+
+/// A file to be made as often as needed.
+pub(super) struct Sample {
+    tag: Tag,
+    /// Names and values, the tag's first.
+    attributes: [(String, Vec<u8>); 3],
+}
+
+impl Sample {
+    pub(super) fn new() -> Sample {
+        let digest = digest_of(&mut &CONTENTS[..], Algorithm::Sha256);
+        let tag = Tag {
+            algorithm: Algorithm::Sha256,
+            digest: digest.expect("reading from memory does not fail"),
+            length: CONTENTS.len() as u64,
+            mtime: MTIME,
+            tagged: Timestamp { nanoseconds: 0, ..MTIME },
+        };
+        let value = tag.encode().as_bytes().to_vec();
+        let plain = format!("{}org.steadfast.probe", xattr::MAC_PREFIX);
+        let attributes = [
+            (xattr::TAG.to_owned(), value.clone()),
+            (xattr::TAG_PREVIOUS.to_owned(), value),
+            (plain, b"plain".to_vec()),
+        ];
+        Sample { tag, attributes }
+    }
+
+    /// Returns the tag's value.
+    pub(super) fn tag_value(&self) -> &[u8] {
+        &self.attributes[0].1
+    }
+
+    /// Makes the file and returns the modification time that it got.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub(super) fn write(&self, path: &Path) -> io::Result<Timestamp> {
+        folder::write_new(path, CONTENTS, Some(system_time(MTIME)))?;
+        let file = File::open(path)?;
+        for (name, value) in &self.attributes {
+            folder::set_attribute(&file, name, value)?;
+        }
+        Ok(file.status()?.mtime)
+    }
+
+    /// Looks at what became of a file that had been made.
+    pub(super) fn outcome(&self, path: &Path, mtime: Timestamp, contents_stay: bool) -> Outcome {
+        match self.look(path, mtime, contents_stay) {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::Impossible(error.to_string()),
+        }
+    }
+
+    fn look(&self, path: &Path, mtime: Timestamp, contents_stay: bool) -> io::Result<Outcome> {
+        let file = File::open(path)?;
+        if contents_stay {
+            let mut contents = [0; CONTENTS.len() + 1];
+            let len = file.read_at(&mut contents, 0)?;
+            if &contents[..len] != CONTENTS {
+                return Ok(Outcome::Changed("the contents are others".to_owned()));
+            }
+        }
+        let now = file.status()?.mtime;
+        let time = match now == mtime {
+            true => Time::Kept,
+            false if self.bears(mtime, now) => Time::Cut,
+            false => Time::New,
+        };
+        let mut kept = Vec::new();
+        let mut value = [0; 2 * VALUE_LEN_MAX];
+        for (name, expected) in &self.attributes {
+            match xattr::get(&file, name, &mut value) {
+                Ok(Some(len)) if &value[..len] == expected => kept.push(name.as_str()),
+                Ok(Some(_)) => return Ok(Outcome::Changed(format!("{name} has another value"))),
+                Ok(None) => {}
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(match kept.len() {
+            0 => Outcome::Lost(time),
+            all if all == self.attributes.len() => Outcome::Kept(time),
+            _ => Outcome::Changed(format!("of three attributes only {} kept", kept.join(", "))),
+        })
+    }
+
+    /// Says whether a time is the recorded one as a coarser clock has it.
+    fn bears(&self, recorded: Timestamp, mtime: Timestamp) -> bool {
+        let (stored, now) = (Tag { mtime: recorded, ..self.tag }, Tag { mtime, ..self.tag });
+        Verdict::of(Stored::Tag(&stored), Reading::Whole(&now)) == Verdict::Intact
+    }
+}
+
+fn system_time(time: Timestamp) -> SystemTime {
+    let seconds = u64::try_from(time.seconds).expect("the sample is from after 1970");
+    SystemTime::UNIX_EPOCH + Duration::new(seconds, time.nanoseconds)
+}

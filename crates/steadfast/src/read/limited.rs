@@ -1,0 +1,111 @@
+//! Another engine, held to a rate.
+//!
+//! In: an engine and bytes per second. Out: the same bytes, no sooner than the rate allows. The
+//! bucket is the run's: all threads together keep to the rate.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use steadfast_sys::file::{File, ReadAt, Status};
+
+use super::{Engine, Origin};
+
+/// How much of a second may be made up for at once after a pause.
+const BURST: Duration = Duration::from_millis(100);
+
+/// Reads no faster than it was told.
+pub struct Limited {
+    inner: Arc<dyn Engine>,
+    bytes_per_s: u64,
+    /// The moment at which everything read so far would have been read at the rate.
+    due: Mutex<Instant>,
+}
+
+impl Limited {
+    /// Holds `inner` to a rate in bytes per second; 0 counts as 1.
+    pub fn new(inner: Arc<dyn Engine>, bytes_per_s: u64) -> Limited {
+        Limited { inner, bytes_per_s: bytes_per_s.max(1), due: Mutex::new(Instant::now()) }
+    }
+
+    /// Pays for what is about to be read, or was, and waits until it is due.
+    fn pay(&self, bytes: usize) {
+        let price = Duration::from_secs_f64(bytes as f64 / self.bytes_per_s as f64);
+        let wait = {
+            let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = Instant::now();
+            *due = (*due).max(now.checked_sub(BURST).unwrap_or(now)) + price;
+            due.saturating_duration_since(now)
+        };
+        thread::sleep(wait);
+    }
+}
+
+impl Engine for Limited {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn prepare(&self, file: &File, status: &Status) -> io::Result<Origin> {
+        self.inner.prepare(file, status)
+    }
+
+    fn confirm(&self, file: &File, status: &Status, prepared: Origin) -> Origin {
+        self.inner.confirm(file, status, prepared)
+    }
+
+    fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = self.inner.read_at(file, buffer, offset)?;
+        self.pay(read);
+        Ok(read)
+    }
+
+    fn read_many(&self, reads: &mut [ReadAt<'_>]) {
+        self.inner.read_many(reads);
+        let read: usize = reads.iter().filter_map(|read| read.outcome.as_ref().ok()).sum();
+        self.pay(read);
+    }
+
+    fn in_flight(&self) -> usize {
+        1
+    }
+
+    fn alignment(&self) -> usize {
+        self.inner.alignment()
+    }
+
+    fn invents(&self) -> bool {
+        self.inner.invents()
+    }
+
+    fn notice(&self) -> Option<String> {
+        let own = format!(
+            "reading was held to {:.1} MB/s, as asked: what the storage allows is not known",
+            self.bytes_per_s as f64 / 1e6
+        );
+        Some(match self.inner.notice() {
+            Some(inner) => format!("{inner}; {own}"),
+            None => own,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::null::Null;
+
+    #[test]
+    fn the_debt_of_all_reads_is_added_up() {
+        let limited = Limited::new(Arc::new(Null), 1 << 40);
+        limited.pay(1 << 30);
+        let before = *limited.due.lock().unwrap();
+        limited.pay(1 << 30);
+        limited.pay(1 << 30);
+        let after = *limited.due.lock().unwrap();
+        let price = Duration::from_micros(1_950);
+        assert!(after.duration_since(before) >= price, "{:?}", after.duration_since(before));
+        assert!(limited.notice().unwrap().contains("as asked"));
+    }
+}

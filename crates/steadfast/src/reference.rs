@@ -1,0 +1,161 @@
+//! What a file is compared with where that is no tag of its own: a line of a manifest, another
+//! tool's attribute, the catalogue.
+//!
+//! In: a [`Reference`], and how the reading went. Out: a [`Verdict`], by the table of
+//! `docs/verdicts.md` as far as the reference knows enough for it. Knows nothing of formats.
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::Timestamp;
+
+use crate::manifest::{Record, Step};
+use crate::store::foreign::{ForeignTag, ForeignTime, Resolution};
+use crate::tag::Tag;
+use crate::verdict::{Verdict, agrees};
+
+/// What somebody recorded of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Who recorded it, as reports say: "manifest", "catalogue", "dintch", "shatag".
+    pub source: &'static str,
+    /// Digests of the file's contents, one for each algorithm, the strongest first.
+    pub digests: Vec<(Algorithm, Digest)>,
+    /// Length in bytes.
+    pub length: Option<u64>,
+    /// When the contents were last modified, as exactly as it was recorded.
+    pub mtime: Option<ForeignTime>,
+    /// When it was recorded.
+    pub recorded: Option<Timestamp>,
+}
+
+/// A file as it was read, for comparison with a [`Reference`].
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// The digests that were computed.
+    pub digests: &'a [(Algorithm, Digest)],
+    /// Length in bytes.
+    pub length: u64,
+    /// The file's time before and after the reading.
+    pub mtime: Timestamp,
+}
+
+impl Reference {
+    /// Makes a reference of a tag that was kept elsewhere than at its file.
+    pub fn of_tag(source: &'static str, tag: &Tag) -> Reference {
+        Reference {
+            source,
+            digests: vec![(tag.algorithm, tag.digest)],
+            length: Some(tag.length),
+            mtime: Some(ForeignTime { time: tag.mtime, resolution: Resolution::Tick }),
+            recorded: Some(tag.tagged),
+        }
+    }
+
+    /// Makes a reference of another tool's tag.
+    pub fn of_foreign(tag: &ForeignTag) -> Reference {
+        Reference {
+            source: tag.kind.name(),
+            digests: vec![(tag.algorithm, tag.digest)],
+            length: tag.length,
+            mtime: tag.mtime,
+            recorded: tag.tagged,
+        }
+    }
+
+    /// Makes a reference of a manifest's record.
+    pub fn of_record(record: Record) -> Reference {
+        let resolution = |step| match step {
+            Step::Nanosecond => Resolution::Tick,
+            Step::Millisecond => Resolution::Millisecond,
+            Step::Second => Resolution::Second,
+        };
+        let mtime = record
+            .mtime
+            .map(|mtime| ForeignTime { time: mtime.time, resolution: resolution(mtime.step) });
+        let Record { digests, length, tagged, .. } = record;
+        Reference { source: "manifest", digests, length, mtime, recorded: tagged }
+    }
+
+    /// Judges a file that was read whole. At least one digest must be of an algorithm of both.
+    ///
+    /// Without a recorded modification time a difference is an edit, unless the record is younger
+    /// than the file's time: then nobody changed the file since, and it is decay.
+    pub fn judge(&self, found: &Found<'_>) -> Verdict {
+        let common = self.digests.iter().filter_map(|(algorithm, digest)| {
+            let computed = found.digests.iter().find(|(other, _)| other == algorithm);
+            computed.map(|(_, computed)| computed == digest)
+        });
+        let (mut compared, mut same) = (0, self.length.is_none_or(|length| length == found.length));
+        for equal in common {
+            compared += 1;
+            same &= equal;
+        }
+        if compared == 0 && same {
+            // Nothing was proved: never a word that sounds as if.
+            return Verdict::Unreadable;
+        }
+        match (same, self.mtime, self.recorded) {
+            (true, Some(mtime), _) if !agrees(mtime, found.mtime) => Verdict::Touched,
+            (true, ..) => Verdict::Intact,
+            (false, Some(mtime), _) if agrees(mtime, found.mtime) => Verdict::Corrupt,
+            (false, None, Some(recorded)) if recorded > found.mtime => Verdict::Corrupt,
+            (false, ..) => Verdict::Modified,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(byte: u8) -> Digest {
+        Digest::from_slice(&[byte; 32]).unwrap()
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp { seconds, nanoseconds: 0 }
+    }
+
+    fn reference(mtime: Option<i64>, recorded: Option<i64>) -> Reference {
+        Reference {
+            source: "manifest",
+            digests: vec![(Algorithm::Sha256, digest(1)), (Algorithm::Blake3, digest(2))],
+            length: Some(10),
+            mtime: mtime
+                .map(|mtime| ForeignTime { time: at(mtime), resolution: Resolution::Second }),
+            recorded: recorded.map(at),
+        }
+    }
+
+    #[test]
+    fn the_table() {
+        let same = [(Algorithm::Sha256, digest(1))];
+        let other = [(Algorithm::Sha256, digest(9))];
+        let rows = [
+            (None, None, &same, 10, Verdict::Intact),
+            (None, None, &other, 10, Verdict::Modified),
+            (None, None, &same, 11, Verdict::Modified),
+            (None, Some(99), &other, 10, Verdict::Modified),
+            (None, Some(101), &other, 10, Verdict::Corrupt),
+            (None, Some(101), &same, 10, Verdict::Intact),
+            (Some(100), None, &same, 10, Verdict::Intact),
+            (Some(100), None, &other, 10, Verdict::Corrupt),
+            (Some(90), None, &same, 10, Verdict::Touched),
+            (Some(90), None, &other, 10, Verdict::Modified),
+            (Some(90), Some(101), &other, 10, Verdict::Modified),
+        ];
+        for (row, (mtime, recorded, digests, length, verdict)) in rows.into_iter().enumerate() {
+            let found = Found { digests, length, mtime: at(100) };
+            assert_eq!(reference(mtime, recorded).judge(&found), verdict, "row {row}");
+        }
+    }
+
+    #[test]
+    fn every_common_digest_counts_and_one_there_must_be() {
+        let both = [(Algorithm::Sha256, digest(1)), (Algorithm::Blake3, digest(7))];
+        let found = Found { digests: &both, length: 10, mtime: at(0) };
+        assert_eq!(reference(None, None).judge(&found), Verdict::Modified);
+        let none = [(Algorithm::Md5, digest(1))];
+        let found = Found { digests: &none, length: 10, mtime: at(0) };
+        assert_eq!(reference(None, None).judge(&found), Verdict::Unreadable);
+    }
+}

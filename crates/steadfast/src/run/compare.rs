@@ -1,0 +1,63 @@
+//! `check` against what is not a tag: read, hash, compare — a manifest, or another tool's record.
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::File;
+
+use super::judge::Tools;
+use crate::hash::{Algorithms, Contents, Plan, Task};
+use crate::monitor::{FileEvent, Trouble};
+use crate::reference::{Found, Reference};
+use crate::verdict::Verdict;
+
+/// Compares every file that comes with a reference.
+pub(super) struct CompareTask {
+    pub(super) tools: Tools,
+}
+
+impl Task for CompareTask {
+    fn open(&self, _file: &File, event: &mut FileEvent) -> Plan {
+        match event.reference.as_deref().and_then(algorithms) {
+            Some(algorithms) => Plan::Hash { algorithms, settled: false },
+            None => {
+                event.verdict = Some(Verdict::Untagged);
+                Plan::Done
+            }
+        }
+    }
+
+    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+        compare(&self.tools, event, contents);
+    }
+}
+
+/// Returns the algorithms to hash with: of more than two, the two strongest.
+pub(super) fn algorithms(reference: &Reference) -> Option<Algorithms> {
+    let mut algorithms = reference.digests.iter().map(|(algorithm, _)| *algorithm);
+    let first = algorithms.next()?;
+    Some(algorithms.next().map_or(Algorithms::one(first), |other| Algorithms::two(first, other)))
+}
+
+/// Judges contents by the reference of their event.
+pub(super) fn compare(tools: &Tools, event: &mut FileEvent, contents: Contents) {
+    let Some(reference) = event.reference.clone() else { return };
+    match contents {
+        Contents::Whole { digests, length, mtime } => {
+            let mut names = reference.digests.iter().map(|(algorithm, _)| *algorithm);
+            let first = names.next().expect("only a reference with a digest is hashed");
+            let mut computed: Vec<(Algorithm, Digest)> = vec![(first, digests.first)];
+            computed.extend(names.next().zip(digests.second));
+            let found = Found { digests: &computed, length, mtime };
+            event.actual = Some(tools.tag_of(first, digests.first, length, mtime));
+            event.verdict = Some(reference.judge(&found));
+        }
+        Contents::Changed => {
+            let reason = "the file changed meanwhile".to_owned();
+            event.trouble = Some(Trouble { doing: "read it whole", reason });
+            event.verdict = Some(Verdict::Unstable);
+        }
+        Contents::Failed(trouble) => {
+            event.trouble = Some(trouble);
+            event.verdict = Some(Verdict::Unreadable);
+        }
+    }
+}

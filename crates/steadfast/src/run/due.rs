@@ -1,0 +1,79 @@
+//! What is due, as a list for a run: the catalogue's order, within the time that there is.
+//!
+//! In: a choice. Out: files, the longest-unchecked first; and whether the catalogue could be read
+//! to the end of what was asked for.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use steadfast_sys::file::Timestamp;
+
+use super::DueChoice;
+use super::kept::Opened;
+use crate::catalogue::{Catalogue, CatalogueError, Due, DueOptions};
+use crate::error::Error;
+use crate::walk::Listed;
+
+/// Files that are due, as long as there is time.
+pub(super) struct DueList {
+    due: Due,
+    deadline: Option<Instant>,
+    outcome: Outcome,
+}
+
+/// How reading the list ended.
+#[derive(Clone, Default)]
+pub(super) struct Outcome {
+    error: Arc<Mutex<Option<CatalogueError>>>,
+}
+
+impl DueList {
+    /// Finds what is due in an open catalogue.
+    pub(super) fn begin(
+        opened: &Opened,
+        choice: DueChoice,
+        now: Timestamp,
+    ) -> Result<(DueList, Outcome), Error> {
+        let reader = Catalogue::open_reader(&opened.file)?;
+        let before_run = if choice.resume { reader.unfinished_run()? } else { None };
+        let seconds =
+            |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+        let options = DueOptions {
+            older_than_s: choice.older_than.map(seconds),
+            max_bytes: choice.max_bytes,
+            before_run,
+            beneath: PathBuf::new(),
+        };
+        let due = reader.due(&options, now)?;
+        let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));
+        let outcome = Outcome::default();
+        Ok((DueList { due, deadline, outcome: outcome.clone() }, outcome))
+    }
+}
+
+impl Iterator for DueList {
+    type Item = Listed;
+
+    fn next(&mut self) -> Option<Listed> {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return None;
+        }
+        match self.due.next() {
+            Ok(entry) => entry.map(|entry| Listed::File { path: entry.path, reference: None }),
+            Err(error) => {
+                let mut place = self.outcome.error.lock().unwrap_or_else(PoisonError::into_inner);
+                *place = Some(error);
+                None
+            }
+        }
+    }
+}
+
+impl Outcome {
+    /// Makes a list that broke off an error.
+    pub(super) fn ensure_whole(&self) -> Result<(), Error> {
+        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        error.map_or(Ok(()), |error| Err(error.into()))
+    }
+}

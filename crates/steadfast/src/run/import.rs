@@ -1,0 +1,130 @@
+//! `import --attributes` and `export --attributes`: walk, store — tags of other tools become ours,
+//! and ours theirs. What they recorded is believed as far as they recorded when it was true; the
+//! rest is read, hashed and compared first.
+
+use steadfast_digest::Digest;
+use steadfast_sys::file::File;
+
+use super::check::first_foreign;
+use super::compare::{algorithms, compare};
+use super::judge::{Found, Tools};
+use crate::hash::{Contents, Plan, Task};
+use crate::monitor::{Action, FileEvent};
+use crate::reference::Reference;
+use crate::store::Replaces;
+use crate::store::foreign::{self, Existing, ForeignKind};
+use crate::tag::Tag;
+use crate::verdict::{Verdict, agrees};
+
+/// Gives files that lack our tag one of what another tool recorded.
+pub(super) struct ImportTask {
+    pub(super) tools: Tools,
+    /// Whether a digest is believed that does not say what time it is of.
+    pub(super) trust: bool,
+}
+
+impl Task for ImportTask {
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        match self.tools.look_up(file, event) {
+            Found::Nothing => {}
+            Found::Tag(_) => {
+                event.action = Some(Action::Kept);
+                return Plan::Done;
+            }
+            Found::NoPlace => {
+                self.tools.refuse(event);
+                return Plan::Done;
+            }
+            Found::Unreadable => return Plan::Done,
+        }
+        let recorded = match event.reference.take() {
+            Some(listed) => Ok(Some(*listed)),
+            None => first_foreign(file, event),
+        };
+        let reference = match recorded {
+            Ok(Some(reference)) if !reference.digests.is_empty() => reference,
+            Ok(_) => {
+                event.verdict = Some(Verdict::Untagged);
+                return Plan::Done;
+            }
+            Err(trouble) => {
+                event.verdict = Some(Verdict::Unreadable);
+                event.trouble = Some(trouble);
+                return Plan::Done;
+            }
+        };
+        let believed = self.believed(event, &reference);
+        let reference = event.reference.insert(Box::new(reference));
+        match believed {
+            Some(tag) => {
+                self.tools.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
+                Plan::Done
+            }
+            None => match algorithms(reference) {
+                Some(algorithms) => self.tools.plan(algorithms),
+                None => Plan::Done,
+            },
+        }
+    }
+
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        compare(&self.tools, event, contents);
+        if let (Some(Verdict::Intact | Verdict::Touched), Some(actual)) =
+            (event.verdict, event.actual)
+        {
+            event.verdict = None;
+            self.tools.write(file, event, &actual, Replaces::Nothing, Action::Tagged);
+        }
+    }
+}
+
+impl ImportTask {
+    /// Makes a tag of a record that says which modification time its digest belongs to.
+    ///
+    /// A record without one may be older than the last edit: to believe it would call that edit
+    /// decay.
+    fn believed(&self, event: &FileEvent, reference: &Reference) -> Option<Tag> {
+        let status = event.status?;
+        let &(algorithm, digest): &(_, Digest) = reference.digests.first()?;
+        let length = reference.length.unwrap_or(status.length);
+        let mtime = match (reference.mtime, reference.recorded) {
+            (Some(recorded), _) if agrees(recorded, status.mtime) => status.mtime,
+            // Edited since, or copied by what keeps no times: only the bytes can tell.
+            (Some(_), _) => return None,
+            (None, Some(recorded)) if recorded > status.mtime => status.mtime,
+            (None, _) if self.trust => status.mtime,
+            (None, _) => return None,
+        };
+        let now = super::whole_seconds((self.tools.now)());
+        let tagged = reference.recorded.map_or(now, super::whole_seconds);
+        (length == status.length).then_some(Tag { algorithm, digest, length, mtime, tagged })
+    }
+}
+
+/// Writes our tags as another tool has them.
+pub(super) struct ExportTask {
+    pub(super) tools: Tools,
+    pub(super) kind: ForeignKind,
+}
+
+impl Task for ExportTask {
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        match self.tools.look_up(file, event) {
+            Found::Tag(tag) => {
+                let written = match self.tools.dry_run {
+                    true => Ok(()),
+                    false => foreign::write(file, self.kind, &tag, Existing::Keep),
+                };
+                match written {
+                    Ok(()) => event.action = Some(Action::Exported),
+                    Err(trouble) => event.trouble = Some(trouble),
+                }
+            }
+            Found::Nothing | Found::NoPlace => event.verdict = Some(Verdict::Untagged),
+            Found::Unreadable => {}
+        }
+        Plan::Done
+    }
+
+    fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
+}

@@ -1,0 +1,292 @@
+//! A run inside a catalogued tree: what it sees goes to the catalogue, and what only the catalogue
+//! knows becomes events.
+//!
+//! In: options, then every event in walk order. Out: further events, and at the end the run's
+//! record. Trouble with the catalogue never ends a run; it is told, and the exit status shows it.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast_sys::clock;
+use steadfast_sys::file::Timestamp;
+
+use super::judge;
+use super::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
+use crate::catalogue::{
+    Begin, Catalogue, CatalogueError, CatalogueErrorKind, Finding, Keeper, Records, Scope, Writer,
+};
+use crate::error::Error;
+use crate::monitor::{Event, FileEvent, FilePath, Monitor, Noted, Notice, Summary};
+use crate::verdict::Verdict;
+
+/// A catalogue at the side of a run.
+pub(super) struct Kept {
+    keeper: Option<Keeper>,
+    places: Places,
+    /// What is still to be told.
+    notices: Vec<Notice>,
+    /// Whether something could not be kept or asked.
+    failed: bool,
+    found: Vec<Finding>,
+}
+
+/// A run's catalogue, opened, before the run begins.
+pub(super) struct Opened {
+    pub(super) file: PathBuf,
+    pub(super) catalogue: Catalogue,
+    notices: Vec<Notice>,
+}
+
+/// How the paths of a tree are written by whoever asked for the run.
+struct Places {
+    root: PathBuf,
+    /// Paths as they were given, and where they are.
+    given: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Opened {
+    /// Opens the catalogue that a run is to keep. `None` if there is none, or none is wanted.
+    ///
+    /// # Errors
+    /// If it is in use, damaged, or not of this tree.
+    pub(super) fn find(
+        verb: Verb,
+        selection: &Selection,
+        options: &Options,
+    ) -> Result<Option<Opened>, Error> {
+        let keeps = match verb {
+            Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } | Verb::Untag => true,
+            Verb::Import => true,
+            Verb::Show | Verb::Hash | Verb::Export(_) => false,
+        };
+        if !keeps {
+            return Ok(None);
+        }
+        let file = match &options.catalogue {
+            CatalogueUse::Off => None,
+            CatalogueUse::At(file) => Some(file.clone()),
+            CatalogueUse::Nearest => nearest(selection)?,
+        };
+        file.map(|file| Opened::open(verb, file, options)).transpose()
+    }
+
+    fn open(verb: Verb, file: PathBuf, options: &Options) -> Result<Opened, Error> {
+        let wait = options.wait.then_some(&*options.stop);
+        let writer = Writer { verb: verb.name(), now: clock::utc_now(), wait };
+        let mut notices = Vec::new();
+        let opened = match options.dry_run {
+            true => Catalogue::open_reader(&file),
+            false => Catalogue::open_writer(&file, &writer),
+        };
+        let catalogue = match opened {
+            Err(error) if error.kind() == CatalogueErrorKind::ReadOnly => {
+                let text = "the catalogue cannot be written here: this run leaves no record in it";
+                notices.push(Notice { path: Some(file.clone()), text: text.to_owned() });
+                Catalogue::open_reader(&file)?
+            }
+            Err(error) if error.kind() == CatalogueErrorKind::Damaged => {
+                return Err(Error::usage(format!(
+                    "{error}: `steadfast init --rebuild DIR` sets it aside under another name and \
+                     makes one from the tags"
+                )));
+            }
+            opened => opened?,
+        };
+        catalogue.guard()?;
+        Ok(Opened { file, catalogue, notices })
+    }
+
+    /// Takes a catalogue that was just made.
+    pub(super) fn new(catalogue: Catalogue) -> Opened {
+        Opened { file: catalogue.file().to_owned(), catalogue, notices: Vec::new() }
+    }
+
+    /// Opens what workers ask for tags that the files themselves lack.
+    pub(super) fn records(&self, scope: &Scope) -> Result<Arc<Records>, Error> {
+        Ok(Arc::new(Records::open(&self.file, scope.clone())?))
+    }
+
+    /// Says whether a choice is to be taken from the catalogue. To resume after a run that came to
+    /// its end is to begin anew, with a walk.
+    pub(super) fn has_due(&self, choice: DueChoice) -> Result<bool, Error> {
+        let DueChoice { older_than, max_time, max_bytes, resume } = choice;
+        let otherwise = older_than.is_some() || max_time.is_some() || max_bytes.is_some();
+        Ok(otherwise || (resume && self.catalogue.unfinished_run()?.is_some()))
+    }
+
+    /// Begins to keep a run.
+    pub(super) fn keep(
+        self,
+        scope: Scope,
+        selection: &Selection,
+        begin: &Begin<'_>,
+    ) -> Result<Kept, Error> {
+        let places = Places::of(self.catalogue.root(), selection);
+        let keeper = self.catalogue.keeper(scope, begin)?;
+        let (notices, found) = (self.notices, Vec::new());
+        Ok(Kept { keeper: Some(keeper), places, notices, failed: false, found })
+    }
+}
+
+/// Says what a run is, for its record.
+pub(super) fn begin<'a>(
+    verb: &'a str,
+    backend: &'a str,
+    accepts: bool,
+    options: &Options,
+) -> Begin<'a> {
+    let read_from = match options.read_from {
+        ReadFrom::Cache => "cache",
+        ReadFrom::Media => "media",
+    };
+    Begin { verb, read_from, backend, now: (options.now)(), accepts }
+}
+
+/// Returns the one catalogue above everything that is selected.
+fn nearest(selection: &Selection) -> Result<Option<PathBuf>, Error> {
+    let mut paths = selection.roots.iter();
+    let first = paths.next().or(selection.listed.first());
+    let Some(first) = first else { return Ok(None) };
+    let found = Catalogue::find(first);
+    for other in paths {
+        if Catalogue::find(other) != found {
+            let (first, other) = (first.display(), other.display());
+            return Err(Error::usage(format!(
+                "`{first}` and `{other}` are not in the same catalogued tree: take one at a time, \
+                 or leave the catalogues out with --no-catalogue"
+            )));
+        }
+    }
+    Ok(found)
+}
+
+impl Kept {
+    /// Takes an event of the run.
+    pub(super) fn take(&mut self, event: &FileEvent) {
+        // What a list names and is gone was not seen; a walk of the whole tree says it is missing.
+        if event.verdict == Some(Verdict::Missing) {
+            return;
+        }
+        let Kept { keeper, found, .. } = self;
+        let Some(keeper) = keeper else { return };
+        let result = keeper.take(event, event.tag_place, &mut |finding| found.push(finding));
+        self.check(result);
+    }
+
+    /// Stores what is known so far, if it is time.
+    pub(super) fn tick(&mut self, now: Timestamp) {
+        if let Some(keeper) = &mut self.keeper {
+            let result = keeper.tick(now);
+            self.check(result);
+        }
+    }
+
+    /// Ends the record of the run, which saw `whole` what it was about, or not.
+    pub(super) fn finish(&mut self, whole: bool, now: Timestamp) {
+        let Kept { keeper, found, .. } = self;
+        let Some(keeper) = keeper.take() else { return };
+        let result = keeper.finish(whole, now, &mut |finding| found.push(finding));
+        self.check(result.map(|_| ()));
+    }
+
+    /// Takes what was found since the last time, as events in the order of finding.
+    pub(super) fn events(&mut self) -> Vec<Event> {
+        let notices = self.notices.drain(..).map(Event::Notice);
+        let places = &self.places;
+        notices.chain(self.found.drain(..).map(|finding| places.event(finding))).collect()
+    }
+
+    /// Says whether something could not be kept.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    fn check(&mut self, result: Result<(), CatalogueError>) {
+        if let Err(error) = result {
+            self.failed = true;
+            let text = format!("{error}: from here on this run is not recorded");
+            self.notices.push(Notice { path: None, text });
+        }
+    }
+}
+
+impl Places {
+    fn of(root: &Path, selection: &Selection) -> Places {
+        let given = selection.roots.iter().filter_map(|path| {
+            let real = path.canonicalize().ok()?;
+            let shown = if path == Path::new(".") { PathBuf::new() } else { path.clone() };
+            Some((shown, real))
+        });
+        Places { root: root.to_owned(), given: given.collect() }
+    }
+
+    /// Writes a path of the tree as the user would.
+    fn shown(&self, relative: &Path) -> PathBuf {
+        let real = self.root.join(relative);
+        let down = self.given.iter().find_map(|(shown, given)| {
+            let down = real.strip_prefix(given).ok()?;
+            Some(if down.as_os_str().is_empty() { shown.clone() } else { shown.join(down) })
+        });
+        down.unwrap_or(real)
+    }
+
+    fn event(&self, finding: Finding) -> Event {
+        let path = self.shown(finding.path());
+        match finding {
+            Finding::Missing { tag, accepted: false, .. } => {
+                let mut event = FileEvent::new(FilePath::whole(&path));
+                (event.verdict, event.stored) = (Some(Verdict::Missing), tag);
+                Event::File(Box::new(event))
+            }
+            Finding::Moved { ref to, tag, .. } => {
+                let mut event = FileEvent::new(FilePath::whole(&path));
+                (event.verdict, event.stored) = (Some(Verdict::Moved), Some(tag));
+                event.moved_to = Some(self.shown(to));
+                Event::File(Box::new(event))
+            }
+            finding => Event::Finding(Box::new(Noted { path, finding })),
+        }
+    }
+}
+
+/// Looks quickly at a selection, and tells what is found.
+pub(super) fn look_quickly(
+    opened: Opened,
+    selection: &Selection,
+    options: &Options,
+    summary: &mut Summary,
+    monitor: &mut dyn Monitor,
+) -> Result<(), Error> {
+    let places = Places::of(opened.catalogue.root(), selection);
+    let told = RefCell::new((summary, monitor));
+    let tell = |event: Event| {
+        let (summary, monitor) = &mut *told.borrow_mut();
+        match &event {
+            Event::File(event) => summary.count(event, judge::exit_status(event, false, false)),
+            Event::Finding(noted) => summary.note(&noted.finding),
+            Event::Notice(_) => {}
+        }
+        monitor.event(&event);
+    };
+    let quick = opened.catalogue.quick(
+        selection,
+        (options.now)(),
+        &options.stop,
+        &mut |finding| tell(places.event(finding)),
+        &mut |event| tell(Event::File(Box::new(event))),
+    )?;
+    let text = format!(
+        "{} files were looked at by length, times and inode: nothing was proved about their bytes",
+        quick.files
+    );
+    tell(Event::Notice(Notice { path: None, text }));
+    let (summary, _) = told.into_inner();
+    summary.files = quick.files;
+    summary.skipped = quick.skipped;
+    summary.interrupted = !quick.whole;
+    if quick.unreadable > 0 {
+        summary.raise_status(2);
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Where a run's files come from: a walk, or a list.
+//!
+//! In: a selection, or a root and a list. Out: entries, and how finding them ended. One thread of
+//! its own carries it out while the pipeline works.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::monitor::{FileEvent, FilePath, Skipped, Subject, Trouble};
+use crate::run::Selection;
+use crate::verdict::Verdict;
+use crate::walk::{Beneath, Excludes, Found, Listed, Sink, walk};
+
+/// How finding files ended.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Walked {
+    pub(super) skipped: Skipped,
+    /// Whether it came to the end of every root, or of the list.
+    pub(super) whole: bool,
+}
+
+/// Finds the files of a run.
+pub(super) trait Source: Send {
+    /// Hands everything that is found to the sink, until it breaks or `stop` is set.
+    fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> Walked;
+}
+
+/// Every file beneath the roots of a selection.
+pub(super) struct WalkSource {
+    pub(super) selection: Selection,
+    pub(super) excludes: Arc<Excludes>,
+}
+
+impl Source for WalkSource {
+    fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> Walked {
+        let (skipped, whole) = walk(&self.selection, &self.excludes, stop, sink);
+        Walked { skipped, whole }
+    }
+}
+
+/// The files of a list, beneath one root.
+pub(super) struct ListSource {
+    pub(super) root: PathBuf,
+    pub(super) list: Box<dyn Iterator<Item = Listed> + Send>,
+}
+
+impl Source for ListSource {
+    fn find(mut self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> Walked {
+        let whole = match Beneath::new(&self.root) {
+            Ok(mut beneath) => beneath.each(&mut self.list, stop, sink),
+            Err(error) => {
+                let mut event = FileEvent::new(FilePath::whole(&self.root));
+                event.subject = Subject::Directory;
+                event.verdict = Some(Verdict::Unreadable);
+                event.trouble = Some(Trouble::from_io("open", &error));
+                sink(Found::Trouble(Box::new(event))) == ControlFlow::Continue(())
+            }
+        };
+        Walked { skipped: Skipped::default(), whole }
+    }
+}

@@ -1,0 +1,146 @@
+//! A list of files instead of a walk: each one found beneath an open root, in the list's order.
+//!
+//! In: relative paths, each with what is expected of it. Out: an [`Entry`] for every one that is a
+//! regular file, an event for every one that is not. Every step goes by name beneath an open
+//! directory and follows no link, so no list leads out of the root.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use steadfast_sys::file::{Dir, FileKind};
+
+use super::{Entry, Found, Place, Sink};
+use crate::monitor::{FileEvent, FilePath, Subject, Trouble};
+use crate::reference::Reference;
+use crate::verdict::Verdict;
+
+/// One line of a list.
+pub(crate) enum Listed {
+    /// A file.
+    File {
+        /// Relative to the root.
+        path: PathBuf,
+        /// What the list says of it, if it says more than the name.
+        reference: Option<Box<Reference>>,
+    },
+    /// A line that could not be understood, and the list's name.
+    Fault(PathBuf, String),
+}
+
+/// Finds files of a list beneath a root.
+pub(crate) struct Beneath {
+    root: Arc<Dir>,
+    /// The root as the user would write it.
+    shown: PathBuf,
+    /// Directories on the way to the last file: the next in a list is likely its neighbour.
+    chain: Vec<(OsString, Arc<Dir>)>,
+    /// The last parent, as events share it.
+    parent: Arc<Path>,
+}
+
+impl Beneath {
+    /// Opens the root.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn new(root: &Path) -> io::Result<Beneath> {
+        let shown = if root == Path::new(".") { PathBuf::new() } else { root.to_owned() };
+        let parent = Arc::from(shown.as_path());
+        Ok(Beneath { root: Arc::new(Dir::open(root)?), shown, chain: Vec::new(), parent })
+    }
+
+    /// Hands every file of a list to the sink; says whether it came to the list's end.
+    pub(crate) fn each(
+        &mut self,
+        list: &mut dyn Iterator<Item = Listed>,
+        stop: &AtomicBool,
+        sink: &mut Sink<'_>,
+    ) -> bool {
+        for listed in list {
+            let found = match listed {
+                Listed::File { path, reference } => self.found(&path, reference),
+                Listed::Fault(list, reason) => Found::Trouble(Box::new(faulty(&list, reason))),
+            };
+            if stop.load(Ordering::Relaxed) || sink(found).is_break() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn found(&mut self, path: &Path, reference: Option<Box<Reference>>) -> Found {
+        match self.find(path) {
+            Ok((dir, name, inode)) => {
+                let path = FilePath { parent: self.parent_of(path), name };
+                Found::File(Entry { path, inode, place: Place::Beneath(dir), reference })
+            }
+            Err(error) => {
+                let name = path.file_name().unwrap_or(OsStr::new("")).to_owned();
+                let path = FilePath { parent: self.parent_of(path), name };
+                Found::Trouble(Box::new(absent(path, reference, &error)))
+            }
+        }
+    }
+
+    /// Returns the directory that a regular file is in, its name there and its inode.
+    fn find(&mut self, path: &Path) -> io::Result<(Arc<Dir>, OsString, u64)> {
+        let mut names = Vec::new();
+        for component in path.components() {
+            let Component::Normal(name) = component else {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "it leads out of the root",
+                ));
+            };
+            names.push(name);
+        }
+        let Some((name, parents)) = names.split_last() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
+        };
+        let shared = self.chain.iter().zip(parents).take_while(|((a, _), b)| a == *b).count();
+        self.chain.truncate(shared);
+        for parent in &parents[shared..] {
+            let above = self.chain.last().map_or(&self.root, |(_, dir)| dir);
+            let dir = above.open_dir(parent)?;
+            self.chain.push(((*parent).to_owned(), Arc::new(dir)));
+        }
+        let dir = Arc::clone(self.chain.last().map_or(&self.root, |(_, dir)| dir));
+        let status = dir.status_of(name)?;
+        match status.kind {
+            FileKind::Regular => Ok((dir, (*name).to_owned(), status.inode)),
+            FileKind::Directory => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+            FileKind::Symlink => Err(io::Error::other("it is a symbolic link now")),
+            FileKind::Other => Err(io::Error::other("it is not a regular file")),
+        }
+    }
+
+    fn parent_of(&mut self, path: &Path) -> Arc<Path> {
+        let parent = self.shown.join(path.parent().unwrap_or(Path::new("")));
+        if *self.parent != *parent {
+            self.parent = Arc::from(parent);
+        }
+        Arc::clone(&self.parent)
+    }
+}
+
+/// The event of a listed file that is not there, or of which that cannot be said.
+fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) -> FileEvent {
+    let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    let mut event = FileEvent::new(path);
+    event.reference = reference;
+    event.verdict = Some(if gone { Verdict::Missing } else { Verdict::Unreadable });
+    event.trouble = (!gone).then(|| Trouble::from_io("open", error));
+    event
+}
+
+/// The event of a line that says nothing of any file.
+fn faulty(list: &Path, reason: String) -> FileEvent {
+    let mut event = FileEvent::new(FilePath::whole(list));
+    event.subject = Subject::Directory;
+    event.verdict = Some(Verdict::Unreadable);
+    event.trouble = Some(Trouble { doing: "read the list", reason });
+    event
+}

@@ -1,0 +1,273 @@
+//! Damaged and planted catalogues, full disks, media that cannot be written: recognised or
+//! harmless, never a panic, never a wrong verdict.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use steadfast::catalogue::{Begin, Catalogue, CatalogueErrorKind, DueOptions, Scope};
+
+use crate::catalogue::{Garden, Way, moment, writer};
+use crate::image::{Image, TMPFS};
+
+/// Makes numbers that are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % below
+    }
+}
+
+/// A tree with something of everything in its catalogue.
+fn meadow() -> Garden {
+    let names: Vec<String> = (0..60).map(|n| format!("d{}/e{}/f{n:02}", n % 3, n % 5)).collect();
+    let mut garden = Garden::planted(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    garden.tree.corrupt("d0/e0/f00", "x");
+    garden.tree.touch("d1/e1/f01");
+    garden.remove("d2/e2/f02");
+    garden.tree.write("d0/untagged", "u");
+    garden.rename("d1/e4/f04", "d1/moved");
+    garden.check();
+    garden.run(&Way { verb: "check", stop_after: Some(20), ..Way::default() });
+    garden
+}
+
+/// Everything that can be asked, as text; `Err` names the kind.
+fn asked(file: &Path, now: i64) -> Result<Vec<String>, CatalogueErrorKind> {
+    let kind = |error: steadfast::catalogue::CatalogueError| error.kind();
+    let open = || Catalogue::open_reader(file).map_err(kind);
+    let catalogue = open()?;
+    let mut told = Vec::new();
+    for path in ["d0/e0/f00", "d2/e2/f02", "d1/moved", "d0/untagged", "d1/e4/f04", "d0/e3/f03"] {
+        told.push(format!("{:?}", catalogue.history(Path::new(path)).map_err(kind)?));
+    }
+    told.push(format!("{:?}", catalogue.audit(&[1, 30], moment(now)).map_err(kind)?));
+    let mut visit = |failure| {
+        told.push(format!("{failure:?}"));
+        ControlFlow::Continue(())
+    };
+    catalogue.failures(&mut visit).map_err(kind)?;
+    let mut due = open()?.due(&DueOptions::default(), moment(now)).map_err(kind)?;
+    while let Some(entry) = due.next().map_err(kind)? {
+        told.push(format!("{entry:?}"));
+    }
+    Ok(told)
+}
+
+/// What a check finds, in a catalogue that may be damaged.
+fn checked(garden: &mut Garden) -> Result<Vec<String>, CatalogueErrorKind> {
+    let kind = |error: steadfast::catalogue::CatalogueError| error.kind();
+    let catalogue = Catalogue::open_writer(&garden.file, &writer(garden.now)).map_err(kind)?;
+    catalogue.guard().map_err(kind)?;
+    let root = catalogue.root().to_owned();
+    let begin = Begin {
+        verb: "check",
+        read_from: "cache",
+        backend: "test x1",
+        now: moment(garden.now),
+        accepts: false,
+    };
+    let mut keeper = catalogue.keeper(Scope::whole(&root), &begin).map_err(kind)?;
+    let mut said = Vec::new();
+    let mut say = |finding: steadfast::catalogue::Finding| {
+        said.push(format!("{} {}", finding.name(), finding.path().display()));
+    };
+    let way = Way { verb: "check", ..Way::default() };
+    for path in garden.paths(&root) {
+        let whole = path.to_path();
+        let sighting = garden.judge(&path, whole.strip_prefix(&root).unwrap(), &way);
+        keeper.see(&sighting, &mut say).map_err(kind)?;
+    }
+    keeper.finish(true, moment(garden.now), &mut say).map_err(kind)?;
+    Ok(said)
+}
+
+#[test]
+fn bytes_that_changed_by_themselves_are_recognised_or_harmless() {
+    let mut garden = meadow();
+    let whole = fs::read(&garden.file).unwrap();
+    let (answers, findings) = (asked(&garden.file, garden.now), checked(&mut garden));
+    let (answers, findings) = (answers.unwrap(), findings.unwrap());
+    assert_eq!(findings, ["missing d2/e2/f02"]);
+    let differing = |told: &[String]| {
+        let pair = told.iter().zip(&answers).find(|(told, answer)| told != answer);
+        pair.map_or_else(|| "more or fewer".to_owned(), |(told, _)| told.clone())
+    };
+    let mut numbers = Numbers(1);
+    let (mut refused, mut harmless) = (0, 0);
+    for _ in 0..700 {
+        let mut bytes = whole.clone();
+        let at = numbers.next(bytes.len() as u64) as usize;
+        let length = 1 + numbers.next(16) as usize;
+        for byte in bytes.iter_mut().skip(at).take(length) {
+            *byte = numbers.next(256) as u8;
+        }
+        for part in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{part}", garden.file.display()));
+        }
+        fs::write(&garden.file, &bytes).unwrap();
+        match asked(&garden.file, garden.now) {
+            Ok(told) => assert!(told == answers, "{length} bytes at {at}: {}", differing(&told)),
+            Err(_) => refused += 1,
+        }
+        match checked(&mut garden) {
+            Ok(said) => {
+                assert_eq!(said, findings, "{length} bytes at {at}");
+                harmless += 1;
+            }
+            Err(CatalogueErrorKind::Full) => panic!("the disk is full"),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 150 && harmless > 100, "{refused} refused, {harmless} harmless");
+}
+
+#[test]
+fn a_file_cut_short_or_of_another_program_is_recognised() {
+    let garden = meadow();
+    let whole = fs::read(&garden.file).unwrap();
+    for length in [0, 1, 99, 100, 4095, 4096, 8192, whole.len() / 2, whole.len() - 4096] {
+        fs::write(&garden.file, &whole[..length]).unwrap();
+        let refused = asked(&garden.file, garden.now).unwrap_err();
+        assert_eq!(refused, CatalogueErrorKind::Damaged, "cut to {length}");
+    }
+    fs::write(&garden.file, "not a database at all, but long enough to be one").unwrap();
+    assert_eq!(asked(&garden.file, 0).unwrap_err(), CatalogueErrorKind::Damaged);
+}
+
+/// Runs statements in the sqlite3 shell; `false` where there is none.
+fn shell(file: &Path, statements: &str) -> bool {
+    match std::process::Command::new("sqlite3").arg(file).arg(statements).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            true
+        }
+        Err(error) => {
+            println!("skipped: the sqlite3 shell cannot be run: {error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn planted_rows_and_tables_are_refused() {
+    let cases = [
+        "CREATE TRIGGER t AFTER UPDATE ON slices BEGIN DELETE FROM entries; END",
+        "CREATE TABLE more (a)",
+        "DROP TABLE coverage",
+        "UPDATE entries SET digest = x'00' WHERE digest IS NOT NULL",
+        "UPDATE entries SET algorithm = 'md4'",
+        "UPDATE entries SET standing = 77",
+        "UPDATE entries SET mtime_ns = x'ff'",
+        "UPDATE entries SET tagged_s = tagged_s + 1",
+        "UPDATE entries SET proved_run = 2",
+        "UPDATE entries SET name = x'612f62' WHERE name = CAST('f09' AS BLOB)",
+        "DELETE FROM entries WHERE name = CAST('f09' AS BLOB)",
+        "DELETE FROM slices WHERE directory = 4",
+        "UPDATE slices SET checked_run = 99",
+        "UPDATE slices SET entries = 1000000000",
+        "UPDATE directories SET parent = id WHERE id = 3",
+        "UPDATE directories SET name = x'2e2e' WHERE id = 3",
+        "DELETE FROM directories WHERE id = 3",
+        "UPDATE runs SET started_s = 0",
+        "UPDATE events SET what = 'intact'",
+        "PRAGMA user_version = 2",
+    ];
+    for statement in cases {
+        let mut garden = meadow();
+        if !shell(&garden.file, statement) {
+            return;
+        }
+        let verified = Catalogue::open_reader(&garden.file)
+            .and_then(|catalogue| catalogue.verify())
+            .map(|verification| verification.is_sound());
+        let kind = verified.as_ref().map_err(|error| error.kind());
+        match kind {
+            Ok(sound) => assert!(!sound, "{statement}"),
+            Err(CatalogueErrorKind::Newer) => assert!(statement.contains("user_version")),
+            Err(kind) => assert_eq!(kind, CatalogueErrorKind::Damaged, "{statement}"),
+        }
+        if let Ok(said) = checked(&mut garden) {
+            assert_eq!(said, ["missing d2/e2/f02"], "{statement}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_catalogue_is_put_aside_and_made_anew_from_the_attributes() {
+    let mut garden = Garden::planted(&["a", "b/c"]);
+    fs::write(&garden.file, "rubbish").unwrap();
+    let aside = Catalogue::set_aside(&garden.file, &writer(garden.now)).unwrap();
+    assert_eq!(fs::read(&aside).unwrap(), b"rubbish");
+    assert!(!garden.file.exists());
+    Catalogue::create(garden.tree.path(), None, &writer(garden.now)).unwrap();
+    // Tags are taken over from attributes without reading any file.
+    garden.run(&Way { verb: "tag", ..Way::default() });
+    let reader = garden.reader();
+    for name in ["a", "b/c"] {
+        let tag = garden.attributes[Path::new(name)];
+        assert_eq!(reader.tag(Path::new(name)).unwrap(), Some(tag));
+    }
+    let audit = reader.audit(&[1], moment(garden.now)).unwrap();
+    assert_eq!(audit.never.0, 2, "nothing of it is proved yet");
+    assert_eq!(garden.check().all(), [""; 0]);
+}
+
+#[test]
+fn a_catalogue_that_cannot_be_written_is_read() {
+    let garden = Garden::planted(&["a"]);
+    let folder = garden.file.parent().unwrap();
+    let audit = garden.reader().audit(&[1], moment(garden.now)).unwrap();
+    fs::set_permissions(&garden.file, fs::Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).unwrap();
+    assert_eq!(garden.reader().audit(&[1], moment(garden.now)).unwrap(), audit);
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_read_only_volume_can_be_read_and_not_written() {
+    let Some(image) = Image::make(TMPFS) else { return };
+    let path = image.tree.path().to_owned();
+    let file = {
+        let catalogue = Catalogue::create(&path, None, &writer(1)).unwrap();
+        catalogue.file().to_owned()
+    };
+    image.remount("remount,ro");
+    let reader = Catalogue::open_reader(&file).unwrap();
+    assert_eq!(reader.entries().unwrap(), 0);
+    let refused = Catalogue::open_writer(&file, &writer(2)).unwrap_err();
+    assert_eq!(refused.kind(), CatalogueErrorKind::ReadOnly, "{refused}");
+}
+
+#[test]
+fn a_full_disk_loses_what_was_not_stored_and_nothing_else() {
+    let Some(image) = Image::make(TMPFS) else { return };
+    image.remount("remount,size=1m");
+    let mut garden = Garden::new(&[]);
+    let file = image.tree.at("catalogue.sqlite");
+    Catalogue::create(garden.tree.path(), Some(&file), &writer(1)).unwrap();
+    garden.file = file;
+    for number in 0..40 {
+        garden.tree.write(format!("a/{number:04}"), "a");
+    }
+    garden.run(&Way { verb: "tag", ..Way::default() });
+    garden.check();
+    let names: Vec<PathBuf> =
+        (0..20_000).map(|n| PathBuf::from(format!("b{:04}/{n:0200}", n / 50))).collect();
+    let (stored, refused) = garden.pretend(&names);
+    assert_eq!(refused, Some(CatalogueErrorKind::Full));
+    let reader = garden.reader();
+    assert_eq!(reader.verify().unwrap().problems, [""; 0]);
+    for number in 0..40 {
+        let path = PathBuf::from(format!("a/{number:04}"));
+        assert_eq!(reader.tag(&path).unwrap(), Some(garden.attributes[&path]));
+    }
+    assert!(stored > 0, "some of it was stored before");
+    assert_eq!(reader.entries().unwrap(), 40 + stored);
+    drop(reader);
+    image.remount("remount,size=64m");
+    assert_eq!(garden.check().record.counts.get("intact"), Some(&40));
+}

@@ -1,0 +1,141 @@
+//! The real tools read what Steadfast writes, and Steadfast what they write.
+//!
+//! A tool that is not installed is said loudly. Where `STEADFAST_REQUIRE_PEER_TESTS` is set,
+//! cshatag's absence is a failure; shatag is in no package index, so its absence is not.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use steadfast::store::foreign::{self, Existing, FaultReason, ForeignKind, Resolution};
+use steadfast::{Algorithm, Verdict};
+use steadfast_sys::file::File;
+use steadfast_sys::xattr;
+
+use crate::foreign::{actual, judge, only};
+use crate::tree::Tree;
+
+/// Makes an absent tool a failure.
+const REQUIRED: &str = "STEADFAST_REQUIRE_PEER_TESTS";
+
+fn find(tool: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).map(|folder| folder.join(tool)).find(|at| at.is_file());
+    if found.is_none() {
+        eprintln!("NOT SHOWN: {tool} is not on the PATH");
+    }
+    found
+}
+
+fn cshatag() -> Option<PathBuf> {
+    let found = find("cshatag");
+    let required = env::var_os(REQUIRED).is_some();
+    assert!(found.is_some() || !required, "cshatag is required here and is not on the PATH");
+    found
+}
+
+fn run(tool: &Path, arguments: &[&str], file: &Path) -> (String, Option<i32>) {
+    let arguments = arguments.iter().map(OsStr::new).chain([file.as_os_str()]);
+    let Output { status, stdout, .. } = Command::new(tool).args(arguments).output().unwrap();
+    (String::from_utf8(stdout).unwrap(), status.code())
+}
+
+fn write(path: &Path, existing: Existing) {
+    let file = File::open(path).unwrap();
+    let tag = actual(path, Algorithm::Sha256);
+    foreign::write(&file, ForeignKind::Shatag, &tag, existing).unwrap();
+}
+
+#[test]
+fn cshatag_writes_and_steadfast_judges() {
+    let Some(cshatag) = cshatag() else { return };
+    let tree = Tree::new();
+    let path = tree.write("file", "contents");
+    let (said, _) = run(&cshatag, &[], &path);
+    assert!(said.starts_with("<new>"), "{said}");
+    let (stored, now) = (only(&path).unwrap(), actual(&path, Algorithm::Sha256));
+    assert_eq!(stored.digest, now.digest);
+    let mtime = stored.mtime.unwrap();
+    assert_eq!((mtime.time, mtime.resolution), (now.mtime, Resolution::Tick));
+    assert_eq!(judge(&path), Verdict::Intact);
+    tree.touch("file");
+    assert_eq!(judge(&path), Verdict::Touched);
+    run(&cshatag, &[], &path);
+    assert_eq!(judge(&path), Verdict::Intact);
+    tree.corrupt("file", "c0ntents");
+    assert_eq!(judge(&path), Verdict::Corrupt);
+    tree.edit("file", "edited");
+    assert_eq!(judge(&path), Verdict::Modified);
+}
+
+#[test]
+fn steadfast_writes_and_cshatag_judges() {
+    let Some(cshatag) = cshatag() else { return };
+    let tree = Tree::new();
+    let path = tree.write("file", "contents");
+    write(&path, Existing::Keep);
+    let says = |verdict: &str, status| {
+        let (said, code) = run(&cshatag, &["-dry-run"], &path);
+        assert!(said.starts_with(verdict), "{said}");
+        assert_eq!(code, Some(status), "{said}");
+    };
+    says("<ok>", 0);
+    tree.corrupt("file", "c0ntents");
+    says("<corrupt>", 5);
+    tree.edit("file", "edited");
+    says("<outdated>", 0);
+    write(&path, Existing::Replace);
+    says("<ok>", 0);
+    tree.touch("file");
+    says("<timechange>", 0);
+    write(&path, Existing::Keep);
+    says("<ok>", 0);
+}
+
+#[test]
+fn a_pair_that_cshatag_lost_half_of_is_unreadable() {
+    let Some(cshatag) = cshatag() else { return };
+    let tree = Tree::new();
+    let path = tree.write("file", "contents");
+    run(&cshatag, &[], &path);
+    // It sets the time first: a full block of attributes leaves that alone.
+    xattr::remove(&File::open(&path).unwrap(), "user.shatag.sha256").unwrap();
+    tree.corrupt("file", "c0ntents");
+    assert_eq!(only(&path).unwrap_err().reason, FaultReason::NoDigest);
+    assert_eq!(judge(&path), Verdict::Unreadable);
+}
+
+#[test]
+fn times_before_1970_are_the_same_to_cshatag() {
+    let Some(cshatag) = cshatag() else { return };
+    let tree = Tree::new();
+    let path = tree.write("file", "contents");
+    let early = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_millis(1500);
+    crate::tree::set_mtime(&path, early);
+    run(&cshatag, &[], &path);
+    assert_eq!(judge(&path), Verdict::Intact);
+    run(&cshatag, &["-remove"], &path);
+    write(&path, Existing::Keep);
+    let (said, _) = run(&cshatag, &["-dry-run"], &path);
+    assert!(said.starts_with("<ok>"), "{said}");
+}
+
+#[test]
+fn shatag_and_steadfast_understand_each_other() {
+    let Some(shatag) = find("shatag") else { return };
+    let tree = Tree::new();
+    let path = tree.write("file", "contents");
+    run(&shatag, &["-t"], &path);
+    let mtime = only(&path).unwrap().mtime.unwrap();
+    assert_eq!(mtime.resolution, Resolution::Float);
+    assert_eq!(judge(&path), Verdict::Intact);
+    tree.corrupt("file", "c0ntents");
+    assert_eq!(judge(&path), Verdict::Corrupt);
+    tree.edit("file", "edited");
+    assert_eq!(judge(&path), Verdict::Modified);
+    write(&path, Existing::Replace);
+    let (said, _) = run(&shatag, &[], &path);
+    let digest = actual(&path, Algorithm::Sha256).digest.to_string();
+    assert!(said.starts_with(&digest), "the time stands in the form it knows: {said}");
+}

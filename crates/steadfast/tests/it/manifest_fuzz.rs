@@ -1,0 +1,177 @@
+//! No bytes make a parser of manifests panic, run without end or say what it cannot stand by.
+//!
+//! Every frozen sample is changed some thousand times, the same way in every run; then on with
+//! other changes until `STEADFAST_FUZZ_SECONDS` (2 by default) are over.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use steadfast::manifest::{Format, Record, algorithm_hint, read, write};
+
+use crate::manifest::{Random, Sample, documents};
+
+/// What stands at the seams of the formats.
+const TOKENS: &[&[u8]] = &[
+    b"\n",
+    b"\r\n",
+    b"\0",
+    b"\\",
+    b"  ",
+    b" *",
+    b"(",
+    b") = ",
+    b")= ",
+    b"%%%% ",
+    b"## ",
+    b",",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"\"",
+    b":",
+    b"\\u0000",
+    b"\\ud800",
+    b"\\udcff",
+    b"null",
+    b"-1",
+    b"18446744073709551616",
+    b"1e9",
+    b"../",
+    b"/",
+    b"data/",
+    b"%0A",
+    b"%25",
+    b"..",
+    b"/set type=dir",
+    b" type=dir",
+    b"ni:///sha-256;",
+    b"nih:1;",
+    b"idx",
+    b"\"idx_hash\":",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\xff",
+    b"; ",
+    b"# ",
+    b"SHA256 (",
+    b"00000000",
+    b"steadfast_manifest",
+    b"records",
+];
+
+fn mutated(sample: &[u8], all: &[Sample], random: &mut Random) -> Vec<u8> {
+    let mut bytes = sample.to_vec();
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(bytes.len() + 1);
+        let end = (at + random.below(64)).min(bytes.len());
+        match random.below(8) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            1 if at < bytes.len() => bytes[at] = random.below(256) as u8,
+            2 => bytes.truncate(at),
+            3 => drop(bytes.drain(at..end)),
+            4 => {
+                let part = bytes[at..end].to_vec();
+                let place = random.below(bytes.len() + 1);
+                bytes.splice(place..place, part);
+            }
+            5 => {
+                let other = &all[random.below(all.len())].bytes;
+                let from = random.below(other.len() + 1);
+                let to = (from + random.below(256)).min(other.len());
+                bytes.splice(at..at, other[from..to].iter().copied());
+            }
+            _ => {
+                let token = TOKENS[random.below(TOKENS.len())];
+                bytes.splice(at..at, token.iter().copied());
+            }
+        }
+    }
+    bytes
+}
+
+/// Reads a document to its end and checks what it says.
+fn try_document(format: Format, name: &Path, bytes: &[u8]) {
+    let mut records: Vec<Record> = Vec::new();
+    let mut items = 0;
+    for found in read(format, algorithm_hint(name), bytes) {
+        items += 1;
+        assert!(items <= bytes.len() + 2, "more records than bytes");
+        match found {
+            Ok(record) => {
+                for (algorithm, digest) in &record.digests {
+                    assert_eq!(digest.as_bytes().len(), algorithm.digest_len());
+                }
+                records.push(record);
+            }
+            Err(fault) => assert!(!fault.to_string().is_empty()),
+        }
+    }
+    let mut rewritten = Vec::new();
+    write(Format::Steadfast, &records, &mut rewritten).expect("our own format holds everything");
+    let again: Result<Vec<Record>, _> = read(Format::Steadfast, None, &rewritten[..]).collect();
+    assert_eq!(again.as_ref(), Ok(&records));
+}
+
+fn try_mutation(number: usize, all: &[Sample], random: &mut Random) {
+    let Sample { file, name, format, bytes: sample } = &all[number];
+    let name = Path::new(name);
+    let bytes = mutated(sample, all, random);
+    let other = *random.pick(Format::ALL);
+    let format = if random.below(8) == 0 { other } else { *format };
+    let tried = catch_unwind(AssertUnwindSafe(|| {
+        let _ = Format::detect(name, &bytes);
+        try_document(format, name, &bytes);
+    }));
+    if let Err(panic) = tried {
+        eprintln!("{format} fails on a changed {file}: b\"{}\"", bytes.escape_ascii());
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// How often each sample is changed whatever the time.
+fn least(format: Format) -> usize {
+    // SQLite opens and checks a database for each.
+    if format == Format::Bitrot { 1_000 } else { 20_000 }
+}
+
+#[test]
+fn changed_documents_are_read_without_panic_or_end() {
+    let seconds = std::env::var("STEADFAST_FUZZ_SECONDS").ok();
+    let seconds = seconds.map_or(2, |text| text.parse().expect("a number of seconds"));
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let all = documents();
+    std::thread::scope(|scope| {
+        for part in 0..2 {
+            let all = &all;
+            scope.spawn(move || {
+                let mut random = Random::new(0x5ead_fa57 + part as u64);
+                let mine = (0..all.len()).filter(|number| number % 2 == part);
+                for number in mine {
+                    for _ in 0..least(all[number].format) {
+                        try_mutation(number, all, &mut random);
+                    }
+                }
+                while Instant::now() < end {
+                    let number = random.below(all.len());
+                    try_mutation(number, all, &mut random);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn arbitrary_bytes_are_read_without_panic_or_end() {
+    let mut random = Random::new(21);
+    for _ in 0..2_000 {
+        let len = random.below(200);
+        let limit = *random.pick(&[4, 128, 256]);
+        let bytes: Vec<u8> = (0..len).map(|_| random.below(limit) as u8).collect();
+        for &format in Format::ALL {
+            try_document(format, Path::new("x"), &bytes);
+        }
+        let _ = Format::detect(Path::new("x"), &bytes);
+    }
+}
