@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +15,10 @@ use super::Session;
 
 /// What is needed from the system, the Debian package that has it, and what cannot run without.
 const TOOLS: &[(&str, &str, &str)] = &[
+    ("b3sum", "b3sum", "tests against b3sum"),
+    ("hashdeep", "hashdeep", "tests against hashdeep"),
+    ("mtree", "mtree-netbsd", "tests against mtree"),
+    ("rhash", "rhash", "tests against rhash"),
     ("attr", "attr", "tests that compare attributes with the system's tools"),
     ("mkfs.btrfs", "btrfs-progs", "tests on btrfs"),
     ("mkfs.exfat", "exfatprogs", "tests on exFAT"),
@@ -37,8 +42,18 @@ const TARGETS: &[&str] = &[
 ];
 const COMPONENTS: &[&str] = &["clippy", "rustfmt"];
 
-/// The linker and its wrapper, pinned: a new one is tried on purpose.
-const PYTHON_PACKAGES: &[&str] = &["cargo-zigbuild==0.24.0", "ziglang==0.17.0"];
+/// Pinned: a new one is tried on purpose. The linker and its wrapper come first.
+const PYTHON_PACKAGES: &[&str] = &[
+    "cargo-zigbuild==0.24.0",
+    "ziglang==0.17.0",
+    // What our manifests are held against.
+    "bagit==1.9.0",
+    "bitrot==1.0.1",
+    "cfv==3.2.0",
+];
+
+/// Programs that tests must not do without once the tools and the environment are set up.
+pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,hashdeep,rhash,mtree,bagit.py,bitrot,cfv";
 
 /// Installs what is missing when that is possible; otherwise says what cannot run.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {
@@ -113,15 +128,19 @@ pub(super) fn zig(session: &mut Session) -> anyhow::Result<()> {
 /// Cargo with the cross linker. The virtual environment stands first in its search path, where
 /// the wrapper looks for the linker.
 pub(super) fn cross_cargo(session: &Session) -> anyhow::Result<Command> {
-    let folder = environment(&session.root).join("bin");
-    let wrapper = folder.join("cargo-zigbuild");
+    let wrapper = environment(&session.root).join("bin/cargo-zigbuild");
     ensure!(wrapper.exists(), "no cross linker; run the step `zig` first");
-    let path = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths(std::iter::once(folder).chain(env::split_paths(&path)))
-        .context("joining the search path")?;
     let mut command = Command::new(wrapper);
-    command.current_dir(&session.root).env("PATH", path);
+    command.current_dir(&session.root).env("PATH", search_path(session)?);
     Ok(command)
+}
+
+/// The search path with the virtual environment's programs in front.
+pub(super) fn search_path(session: &Session) -> anyhow::Result<OsString> {
+    let folder = environment(&session.root).join("bin");
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(std::iter::once(folder).chain(env::split_paths(&path)))
+        .context("joining the search path")
 }
 
 fn environment(root: &Path) -> PathBuf {

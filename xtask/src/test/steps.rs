@@ -14,6 +14,12 @@ const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
 /// Makes a test that needs root, and cannot do its work, fail instead of saying so.
 const REQUIRE_ROOT_TESTS: &str = "STEADFAST_REQUIRE_ROOT_TESTS";
 
+/// Names other tools without which tests against them fail.
+const REQUIRE_PEERS: &str = "STEADFAST_REQUIRE_PEERS";
+
+/// How long parsers are fed damaged documents.
+const FUZZ_SECONDS: &str = "STEADFAST_FUZZ_SECONDS";
+
 /// Each backend and the processor flags of `/proc/cpuinfo` that it needs.
 const BACKENDS: &[(&str, &[&str])] = &[
     ("portable", &[]),
@@ -64,6 +70,10 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
     if setup::is_root() {
         command.env(REQUIRE_ROOT_TESTS, "1");
     }
+    if !session.allow_missing {
+        command.env(REQUIRE_PEERS, setup::PEERS).env("PATH", setup::search_path(session)?);
+    }
+    command.env(FUZZ_SECONDS, "60");
     run_tests(session, &mut command)
 }
 

@@ -1,7 +1,7 @@
 //! The real tools read what Steadfast writes, and Steadfast what they write.
 //!
-//! A tool that is not installed is said loudly. Where `STEADFAST_REQUIRE_PEER_TESTS` is set,
-//! cshatag's absence is a failure; shatag is in no package index, so its absence is not.
+//! A tool that is not installed is said loudly; where `STEADFAST_REQUIRE_PEERS`, a list with commas,
+//! names it, its absence is a failure. Both are in no package index: build them from their sources.
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::foreign::{actual, judge, only};
 use crate::tree::Tree;
 
 /// Makes an absent tool a failure.
-const REQUIRED: &str = "STEADFAST_REQUIRE_PEER_TESTS";
+const REQUIRED: &str = "STEADFAST_REQUIRE_PEERS";
 
 fn find(tool: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
@@ -30,7 +30,8 @@ fn find(tool: &str) -> Option<PathBuf> {
 
 fn cshatag() -> Option<PathBuf> {
     let found = find("cshatag");
-    let required = env::var_os(REQUIRED).is_some();
+    let listed = env::var(REQUIRED).unwrap_or_default();
+    let required = listed.split(',').any(|listed| listed == "cshatag");
     assert!(found.is_some() || !required, "cshatag is required here and is not on the PATH");
     found
 }

@@ -1,7 +1,7 @@
 //! Other tools check what we write, and we read what they write, on whole and on damaged trees.
 //!
-//! A tool that is missing is named on stderr and its test returns; with
-//! `STEADFAST_REQUIRE_PEER_TESTS=1` it fails.
+//! A tool that is missing is named on stderr and its test returns; if `STEADFAST_REQUIRE_PEERS`, a
+//! list with commas, names it, the test fails.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -25,8 +25,8 @@ fn peer(name: &str) -> Option<PathBuf> {
     let found =
         env::split_paths(&paths).map(|folder| folder.join(name)).find(|path| path.is_file());
     if found.is_none() {
-        let required =
-            env::var_os("STEADFAST_REQUIRE_PEER_TESTS").is_some_and(|value| value == "1");
+        let listed = env::var("STEADFAST_REQUIRE_PEERS").unwrap_or_default();
+        let required = listed.split(',').any(|listed| listed == name);
         assert!(!required, "`{name}` is required and not on PATH");
         // Past the capture of the test harness.
         let missing = format!("NOT TESTED: `{name}` is not on PATH\n");
