@@ -1,6 +1,6 @@
 //! The real tools read what Steadfast writes, and Steadfast what they write.
 //!
-//! A tool that is not installed is said loudly; where `STEADFAST_REQUIRE_PEERS`, a list with commas,
+//! A tool that is not installed is said loudly; if `STEADFAST_REQUIRE_PEERS`, a list with commas,
 //! names it, its absence is a failure. Both are in no package index: build them from their sources.
 
 use std::env;
