@@ -362,7 +362,7 @@ fn execute(
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped;
     collector.summary.interrupted |= stopped && !walked.whole;
-    collector.finish(walked.whole && !collector.summary.interrupted, (options.now)());
+    collector.finish(walked.whole && !collector.summary.interrupted);
     if collector.summary.files == 0 && walked.whole {
         notices.push(Notice { path: None, text: if_empty.to_owned() });
         if options.require_tags {
@@ -540,9 +540,7 @@ impl Collector<'_> {
         for event in events {
             self.take(event);
         }
-        if let Some(kept) = &mut self.kept {
-            kept.tick((self.now)());
-        }
+        self.keep(|kept, now, tell| kept.tick(now, tell));
         self.clock.lap(Stage::Report);
         self.clock.end_job();
         self.clock.hand_in(JobFacts { files, ..JobFacts::default() });
@@ -561,36 +559,34 @@ impl Collector<'_> {
         }
         let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
         self.summary.count(&event, status);
-        if let Some(kept) = &mut self.kept {
-            kept.take(&event);
+        let event = Event::File(event);
+        self.monitor.event(&event);
+        if let Event::File(event) = event {
+            self.keep(|kept, _, tell| kept.take(&event, tell));
         }
-        self.monitor.event(&Event::File(event));
-        self.tell_findings();
     }
 
     /// Ends the record of the run in the catalogue.
-    fn finish(&mut self, whole: bool, now: Timestamp) {
-        let Some(kept) = &mut self.kept else { return };
-        kept.finish(whole, now);
-        self.tell_findings();
+    fn finish(&mut self, whole: bool) {
+        self.keep(|kept, now, tell| kept.finish(whole, now, tell));
     }
 
-    /// Tells what the catalogue found since the last time.
-    fn tell_findings(&mut self) {
-        let Some(kept) = &mut self.kept else { return };
-        for event in kept.events() {
+    /// Has the catalogue do something, and tells what it finds.
+    fn keep(&mut self, work: impl FnOnce(&mut Kept, Timestamp, &mut kept::Tell<'_>)) {
+        let Collector { kept, summary, monitor, require_tags, now, .. } = self;
+        let Some(kept) = kept else { return };
+        work(kept, now(), &mut |event| {
             match &event {
                 Event::File(event) => {
-                    let status = judge::exit_status(event, self.require_tags, false);
-                    self.summary.count(event, status);
+                    summary.count(event, judge::exit_status(event, *require_tags, false));
                 }
-                Event::Finding(noted) => self.summary.note(&noted.finding),
+                Event::Finding(noted) => summary.note(&noted.finding),
                 Event::Notice(_) => {}
             }
-            self.monitor.event(&event);
-        }
+            monitor.event(&event);
+        });
         if kept.has_failed() {
-            self.summary.raise_status(2);
+            summary.raise_status(2);
         }
     }
 }

@@ -164,6 +164,22 @@ fn a_budget_comes_round_to_every_file() {
 }
 
 #[test]
+fn files_that_are_gone_do_not_eat_the_budget_of_those_that_are_there() {
+    let mut tree = Tree::new();
+    for number in 0..10_u8 {
+        tree = tree.file(format!("{number}"), &[number; 1000]);
+    }
+    tree.run(["init"]).succeeds();
+    tree.run(["tag"]).succeeds();
+    for number in 0..5 {
+        fs::remove_file(tree.path(number.to_string())).unwrap();
+    }
+    let checked = tree.run(["check", "--json", "--max-bytes", "3k"]).ends(1);
+    let verdicts = &checked.summary()["verdicts"];
+    assert_eq!((&verdicts["missing"], &verdicts["intact"]), (&5.into(), &3.into()));
+}
+
+#[test]
 fn a_catalogue_may_be_elsewhere_and_an_empty_root_is_not_believed() {
     let tree = Tree::tagged();
     let elsewhere = Tree::new();

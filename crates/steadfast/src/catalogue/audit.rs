@@ -227,7 +227,7 @@ fn failures(
     let mut paths = Paths::default();
     let mut cache = Cache::default();
     runs::ensure_past(db)?;
-    let mut statement = db.prepare(&select_events("standing > 1"))?;
+    let mut statement = db.prepare(&select_events("standing > 1 AND what <> 'dropped'"))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
         let (directory, name, failure) = read_event(row, |event| {

@@ -3,11 +3,12 @@
 //! In: a choice. Out: files, the longest-unchecked first; and whether the catalogue could be read
 //! to the end of what was asked for.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use steadfast_sys::file::Timestamp;
+use steadfast_sys::file::{Status, Timestamp};
 
 use super::DueChoice;
 use super::kept::Opened;
@@ -18,6 +19,7 @@ use crate::walk::Listed;
 /// Files that are due, as long as there is time.
 pub(super) struct DueList {
     due: Due,
+    root: PathBuf,
     deadline: Option<Instant>,
     outcome: Outcome,
 }
@@ -48,7 +50,8 @@ impl DueList {
         let due = reader.due(&options, now)?;
         let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));
         let outcome = Outcome::default();
-        Ok((DueList { due, deadline, outcome: outcome.clone() }, outcome))
+        let root = opened.catalogue.root().to_owned();
+        Ok((DueList { due, root, deadline, outcome: outcome.clone() }, outcome))
     }
 }
 
@@ -60,7 +63,12 @@ impl Iterator for DueList {
             return None;
         }
         match self.due.next() {
-            Ok(entry) => entry.map(|entry| Listed::File { path: entry.path, reference: None }),
+            Ok(entry) => entry.map(|entry| {
+                if is_gone(&self.root.join(&entry.path)) {
+                    self.due.give_back(&entry);
+                }
+                Listed::File { path: entry.path, reference: None }
+            }),
             Err(error) => {
                 let mut place = self.outcome.error.lock().unwrap_or_else(PoisonError::into_inner);
                 *place = Some(error);
@@ -76,4 +84,8 @@ impl Outcome {
         let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), |error| Err(error.into()))
     }
+}
+
+fn is_gone(path: &Path) -> bool {
+    Status::of_link(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

@@ -24,11 +24,10 @@ use crate::verdict::Verdict;
 pub(super) struct Kept {
     keeper: Option<Keeper>,
     places: Places,
-    /// What is still to be told.
+    /// What is to be told of how it was opened.
     notices: Vec<Notice>,
     /// Whether something could not be kept or asked.
     failed: bool,
-    found: Vec<Finding>,
 }
 
 /// A run's catalogue, opened, before the run begins.
@@ -124,8 +123,7 @@ impl Opened {
     ) -> Result<Kept, Error> {
         let places = Places::of(self.catalogue.root(), selection);
         let keeper = self.catalogue.keeper(scope, begin)?;
-        let (notices, found) = (self.notices, Vec::new());
-        Ok(Kept { keeper: Some(keeper), places, notices, failed: false, found })
+        Ok(Kept { keeper: Some(keeper), places, notices: self.notices, failed: false })
     }
 }
 
@@ -161,40 +159,37 @@ fn nearest(selection: &Selection) -> Result<Option<PathBuf>, Error> {
     Ok(found)
 }
 
+/// Hears of what the catalogue finds, as it is found.
+pub(super) type Tell<'a> = dyn FnMut(Event) + 'a;
+
 impl Kept {
     /// Takes an event of the run.
-    pub(super) fn take(&mut self, event: &FileEvent) {
+    pub(super) fn take(&mut self, event: &FileEvent, tell: &mut Tell<'_>) {
         // What a list names and is gone was not seen; a walk of the whole tree says it is missing.
         if event.verdict == Some(Verdict::Missing) {
             return;
         }
-        let Kept { keeper, found, .. } = self;
-        let Some(keeper) = keeper else { return };
-        let result = keeper.take(event, event.tag_place, &mut |finding| found.push(finding));
-        self.check(result);
+        let Kept { keeper: Some(keeper), places, .. } = self else { return };
+        let result =
+            keeper.take(event, event.tag_place, &mut |finding| tell(places.event(finding)));
+        self.check(result, tell);
     }
 
     /// Stores what is known so far, if it is time.
-    pub(super) fn tick(&mut self, now: Timestamp) {
+    pub(super) fn tick(&mut self, now: Timestamp, tell: &mut Tell<'_>) {
         if let Some(keeper) = &mut self.keeper {
             let result = keeper.tick(now);
-            self.check(result);
+            self.check(result, tell);
         }
     }
 
     /// Ends the record of the run, which saw `whole` what it was about, or not.
-    pub(super) fn finish(&mut self, whole: bool, now: Timestamp) {
-        let Kept { keeper, found, .. } = self;
+    pub(super) fn finish(&mut self, whole: bool, now: Timestamp, tell: &mut Tell<'_>) {
+        self.notices.drain(..).for_each(|notice| tell(Event::Notice(notice)));
+        let Kept { keeper, places, .. } = self;
         let Some(keeper) = keeper.take() else { return };
-        let result = keeper.finish(whole, now, &mut |finding| found.push(finding));
-        self.check(result.map(|_| ()));
-    }
-
-    /// Takes what was found since the last time, as events in the order of finding.
-    pub(super) fn events(&mut self) -> Vec<Event> {
-        let notices = self.notices.drain(..).map(Event::Notice);
-        let places = &self.places;
-        notices.chain(self.found.drain(..).map(|finding| places.event(finding))).collect()
+        let result = keeper.finish(whole, now, &mut |finding| tell(places.event(finding)));
+        self.check(result.map(|_| ()), tell);
     }
 
     /// Says whether something could not be kept.
@@ -202,11 +197,11 @@ impl Kept {
         self.failed
     }
 
-    fn check(&mut self, result: Result<(), CatalogueError>) {
+    fn check(&mut self, result: Result<(), CatalogueError>, tell: &mut Tell<'_>) {
         if let Err(error) = result {
             self.failed = true;
             let text = format!("{error}: from here on this run is not recorded");
-            self.notices.push(Notice { path: None, text });
+            tell(Event::Notice(Notice { path: None, text }));
         }
     }
 }
