@@ -133,8 +133,8 @@ impl Due {
         self.take_next().map_err(|fault| fault.at(&self.catalogue.file))
     }
 
-    /// Takes back what the last file cost: it is not there, so nothing will be read. Otherwise files
-    /// that are gone would eat every budget.
+    /// Takes back what the last file cost: it is not there, so nothing will be read. Otherwise
+    /// files that are gone would eat every budget.
     pub fn give_back(&mut self, entry: &DueEntry) {
         self.taken.0 = self.taken.0.saturating_sub(1);
         self.taken.1 = self.taken.1.saturating_sub(entry.length);
