@@ -7,6 +7,7 @@
 
 mod compare;
 mod links;
+mod list;
 mod merge;
 mod moves;
 mod pair;
@@ -25,10 +26,12 @@ pub use pair::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
 
 use crate::error::Error;
 use crate::monitor::{Notice, Progress};
+use crate::reference::Reference;
 use crate::run::{Options, ReadFrom};
 use crate::walk::Excludes;
+use list::List;
 use merge::{Ended, Merge};
-use source::Source as _;
+use source::Source;
 use tree::{Means, Tree};
 
 /// Which trees to compare, and how.
@@ -73,12 +76,67 @@ pub fn diff(
     options: &Options,
     monitor: &mut dyn DiffMonitor,
 ) -> Result<DiffSummary, Error> {
-    let start = Instant::now();
     ensure_two_directories(trees)?;
     let excludes = Arc::new(Excludes::new(&trees.excludes)?);
     let means = Means::of(trees, options, &excludes)?;
-    let mut here = Tree::start(&trees.here, &means)?;
-    let mut there = Tree::start(&trees.there, &means)?;
+    let there = There::Tree(Tree::start(&trees.there, &means)?);
+    compare_sides(trees, there, &means, &excludes, options, monitor)
+}
+
+/// Compares a tree with what a list says should be there. `trees.there` is the list's own path.
+///
+/// # Errors
+/// As [`diff`].
+pub fn diff_list(
+    trees: &Trees,
+    list: Vec<(PathBuf, Reference)>,
+    options: &Options,
+    monitor: &mut dyn DiffMonitor,
+) -> Result<DiffSummary, Error> {
+    ensure_directory(&trees.here)?;
+    let excludes = Arc::new(Excludes::new(&trees.excludes)?);
+    let first = list.iter().find_map(|(_, reference)| reference.digests.first());
+    let algorithm = options.algorithm.or(first.map(|(algorithm, _)| *algorithm));
+    let options = Options { algorithm, ..options.clone() };
+    let means = Means::of(trees, &options, &excludes)?;
+    let itself = trees.there.canonicalize().ok().zip(trees.here.canonicalize().ok());
+    let itself = itself.and_then(|(list, root)| Some(list.strip_prefix(root).ok()?.to_owned()));
+    let there = There::List(List::new(list, itself.as_deref(), &excludes));
+    compare_sides(trees, there, &means, &excludes, &options, monitor)
+}
+
+/// The side that is to be a copy.
+enum There {
+    Tree(Tree),
+    List(List),
+}
+
+impl There {
+    fn source(&mut self) -> &mut dyn Source {
+        match self {
+            There::Tree(tree) => tree,
+            There::List(list) => list,
+        }
+    }
+
+    fn tree(&self) -> Option<&Tree> {
+        match self {
+            There::Tree(tree) => Some(tree),
+            There::List(_) => None,
+        }
+    }
+}
+
+fn compare_sides(
+    trees: &Trees,
+    mut there: There,
+    means: &Means,
+    excludes: &Arc<Excludes>,
+    options: &Options,
+    monitor: &mut dyn DiffMonitor,
+) -> Result<DiffSummary, Error> {
+    let start = Instant::now();
+    let mut here = Tree::start(&trees.here, means)?;
     let summary = DiffSummary {
         read: trees.read,
         algorithm: trees.read.then_some(means.algorithm()),
@@ -88,15 +146,19 @@ pub fn diff(
         ..DiffSummary::default()
     };
     let mut teller = Teller { summary, monitor, stop: &options.stop, start, told: start };
-    let mut merge = Merge::new(&mut here, &mut there);
+    let mut merge = Merge::new(&mut here, there.source());
     let ended = merge.run(&mut teller)?;
     let mut notices = merge.finish(&mut teller);
     let whole = ended == Ended::Whole;
-    let skipped = [here.skipped(), there.skipped()];
-    if whole && skipped.iter().any(|skipped| skipped.symlinks + skipped.special > 0) {
-        links::compare(trees, &excludes, &mut teller);
+    let there_skipped = there.tree().map(Tree::skipped).unwrap_or_default();
+    let skipped = [here.skipped(), there_skipped];
+    if whole
+        && there.tree().is_some()
+        && skipped.iter().any(|skipped| skipped.symlinks + skipped.special > 0)
+    {
+        links::compare(trees, excludes, &mut teller);
     }
-    for tree in [&here, &there] {
+    for tree in std::iter::once(&here).chain(there.tree()) {
         notices.extend(tree.notices(whole));
     }
     notices.extend(notice_of_origin(options, &teller.summary));
@@ -111,7 +173,7 @@ pub fn diff(
         summary.raise_status(2);
     }
     [summary.skipped_here, summary.skipped_there] = skipped;
-    summary.bytes = here.bytes() + there.bytes();
+    summary.bytes = here.bytes() + there.source().bytes();
     summary.interrupted = !whole || options.stop.load(Ordering::Relaxed);
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
@@ -156,14 +218,18 @@ impl Teller<'_> {
     }
 }
 
-/// Refuses what could only end in a wrong answer: a missing side, or a tree compared with itself.
-fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
-    let look = |path: &Path| match Status::of(path) {
+/// Refuses what is no directory; returns its device and inode.
+fn ensure_directory(path: &Path) -> Result<(u64, u64), Error> {
+    match Status::of(path) {
         Ok(status) if status.kind == FileKind::Directory => Ok((status.device, status.inode)),
         Ok(_) => Err(Error::usage("not a directory").at(path)),
         Err(error) => Err(Error::system("open", error).at(path)),
-    };
-    if look(&trees.here)? == look(&trees.there)? {
+    }
+}
+
+/// Refuses what could only end in a wrong answer: a missing side, or a tree compared with itself.
+fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
+    if ensure_directory(&trees.here)? == ensure_directory(&trees.there)? {
         let error = "the same directory as the other one: that proves nothing";
         return Err(Error::usage(error).at(&trees.there));
     }

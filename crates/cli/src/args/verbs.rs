@@ -379,6 +379,7 @@ fn foreign_kind(name: &str) -> Result<ForeignKind, String> {
 Examples:
   steadfast diff ~/Pictures /mnt/backup/Pictures          by tags
   steadfast diff --read ~/Pictures /mnt/backup/Pictures   by reading both sides
+  steadfast diff ~/Pictures SHA256SUMS                    with a list, by tags
   steadfast diff --json A B | jq -r 'select(.difference == \"tag_lost\") | .path'
 
 Exit status: 0 B is a faithful copy; 1 something is different, on one side only, elsewhere, or \
@@ -388,9 +389,13 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
 
-    /// The directory that is to be a copy of it
+    /// The directory that is to be a copy of it, or a manifest of what it should hold
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
+
+    /// The format of B, if it is a manifest [default: told by its name and its first bytes]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<Format>,
 
     /// Read and hash both sides instead of believing tags
     #[arg(long)]

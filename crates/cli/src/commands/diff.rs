@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
-use steadfast::diff::{DiffMonitor, DiffSummary, Pair, Trees, diff};
+use steadfast::diff::{DiffMonitor, DiffSummary, Pair, Trees, diff, diff_list};
 use steadfast::{Notice, Options, Progress};
 use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffText, DiffTextOptions, Roots};
 use steadfast_report::{FindingRule, Pages};
@@ -14,6 +14,8 @@ use crate::args::{DiffArgs, PathArgs};
 use crate::console::write_out;
 use crate::exit;
 use crate::progress::ProgressLine;
+
+use super::documents::Document;
 
 /// Bytes of pages that wait for a tick of progress.
 const WAITING_LEN_MAX: usize = 64 << 10;
@@ -45,7 +47,18 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let options = args.algorithm.choose(args.engine.options());
     let options = Options { stop: Arc::clone(&stop), ..options };
     let mut listener = Listener::new(args, renderer(args), stop);
-    let result = diff(&trees, &options, &mut listener);
+    if !args.b.is_file() {
+        let result = diff(&trees, &options, &mut listener);
+        return listener.finish(result);
+    }
+    // Of a list that cannot be understood whole, nothing can be said to be lacking.
+    let list = Document::open(&args.b, args.format)?.list;
+    let list = list.collect::<Result<Vec<_>, _>>().map_err(|unlisted| {
+        let document = steadfast_report::escape::path(&unlisted.document);
+        anyhow::anyhow!("`{document}`: {}", steadfast_report::escape::text(&unlisted.reason))
+    })?;
+    let list = list.into_iter().filter_map(|(path, reference)| Some((path, reference?))).collect();
+    let result = diff_list(&trees, list, &options, &mut listener);
     listener.finish(result)
 }
 

@@ -207,3 +207,30 @@ fn appledouble_files_are_no_data() {
     let hashed = tree.run(["hash", "."]).succeeds();
     assert_eq!(hashed.stdout().lines().count(), 3, "hash reads what is there");
 }
+
+#[test]
+fn a_tree_is_compared_with_a_list_of_what_it_should_hold() {
+    for reading in [&[][..], &["--read"]] {
+        let tree = Tree::tagged();
+        let exported = tree.run(["export", "--format", "steadfast"]).succeeds();
+        fs::write(tree.path("list"), &exported.stdout).unwrap();
+        let diff = |tree: &Tree| tree.run([&["diff", "--json", ".", "list"], reading].concat());
+        diff(&tree).succeeds();
+        tree.edit("a");
+        tree.run(["update", "a"]).succeeds();
+        fs::rename(tree.path("b"), tree.path("sub/b2")).unwrap();
+        fs::remove_file(tree.path("sub/c")).unwrap();
+        fs::write(tree.path("new"), b"new").unwrap();
+        let differs = diff(&tree).ends(1);
+        let objects = differs.objects();
+        let difference = |path: &str| {
+            let found = objects.iter().find(|object| object["path"] == path);
+            found.map(|object| object["difference"].as_str().unwrap().to_owned())
+        };
+        assert_eq!(difference("a").as_deref(), Some("different"), "{}", differs.stdout());
+        assert_eq!(difference("sub/b2").as_deref(), Some("moved"), "{}", differs.stdout());
+        assert_eq!(difference("sub/c").as_deref(), Some("only_there"));
+        assert_eq!(difference("new").as_deref(), Some("only_here"));
+        assert_eq!(difference("list").as_deref(), Some("same"), "the list names not itself");
+    }
+}

@@ -6,6 +6,7 @@
 use steadfast_sys::file::Timestamp;
 
 use super::pair::{Difference, Doubt, Kind, Pair, Side};
+use crate::reference::Reference;
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
 
@@ -19,7 +20,7 @@ pub(super) fn pair(path: std::path::PathBuf, here: Box<Side>, there: Box<Side>) 
         kind: Kind::File,
         difference,
         doubt,
-        times_differ: same && times_differ(&here, &there),
+        times_differ: same && there.listed.is_none() && times_differ(&here, &there),
         here: Some(here),
         there: Some(there),
     }
@@ -29,8 +30,14 @@ fn compare(here: &Side, there: &Side) -> (Difference, Option<Doubt>) {
     if here.trouble.is_some() || there.trouble.is_some() {
         return (Difference::Unreadable, None);
     }
+    if there.is_list {
+        return (Difference::Same, None);
+    }
     if here.length.zip(there.length).is_some_and(|(here, there)| here != there) {
         return (Difference::Different, None);
+    }
+    if let Some(listed) = &there.listed {
+        return by_list(here, listed);
     }
     match (&here.actual, &there.actual) {
         (Some(a), Some(b)) if a.algorithm != b.algorithm => unknown(Doubt::Algorithms),
@@ -38,6 +45,23 @@ fn compare(here: &Side, there: &Side) -> (Difference, Option<Doubt>) {
         (Some(_), Some(_)) if tag_is_lost(here, there) => (Difference::TagLost, None),
         (Some(_), Some(_)) => (Difference::Same, None),
         _ => by_tags(here, there),
+    }
+}
+
+/// Compares a file with what a list says of it.
+fn by_list(here: &Side, listed: &Reference) -> (Difference, Option<Doubt>) {
+    let Some(contents) = contents_of(here) else {
+        return match (&here.tag, &here.tag_trouble) {
+            (_, Some(_)) => (Difference::Unreadable, None),
+            (Some(_), None) => unknown(Doubt::StaleHere),
+            (None, None) => unknown(Doubt::NoTagHere),
+        };
+    };
+    let listed = listed.digests.iter().find(|(algorithm, _)| *algorithm == contents.algorithm);
+    match listed {
+        Some((_, digest)) if *digest == contents.digest => (Difference::Same, None),
+        Some(_) => (Difference::Different, None),
+        None => unknown(Doubt::Algorithms),
     }
 }
 

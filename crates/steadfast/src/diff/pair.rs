@@ -10,6 +10,7 @@ use steadfast_sys::file::Timestamp;
 
 use crate::monitor::{FileEvent, Skipped, Trouble};
 use crate::read::Origin;
+use crate::reference::Reference;
 use crate::tag::Tag;
 use crate::verdict::{Verdict, worse_status};
 
@@ -169,6 +170,10 @@ pub struct Side {
     pub trouble: Option<Trouble>,
     /// Why its tag could not be read, although the file could.
     pub tag_trouble: Option<Trouble>,
+    /// What a list says of it, if this side is a list.
+    pub(super) listed: Option<Box<Reference>>,
+    /// Whether it is the list itself, which no list names.
+    pub(super) is_list: bool,
     /// Device and inode.
     pub(super) identity: Option<(u64, u64)>,
     pub(super) from_cache: bool,
@@ -191,6 +196,8 @@ impl Side {
             verdict: event.verdict,
             trouble,
             tag_trouble,
+            listed: None,
+            is_list: false,
             identity: status.map(|status| (status.device, status.inode)),
             from_cache: event.actual.is_some() && event.origin != Some(Origin::Media),
         }

@@ -1,0 +1,74 @@
+//! A list as one side of a comparison: what a manifest says should be there.
+//!
+//! In: paths and references, in any order. Out: entries in path order. Holds the whole list.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::vec;
+
+use super::pair::Side;
+use super::source::{Entry, Found, Source, Taken};
+use crate::error::Error;
+use crate::reference::Reference;
+use crate::tag::Tag;
+use crate::walk::Excludes;
+
+/// The entries of a list.
+pub(super) struct List {
+    entries: vec::IntoIter<(PathBuf, Option<Reference>)>,
+}
+
+impl List {
+    /// Takes a list, and where the list itself lies beneath the other side, if it does.
+    pub(super) fn new(
+        list: Vec<(PathBuf, Reference)>,
+        itself: Option<&Path>,
+        excludes: &Excludes,
+    ) -> List {
+        let list = list.into_iter().map(|(path, reference)| (path, Some(reference)));
+        let itself = itself.map(|path| (path.to_owned(), None));
+        let mut entries: Vec<_> = list.chain(itself).collect();
+        entries.retain(|(path, _)| !(excludes.any() && excludes.matches(path, false)));
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        // Named twice, the first counts; what the list says of a file outranks that it is the list.
+        entries.dedup_by(|(later, other), (earlier, first)| {
+            let same = later == earlier;
+            if same && first.is_none() {
+                *first = other.take();
+            }
+            same
+        });
+        List { entries: entries.into_iter() }
+    }
+}
+
+impl Source for List {
+    fn take(&mut self, _patience: Duration) -> Result<Taken, Error> {
+        Ok(self.entries.next().map_or(Taken::End, |(path, reference)| {
+            Taken::Entry(Entry { path, found: Found::File(Box::new(side(reference))) })
+        }))
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+fn side(reference: Option<Reference>) -> Side {
+    let Some(reference) = reference else { return Side { is_list: true, ..Side::default() } };
+    let mtime = reference.mtime.map(|mtime| mtime.time);
+    // With all that a tag holds, the file can be known again where it moved to.
+    let tag = match (reference.digests.first(), reference.length, mtime) {
+        (Some(&(algorithm, digest)), Some(length), Some(mtime)) => {
+            Some(Tag { algorithm, digest, length, mtime, tagged: mtime })
+        }
+        _ => None,
+    };
+    Side {
+        length: reference.length,
+        mtime,
+        tag,
+        listed: Some(Box::new(reference)),
+        ..Side::default()
+    }
+}
