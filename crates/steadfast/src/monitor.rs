@@ -170,6 +170,8 @@ pub struct FileEvent {
     pub previous: Option<Tag>,
     /// What the file holds now, if it was read.
     pub actual: Option<Tag>,
+    /// The tag that was written, if one was.
+    pub(crate) written: Option<Tag>,
     /// Where the stored tag was.
     pub tag_place: TagPlace,
     /// What the file was compared with, where that is no tag of its own.
@@ -203,6 +205,7 @@ impl FileEvent {
             stored: None,
             previous: None,
             actual: None,
+            written: None,
             tag_place: TagPlace::Attribute,
             reference: None,
             moved_to: None,

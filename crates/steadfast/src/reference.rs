@@ -71,7 +71,8 @@ impl Reference {
         let mtime = record
             .mtime
             .map(|mtime| ForeignTime { time: mtime.time, resolution: resolution(mtime.step) });
-        let Record { digests, length, tagged, .. } = record;
+        let Record { mut digests, length, tagged, .. } = record;
+        digests.sort_by_key(|(algorithm, _)| weakness(*algorithm));
         Reference { source: "manifest", digests, length, mtime, recorded: tagged }
     }
 
@@ -101,6 +102,22 @@ impl Reference {
             (false, ..) => Verdict::Modified,
         }
     }
+}
+
+/// Orders algorithms, the strongest first: only two digests of a record are compared.
+fn weakness(algorithm: Algorithm) -> usize {
+    const STRONGEST_FIRST: [Algorithm; 8] = [
+        Algorithm::Sha256,
+        Algorithm::Sha512,
+        Algorithm::Sha384,
+        Algorithm::Blake3,
+        Algorithm::Blake2b,
+        Algorithm::Sha1,
+        Algorithm::Md5,
+        Algorithm::Xxh3_128,
+    ];
+    let place = STRONGEST_FIRST.iter().position(|known| *known == algorithm);
+    place.unwrap_or(STRONGEST_FIRST.len())
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ pub fn run_with(
     let opened = match (opened, options.due) {
         (None, Some(_)) => return Err(Error::usage(NOT_CATALOGUED)),
         (Some(opened), Some(choice)) if opened.has_due(choice)? => {
-            return check_due(opened, choice, options, engine, store, monitor);
+            return check_due(opened, choice, selection, options, engine, store, monitor);
         }
         (opened, _) => opened,
     };
@@ -124,7 +124,7 @@ pub fn run_with(
     let records = opened.as_ref().zip(scope.as_ref());
     let records = records.map(|(opened, scope)| opened.records(scope)).transpose()?;
     let backend = lanes_of(options)?.to_string();
-    let accepts = options.accept_missing || verb == (Verb::Retag { accept: true });
+    let accepts = options.accept_missing && !options.dry_run;
     let begin = kept::begin(verb.name(), &backend, accepts, options);
     let kept = opened.zip(scope);
     let kept = kept.map(|(opened, scope)| opened.keep(scope, selection, &begin)).transpose()?;
@@ -195,7 +195,7 @@ pub fn compare(
 ) -> Result<Summary, Error> {
     let tools = tools(Arc::new(Xattr), None, options);
     let task = Arc::new(compare::CompareTask { tools });
-    run_listed(Verb::Check, task, root, list, options, monitor)
+    run_listed(Verb::Check, task, (root, list), None, options, monitor)
 }
 
 /// Gives files beneath a root, where they lack our tag, one of what a list says of each.
@@ -212,16 +212,28 @@ pub fn import(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let tools = tools(Arc::new(Xattr), None, options);
+    let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
+    let opened = Opened::find(Verb::Import, &selection, options)?;
+    // Where the tree's root is above or elsewhere, a walk's scope without its walks.
+    let scope = opened.as_ref().map(|opened| {
+        let whole = Scope::of(opened.catalogue.root(), &selection);
+        whole.without_walks()
+    });
+    let records = opened.as_ref().zip(scope.as_ref());
+    let records = records.map(|(opened, scope)| opened.records(scope)).transpose()?;
+    let begin = kept::begin(Verb::Import.name(), "", false, options);
+    let kept = opened.zip(scope);
+    let kept = kept.map(|(opened, scope)| opened.keep(scope, &selection, &begin)).transpose()?;
+    let tools = tools(Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { tools, trust });
-    run_listed(Verb::Import, task, root, list, options, monitor)
+    run_listed(Verb::Import, task, (root, list), kept, options, monitor)
 }
 
 fn run_listed(
     verb: Verb,
     task: Arc<dyn Task>,
-    root: &Path,
-    list: List,
+    (root, list): (&Path, List),
+    kept: Option<Kept>,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
@@ -235,17 +247,22 @@ fn run_listed(
         task,
         engine: engine_of(options),
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
-        kept: None,
+        kept,
         source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
         if_empty: "the list names no file",
     };
-    execute(work, options, None, monitor)
+    let mut summary = execute(work, options, None, monitor)?;
+    if summary.files == 0 {
+        summary.raise_status(2);
+    }
+    Ok(summary)
 }
 
 /// Checks what is due, the longest-unchecked first.
 fn check_due(
     opened: Opened,
     choice: DueChoice,
+    selection: &Selection,
     options: &Options,
     engine: Arc<dyn Engine>,
     store: Arc<dyn Store>,
@@ -254,7 +271,8 @@ fn check_due(
     let root = opened.catalogue.root().to_owned();
     let scope = Scope::files_beneath(&root);
     let records = Some(opened.records(&scope)?);
-    let (list, outcome) = DueList::begin(&opened, choice, (options.now)())?;
+    let beneath = beneath(&root, selection)?;
+    let (list, outcome) = DueList::begin(&opened, choice, beneath, (options.now)())?;
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let backend = lanes_of(options)?.to_string();
     let begin = kept::begin(Verb::Check.name(), &backend, false, options);
@@ -270,6 +288,19 @@ fn check_due(
     let summary = execute(work, options, None, monitor);
     outcome.ensure_whole()?;
     summary
+}
+
+/// Returns what part of a catalogued tree one selected path is, as a path from the tree's root.
+fn beneath(root: &Path, selection: &Selection) -> Result<PathBuf, Error> {
+    let [path] = &selection.roots[..] else {
+        return Err(Error::usage("what is due is of one PATH at a time"));
+    };
+    let real = path.canonicalize().map_err(|error| Error::system("open", error).at(path))?;
+    match (real.strip_prefix(root), root.strip_prefix(&real)) {
+        (Ok(down), _) => Ok(down.to_owned()),
+        (_, Ok(_)) => Ok(PathBuf::new()),
+        _ => Err(Error::usage("it is not in the catalogued tree").at(path)),
+    }
 }
 
 /// Looks at files without opening them and compares what the file system says with the catalogue:
@@ -302,6 +333,8 @@ fn tools(store: Arc<dyn Store>, records: Option<Arc<Records>>, options: &Options
         store,
         records,
         restore_tags: options.restore_tags,
+        judges: options.judge,
+        accept_missing: options.accept_missing,
         algorithm: options.algorithm,
         dry_run: options.dry_run,
         now: options.now,
@@ -365,7 +398,7 @@ fn execute(
     collector.finish(walked.whole && !collector.summary.interrupted);
     if collector.summary.files == 0 && walked.whole {
         notices.push(Notice { path: None, text: if_empty.to_owned() });
-        if options.require_tags {
+        if options.require_tags && options.due.is_none() {
             collector.summary.raise_status(2);
         }
     }

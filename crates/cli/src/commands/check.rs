@@ -7,7 +7,7 @@ use steadfast::{Options, Verb};
 
 use crate::args::CheckArgs;
 
-use super::documents::Document;
+use super::documents::{Document, ensure_plain};
 use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
@@ -34,6 +34,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
 
 /// Checks the files that a document names against it.
 fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
+    ensure_plain(&args.paths)?;
     let document = Document::open(manifest, args.format)?;
     let paths = &args.paths.paths;
     ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");

@@ -13,6 +13,18 @@ use steadfast::manifest::bagit::Bag;
 use steadfast::manifest::{self, Format, confine};
 use steadfast::run::{List, Unlisted};
 
+use crate::args::PathArgs;
+
+/// Refuses to leave out what a document names: what it names is what is looked at.
+pub(super) fn ensure_plain(paths: &PathArgs) -> anyhow::Result<()> {
+    let patterns = !paths.exclude.is_empty() || !paths.exclude_from.is_empty();
+    ensure!(
+        !patterns && paths.files_from.is_none() && !paths.one_file_system,
+        "a document names its files: no list, no pattern and no --one-file-system goes with it"
+    );
+    Ok(())
+}
+
 /// A document, opened.
 pub(super) struct Document {
     /// What its names are relative to.

@@ -2,11 +2,13 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
 use steadfast::manifest::{Format, Record, WriteError, Writer};
 use steadfast::verdict::worse_status;
-use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb};
+use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Verdict};
 
 use crate::args::ExportArgs;
 use crate::exit::{self, COULD_NOT_TELL, complain};
@@ -28,12 +30,19 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
 /// Writes one document of a tree: of its tags, or with an algorithm of its contents.
 fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
     let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(io::stdout()))?;
-    let mut document =
-        Document { writer: Some(writer), root: root.to_owned(), status: 0, failed: None };
+    let stop = exit::stop_on_signals()?;
+    let mut document = Document {
+        writer: Some(writer),
+        // The walk says the current directory's files without a directory.
+        root: if root == Path::new(".") { PathBuf::new() } else { root.to_owned() },
+        status: 0,
+        failed: None,
+        stop: Arc::clone(&stop),
+    };
     let verb = if args.read { Verb::Hash } else { Verb::Show };
     let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
     let options = args.algorithm.choose(args.engine.options());
-    let options = Options { stop: exit::stop_on_signals()?, ..options };
+    let options = Options { stop, judge: args.read, ..options };
     let summary = steadfast::run::run(verb, &selection, &options, &mut document)
         .map_err(|error| anyhow::anyhow!("{error}"))?;
     if let Some(error) = document.failed {
@@ -54,6 +63,8 @@ struct Document<W: Write> {
     root: PathBuf,
     status: u8,
     failed: Option<WriteError>,
+    /// Ends the run when there is nowhere to write to.
+    stop: Arc<AtomicBool>,
 }
 
 impl<W: Write> Document<W> {
@@ -61,17 +72,27 @@ impl<W: Write> Document<W> {
         let path = event.path.to_path();
         let complaint = match (event.actual.or(event.stored), &event.trouble) {
             (_, Some(trouble)) => trouble.to_string(),
+            // A line of it would make the decay the reference.
+            _ if event.verdict == Some(Verdict::Corrupt) => "it is corrupt".to_owned(),
             (None, None) => "it has no tag; --read hashes it".to_owned(),
             (Some(_), None) if event.actual.is_none() && event.tag_is_current() == Some(false) => {
                 "its tag is not of its present contents; --read hashes it".to_owned()
             }
             (Some(tag), None) => {
-                let name = path.strip_prefix(&self.root).unwrap_or(&path);
+                let name = match path.strip_prefix(&self.root) {
+                    // The root is the file itself.
+                    Ok(name) if name.as_os_str().is_empty() => {
+                        Path::new(path.file_name().unwrap_or(path.as_os_str()))
+                    }
+                    Ok(name) => name,
+                    Err(_) => &path,
+                };
                 let record = Record::of_tag(name.to_owned(), &tag);
                 match self.writer.as_mut().map(|writer| writer.put(&record)) {
                     Some(Err(WriteError::Unwritable { why, .. })) => why.into_owned(),
                     Some(Err(error)) => {
                         self.writer = None;
+                        self.stop.store(true, Ordering::Relaxed);
                         self.failed = Some(error);
                         return;
                     }

@@ -5,7 +5,7 @@ use steadfast::{Options, Verb};
 
 use crate::args::ImportArgs;
 
-use super::documents::Document;
+use super::documents::{Document, ensure_plain};
 use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
@@ -15,6 +15,8 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
         let options = args.catalogue.choose(options);
         return execute(Verb::Import, &selection, options, &args.output, report);
     }
+    let options = args.catalogue.choose(options);
+    ensure_plain(&args.paths)?;
     let [manifest, rest @ ..] = &args.paths.paths[..] else {
         anyhow::bail!("import needs a FILE, or --attributes");
     };

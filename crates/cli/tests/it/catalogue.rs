@@ -249,3 +249,50 @@ fn where_no_attribute_can_be_the_catalogue_keeps_the_tags() {
     let judged = &summaries[2]["verdicts"];
     assert_eq!((&judged["corrupt"], &judged["modified"]), (&Value::from(0), &Value::from(1)));
 }
+
+#[test]
+fn only_what_is_accepted_replaces_what_the_catalogue_knows() {
+    let tree = catalogued();
+    tree.corrupt("a");
+    remove_tag(&tree, "a");
+    tree.run(["tag", "--no-catalogue", "a"]).succeeds();
+    tree.touch("a");
+    for _ in 0..2 {
+        let updated = tree.run(["update", "--json"]).ends(1);
+        assert_eq!(findings(&updated, "tag replaced"), ["a"], "{}", updated.stdout());
+    }
+    tree.run(["update", "--accept-missing"]).succeeds();
+    tree.run(["check"]).succeeds();
+}
+
+#[test]
+fn to_accept_one_thing_is_not_to_accept_another() {
+    let tree = catalogued();
+    fs::remove_file(tree.path("sub/c")).unwrap();
+    tree.corrupt("b");
+    tree.run(["retag", "--accept", "."]).ends(1);
+    tree.run(["update", "--dry-run", "--accept-missing"]).ends(1);
+    let checked = tree.run(["check", "--json"]).ends(1);
+    assert_eq!(checked.verdict("sub/c").as_deref(), Some("missing"), "{}", checked.stdout());
+}
+
+#[test]
+fn tags_move_to_another_algorithm_with_the_catalogue() {
+    let tree = catalogued();
+    tree.run(["retag", "--algorithm", "sha512", "."]).succeeds();
+    let checked = tree.run(["check", "--json"]).succeeds();
+    assert_eq!(checked.summary()["findings"], serde_json::json!({}), "{}", checked.stdout());
+}
+
+#[test]
+fn what_is_due_is_due_beneath_the_path_and_links_on_the_way_are_told() {
+    let tree = catalogued();
+    tree.corrupt("a");
+    tree.run(["check", "--older-than", "0s", "sub"]).succeeds();
+    tree.run(["check", "--older-than", "0s"]).ends(3);
+    fs::rename(tree.path("sub"), tree.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", tree.path("sub")).unwrap();
+    let checked = tree.run(["check", "--json", "--older-than", "0s"]);
+    assert_eq!(checked.summary()["verdicts"]["missing"], 0, "{}", checked.stdout());
+    assert_eq!(checked.summary()["verdicts"]["unreadable"], 1, "{}", checked.stdout());
+}

@@ -165,8 +165,8 @@ fn no_link_leads_a_list_out_of_its_root() {
     let outside = Tree::new().file("secret", b"beta");
     std::os::unix::fs::symlink(outside.path("."), tree.path("out")).unwrap();
     fs::write(tree.path("list"), format!("{}  out/secret\n", sha256(b"beta"))).unwrap();
-    let checked = tree.run(["check", "--json", "--manifest", "list", "--format", "gnu"]).ends(1);
-    assert_eq!(checked.summary()["verdicts"]["missing"], 1, "{}", checked.stdout());
+    let checked = tree.run(["check", "--json", "--manifest", "list", "--format", "gnu"]).ends(2);
+    assert_eq!(checked.summary()["verdicts"]["unreadable"], 1, "{}", checked.stdout());
 }
 
 #[test]
@@ -233,4 +233,68 @@ fn a_tree_is_compared_with_a_list_of_what_it_should_hold() {
         assert_eq!(difference("new").as_deref(), Some("only_here"));
         assert_eq!(difference("list").as_deref(), Some("same"), "the list names not itself");
     }
+}
+
+#[test]
+fn decay_never_becomes_a_reference() {
+    let tree = Tree::tagged();
+    tree.corrupt("b");
+    let exported = tree.run(["export", "--format", "gnu", "--read", "--algorithm", "md5"]).ends(3);
+    assert_eq!(exported.stdout().lines().count(), 2, "{}", exported.stdout());
+    assert!(exported.stderr().contains("`b` is left out: it is corrupt"), "{}", exported.stderr());
+}
+
+#[test]
+fn a_record_without_a_digest_that_is_known_proves_nothing() {
+    let tree = Tree::new().file("a", b"alpha");
+    fs::write(tree.path("list"), "#mtree\na type=file size=5\n").unwrap();
+    let arguments = ["check", "--json", "--manifest", "list", "--format", "mtree"];
+    let unknown = tree.run(arguments).ends(2);
+    assert_eq!(unknown.verdict("./a").or(unknown.verdict("a")).as_deref(), Some("unreadable"));
+    fs::write(tree.path("list"), "#mtree\na type=file size=999\n").unwrap();
+    let differs = tree.run(arguments).ends(1);
+    assert_eq!(differs.summary()["verdicts"]["modified"], 1, "{}", differs.stdout());
+}
+
+#[test]
+fn the_strongest_digest_of_a_record_is_compared() {
+    let tree = Tree::new().file("a", b"alpha");
+    let md5 = steadfast::run::digest_of(&mut &b"alpha"[..], steadfast::Algorithm::Md5).unwrap();
+    let sha1 = steadfast::run::digest_of(&mut &b"alpha"[..], steadfast::Algorithm::Sha1).unwrap();
+    let wrong = sha256(b"another");
+    let list = format!(
+        "%%%% HASHDEEP-1.0\n%%%% size,md5,sha1,sha256,filename\n##\n5,{md5},{sha1},{wrong},a\n"
+    );
+    fs::write(tree.path("list"), list).unwrap();
+    let checked = tree.run(["check", "--json", "--manifest", "list"]).ends(1);
+    assert_eq!(checked.summary()["verdicts"]["modified"], 1, "{}", checked.stdout());
+}
+
+#[test]
+fn a_list_does_not_cover_up_what_the_catalogue_knows() {
+    let tree = Tree::small();
+    tree.run(["init"]).succeeds();
+    tree.run(["tag"]).succeeds();
+    tree.corrupt("a");
+    let file = steadfast_sys::file::File::open(&tree.path("a")).unwrap();
+    steadfast_sys::xattr::remove(&file, steadfast_sys::xattr::TAG).unwrap();
+    let contents = fs::read(tree.path("a")).unwrap();
+    let outside = Tree::new();
+    let list = outside.path("list");
+    fs::write(&list, format!("{}  a\n", sha256(&contents))).unwrap();
+    tree.run(["import", "--format", "gnu", list.to_str().unwrap(), "."]).ends(1);
+    tree.run(["check"]).ends(3);
+}
+
+#[test]
+fn contradictions_and_what_is_left_out_unasked_are_told() {
+    let tree = Tree::new().file("a", b"alpha");
+    let lines = format!("{}  a\n{}  a\n", sha256(b"alpha"), sha256(b"bad"));
+    fs::write(tree.path("list"), lines).unwrap();
+    tree.run(["import", "--trust", "--format", "gnu", "list"]).ends(2);
+    tree.run(["import", "--exclude", "*", "--format", "gnu", "list"]).ends(2);
+    let one = tree.run(["export", "--format", "gnu", "a"]).succeeds();
+    assert_eq!(one.stdout(), format!("{}  a\n", sha256(b"alpha")));
+    tree.edit("a");
+    tree.run(["export", "--attributes", "dintch", "a"]).ends(2);
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use steadfast_sys::file::Timestamp;
 
 use super::directory::Paths;
-use super::entry::{Known, Standing};
+use super::entry::Known;
 use super::error::Fault;
 use super::records::reading;
 use super::runs::{self, RunState};
@@ -249,5 +249,5 @@ type Visit<'a> = dyn FnMut(
 
 /// Says whether there is anything to check a file by, and a file.
 fn is_checkable(row: &Known) -> bool {
-    row.record.tag.is_some() && row.record.standing != Standing::Missing
+    row.record.tag.is_some()
 }

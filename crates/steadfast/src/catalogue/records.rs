@@ -146,6 +146,11 @@ impl Records {
         Ok(Records { scope, reader: Mutex::new(reader) })
     }
 
+    /// Says whether a path is in the catalogued tree.
+    pub fn covers(&self, path: &FilePath) -> bool {
+        self.scope.locate(path).is_some()
+    }
+
     /// Returns the tag that the catalogue has for a file; `None` also outside of its tree.
     ///
     /// # Errors

@@ -55,6 +55,11 @@ impl Scope {
         Scope { trees, ..Scope::files_beneath(root) }
     }
 
+    /// Makes the same scope of a run over single files: what it does not come to is not missing.
+    pub fn without_walks(self) -> Scope {
+        Scope { trees: HashSet::new(), ..self }
+    }
+
     fn add(&mut self, root: &Path, said: &Path, real: &Path, exact: bool) {
         let Ok(relative) = real.strip_prefix(root) else {
             // A run above the tree's root walks the whole tree.

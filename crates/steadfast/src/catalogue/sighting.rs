@@ -51,7 +51,7 @@ impl<'a> Sighting<'a> {
             verdict: event.verdict,
             action: event.action,
             stored: event.stored,
-            actual: event.actual,
+            actual: event.written.or(event.actual),
             place,
         }
     }

@@ -19,7 +19,7 @@ impl Task for CompareTask {
         match event.reference.as_deref().and_then(algorithms) {
             Some(algorithms) => Plan::Hash { algorithms, settled: false },
             None => {
-                event.verdict = Some(Verdict::Untagged);
+                judge_undigested(event);
                 Plan::Done
             }
         }
@@ -59,5 +59,18 @@ pub(super) fn compare(tools: &Tools, event: &mut FileEvent, contents: Contents) 
             event.trouble = Some(trouble);
             event.verdict = Some(Verdict::Unreadable);
         }
+    }
+}
+
+/// Judges a file of whose contents the record says nothing that this program can compute.
+pub(super) fn judge_undigested(event: &mut FileEvent) {
+    let verdict = event.reference.as_deref().zip(event.status).map(|(reference, status)| {
+        reference.judge(&Found { digests: &[], length: status.length, mtime: status.mtime })
+    });
+    let verdict = verdict.unwrap_or(Verdict::Unreadable);
+    event.verdict = Some(verdict);
+    if verdict == Verdict::Unreadable {
+        let reason = "its record has no digest that this program computes".to_owned();
+        event.trouble = Some(Trouble { doing: "compare it", reason });
     }
 }

@@ -35,6 +35,7 @@ impl DueList {
     pub(super) fn begin(
         opened: &Opened,
         choice: DueChoice,
+        beneath: PathBuf,
         now: Timestamp,
     ) -> Result<(DueList, Outcome), Error> {
         let reader = Catalogue::open_reader(&opened.file)?;
@@ -45,7 +46,7 @@ impl DueList {
             older_than_s: choice.older_than.map(seconds),
             max_bytes: choice.max_bytes,
             before_run,
-            beneath: PathBuf::new(),
+            beneath,
         };
         let due = reader.due(&options, now)?;
         let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));

@@ -5,25 +5,44 @@ use std::io::{self, Read};
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_sys::file::File;
 
-use super::judge::Tools;
+use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::FileEvent;
-use crate::verdict::Verdict;
+use crate::tag::Tag;
+use crate::verdict::{Reading, Stored, Verdict};
 
 pub(super) struct HashTask {
     pub(super) tools: Tools,
 }
 
 impl Task for HashTask {
-    fn open(&self, _file: &File, _event: &mut FileEvent) -> Plan {
-        Plan::Hash { algorithms: Algorithms::one(self.tools.new_algorithm()), settled: false }
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        let wanted = self.tools.new_algorithm();
+        let algorithms = match self.tools.judges.then(|| self.tools.look_up(file, event)) {
+            Some(Found::Tag(tag)) => Algorithms::two(wanted, tag.algorithm),
+            _ => Algorithms::one(wanted),
+        };
+        // What a tag cannot tell is no trouble of who only wants digests.
+        (event.verdict, event.trouble) = (None, None);
+        Plan::Hash { algorithms, settled: false }
     }
 
     fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+        let second = match &contents {
+            Contents::Whole { digests, .. } => digests.second,
+            _ => None,
+        };
+        let stored = event.stored.take();
         let verdict = self.tools.judge(event, self.tools.new_algorithm(), contents);
         if verdict == Verdict::Untagged {
             event.verdict = None;
         }
+        let (Some(stored), Some(actual)) = (stored, event.actual) else { return };
+        let digest = second.unwrap_or(actual.digest);
+        let by_tag = Tag { algorithm: stored.algorithm, digest, ..actual };
+        let judged = Verdict::of(Stored::Tag(&stored), Reading::Whole(&by_tag));
+        event.stored = Some(stored);
+        event.verdict = (judged == Verdict::Corrupt).then_some(judged);
     }
 }
 

@@ -6,10 +6,10 @@ use steadfast_digest::Digest;
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
-use super::compare::{algorithms, compare};
+use super::compare::{algorithms, compare, judge_undigested};
 use super::judge::{Found, Tools};
 use crate::hash::{Contents, Plan, Task};
-use crate::monitor::{Action, FileEvent};
+use crate::monitor::{Action, FileEvent, Trouble};
 use crate::reference::Reference;
 use crate::store::Replaces;
 use crate::store::foreign::{self, Existing, ForeignKind};
@@ -27,8 +27,8 @@ impl Task for ImportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
             Found::Nothing => {}
-            Found::Tag(_) => {
-                event.action = Some(Action::Kept);
+            Found::Tag(tag) => {
+                keep(event, &tag);
                 return Plan::Done;
             }
             Found::NoPlace => {
@@ -38,6 +38,11 @@ impl Task for ImportTask {
             Found::Unreadable => return Plan::Done,
         }
         let recorded = match event.reference.take() {
+            Some(listed) if listed.digests.is_empty() => {
+                event.reference = Some(listed);
+                judge_undigested(event);
+                return Plan::Done;
+            }
             Some(listed) => Ok(Some(*listed)),
             None => first_foreign(file, event),
         };
@@ -101,6 +106,19 @@ impl ImportTask {
     }
 }
 
+/// Leaves a tag as it is, unless a list says otherwise.
+fn keep(event: &mut FileEvent, tag: &Tag) {
+    let listed = event.reference.as_deref().and_then(|reference| {
+        reference.digests.iter().find(|(algorithm, _)| *algorithm == tag.algorithm)
+    });
+    if listed.is_some_and(|(_, digest)| *digest != tag.digest) {
+        let reason = "its tag is of other contents than the record".to_owned();
+        event.trouble = Some(Trouble { doing: "import it", reason });
+    } else {
+        event.action = Some(Action::Kept);
+    }
+}
+
 /// Writes our tags as another tool has them.
 pub(super) struct ExportTask {
     pub(super) tools: Tools,
@@ -110,6 +128,10 @@ pub(super) struct ExportTask {
 impl Task for ExportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
+            Found::Tag(_) if event.tag_is_current() == Some(false) => {
+                let reason = "it is not of the present contents".to_owned();
+                event.trouble = Some(Trouble { doing: "export its tag", reason });
+            }
             Found::Tag(tag) => {
                 let written = match self.tools.dry_run {
                     true => Ok(()),
@@ -120,7 +142,11 @@ impl Task for ExportTask {
                     Err(trouble) => event.trouble = Some(trouble),
                 }
             }
-            Found::Nothing | Found::NoPlace => event.verdict = Some(Verdict::Untagged),
+            Found::Nothing | Found::NoPlace => {
+                event.verdict = Some(Verdict::Untagged);
+                let reason = "it has none".to_owned();
+                event.trouble = Some(Trouble { doing: "export its tag", reason });
+            }
             Found::Unreadable => {}
         }
         Plan::Done

@@ -22,6 +22,10 @@ pub(super) struct Tools {
     pub(super) records: Option<Arc<Records>>,
     /// Whether tags of the catalogue are put back where the attribute is lost.
     pub(super) restore_tags: bool,
+    /// Whether hashing also tells what is corrupt by its tag.
+    pub(super) judges: bool,
+    /// Whether attributes that are other tags than the catalogue's are believed.
+    pub(super) accept_missing: bool,
     pub(super) algorithm: Option<Algorithm>,
     pub(super) dry_run: bool,
     pub(super) now: fn() -> Timestamp,
@@ -87,17 +91,34 @@ impl Tools {
                 event.stored = Some(tag);
                 return Found::Tag(tag);
             }
-            Ok(None) => {
-                if place == TagPlace::CatalogueAlone {
-                    event.tag_place = place;
+            Ok(None) if place == TagPlace::CatalogueAlone => {
+                if !records.covers(&event.path) {
+                    return Found::NoPlace;
                 }
+                event.tag_place = place;
                 return Found::Nothing;
             }
+            Ok(None) => return Found::Nothing,
             Err(error) => Trouble { doing: "ask the catalogue", reason: error.to_string() },
         };
         event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
         event.trouble = Some(trouble);
         Found::Unreadable
+    }
+
+    /// Says whether the catalogue has a tag of other contents than the attribute's: then to write
+    /// what the attribute says would make it true, and nobody has accepted that.
+    pub(super) fn is_disputed(&self, event: &FileEvent, stored: &Tag) -> bool {
+        if event.tag_place != TagPlace::Attribute || self.accept_missing {
+            return false;
+        }
+        let Some(records) = &self.records else { return false };
+        // What cannot be asked is not taken for consent.
+        records.tag(&event.path).map_or(true, |known| {
+            known.is_some_and(|known| {
+                known.algorithm != stored.algorithm || !known.same_contents(stored)
+            })
+        })
     }
 
     /// Puts a lost attribute back, if that was asked for, where the contents are still its own.
@@ -194,6 +215,7 @@ impl Tools {
             event.trouble = Some(trouble);
             return;
         }
+        event.written = Some(*tag);
         event.action = Some(action);
     }
 }

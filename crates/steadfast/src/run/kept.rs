@@ -79,7 +79,7 @@ impl Opened {
             false => Catalogue::open_writer(&file, &writer),
         };
         let catalogue = match opened {
-            Err(error) if error.kind() == CatalogueErrorKind::ReadOnly => {
+            Err(error) if error.kind() == CatalogueErrorKind::ReadOnly && verb == Verb::Check => {
                 let text = "the catalogue cannot be written here: this run leaves no record in it";
                 notices.push(Notice { path: Some(file.clone()), text: text.to_owned() });
                 Catalogue::open_reader(&file)?
@@ -143,20 +143,33 @@ pub(super) fn begin<'a>(
 
 /// Returns the one catalogue above everything that is selected.
 fn nearest(selection: &Selection) -> Result<Option<PathBuf>, Error> {
-    let mut paths = selection.roots.iter();
-    let first = paths.next().or(selection.listed.first());
-    let Some(first) = first else { return Ok(None) };
-    let found = Catalogue::find(first);
-    for other in paths {
-        if Catalogue::find(other) != found {
-            let (first, other) = (first.display(), other.display());
-            return Err(Error::usage(format!(
-                "`{first}` and `{other}` are not in the same catalogued tree: take one at a time, \
-                 or leave the catalogues out with --no-catalogue"
-            )));
+    let mut first: Option<(&Path, Option<PathBuf>)> = None;
+    let mut last_parent = None;
+    for (path, is_root) in selection
+        .roots
+        .iter()
+        .map(|path| (path, true))
+        .chain(selection.listed.iter().map(|path| (path, false)))
+    {
+        // The next in a list is likely the last one's neighbour.
+        if !is_root && last_parent == Some(path.parent()) {
+            continue;
+        }
+        last_parent = (!is_root).then(|| path.parent());
+        let found = Catalogue::find(path);
+        match &first {
+            None => first = Some((path, found)),
+            Some((_, before)) if *before == found => {}
+            Some((before, _)) => {
+                let (before, other) = (before.display(), path.display());
+                return Err(Error::usage(format!(
+                    "`{before}` and `{other}` are not in the same catalogued tree: take one at a \
+                     time, or leave the catalogues out with --no-catalogue"
+                )));
+            }
         }
     }
-    Ok(found)
+    Ok(first.and_then(|(_, found)| found))
 }
 
 /// Hears of what the catalogue finds, as it is found.

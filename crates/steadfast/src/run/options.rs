@@ -146,6 +146,8 @@ pub struct Options {
     pub now: fn() -> Timestamp,
     /// Whether `update` puts back tags that the catalogue has and the files have lost.
     pub restore_tags: bool,
+    /// Whether `hash` says of a tagged file if it is corrupt by its tag.
+    pub judge: bool,
     /// Whether a file without a tag fails a check.
     pub require_tags: bool,
     /// Who hears what every thread does, job by job; `None` for nobody, which costs nothing.
@@ -174,6 +176,7 @@ impl Default for Options {
             accept_missing: false,
             now: clock::utc_now,
             restore_tags: false,
+            judge: false,
             require_tags: false,
             trace: None,
             survey: false,

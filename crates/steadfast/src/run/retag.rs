@@ -46,6 +46,8 @@ impl Task for RetagTask {
             self.tools.tag_of(algorithm, digest, actual.length, actual.mtime)
         });
         match verdict {
+            Verdict::Intact | Verdict::Touched
+                if !self.accept && self.tools.is_disputed(event, &stored) => {}
             Verdict::Intact if moved.is_none() => event.action = Some(Action::Kept),
             Verdict::Touched if moved.is_none() => {
                 self.tools.write(file, event, &new, Replaces::Tag(stored), Action::Refreshed);

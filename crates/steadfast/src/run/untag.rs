@@ -3,6 +3,7 @@
 use steadfast_sys::file::File;
 
 use super::judge::Tools;
+use crate::catalogue::TagPlace;
 use crate::hash::{Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent, Trouble};
 use crate::store::StoredTag;
@@ -14,6 +15,10 @@ pub(super) struct UntagTask {
 impl Task for UntagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         let removed = match self.tools.store.tag(file) {
+            Ok(StoredTag::Absent) if self.in_catalogue(event, TagPlace::Catalogue) => Ok(true),
+            Ok(StoredTag::Impossible) if self.in_catalogue(event, TagPlace::CatalogueAlone) => {
+                Ok(true)
+            }
             Ok(StoredTag::Absent | StoredTag::Impossible) if self.tools.dry_run => Ok(false),
             Ok(StoredTag::Impossible) => Ok(false),
             Ok(_) if self.tools.dry_run => Ok(true),
@@ -34,4 +39,16 @@ impl Task for UntagTask {
     }
 
     fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
+}
+
+impl UntagTask {
+    /// Says whether the catalogue alone has a tag, which is then removed there.
+    fn in_catalogue(&self, event: &mut FileEvent, place: TagPlace) -> bool {
+        let known = self.tools.records.as_ref().and_then(|records| records.tag(&event.path).ok());
+        event.stored = known.flatten();
+        if event.stored.is_some() {
+            event.tag_place = place;
+        }
+        event.stored.is_some()
+    }
 }

@@ -32,6 +32,7 @@ impl Task for UpdateTask {
         let verdict = self.tools.judge(event, stored.algorithm, contents);
         let Some(actual) = event.actual else { return };
         match verdict {
+            Verdict::Touched if self.tools.is_disputed(event, &stored) => {}
             Verdict::Touched => {
                 self.tools.write(file, event, &actual, Replaces::Tag(stored), Action::Refreshed);
             }

@@ -104,7 +104,12 @@ impl Beneath {
         self.chain.truncate(shared);
         for parent in &parents[shared..] {
             let above = self.chain.last().map_or(&self.root, |(_, dir)| dir);
-            let dir = above.open_dir(parent)?;
+            let dir = above.open_dir(parent).map_err(|error| match above.status_of(parent) {
+                Ok(status) if status.kind == FileKind::Symlink => {
+                    io::Error::other("a directory on its way is a symbolic link now")
+                }
+                _ => error,
+            })?;
             self.chain.push(((*parent).to_owned(), Arc::new(dir)));
         }
         let dir = Arc::clone(self.chain.last().map_or(&self.root, |(_, dir)| dir));
