@@ -4,6 +4,7 @@
 //! prints, and one last line of counts. A step that fails ends the run and is named. It must
 //! not know what the tests assert.
 
+mod browser;
 mod count;
 mod setup;
 mod steps;
@@ -35,6 +36,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", title: "lints", counts: false, run: steps::clippy },
     Step { name: "doc", title: "documentation", counts: false, run: steps::doc },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
+    Step { name: "browser", title: "reports in a browser", counts: false, run: browser::browser },
     Step { name: "arm", title: "digests on emulated Armv8", counts: true, run: steps::arm },
     Step { name: "macos", title: "macOS build", counts: false, run: steps::macos },
     Step { name: "release", title: "release build", counts: false, run: steps::release },

@@ -4,7 +4,12 @@
 //! groups here, so nothing is written twice.
 
 mod catalogue;
+mod code;
+mod measure;
+mod pages;
+mod qos;
 mod quantity;
+mod report;
 mod selection;
 mod verbs;
 
@@ -13,10 +18,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
-use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Level, Options, ReadFrom};
+use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
 pub(crate) use catalogue::{AuditArgs, DocumentArgs, HistoryArgs};
+pub(crate) use code::{
+    CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
+};
+pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs};
+pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
+pub(crate) use qos::{
+    LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
+};
+pub(crate) use report::ReportArgs;
 pub(crate) use verbs::{
     CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, RetagArgs,
     ShowArgs, TagArgs, UntagArgs, UpdateArgs,
@@ -79,7 +93,7 @@ pub(crate) struct PathArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How to read and hash")]
 pub(crate) struct EngineArgs {
-    /// Hash in N threads [default: one for each processor]
+    /// Hash in N threads [default: one for each processor that the QoS level may use]
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
 
@@ -92,10 +106,8 @@ pub(crate) struct EngineArgs {
     #[arg(long, value_name = "N")]
     lanes: Option<NonZeroUsize>,
 
-    /// Run at a QoS level: background, utility, default, user-initiated, user-interactive, or 9,
-    /// 17, 21, 25, 33
-    #[arg(long, value_name = "LEVEL", default_value_t)]
-    qos: Level,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 
     /// Where bytes come from. `media` bypasses the page cache where the file system can, so that
     /// the check proves the storage rather than the RAM
@@ -118,7 +130,7 @@ impl EngineArgs {
             workers: self.workers.map(NonZeroUsize::get),
             backend: self.backend,
             lanes: self.lanes.map(NonZeroUsize::get),
-            qos: self.qos,
+            qos: self.level.level(),
             read_from: match self.read_from {
                 Place::Cache => ReadFrom::Cache,
                 Place::Media => ReadFrom::Media,
@@ -240,6 +252,10 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
+    /// Write a page about the run to FILE: .html with charts, or .md, .csv, .json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
     #[arg(long, value_enum, default_value = "si")]
     units: UnitsArg,
@@ -253,10 +269,7 @@ pub(crate) struct OutputArgs {
 impl OutputArgs {
     /// Returns the multiples of bytes.
     pub(crate) fn units(&self) -> Units {
-        match self.units {
-            UnitsArg::Si => Units::Si,
-            UnitsArg::Iec => Units::Iec,
-        }
+        self.units.units()
     }
 
     /// Returns how text is written, with the colours that stdout and the environment allow.
@@ -276,6 +289,15 @@ impl OutputArgs {
 enum UnitsArg {
     Si,
     Iec,
+}
+
+impl UnitsArg {
+    fn units(self) -> Units {
+        match self {
+            UnitsArg::Si => Units::Si,
+            UnitsArg::Iec => Units::Iec,
+        }
+    }
 }
 
 /// When to show progress.

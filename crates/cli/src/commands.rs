@@ -5,6 +5,7 @@
 
 mod audit;
 mod check;
+mod code;
 mod diff;
 mod documents;
 mod export;
@@ -12,30 +13,46 @@ mod hash;
 mod history;
 mod import;
 mod init;
+mod measure;
+mod pages;
 mod probe;
+mod qos;
+mod report;
 mod retag;
 mod show;
 mod tag;
 mod untag;
 mod update;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
 use steadfast::verdict::worse_status;
-use steadfast::{Options, Selection, Summary, Verb};
+use steadfast::{CatalogueUse, Options, Selection, Summary, Verb};
 use steadfast_report::{Csv, FindingRule, Json, Renderer, Text, TextOptions};
 
 use crate::args::{Command, OutputArgs};
 use crate::console::Console;
 use crate::exit;
+use crate::run_page::{Collecting, RunPage};
+use crate::session;
 use crate::trace::TraceFile;
+
+/// Days by which a report divides what can be proved.
+const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
 
 /// Does what the command line says and returns the exit status.
 ///
 /// # Errors
 /// If it cannot be done at all.
 pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
+    if let Some(level) = command.level()
+        && let Some(status) = session::settle(level)?
+    {
+        return Ok(status);
+    }
     match command {
         Command::Init(args) => init::run(args),
         Command::Export(args) => export::run(args),
@@ -51,6 +68,11 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
         Command::Probe(args) => probe::run(args),
         Command::History(args) => history::run(args),
         Command::Audit(args) => audit::run(args),
+        Command::Code(args) => code::run(args),
+        Command::Pages(args) => pages::run(args),
+        Command::Measure(args) => measure::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Qos(args) => qos::run(args),
     }
 }
 
@@ -63,7 +85,8 @@ fn execute(
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
 ) -> anyhow::Result<u8> {
     let reads_only = options.dry_run || matches!(verb, Verb::Check | Verb::Show | Verb::Hash);
-    render_as(options, output, reads_only, text, |options, console| {
+    let place = Place { root: selection.roots.first().map(PathBuf::as_path), reads_only };
+    render_as(options, output, place, text, |options, console| {
         steadfast::run::run(verb, selection, options, console)
     })
 }
@@ -75,13 +98,27 @@ fn execute_with(
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
     work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
-    render_as(options, output, true, text, work)
+    render_as(options, output, Place::READ, text, work)
+}
+
+/// What is run on.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The first root, whose catalogue a report asks what can be proved.
+    root: Option<&'a Path>,
+    /// Whether nothing is written to it.
+    reads_only: bool,
+}
+
+impl Place<'_> {
+    /// Something that is only read, and that no catalogue is asked of.
+    const READ: Self = Place { root: None, reads_only: true };
 }
 
 fn render_as(
     mut options: Options,
     output: &OutputArgs,
-    reads_only: bool,
+    place: Place<'_>,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
     work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
@@ -92,31 +129,74 @@ fn render_as(
         _ => text(output.text(rule)),
     };
     options.stop = exit::stop_on_signals()?;
-    render(options, output, reads_only, &mut *renderer, work)
+    render(options, output, place, &mut *renderer, work)
 }
 
 /// Does the work into a renderer. `options.stop` is whoever may end the run.
 fn render(
     mut options: Options,
     output: &OutputArgs,
-    reads_only: bool,
+    place: Place<'_>,
     renderer: &mut dyn Renderer,
     work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
-    let stop = reads_only.then(|| Arc::clone(&options.stop));
-    let mut console = Console::new(renderer, output, stop);
-    options.survey = console.shows_progress();
+    let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
+    let page = output.report.as_deref().map(|file| {
+        let begun = (options.now)();
+        RunPage::begin(file, output.units(), begun)
+    });
+    let page = page.transpose()?;
     let trace = output.trace.as_deref().map(TraceFile::create).transpose()?.map(Arc::new);
     options.trace = trace.clone().map(|trace| trace as Arc<dyn SpanSink>);
+    let Some(page) = page else {
+        let status = watch(options, output, place, renderer, work)?;
+        return Ok(worse_status(status, finish_trace(trace)));
+    };
+    options.trace = Some(page.spans(options.trace.take()));
+    let catalogue = options.catalogue.clone();
+    let mut collecting = Collecting::new(renderer, rule);
+    let status = watch(options, output, place, &mut collecting, work)?;
+    let status = worse_status(status, finish_trace(trace));
+    let Collecting { report, view: Some(view), .. } = collecting else { return Ok(status) };
+    let audit = place.root.filter(|_| view.catalogued).and_then(|root| coverage(root, &catalogue));
+    page.finish(report, &view, audit.as_ref())?;
+    Ok(status)
+}
+
+/// Does the work, and shows how far it is.
+fn watch(
+    mut options: Options,
+    output: &OutputArgs,
+    place: Place<'_>,
+    renderer: &mut dyn Renderer,
+    work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
+) -> anyhow::Result<u8> {
+    let stop = place.reads_only.then(|| Arc::clone(&options.stop));
+    let mut console = Console::new(renderer, output, stop);
+    options.survey = console.shows_progress();
     let summary = work(&options, &mut console);
-    let status = console.finish(summary)?;
+    console.finish(summary)
+}
+
+/// Ends a trace; one that was not kept is complained of, and is the run's status.
+fn finish_trace(trace: Option<Arc<TraceFile>>) -> u8 {
     match trace.map(|trace| trace.finish()) {
         Some(Err(error)) => {
             exit::complain(&format!("{error:#}"));
-            Ok(worse_status(status, exit::COULD_NOT_TELL))
+            exit::COULD_NOT_TELL
         }
-        _ => Ok(status),
+        _ => 0,
     }
+}
+
+/// Returns what the catalogue that a run kept can prove, if it can be asked.
+fn coverage(root: &Path, catalogue: &CatalogueUse) -> Option<Audit> {
+    let file = match catalogue {
+        CatalogueUse::At(file) => Some(file.as_path()),
+        _ => None,
+    };
+    let (catalogue, _) = history::open(root, file).ok()?;
+    catalogue.audit(&COVERAGE_DAYS, (Options::default().now)()).ok()
 }
 
 /// The document of every verb but `show` and `hash`.

@@ -14,7 +14,7 @@ use steadfast_report::escape;
 pub(crate) const COULD_NOT_TELL: u8 = 2;
 
 /// Status of an interrupted run: 128 and the number of SIGINT, as shells have it.
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: i32 = 130;
 
 /// Turns the result of a command into its exit status, telling what went wrong.
 pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {

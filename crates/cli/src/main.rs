@@ -8,8 +8,12 @@
 mod args;
 mod commands;
 mod console;
+mod document_file;
+mod document_form;
 mod exit;
 mod progress;
+mod run_page;
+mod session;
 mod trace;
 
 use std::process::ExitCode;

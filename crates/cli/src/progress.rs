@@ -4,6 +4,7 @@
 //! report's; only when and where they appear is decided here.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use steadfast::Progress;
@@ -21,6 +22,7 @@ const PLAIN_INTERVAL_NS: u64 = 10_000_000_000;
 pub(crate) struct ProgressLine {
     units: Units,
     place: Place,
+    begun: Instant,
 }
 
 enum Place {
@@ -39,7 +41,7 @@ impl ProgressLine {
             _ if terminal => Place::Terminal(bar()),
             _ => Place::Plain { next_ns: PLAIN_INTERVAL_NS },
         };
-        ProgressLine { units, place }
+        ProgressLine { units, place, begun: Instant::now() }
     }
 
     /// Whether anything is shown, so that it is worth counting the tree beforehand.
@@ -59,6 +61,22 @@ impl ProgressLine {
                 let _ = writeln!(io::stderr(), "{line}");
             }
             Place::Plain { .. } => {}
+        }
+    }
+
+    /// Shows a line of its own, if it is time.
+    pub(crate) fn say(&mut self, line: &str) {
+        match &mut self.place {
+            Place::Nowhere => {}
+            Place::Terminal(bar) => bar.set_message(line.to_owned()),
+            Place::Plain { next_ns } => {
+                let now_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                // The first at once: there is no other sign of life.
+                if now_ns + PLAIN_INTERVAL_NS >= *next_ns {
+                    *next_ns = now_ns + 2 * PLAIN_INTERVAL_NS;
+                    let _ = writeln!(io::stderr(), "{line}");
+                }
+            }
         }
     }
 

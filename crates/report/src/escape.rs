@@ -34,6 +34,25 @@ pub fn text(unknown: &str) -> String {
     text
 }
 
+/// Escapes text for an element or an attribute of HTML and XML.
+///
+/// What no document may hold, as most control characters, is escaped as [`text`] does it.
+pub fn markup(unknown: &str) -> String {
+    let mut markup = String::with_capacity(unknown.len());
+    for letter in unknown.chars() {
+        match letter {
+            '&' => markup.push_str("&amp;"),
+            '<' => markup.push_str("&lt;"),
+            '>' => markup.push_str("&gt;"),
+            '"' => markup.push_str("&quot;"),
+            '\'' => markup.push_str("&#39;"),
+            '\\' => markup.push('\\'),
+            _ => push(letter, &mut markup),
+        }
+    }
+    markup
+}
+
 fn push(letter: char, text: &mut String) {
     match letter {
         '\\' => text.push_str("\\\\"),

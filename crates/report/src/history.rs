@@ -14,8 +14,8 @@ use steadfast::catalogue::{Happened, History, HistoryRun, RunRecord};
 use steadfast::{Tag, Timestamp, Verdict};
 
 pub use csv::write_csv;
+pub(crate) use json::RunObject;
 pub use json::write_json;
-pub(crate) use json::{RunObject, write_line};
 pub use text::write_text;
 
 /// A history, as documents show it.

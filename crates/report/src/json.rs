@@ -3,21 +3,21 @@
 //! In: events and the end. Out: lines in base units, bytes and nanoseconds. Specified in
 //! `docs/formats/events.md`, which outranks this file: what is there stays.
 
+mod values;
+
 use std::collections::BTreeMap;
-use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
-use base64::Engine as _;
-use serde::{Serialize, Serializer};
-use serde_json::ser::{CharEscape, Formatter};
+use serde::Serialize;
 use steadfast::cost::{Limit, ThreadCost};
-use steadfast::{
-    Cost, Event, FileEvent, Noted, Notice, Origin, Reference, Stage, Subject, Tag, Timestamp,
-};
+use steadfast::{Cost, Event, FileEvent, Noted, Notice, Origin, Reference, Stage, Subject};
 
+pub(crate) use values::{Counts, Nanoseconds, PathText, TagObject, write_object, write_value};
+
+use values::Contents;
+
+use crate::pages::DamageObject;
 use crate::view::{FindingRule, RunView, finding_detail};
-use crate::{Pages, Renderer, escape};
+use crate::{Pages, Renderer};
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,26 +41,6 @@ impl Renderer for Json {
 
     fn end(&mut self, run: &RunView, pages: &mut Pages) {
         write_object(&End { summary: SummaryObject::of(run) }, &mut pages.answer);
-    }
-}
-
-/// A path in a document of Unicode text.
-#[derive(Debug, Serialize)]
-pub(crate) struct PathText {
-    pub(crate) path: String,
-    /// The bytes in base64, if `path` could not hold them all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) path_b64: Option<String>,
-}
-
-impl PathText {
-    pub(crate) fn of(path: &Path) -> PathText {
-        let bytes = path.as_os_str().as_bytes();
-        let base64 = || base64::engine::general_purpose::STANDARD.encode(bytes);
-        PathText {
-            path: path.to_string_lossy().into_owned(),
-            path_b64: path.to_str().is_none().then(base64),
-        }
     }
 }
 
@@ -93,6 +73,8 @@ struct FileObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<ReferenceObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    damage: Option<DamageObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
@@ -113,53 +95,8 @@ impl FileObject {
             linked: event.linked,
             moved_to: event.moved_to.as_deref().map(PathText::of),
             reference: event.reference.as_deref().map(ReferenceObject::of),
+            damage: event.damage.as_deref().map(DamageObject::of),
             error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Contents {
-    algorithm: &'static str,
-    digest: String,
-    length: u64,
-    mtime_ns: Nanoseconds,
-}
-
-impl Contents {
-    fn of(tag: &Tag) -> Contents {
-        Contents {
-            algorithm: tag.algorithm.name(),
-            digest: tag.digest.to_string(),
-            length: tag.length,
-            mtime_ns: Nanoseconds(tag.mtime),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct TagObject {
-    #[serde(flatten)]
-    contents: Contents,
-    tagged_s: i64,
-}
-
-impl TagObject {
-    fn of(tag: &Tag) -> TagObject {
-        TagObject { contents: Contents::of(tag), tagged_s: tag.tagged.seconds }
-    }
-}
-
-/// A moment in nanoseconds since 1970: a number where 64 bits hold it (the years 1677 to 2262), a
-/// string of digits beyond, where most readers of JSON would round a number.
-struct Nanoseconds(Timestamp);
-
-impl Serialize for Nanoseconds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let nanoseconds = self.0.as_nanoseconds();
-        match i64::try_from(nanoseconds) {
-            Ok(nanoseconds) => serializer.serialize_i64(nanoseconds),
-            Err(_) => serializer.collect_str(&nanoseconds),
         }
     }
 }
@@ -282,15 +219,6 @@ impl<'a> SummaryObject<'a> {
     }
 }
 
-/// Numbers by name, in the given order.
-struct Counts(Vec<(&'static str, u64)>);
-
-impl Serialize for Counts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
-    }
-}
-
 /// Where the time went: of all threads together, then of each, and what binds the run.
 #[derive(Serialize)]
 struct CostObject<'a> {
@@ -401,47 +329,4 @@ pub(crate) fn origin_name(origin: Origin) -> &'static str {
 
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
-    write_value(object, out);
-    out.push(b'\n');
-}
-
-/// Appends a value, harmless to a terminal.
-pub(crate) fn write_value(value: &impl Serialize, out: &mut Vec<u8>) {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless);
-    value.serialize(&mut serializer).expect("plain values always serialize into memory");
-}
-
-/// Compact JSON in which what a terminal would obey is written as `\u….`. Readers get the exact
-/// text either way.
-struct Harmless;
-
-impl Formatter for Harmless {
-    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
-        let mut rest = fragment;
-        while let Some(at) =
-            rest.find(|letter: char| letter.is_control() || escape::misleads(letter))
-        {
-            writer.write_all(&rest.as_bytes()[..at])?;
-            let letter = rest[at..].chars().next().expect("a character was found there");
-            let mut units = [0; 2];
-            for unit in letter.encode_utf16(&mut units) {
-                write!(writer, "\\u{unit:04x}")?;
-            }
-            rest = &rest[at + letter.len_utf8()..];
-        }
-        writer.write_all(rest.as_bytes())
-    }
-
-    fn write_char_escape<W>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
-        serde_json::ser::CompactFormatter.write_char_escape(writer, escape)
-    }
 }

@@ -7,17 +7,27 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+pub mod chart;
+pub mod code;
 pub mod csv;
 pub mod diff;
+pub mod document;
 pub mod escape;
 pub mod history;
+pub mod html;
 pub mod json;
+pub mod machines;
+pub mod measure;
+pub mod pages;
 pub mod premis;
 pub mod probe;
 pub mod progress;
+pub mod qos;
+pub mod run;
 pub mod show;
 pub mod sums;
 pub mod text;
+pub mod timeline;
 pub mod trace;
 pub mod units;
 pub mod view;

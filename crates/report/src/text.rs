@@ -14,7 +14,7 @@ use steadfast::{Action, Algorithm, Event, FileEvent, Noted, Notice, Verdict};
 
 use crate::escape;
 use crate::units::{self, Units};
-use crate::view::{FindingRule, RunView, finding_detail};
+use crate::view::{FindingRule, RunView, finding_detail, known_of};
 use crate::{Pages, Renderer};
 
 /// How text is written.
@@ -186,16 +186,7 @@ impl Text {
     }
 
     fn details(&self, event: &FileEvent) -> Vec<String> {
-        let mut details = Vec::new();
-        details.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
-        details.extend(difference(event));
-        details.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
-        details.extend(
-            event
-                .reference
-                .as_ref()
-                .map(|reference| format!("by {}", escape::text(reference.source))),
-        );
+        let mut details = known_of(event);
         if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
             details.push(self.action(action));
         }
@@ -249,33 +240,5 @@ fn style_of(verdict: Verdict) -> Style {
         3 => RED,
         0 => Style::new(),
         _ => YELLOW,
-    }
-}
-
-/// Says how the contents differ from what was recorded, if both are known and they do.
-fn difference(event: &FileEvent) -> Option<String> {
-    let (stored, actual) = (event.stored?, event.actual?);
-    let (mut was, mut now) = (units::moment(stored.mtime), units::moment(actual.mtime));
-    if was == now && stored.mtime != actual.mtime {
-        (was, now) = (units::moment_exact(stored.mtime), units::moment_exact(actual.mtime));
-    }
-    match event.verdict? {
-        Verdict::Corrupt if stored.length != actual.length => Some(format!(
-            "was {}, is {}; yet last modified {was} as recorded",
-            units::counted(stored.length, "byte", "bytes"),
-            units::counted(actual.length, "byte", "bytes"),
-        )),
-        Verdict::Corrupt => Some(format!(
-            "{} with other contents; yet last modified {was} as recorded",
-            units::counted(actual.length, "byte", "bytes"),
-        )),
-        Verdict::Modified if stored.length != actual.length => Some(format!(
-            "edited {now}, was {was}; was {}, is {}",
-            units::counted(stored.length, "byte", "bytes"),
-            units::counted(actual.length, "byte", "bytes"),
-        )),
-        Verdict::Modified => Some(format!("edited {now}, was {was}; same length")),
-        Verdict::Touched => Some(format!("same contents; modification time {now}, was {was}")),
-        _ => None,
     }
 }

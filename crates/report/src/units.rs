@@ -45,6 +45,14 @@ impl Units {
         }
     }
 
+    /// Returns a throughput that is known as such, in bytes in a second; a dash if it is none.
+    pub fn per_second(self, rate: f64) -> String {
+        match rate.is_finite() && rate > 0.0 {
+            true => format!("{}/s", self.scaled(rate)),
+            false => "–".to_owned(),
+        }
+    }
+
     fn scaled(self, mut value: f64) -> String {
         let names = self.names();
         let mut step = 0;
@@ -66,6 +74,35 @@ fn three_digits(value: f64) -> String {
     } else {
         format!("{value:.0}")
     }
+}
+
+/// Returns a number with three significant digits, or all before the point: "0.042", "1,234".
+pub fn digits(value: f64) -> String {
+    let size = value.abs();
+    if size >= 999.5 {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", count(size.round() as u64));
+    }
+    if size == 0.0 || size >= 0.995 {
+        return three_digits(value);
+    }
+    let places = (2 - size.log10().floor() as i32).clamp(2, 9);
+    format!("{value:.*}", places as usize)
+}
+
+/// Returns a large number in thousands, millions or billions, as in "4.03 million".
+pub fn short(value: f64) -> String {
+    match value.abs() {
+        size if size < 9_999.5 => digits(value),
+        size if size < 999_500.0 => format!("{} thousand", three_digits(value / 1e3)),
+        size if size < 999_500_000.0 => format!("{} million", three_digits(value / 1e6)),
+        _ => format!("{} billion", digits(value / 1e9)),
+    }
+}
+
+/// Returns a share of 0 to 1 in percent, exact enough to tell 99.5 from 100: "91.3 %".
+pub fn share(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 /// Returns a whole number with commas between thousands.

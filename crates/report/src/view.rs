@@ -6,7 +6,8 @@ use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
 use steadfast::{Account, Action, Algorithm, Bound, FileEvent, Skipped, Stage, Summary, Verdict};
 
-use crate::units;
+use crate::pages::damage_detail;
+use crate::{escape, units};
 
 /// The end of a run, as documents show it.
 #[derive(Clone, Debug, Default)]
@@ -147,6 +148,46 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
         Algorithm::Crc32c => "CRC-32C",
         Algorithm::Crc32 => "CRC-32",
         Algorithm::Fletcher64 => "Fletcher-64",
+    }
+}
+
+/// Says of a file what its verdict does not: what went wrong, how it differs, where it is now.
+pub fn known_of(event: &FileEvent) -> Vec<String> {
+    let mut known = Vec::new();
+    known.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
+    known.extend(difference(event));
+    known.extend(event.damage.as_deref().map(damage_detail));
+    known.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
+    let source = event.reference.as_ref().map(|reference| escape::text(reference.source));
+    known.extend(source.map(|source| format!("by {source}")));
+    known
+}
+
+/// Says how the contents differ from what was recorded, if both are known and they do.
+fn difference(event: &FileEvent) -> Option<String> {
+    let (stored, actual) = (event.stored?, event.actual?);
+    let (mut was, mut now) = (units::moment(stored.mtime), units::moment(actual.mtime));
+    if was == now && stored.mtime != actual.mtime {
+        (was, now) = (units::moment_exact(stored.mtime), units::moment_exact(actual.mtime));
+    }
+    match event.verdict? {
+        Verdict::Corrupt if stored.length != actual.length => Some(format!(
+            "was {}, is {}; yet last modified {was} as recorded",
+            units::counted(stored.length, "byte", "bytes"),
+            units::counted(actual.length, "byte", "bytes"),
+        )),
+        Verdict::Corrupt => Some(format!(
+            "{} with other contents; yet last modified {was} as recorded",
+            units::counted(actual.length, "byte", "bytes"),
+        )),
+        Verdict::Modified if stored.length != actual.length => Some(format!(
+            "edited {now}, was {was}; was {}, is {}",
+            units::counted(stored.length, "byte", "bytes"),
+            units::counted(actual.length, "byte", "bytes"),
+        )),
+        Verdict::Modified => Some(format!("edited {now}, was {was}; same length")),
+        Verdict::Touched => Some(format!("same contents; modification time {now}, was {was}")),
+        _ => None,
     }
 }
 

@@ -25,11 +25,11 @@ const DIRECTORY_LEN: usize = 100;
 
 fn main() {
     let mut sizes = Vec::new();
-    let mut tree = PathBuf::from("/tmp/corpora/small");
+    let mut tree = None;
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--tree" => tree = PathBuf::from(arguments.next().expect("a directory follows")),
+            "--tree" => tree = arguments.next().map(PathBuf::from),
             other => sizes.extend(other.parse::<usize>()),
         }
     }
@@ -53,7 +53,7 @@ fn main() {
     for size in sizes {
         measure(size);
     }
-    if tree.is_dir() {
+    if let Some(tree) = tree {
         quick(&tree);
     }
 }

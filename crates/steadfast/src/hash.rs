@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use steadfast_digest::Lanes;
 use steadfast_sys::file::{AlignedBuffer, File};
-use steadfast_sys::qos::{self, Level};
+use steadfast_sys::qos::Level;
 
 pub(crate) use calibrate::fastest_lanes;
 pub(crate) use contents::{Algorithms, Contents};
@@ -34,7 +34,9 @@ use schedule::Schedule;
 use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
 use crate::error::Error;
 use crate::monitor::{FileEvent, Notice};
+use crate::qos;
 use crate::read::Engine;
+use crate::store::pages::Leaves;
 use crate::walk::{Entry, Found};
 
 /// What a verb does with each file, called from many threads.
@@ -44,6 +46,17 @@ pub(crate) trait Task: Send + Sync {
 
     /// Finishes a file whose contents were wanted.
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents);
+
+    /// Says whether the leaves of a file's pages are wanted as well as its digests.
+    fn leaves(&self, event: &FileEvent) -> Option<Box<Leaves>> {
+        let _ = event;
+        None
+    }
+
+    /// Keeps the leaves of a file that was read whole, after [`Task::conclude`].
+    fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
+        let _ = (event, leaves);
+    }
 }
 
 /// What a task wants of a file.
@@ -54,6 +67,8 @@ pub(crate) enum Plan {
     /// Its digests. If a tag of them is to be written, the file must be `settled`: no change to
     /// come may bear the modification time that it has now.
     Hash { algorithms: Algorithms, settled: bool },
+    /// To be read as if it were hashed, and not hashed: what reading alone takes on this path.
+    Read,
 }
 
 /// Memory for chunks of large files, and for batches of small ones, in bytes: at most this, until
@@ -321,7 +336,7 @@ impl Shared {
     /// Sets the calling thread's QoS level, and notes once what came of it.
     fn take_level(&self) {
         let level = self.settings.qos;
-        let steps = qos::apply_to_thread(level);
+        let steps = qos::enter(level);
         if steps.is_empty() {
             return;
         }
@@ -438,8 +453,9 @@ pub(crate) struct Feeder {
 }
 
 impl Feeder {
-    /// Starts the account of the calling thread, which is the walk's.
+    /// Sets the level of the calling thread, which is the walk's, and starts its account.
     pub(crate) fn begin(&mut self) {
+        self.thread.shared.take_level();
         let ledger = &self.thread.shared.ledger;
         let clock = self.clock.insert(ledger.clock(ledger.walk()));
         clock.begin_job();

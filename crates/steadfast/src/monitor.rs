@@ -13,6 +13,7 @@ use steadfast_sys::file::Status;
 
 use crate::catalogue::{Finding, TagPlace};
 use crate::cost::{Account, Bound};
+use crate::pages::Damage;
 use crate::read::Origin;
 use crate::reference::Reference;
 use crate::tag::Tag;
@@ -176,6 +177,8 @@ pub struct FileEvent {
     pub tag_place: TagPlace,
     /// What the file was compared with, where that is no tag of its own.
     pub reference: Option<Box<Reference>>,
+    /// Which pages of a corrupt file are damaged, where leaves are kept for its tag.
+    pub damage: Option<Box<Damage>>,
     /// Where the contents are now, of a file that moved.
     pub moved_to: Option<PathBuf>,
     /// What the file system said of the file at the end of what the run did to it.
@@ -208,6 +211,7 @@ impl FileEvent {
             written: None,
             tag_place: TagPlace::Attribute,
             reference: None,
+            damage: None,
             moved_to: None,
             status: None,
             identity: None,

@@ -11,6 +11,7 @@ mod import;
 mod judge;
 mod kept;
 mod options;
+mod read;
 mod retag;
 mod show;
 mod source;
@@ -29,21 +30,21 @@ use std::time::{Duration, Instant};
 
 use steadfast_digest::Lanes;
 use steadfast_sys::file::{Status, Timestamp, raise_open_files_limit, reserve_open_files};
-use steadfast_sys::machine;
 use steadfast_sys::storage::{self, Medium};
 
 use due::DueList;
-pub use hash::digest_of;
+pub use hash::{digest_of, fastest_lanes};
 use judge::Tools;
 use kept::{Kept, Opened};
 pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
+pub use read::read_without_hashing;
 use source::{ListSource, Source, WalkSource, Walked};
 use survey::Survey;
 
 use crate::catalogue::{Catalogue, Records, Scope, Writer};
 use crate::cost::{JobFacts, Stage, StageClock};
 use crate::error::Error;
-use crate::hash::{Pipeline, Settings, Task, fastest_lanes};
+use crate::hash::{Pipeline, Settings, Task};
 use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Summary};
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
@@ -51,6 +52,7 @@ use crate::read::direct::Direct;
 use crate::read::limited::Limited;
 use crate::reference::Reference;
 use crate::store::Store;
+use crate::store::pages::PageKeeper;
 use crate::store::xattr::Xattr;
 use crate::walk::{Excludes, Listed};
 
@@ -126,12 +128,15 @@ pub fn run_with(
     let backend = lanes_of(options)?.to_string();
     let accepts = options.accept_missing && !options.dry_run;
     let begin = kept::begin(verb.name(), &backend, accepts, options);
+    let catalogue = opened.as_ref().map(|opened| opened.file.as_path());
+    let pages = pages_of(verb, catalogue, options)?;
     let kept = opened.zip(scope);
     let kept = kept.map(|(opened, scope)| opened.keep(scope, selection, &begin)).transpose()?;
-    let survey = if options.survey { Survey::start(selection, &excludes) } else { None };
+    let counted = || Survey::start(selection, &excludes, options.qos);
+    let survey = options.survey.then(counted).flatten();
     let work = Work {
         verb: verb.name(),
-        task: task_of(verb, tools(store, records, options)),
+        task: task_of(verb, Tools { pages, ..tools(store, records, options) }),
         engine,
         source: Box::new(WalkSource { selection: selection.clone(), excludes }),
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
@@ -276,9 +281,10 @@ fn check_due(
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let backend = lanes_of(options)?.to_string();
     let begin = kept::begin(Verb::Check.name(), &backend, false, options);
+    let pages = pages_of(Verb::Check, Some(&opened.file), options)?;
     let work = Work {
         verb: Verb::Check.name(),
-        task: task_of(Verb::Check, tools(store, records, options)),
+        task: task_of(Verb::Check, Tools { pages, ..tools(store, records, options) }),
         engine,
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
         kept: Some(opened.keep(scope, &Selection::default(), &begin)?),
@@ -336,8 +342,25 @@ fn tools(store: Arc<dyn Store>, records: Option<Arc<Records>>, options: &Options
         judges: options.judge,
         accept_missing: options.accept_missing,
         algorithm: options.algorithm,
+        pages: None,
+        stop: Arc::clone(&options.stop),
         dry_run: options.dry_run,
         now: options.now,
+    }
+}
+
+/// Returns where leaves of pages are kept, for verbs that tag or check.
+fn pages_of(
+    verb: Verb,
+    catalogue: Option<&Path>,
+    options: &Options,
+) -> Result<Option<Arc<PageKeeper>>, Error> {
+    match verb {
+        Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } => {
+            let keeper = PageKeeper::new(&options.pages, catalogue, fastest_lanes())?;
+            Ok(Some(Arc::new(keeper)))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -423,7 +446,7 @@ fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
 }
 
 fn settings_of(queue_depth: usize, options: &Options, lanes: Lanes) -> Result<Settings, Error> {
-    let workers = options.workers.unwrap_or_else(machine::logical_cpus);
+    let workers = options.workers.unwrap_or_else(|| crate::qos::workers(options.qos));
     if !(1..=WORKERS_MAX).contains(&workers) {
         return Err(Error::usage(format!("a run has 1 to {WORKERS_MAX} workers, not {workers}")));
     }

@@ -4,6 +4,7 @@
 //! found the same. Knows nothing of verdicts: what may be replaced is decided by the verb.
 
 pub mod foreign;
+pub(crate) mod pages;
 pub mod xattr;
 
 use std::io;

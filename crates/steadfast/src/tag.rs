@@ -176,7 +176,7 @@ fn check_value(body: &[u8]) -> u32 {
 }
 
 /// The number of an algorithm in a stored tag. Numbers are never reused.
-fn algorithm_number(algorithm: Algorithm) -> u8 {
+pub(crate) fn algorithm_number(algorithm: Algorithm) -> u8 {
     match algorithm {
         Algorithm::Sha256 => 1,
         Algorithm::Sha512 => 2,
@@ -192,7 +192,8 @@ fn algorithm_number(algorithm: Algorithm) -> u8 {
     }
 }
 
-fn algorithm_of(number: u8) -> Option<Algorithm> {
+/// The algorithm of a number, if there is one.
+pub(crate) fn algorithm_of(number: u8) -> Option<Algorithm> {
     Algorithm::ALL.iter().copied().find(|&algorithm| algorithm_number(algorithm) == number)
 }
 

@@ -26,8 +26,10 @@ use names::Names;
 use crate::appledouble;
 use crate::catalogue;
 use crate::monitor::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
+use crate::pages::MAGIC;
 use crate::reference::Reference;
 use crate::run::Selection;
+use crate::store::pages;
 use crate::verdict::Verdict;
 
 /// One regular file, found and not yet opened.
@@ -362,16 +364,21 @@ fn shown(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-/// Says whether a file holds what macOS could not keep at another, its neighbour.
+/// Says whether a file holds what macOS could not keep at another, its neighbour, or the leaves of
+/// its neighbour's pages.
 ///
 /// By its bytes, not its name alone: what is only called so is data.
 fn is_sidecar(dir: &Dir, name: &OsStr) -> bool {
-    let Some(companion) = appledouble::companion(name) else { return false };
+    let attributes = appledouble::companion(name);
+    let Some(companion) = attributes.or_else(|| pages::companion(name)) else { return false };
     let is_regular = |status: Status| status.kind == FileKind::Regular;
     if !dir.status_of(companion).is_ok_and(is_regular) {
         return false;
     }
     let mut head = [0; appledouble::MAGIC_LEN];
     let read = dir.open_file(name).and_then(|file| file.read_at(&mut head, 0));
-    read.is_ok_and(|len| appledouble::is_appledouble(&head[..len]))
+    read.is_ok_and(|len| match attributes {
+        Some(_) => appledouble::is_appledouble(&head[..len]),
+        None => head[..len].starts_with(MAGIC),
+    })
 }

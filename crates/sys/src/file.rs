@@ -2,10 +2,11 @@
 //!
 //! A tree is walked from an open directory, one component at a time and never through a symlink,
 //! so nothing planted while a run is under way can lead out of it. Opening asks the system not to
-//! record the access where it allows that. Nothing here writes, and nothing here knows what a
-//! file is read for.
+//! record the access where it allows that. Nothing here writes but `file/create.rs`, for folders of
+//! a program's own, and nothing here knows what a file is read for.
 
 mod buffer;
+mod create;
 mod directory;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -214,6 +215,12 @@ impl File {
     /// speed, so it is not reported.
     pub fn advise_sequential(&self) {
         platform::advise_sequential(self.fd.as_fd());
+    }
+
+    /// Gives the descriptor away, for what the standard library does with files: locks.
+    #[must_use]
+    pub fn into_fd(self) -> OwnedFd {
+        self.fd
     }
 
     /// Returns the file system the file is on.

@@ -1,5 +1,5 @@
 //! The operating system, safely: files, reads in flight, attributes, the page cache, clocks,
-//! storage, the machine, QoS.
+//! storage, the machine, core types, QoS.
 //!
 //! In come paths, names and descriptors; out go bytes and facts as the system gave them. Each
 //! topic is one contract with a file per system beside it, and `cfg(target_os)` appears nowhere
@@ -12,6 +12,9 @@ compile_error!("steadfast runs on Linux and macOS");
 
 pub mod cache;
 pub mod clock;
+pub mod cores;
+#[cfg(feature = "crypto")]
+pub mod crypto;
 pub mod file;
 pub mod machine;
 pub mod qos;

@@ -1,7 +1,11 @@
 //! Quality of service: a level in, what the system made of it out.
 //!
 //! Every step is reported with its outcome and none is fatal. It does not know what the thread is
-//! for, nor how many workers or which rate go with a level: that is policy, kept elsewhere.
+//! for, nor how many workers go with a level: that is policy, kept elsewhere.
+
+pub mod devices;
+pub mod process;
+pub mod session;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -10,6 +14,7 @@ mod macos;
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::str::FromStr;
 
 #[cfg(target_os = "linux")]
@@ -107,14 +112,50 @@ pub struct Step {
     pub result: io::Result<()>,
 }
 
+/// Holds one thing that the system says of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is of, in a word.
+    pub what: &'static str,
+    /// What it is.
+    pub value: String,
+}
+
 /// Asks the system to run the calling thread at a level and returns every step taken.
 ///
-/// [`Level::Default`] takes none: it leaves the thread as it is and takes back no other level.
-/// Lowering needs no privilege; raising is often refused, and coming back from a lower level may
-/// be too.
+/// A step is done only if the system afterwards says the same. [`Level::Default`] takes none: it
+/// leaves the thread as it is and takes back no other level. Lowering needs no privilege; raising
+/// is often refused, and coming back from a lower level may be too.
 ///
-/// Linux: scheduling class, nice value and I/O priority of the thread; the latter only counts
-/// where the device's scheduler honours it. macOS: the thread's QoS class, which covers all.
+/// Linux: scheduling class, nice value, I/O priority and utilisation of the thread; the I/O
+/// priority only counts where the device's scheduler honours it ([`devices`]). macOS: the thread's
+/// QoS class, which covers all.
 pub fn apply_to_thread(level: Level) -> Vec<Step> {
     platform::apply_to_thread(level)
+}
+
+/// Asks for a level in such a way that a program has it which this process becomes by `exec`, and
+/// returns every step taken. To be called from the only thread.
+///
+/// Linux: as [`apply_to_thread`]. macOS: of the lower levels `background` only.
+pub fn apply_for_exec(level: Level) -> Vec<Step> {
+    platform::apply_for_exec(level)
+}
+
+/// Confines the calling thread to those of the processors that it may use.
+pub fn confine_thread(cpus: &[usize]) -> Step {
+    platform::confine_thread(cpus)
+}
+
+/// Returns what the system says of the calling thread.
+#[must_use]
+pub fn thread_facts() -> Vec<Fact> {
+    platform::thread_facts()
+}
+
+/// Returns whether the kernel can be told how much use of a processor a thread is worth, as the
+/// files beneath `root` in place of `/` say; `None` where there is no such thing.
+#[must_use]
+pub fn has_uclamp(root: &Path) -> Option<bool> {
+    platform::has_uclamp(root)
 }

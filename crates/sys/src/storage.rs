@@ -1,8 +1,12 @@
-//! What a file system lies on: a device's number in, the kind of medium out.
+//! What a file system lies on: a device's number in, the kind of medium out; a folder in, what
+//! holds it out.
 
 #[cfg_attr(target_os = "linux", path = "storage/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "storage/macos.rs")]
 mod platform;
+mod volume;
+
+pub use volume::{Layer, Link, Volume, volume};
 
 /// What moves when bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ use super::Session;
 /// What is needed from the system, the Debian package that has it, and what cannot run without.
 const TOOLS: &[(&str, &str, &str)] = &[
     ("b3sum", "b3sum", "tests against b3sum"),
+    ("fsverity", "fsverity", "tests against fsverity"),
     ("hashdeep", "hashdeep", "tests against hashdeep"),
     ("mtree", "mtree-netbsd", "tests against mtree"),
     ("rhash", "rhash", "tests against rhash"),
@@ -25,10 +26,12 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs", "tests on ext4"),
     ("mkfs.vfat", "dosfstools", "tests on FAT"),
     ("mkfs.xfs", "xfsprogs", "tests on XFS"),
+    ("objdump", "binutils", "the test that plain loops are plain"),
     ("openssl", "openssl", "tests that compare digests with OpenSSL"),
     ("qemu-aarch64", "qemu-user", "the step `arm`"),
+    ("chromium", "chromium fonts-liberation", "the step `browser`"),
     ("cc", "gcc libc6-dev", "linking on this machine"),
-    ("python3", "python3 python3-venv", "the steps `arm` and `macos`"),
+    ("python3", "python3 python3-venv", "the steps `arm`, `browser` and `macos`"),
 ];
 
 /// Where system tools may lie that an ordinary user's path leaves out.
@@ -53,7 +56,8 @@ const PYTHON_PACKAGES: &[&str] = &[
 ];
 
 /// Programs that tests must not do without once the tools and the environment are set up.
-pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,hashdeep,rhash,mtree,bagit.py,bitrot,cfv";
+pub(super) const PEERS: &str =
+    "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,bagit.py,bitrot,cfv";
 
 /// Installs what is missing when that is possible; otherwise says what cannot run.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {

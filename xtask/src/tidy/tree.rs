@@ -11,7 +11,8 @@ use anyhow::Context as _;
 use super::source::Source;
 
 /// Folders that are not the project's own files, by name, wherever they are.
-const SKIPPED: &[&str] = &[".git", ".venv", "target", "__pycache__", "node_modules"];
+const SKIPPED: &[&str] =
+    &[".git", ".venv", ".venv-browser", "target", "__pycache__", "node_modules"];
 
 /// Extensions of the files whose text is read.
 const READ: &[&str] = &["md", "rs", "toml"];

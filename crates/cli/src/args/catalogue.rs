@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_report::Units;
 
-use super::{UnitsArg, quantity};
+use super::{LevelArgs, UnitsArg, quantity};
 
 /// Tell every verdict that a file ever got, and everything that happened to it.
 ///
@@ -27,6 +27,8 @@ pub(crate) struct HistoryArgs {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) place: CatalogueFileArg,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) document: DocumentArgs,
 }
@@ -85,6 +87,8 @@ pub(crate) struct AuditArgs {
     #[arg(short, long, conflicts_with = "premis")]
     pub(crate) verbose: bool,
 
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) document: DocumentArgs,
 }

@@ -7,8 +7,8 @@ use steadfast::manifest::Format;
 use steadfast::store::foreign::ForeignKind;
 
 use super::{
-    AlgorithmArg, AuditArgs, CatalogueArgs, DryRunArg, DueArgs, EngineArgs, HistoryArgs,
-    OutputArgs, PathArgs,
+    AlgorithmArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs, EngineArgs, HistoryArgs,
+    KeepPagesArgs, LevelArgs, MeasureArgs, OutputArgs, PagesArgs, PathArgs, QosArgs, ReportArgs,
 };
 
 /// The verbs.
@@ -28,6 +28,11 @@ pub(crate) enum Command {
     Probe(ProbeArgs),
     History(HistoryArgs),
     Audit(AuditArgs),
+    Code(CodeArgs),
+    Pages(PagesArgs),
+    Measure(MeasureArgs),
+    Report(ReportArgs),
+    Qos(QosArgs),
 }
 
 /// Make a catalogue of a directory: what should be there, and what was proved when.
@@ -57,6 +62,8 @@ pub(crate) struct InitArgs {
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) rebind: bool,
     #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
@@ -83,6 +90,8 @@ pub(crate) struct TagArgs {
     pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
+    pub(crate) pages: KeepPagesArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -215,6 +224,8 @@ pub(crate) struct UntagArgs {
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
     #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
@@ -229,6 +240,8 @@ Exit status: 0 done; 2 some tags could not be read; 130 interrupted.")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) paths: PathArgs,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -441,4 +454,7 @@ pub(crate) struct ProbeArgs {
     /// Print one JSON object for each directory and each thing tried, the summary last
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 }

@@ -19,7 +19,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     let roots = if args.paths.is_empty() { vec![PathBuf::from(".")] } else { args.paths.clone() };
     if let Some(kind) = args.attributes {
         let selection = Selection { roots, ..Selection::default() };
-        let options = Options { dry_run: args.dry_run.dry_run, ..Options::default() };
+        let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
         return execute(Verb::Export(kind), &selection, options, &args.output, report);
     }
     ensure!(roots.len() == 1, "a document is of one PATH: its names are relative to that");

@@ -11,7 +11,7 @@ use crate::exit::complain;
 use super::{execute_with, report};
 
 pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
-    let options = Options::default();
+    let options = Options { qos: args.level.level(), ..Options::default() };
     let writer = Writer { verb: "init", now: (options.now)(), wait: None };
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;

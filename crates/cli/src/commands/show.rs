@@ -9,7 +9,8 @@ use super::execute;
 
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let selection = args.paths.selection()?;
-    execute(Verb::Show, &selection, Options::default(), &args.output, |text| {
+    let options = Options { qos: args.level.level(), ..Options::default() };
+    execute(Verb::Show, &selection, options, &args.output, |text| {
         Box::new(Show { quiet: text.quiet })
     })
 }

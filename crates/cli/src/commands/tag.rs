@@ -9,6 +9,6 @@ use super::{execute, report};
 pub(super) fn run(args: &TagArgs) -> anyhow::Result<u8> {
     let selection = args.paths.selection()?;
     let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
-    let options = args.catalogue.choose(args.algorithm.choose(options));
+    let options = args.catalogue.choose(args.algorithm.choose(args.pages.choose(options)));
     execute(Verb::Tag, &selection, options, &args.output, report)
 }

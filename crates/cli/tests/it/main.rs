@@ -4,14 +4,19 @@
 
 mod audit;
 mod catalogue;
+mod cipher;
+mod code;
 mod diff;
 mod exchange;
 mod history;
 mod kill;
 mod lists;
+mod measure;
 mod names;
 mod output;
+mod pages;
 mod probe;
+mod qos;
 mod rings;
 mod statuses;
 mod sums;

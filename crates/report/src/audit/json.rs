@@ -5,8 +5,8 @@ use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification}
 
 use super::{AuditRenderer, AuditView, Part, Tally, standing_key};
 use crate::Pages;
-use crate::history::{RunObject, write_line};
-use crate::json::PathText;
+use crate::history::RunObject;
+use crate::json::{PathText, write_object};
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,12 +15,12 @@ pub struct AuditJson;
 impl AuditRenderer for AuditJson {
     fn begin(&mut self, view: &AuditView<'_>, pages: &mut Pages) {
         for run in &view.audit.runs {
-            write_line(&Line { about: "run", rest: RunObject::of(run) }, &mut pages.answer);
+            write_object(&Line { about: "run", rest: RunObject::of(run) }, &mut pages.answer);
         }
         let problems = view.verification.map(|verification| verification.problems.as_slice());
         for problem in problems.unwrap_or_default() {
             let rest = ProblemObject { problem };
-            write_line(&Line { about: "problem", rest }, &mut pages.answer);
+            write_object(&Line { about: "problem", rest }, &mut pages.answer);
         }
     }
 
@@ -33,7 +33,7 @@ impl AuditRenderer for AuditJson {
             last_proof_s: overdue.last_proof.map(|proof| proof.seconds),
             standing: standing_key(overdue.standing),
         };
-        write_line(&Line { about: "overdue", rest }, &mut pages.answer);
+        write_object(&Line { about: "overdue", rest }, &mut pages.answer);
     }
 
     fn failure(&mut self, failure: &Failure, pages: &mut Pages) {
@@ -45,7 +45,7 @@ impl AuditRenderer for AuditJson {
             now: failure.now.map(standing_key),
             settled: failure.is_settled(),
         };
-        write_line(&Line { about: "failure", rest }, &mut pages.answer);
+        write_object(&Line { about: "failure", rest }, &mut pages.answer);
     }
 
     fn duplicates(&mut self, duplicates: &Duplicates, pages: &mut Pages) {
@@ -56,13 +56,13 @@ impl AuditRenderer for AuditJson {
             length: tag.length,
             paths: paths.iter().map(|path| PathText::of(path)).collect(),
         };
-        write_line(&Line { about: "duplicates", rest }, &mut pages.answer);
+        write_object(&Line { about: "duplicates", rest }, &mut pages.answer);
     }
 
     fn end_part(&mut self, _part: Part, _tally: &Tally, _pages: &mut Pages) {}
 
     fn end(&mut self, view: &AuditView<'_>, tally: &Tally, pages: &mut Pages) {
-        write_line(&End { summary: SummaryObject::of(view, tally) }, &mut pages.answer);
+        write_object(&End { summary: SummaryObject::of(view, tally) }, &mut pages.answer);
     }
 }
 

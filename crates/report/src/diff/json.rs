@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use steadfast::diff::{DiffSummary, Difference, Pair, Side};
-use steadfast::{Notice, Skipped, Tag, Timestamp};
+use steadfast::{Notice, Skipped};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
 use crate::Pages;
-use crate::json::{PathText, write_value};
+use crate::json::{Counts, Nanoseconds, PathText, TagObject, write_object};
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,17 +20,17 @@ pub struct DiffJson {
 impl DiffRenderer for DiffJson {
     fn pair(&mut self, pair: &Pair, pages: &mut Pages) {
         if !self.quiet || finds(pair) {
-            write_line(&PairObject::of(pair), pages);
+            write_object(&PairObject::of(pair), &mut pages.answer);
         }
     }
 
     fn notice(&mut self, notice: &Notice, pages: &mut Pages) {
         let path = notice.path.as_deref().map(PathText::of);
-        write_line(&NoticeObject { notice: &notice.text, path }, pages);
+        write_object(&NoticeObject { notice: &notice.text, path }, &mut pages.answer);
     }
 
     fn end(&mut self, summary: &DiffSummary, pages: &mut Pages) {
-        write_line(&End { summary: SummaryObject::of(summary) }, pages);
+        write_object(&End { summary: SummaryObject::of(summary) }, &mut pages.answer);
     }
 }
 
@@ -102,40 +102,6 @@ impl SideObject {
 }
 
 #[derive(Serialize)]
-struct TagObject {
-    algorithm: &'static str,
-    digest: String,
-    length: u64,
-    mtime_ns: Nanoseconds,
-    tagged_s: i64,
-}
-
-impl TagObject {
-    fn of(tag: &Tag) -> TagObject {
-        TagObject {
-            algorithm: tag.algorithm.name(),
-            digest: tag.digest.to_string(),
-            length: tag.length,
-            mtime_ns: Nanoseconds(tag.mtime),
-            tagged_s: tag.tagged.seconds,
-        }
-    }
-}
-
-/// As in the events of a run: a number where 64 bits hold it, else a string of digits.
-struct Nanoseconds(Timestamp);
-
-impl Serialize for Nanoseconds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let nanoseconds = self.0.as_nanoseconds();
-        match i64::try_from(nanoseconds) {
-            Ok(nanoseconds) => serializer.serialize_i64(nanoseconds),
-            Err(_) => serializer.collect_str(&nanoseconds),
-        }
-    }
-}
-
-#[derive(Serialize)]
 struct NoticeObject<'a> {
     notice: &'a str,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -192,20 +158,6 @@ impl<'a> SummaryObject<'a> {
     }
 }
 
-/// Numbers by name, in the given order.
-struct Counts(Vec<(&'static str, u64)>);
-
-impl Serialize for Counts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
-    }
-}
-
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-fn write_line(object: &impl Serialize, pages: &mut Pages) {
-    write_value(object, &mut pages.answer);
-    pages.answer.push(b'\n');
 }

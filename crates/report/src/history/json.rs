@@ -2,41 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use steadfast::Tag;
 use steadfast::catalogue::{Happened, History, HistoryRun, Look, RunRecord};
-use steadfast::{Tag, Timestamp};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
 use crate::audit::standing_key;
-use crate::json::{PathText, write_value};
+use crate::json::{Nanoseconds, PathText, TagObject, write_object};
 
 /// Appends the lines.
 pub fn write_json(view: &HistoryView<'_>, out: &mut Vec<u8>) {
     match view.of {
         HistoryOf::File(history) => {
             for run in &history.runs {
-                write_line(&FileRunObject::of(history, run), out);
+                write_object(&FileRunObject::of(history, run), out);
             }
             let path = PathText::of(&history.path);
             let known = history.now.as_ref().map(|look| KnownObject::of(view, look));
             let now = Now { kind: "file", known: Some(known) };
-            write_line(&End { summary: SummaryObject::of(view, path, now) }, out);
+            write_object(&End { summary: SummaryObject::of(view, path, now) }, out);
         }
         HistoryOf::Directory { path, runs } => {
             for RunOver { run, whole } in runs {
                 let path = PathText::of(path);
                 let run = RunObject::of(run);
-                write_line(&DirectoryRunObject { path, whole: *whole, run }, out);
+                write_object(&DirectoryRunObject { path, whole: *whole, run }, out);
             }
             let now = Now { kind: "directory", known: None };
-            write_line(&End { summary: SummaryObject::of(view, PathText::of(path), now) }, out);
+            write_object(&End { summary: SummaryObject::of(view, PathText::of(path), now) }, out);
         }
     }
-}
-
-pub(crate) fn write_line(object: &impl Serialize, out: &mut Vec<u8>) {
-    write_value(object, out);
-    out.push(b'\n');
 }
 
 /// A run, as a catalogue remembers it.
@@ -201,41 +196,6 @@ impl KnownObject {
             first_seen_s: view.first.map(|run| run.started.seconds),
             last_checked_run: some(look.last_checked_run),
             last_proved_run: some(look.last_proved_run),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct TagObject {
-    algorithm: &'static str,
-    digest: String,
-    length: u64,
-    mtime_ns: Nanoseconds,
-    tagged_s: i64,
-}
-
-impl TagObject {
-    fn of(tag: &Tag) -> TagObject {
-        TagObject {
-            algorithm: tag.algorithm.name(),
-            digest: tag.digest.to_string(),
-            length: tag.length,
-            mtime_ns: Nanoseconds(tag.mtime),
-            tagged_s: tag.tagged.seconds,
-        }
-    }
-}
-
-/// A moment in nanoseconds since 1970: a number where 64 bits hold it, else a string of digits, as
-/// in the events of a run.
-struct Nanoseconds(Timestamp);
-
-impl Serialize for Nanoseconds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let nanoseconds = self.0.as_nanoseconds();
-        match i64::try_from(nanoseconds) {
-            Ok(nanoseconds) => serializer.serialize_i64(nanoseconds),
-            Err(_) => serializer.collect_str(&nanoseconds),
         }
     }
 }

@@ -8,15 +8,15 @@ use steadfast::probe::{
 };
 
 use super::{outcome_name, reason_of, time_of};
-use crate::json::{PathText, write_value};
+use crate::json::{PathText, write_object};
 
 /// Appends the lines.
 pub fn write_json(probe: &Probe, out: &mut Vec<u8>) {
     for place in &probe.places {
-        write_line(&PlaceObject::of(place), out);
+        write_object(&PlaceObject::of(place), out);
     }
     for operation in &probe.operations {
-        write_line(&OperationObject::of(operation, &probe.places), out);
+        write_object(&OperationObject::of(operation, &probe.places), out);
     }
     let summary = SummaryObject {
         verb: "probe",
@@ -25,12 +25,7 @@ pub fn write_json(probe: &Probe, out: &mut Vec<u8>) {
         directories: probe.places.len(),
         absent: probe.absent.iter().copied().collect(),
     };
-    write_line(&End { summary }, out);
-}
-
-fn write_line(object: &impl Serialize, out: &mut Vec<u8>) {
-    write_value(object, out);
-    out.push(b'\n');
+    write_object(&End { summary }, out);
 }
 
 #[derive(Serialize)]

@@ -9,6 +9,7 @@ mod golden;
 mod history;
 mod ledger;
 mod names;
+mod pages;
 mod premis;
 mod sums;
 mod trace;

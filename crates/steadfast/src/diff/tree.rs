@@ -12,7 +12,6 @@ use std::{thread, vec};
 
 use steadfast_digest::{Algorithm, Lanes};
 use steadfast_sys::file::{File, Status, Timestamp, raise_open_files_limit, reserve_open_files};
-use steadfast_sys::machine;
 use steadfast_sys::storage::{self, Medium};
 
 use super::pair::Side;
@@ -72,7 +71,7 @@ impl Means {
         options: &Options,
         excludes: &Arc<Excludes>,
     ) -> Result<Means, Error> {
-        let workers = options.workers.unwrap_or_else(machine::logical_cpus);
+        let workers = options.workers.unwrap_or_else(|| crate::qos::workers(options.qos));
         if !(1..=WORKERS_MAX).contains(&workers) {
             let reason = format!("a comparison has 1 to {WORKERS_MAX} workers, not {workers}");
             return Err(Error::usage(reason));
@@ -341,6 +340,11 @@ impl Task for Look {
             }
             Contents::Failed(trouble) => {
                 event.trouble = Some(trouble);
+                event.verdict = Some(Verdict::Unreadable);
+                return;
+            }
+            Contents::Unhashed => {
+                event.trouble = Some(Contents::unhashed());
                 event.verdict = Some(Verdict::Unreadable);
                 return;
             }

@@ -6,6 +6,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, Messages};
 use steadfast_sys::file::Timestamp;
 
 use crate::monitor::Trouble;
+use crate::store::pages::Leaves;
 
 /// One algorithm, or two where a tag moves from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,19 +48,32 @@ pub(crate) enum Contents {
     Changed,
     /// Not every byte could be read.
     Failed(Trouble),
+    /// Every byte was read and none was hashed, as [`super::Plan::Read`] has it.
+    Unhashed,
 }
 
-/// The running digests of one file.
+impl Contents {
+    /// Says what stands in the way of judging contents that were read and not hashed.
+    pub(crate) fn unhashed() -> Trouble {
+        Trouble { doing: "judge it", reason: "it was read without being hashed".to_owned() }
+    }
+}
+
+/// The running digests of one file; none if it is only read.
 pub(super) struct FileHasher {
-    first: AlgorithmHasher,
+    first: Option<AlgorithmHasher>,
     second: Option<Box<AlgorithmHasher>>,
+    /// The leaves of its pages, if they are to be kept.
+    leaves: Option<Box<Leaves>>,
 }
 
 impl FileHasher {
-    pub(super) fn new(algorithms: Algorithms) -> FileHasher {
+    pub(super) fn new(algorithms: Option<Algorithms>, leaves: Option<Box<Leaves>>) -> FileHasher {
+        let second = algorithms.and_then(|algorithms| algorithms.second);
         FileHasher {
-            first: AlgorithmHasher::new(algorithms.first),
-            second: algorithms.second.map(|second| Box::new(AlgorithmHasher::new(second))),
+            first: algorithms.map(|algorithms| AlgorithmHasher::new(algorithms.first)),
+            second: second.map(|second| Box::new(AlgorithmHasher::new(second))),
+            leaves,
         }
     }
 
@@ -67,8 +81,11 @@ impl FileHasher {
     ///
     /// `last` says that no bytes follow: the lanes then pad too.
     pub(super) fn take<'a>(&'a mut self, data: &'a [u8], last: bool, messages: &mut Messages<'a>) {
-        for hasher in std::iter::once(&mut self.first).chain(self.second.as_deref_mut()) {
+        for hasher in self.first.iter_mut().chain(self.second.as_deref_mut()) {
             messages.push(hasher, data, last);
+        }
+        if let Some(leaves) = &mut self.leaves {
+            leaves.take(data);
         }
     }
 
@@ -79,11 +96,15 @@ impl FileHasher {
         messages.update(lanes);
     }
 
-    /// Returns the digests. The last bytes must have been taken as such.
-    pub(super) fn finalize(self) -> Digests {
-        Digests {
-            first: self.first.finalize(),
-            second: self.second.map(|second| second.finalize()),
-        }
+    /// Hands over the leaves, if they were wanted.
+    pub(super) fn take_leaves(&mut self) -> Option<Box<Leaves>> {
+        self.leaves.take()
+    }
+
+    /// Returns what the file held. The last bytes must have been taken as such.
+    pub(super) fn finalize(self, length: u64, mtime: Timestamp) -> Contents {
+        let Some(first) = self.first else { return Contents::Unhashed };
+        let second = self.second.map(|second| second.finalize());
+        Contents::Whole { digests: Digests { first: first.finalize(), second }, length, mtime }
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use steadfast_digest::Messages;
 use steadfast_sys::clock;
-use steadfast_sys::file::{AlignedBuffer, FileKind, Status};
+use steadfast_sys::file::{AlignedBuffer, FileKind, Status, Timestamp};
 
 use super::contents::{Contents, FileHasher};
 use super::links::Claim;
@@ -21,6 +21,7 @@ use super::{Plan, Shared};
 use crate::cost::{JobFacts, JobTime, Stage, StageClock};
 use crate::monitor::{FileEvent, Trouble};
 use crate::read::ReadAt;
+use crate::store::pages::Leaves;
 use crate::verdict::Verdict;
 use crate::walk::Entry;
 
@@ -185,7 +186,7 @@ impl Worker<'_> {
             };
             if opened.status.length > SMALL_LEN_BYTES_MAX {
                 event.elapsed_ns += self.clock.lap(Stage::Open);
-                let hasher = FileHasher::new(opened.algorithms);
+                let hasher = self.hasher(&opened, &event);
                 done.large.push((Arc::from(opened), Running { hasher, event }));
                 if done.large.len() >= large_max {
                     break;
@@ -242,7 +243,8 @@ impl Worker<'_> {
             event.identity = Some((status.device, status.inode));
         }
         let (algorithms, settled) = match self.shared.task.open(&file, &mut event) {
-            Plan::Hash { algorithms, settled } => (algorithms, settled),
+            Plan::Hash { algorithms, settled } => (Some(algorithms), settled),
+            Plan::Read => (None, false),
             Plan::Done => {
                 event.elapsed_ns = self.clock.lap(Stage::Open);
                 self.shared.bytes_passed.fetch_add(status.length, Ordering::Relaxed);
@@ -330,15 +332,14 @@ impl Worker<'_> {
     /// Reads and hashes a file that has bytes although its length says 0, as those of `/proc` do.
     fn read_unsized(&mut self, opened: Opened, mut event: Box<FileEvent>, target: &mut [u8]) {
         let Shared { engine, lanes, .. } = self.shared;
-        let mut hasher = FileHasher::new(opened.algorithms);
+        let mut hasher = FileHasher::new(opened.algorithms, None);
         let mut length = 0;
         let contents = loop {
             match engine.read_at(&opened.file, target, length) {
                 Ok(0) => match opened.file.status() {
                     Ok(after) if held_still(&opened.status, &after) => {
                         hasher.take_alone(&[], true, *lanes);
-                        let (digests, mtime) = (hasher.finalize(), opened.status.mtime);
-                        break Contents::Whole { digests, length, mtime };
+                        break hasher.finalize(length, opened.status.mtime);
                     }
                     Ok(_) => break Contents::Changed,
                     Err(error) => break Contents::Failed(Trouble::from_io("read", &error)),
@@ -436,7 +437,7 @@ impl Worker<'_> {
             None => (&[][..], &mut [][..]),
         };
         let mut hashers: Vec<FileHasher> =
-            small.iter().map(|file| FileHasher::new(file.opened.algorithms)).collect();
+            small.iter().map(|file| self.hasher(&file.opened, &file.event)).collect();
         let mut messages = Messages::new();
         let mut bytes = 0;
         for Chunk { running, buffer, len, last, .. } in &mut chunks {
@@ -473,8 +474,7 @@ impl Worker<'_> {
             let Small { opened, mut event, len, .. } = file;
             event.elapsed_ns += share_ns(len);
             let (length, mtime) = (opened.status.length, opened.status.mtime);
-            let contents = Contents::Whole { digests: hasher.finalize(), length, mtime };
-            self.conclude(&opened, event, contents);
+            self.conclude_whole(&opened, event, hasher, (length, mtime));
             files.push(opened);
         }
         self.clock.lap(Stage::Store);
@@ -491,7 +491,8 @@ impl Worker<'_> {
         self.shared.ledger.hashed_file(length);
         let contents = match opened.file.status() {
             Ok(after) if held_still(&opened.status, &after) => {
-                Contents::Whole { digests: running.hasher.finalize(), length, mtime }
+                let Running { hasher, event } = running;
+                return self.conclude_whole(opened, event, hasher, (length, mtime));
             }
             Ok(_) => Contents::Changed,
             Err(error) => Contents::Failed(Trouble::from_io("read", &error)),
@@ -509,11 +510,42 @@ impl Worker<'_> {
         Done::default()
     }
 
+    /// Starts a file's digests, and its leaves if the task wants them.
+    fn hasher(&self, opened: &Opened, event: &FileEvent) -> FileHasher {
+        let leaves = opened.algorithms.and_then(|_| self.shared.task.leaves(event));
+        FileHasher::new(opened.algorithms, leaves)
+    }
+
     /// Lets the task compare and store, and sends the event off.
-    fn conclude(&mut self, opened: &Opened, mut event: Box<FileEvent>, contents: Contents) {
+    fn conclude(&mut self, opened: &Opened, event: Box<FileEvent>, contents: Contents) {
+        self.conclude_with(opened, event, contents, None);
+    }
+
+    /// Does so with a file that was read whole: its length, and its time before and after.
+    fn conclude_whole(
+        &mut self,
+        opened: &Opened,
+        event: Box<FileEvent>,
+        mut hasher: FileHasher,
+        (length, mtime): (u64, Timestamp),
+    ) {
+        let leaves = hasher.take_leaves();
+        self.conclude_with(opened, event, hasher.finalize(length, mtime), leaves);
+    }
+
+    fn conclude_with(
+        &mut self,
+        opened: &Opened,
+        mut event: Box<FileEvent>,
+        contents: Contents,
+        leaves: Option<Box<Leaves>>,
+    ) {
         let Opened { file, status, .. } = opened;
         event.origin = event.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
         self.shared.task.conclude(&opened.file, &mut event, contents);
+        if let Some(leaves) = leaves {
+            self.shared.task.keep(&mut event, *leaves);
+        }
         if event.action.is_some() {
             // Setting a tag moves the file's ctime, by which it is to be known again.
             event.status = file.status().ok().filter(|after| same_contents(status, after));

@@ -37,7 +37,8 @@ pub(super) struct Opened {
     pub(super) number: u64,
     pub(super) file: File,
     pub(super) status: Status,
-    pub(super) algorithms: Algorithms,
+    /// `None` if it is only read.
+    pub(super) algorithms: Option<Algorithms>,
 }
 
 /// Small files in one buffer.

@@ -31,12 +31,13 @@ impl Task for CheckTask {
         Plan::Done
     }
 
-    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         if event.reference.is_some() {
             return compare(&self.tools, event, contents);
         }
         let algorithm = stored_algorithm(event);
         self.tools.judge(event, algorithm, contents);
+        self.tools.locate(file, event);
     }
 }
 

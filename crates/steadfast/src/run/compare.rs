@@ -59,6 +59,10 @@ pub(super) fn compare(tools: &Tools, event: &mut FileEvent, contents: Contents) 
             event.trouble = Some(trouble);
             event.verdict = Some(Verdict::Unreadable);
         }
+        Contents::Unhashed => {
+            event.trouble = Some(Contents::unhashed());
+            event.verdict = Some(Verdict::Unreadable);
+        }
     }
 }
 

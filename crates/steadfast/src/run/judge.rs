@@ -3,7 +3,9 @@
 //! In: an open file and its event. Out: the event, filled in. All decisions about what may be
 //! replaced are made in the verbs, all writing is done by the store.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
@@ -11,6 +13,8 @@ use steadfast_sys::file::{File, Timestamp};
 use crate::catalogue::{Records, TagPlace};
 use crate::hash::{Algorithms, Contents, Plan};
 use crate::monitor::{Action, FileEvent, Trouble};
+use crate::pages::{self, Descriptor};
+use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::{Replaces, Store, StoredTag};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
@@ -27,6 +31,10 @@ pub(super) struct Tools {
     /// Whether attributes that are other tags than the catalogue's are believed.
     pub(super) accept_missing: bool,
     pub(super) algorithm: Option<Algorithm>,
+    /// Where leaves of pages are kept, for verbs that have to do with them.
+    pub(super) pages: Option<Arc<PageKeeper>>,
+    /// Set when the run is to end.
+    pub(super) stop: Arc<AtomicBool>,
     pub(super) dry_run: bool,
     pub(super) now: fn() -> Timestamp,
 }
@@ -178,9 +186,40 @@ impl Tools {
                 event.trouble = Some(trouble);
                 Verdict::of(stored, Reading::Failed)
             }
+            Contents::Unhashed => {
+                event.trouble = Some(Contents::unhashed());
+                Verdict::of(stored, Reading::Failed)
+            }
         };
         event.verdict = Some(verdict);
         verdict
+    }
+
+    /// Begins with the leaves of a file's pages, if they are to be kept of a tag of an algorithm.
+    pub(super) fn leaves(&self, event: &FileEvent, algorithm: Algorithm) -> Option<Box<Leaves>> {
+        let keeper = self.pages.as_ref().filter(|_| !self.dry_run)?;
+        keeper.wants(event, algorithm).then(|| keeper.begin(event))
+    }
+
+    /// Keeps the leaves of contents that were just read, if the file now has a tag of them.
+    pub(super) fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
+        let own = |tag: &Tag| event.actual.is_some_and(|actual| actual.same_contents(tag));
+        let Some(tag) = event.written.or(event.stored.filter(own)) else { return };
+        let replaces = event.stored.filter(|_| event.written.is_some());
+        if let Err(trouble) = leaves.keep(&tag, replaces.as_ref()) {
+            event.trouble.get_or_insert(trouble);
+        }
+    }
+
+    /// Looks which pages of a corrupt file are damaged, if leaves are kept for its tag.
+    pub(super) fn locate(&self, file: &File, event: &mut FileEvent) {
+        let (Some(keeper), Some(Verdict::Corrupt)) = (&self.pages, event.verdict) else { return };
+        let (Some(stored), Some(actual)) = (event.stored, event.actual) else { return };
+        // Leaves that cannot be read take nothing from the verdict.
+        let Ok(Some(kept)) = keeper.find(&stored, &event.path.to_path()) else { return };
+        let source = Descriptor { file, len_bytes: actual.length };
+        let damage = pages::damage_of(&source, &kept, NonZeroUsize::MIN, &self.stop);
+        event.damage = damage.ok().map(Box::new);
     }
 
     /// Gives a file the first tag of its contents.

@@ -13,6 +13,7 @@ use steadfast_sys::file::Timestamp;
 use steadfast_sys::qos::Level;
 
 use crate::cost::SpanSink;
+use crate::pages::PagesUse;
 use crate::store::foreign::ForeignKind;
 
 /// What a run is to do.
@@ -150,6 +151,8 @@ pub struct Options {
     pub judge: bool,
     /// Whether a file without a tag fails a check.
     pub require_tags: bool,
+    /// Which files' leaves are kept, so that damage can be located later.
+    pub pages: PagesUse,
     /// Who hears what every thread does, job by job; `None` for nobody, which costs nothing.
     pub trace: Option<Arc<dyn SpanSink>>,
     /// Whether to count the tree beside the run, so that progress knows the end.
@@ -178,6 +181,7 @@ impl Default for Options {
             restore_tags: false,
             judge: false,
             require_tags: false,
+            pages: PagesUse::Kept,
             trace: None,
             survey: false,
             stop: Arc::new(AtomicBool::new(false)),

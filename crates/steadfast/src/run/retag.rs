@@ -7,6 +7,7 @@ use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent};
 use crate::store::Replaces;
+use crate::store::pages::Leaves;
 use crate::verdict::Verdict;
 
 pub(super) struct RetagTask {
@@ -57,6 +58,15 @@ impl Task for RetagTask {
                 self.tools.write(file, event, &new, Replaces::TagKept(stored), Action::Retagged);
             }
         }
+    }
+
+    fn leaves(&self, event: &FileEvent) -> Option<Box<Leaves>> {
+        let wanted = self.tools.algorithm.or(event.stored.map(|tag| tag.algorithm));
+        self.tools.leaves(event, wanted.unwrap_or(self.tools.new_algorithm()))
+    }
+
+    fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
+        self.tools.keep(event, leaves);
     }
 }
 

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use steadfast_sys::clock;
+use steadfast_sys::qos::Level;
 
 use crate::run::Selection;
 use crate::walk::{Excludes, Found, walk};
@@ -28,11 +29,17 @@ pub(super) struct Survey {
 
 impl Survey {
     /// Starts counting. `None` if the system gives no thread: progress then has no end to show.
-    pub(super) fn start(selection: &Selection, excludes: &Arc<Excludes>) -> Option<Survey> {
+    pub(super) fn start(
+        selection: &Selection,
+        excludes: &Arc<Excludes>,
+        qos: Level,
+    ) -> Option<Survey> {
         let survey = Survey { total: Arc::default(), stop: Arc::default() };
         let (total, stop) = (Arc::clone(&survey.total), Arc::clone(&survey.stop));
         let (selection, excludes) = (selection.clone(), Arc::clone(excludes));
         let count = move || {
+            // What came of it the run's other threads tell.
+            let _ = crate::qos::enter(qos);
             let (mut files, mut bytes) = (0, 0);
             let mut since_ns = clock::monotonic_ns();
             walk(&selection, &excludes, &stop, &mut |found| {

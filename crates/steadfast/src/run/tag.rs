@@ -1,10 +1,14 @@
 //! `tag`: walk, read, hash, store — every file without a tag gets one; a tag that is there stays.
+//! Where leaves of pages are asked for, files that lack them are read too.
 
 use steadfast_sys::file::File;
 
 use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent};
+use crate::store::pages::Leaves;
+use crate::tag::Tag;
+use crate::verdict::Verdict;
 
 pub(super) struct TagTask {
     pub(super) tools: Tools,
@@ -13,6 +17,9 @@ pub(super) struct TagTask {
 impl Task for TagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
+            Found::Tag(tag) if self.lacks_leaves(event, &tag) => {
+                return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
+            }
             Found::Tag(_) => event.action = Some(Action::Kept),
             Found::NoPlace => self.tools.refuse(event),
             Found::Unreadable => {}
@@ -23,6 +30,31 @@ impl Task for TagTask {
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        self.tools.tag_first(file, event, contents);
+        let Some(stored) = event.stored else {
+            return self.tools.tag_first(file, event, contents);
+        };
+        // Read for its leaves alone: the tag stands, and what disagrees with it is told.
+        if let Verdict::Intact | Verdict::Touched =
+            self.tools.judge(event, stored.algorithm, contents)
+        {
+            (event.verdict, event.action) = (None, Some(Action::Kept));
+        }
+    }
+
+    fn leaves(&self, event: &FileEvent) -> Option<Box<Leaves>> {
+        let algorithm = event.stored.map_or(self.tools.new_algorithm(), |tag| tag.algorithm);
+        self.tools.leaves(event, algorithm)
+    }
+
+    fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
+        self.tools.keep(event, leaves);
+    }
+}
+
+impl TagTask {
+    /// Says whether a tagged file is to be read for the leaves of its pages.
+    fn lacks_leaves(&self, event: &FileEvent, tag: &Tag) -> bool {
+        let keeper = self.tools.pages.as_ref().filter(|_| !self.tools.dry_run);
+        keeper.is_some_and(|keeper| keeper.is_asked() && keeper.wants(event, tag.algorithm))
     }
 }

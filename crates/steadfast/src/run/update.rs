@@ -7,6 +7,7 @@ use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent};
 use crate::store::Replaces;
+use crate::store::pages::Leaves;
 use crate::verdict::Verdict;
 
 pub(super) struct UpdateTask {
@@ -42,5 +43,15 @@ impl Task for UpdateTask {
             }
             _ => self.tools.restore(file, event),
         }
+        self.tools.locate(file, event);
+    }
+
+    fn leaves(&self, event: &FileEvent) -> Option<Box<Leaves>> {
+        let algorithm = event.stored.map_or(self.tools.new_algorithm(), |tag| tag.algorithm);
+        self.tools.leaves(event, algorithm)
+    }
+
+    fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
+        self.tools.keep(event, leaves);
     }
 }

@@ -24,6 +24,7 @@ mod manifest_details;
 mod manifest_fuzz;
 mod manifest_peers;
 mod media;
+mod pages;
 mod probe;
 mod schedule;
 mod seals;

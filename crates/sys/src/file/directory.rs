@@ -164,7 +164,7 @@ impl Drop for Turn<'_> {
 }
 
 /// Returns the name if it is one component and so cannot lead out of the directory.
-fn component(name: &OsStr) -> io::Result<&OsStr> {
+pub(super) fn component(name: &OsStr) -> io::Result<&OsStr> {
     let bytes = name.as_bytes();
     if matches!(bytes, b"" | b"." | b"..") || bytes.contains(&b'/') {
         let reason = "the name is not one path component";

@@ -44,6 +44,78 @@ pub(super) fn peak_rss_bytes() -> Option<u64> {
     kib(value_of(&facts, "VmHWM", ':')?)
 }
 
+/// Reads the first of the three averages.
+pub(super) fn load_average() -> Option<f64> {
+    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}
+
+/// Reads the eighth number of the line of all processors, in ticks of 10 ms whatever the kernel's
+/// own tick is.
+pub(super) fn stolen_ns() -> Option<u64> {
+    let facts = fs::read_to_string("/proc/stat").ok()?;
+    let ticks: u64 = facts.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    ticks.checked_mul(10_000_000)
+}
+
+/// Adds user, nice, system and the two kinds of interrupts of the line of all processors.
+pub(super) fn busy_ns() -> Option<u64> {
+    let facts = fs::read_to_string("/proc/stat").ok()?;
+    busy_of(facts.lines().next()?)
+}
+
+/// Source: `proc_stat(5)`: user, nice, system, idle, iowait, irq, softirq, steal.
+fn busy_of(line: &str) -> Option<u64> {
+    let ticks: Vec<u64> =
+        line.split_whitespace().skip(1).map_while(|number| number.parse().ok()).collect();
+    let &[user, nice, system, _, _, irq, softirq, ..] = ticks.as_slice() else { return None };
+    (user + nice + system + irq + softirq).checked_mul(10_000_000)
+}
+
+/// Asks every processor that can be asked.
+pub(super) fn frequency_khz() -> Option<u64> {
+    let processors = fs::read_dir("/sys/devices/system/cpu/cpufreq").ok()?;
+    let now = processors.flatten().filter_map(|policy| {
+        fs::read_to_string(policy.path().join("scaling_cur_freq")).ok()?.trim().parse().ok()
+    });
+    now.max()
+}
+
+/// Asks every thermal zone.
+pub(super) fn temperature_millidegrees() -> Option<i64> {
+    let zones = fs::read_dir("/sys/class/thermal").ok()?;
+    let now = zones
+        .flatten()
+        .filter_map(|zone| fs::read_to_string(zone.path().join("temp")).ok()?.trim().parse().ok());
+    now.max()
+}
+
+/// Believes the processor, which tells of a hypervisor, and the firmware, which names it.
+pub(super) fn virtual_machine() -> Option<String> {
+    let facts = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let flags = value_of(&facts, "flags", ':').unwrap_or_default();
+    let named = fs::read_to_string("/sys/class/dmi/id/sys_vendor").ok();
+    let named = named.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let virtual_ = flags.split(' ').any(|flag| flag == "hypervisor");
+    virtual_.then(|| named.unwrap_or("a hypervisor").to_owned())
+}
+
+/// Reads the governor of the first processor.
+pub(super) fn governor() -> Option<String> {
+    let path = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+/// Asks every power supply that is a line from outside; where there is none, nothing is known.
+pub(super) fn on_mains() -> Option<bool> {
+    let supplies = fs::read_dir("/sys/class/power_supply").ok()?;
+    let lines = supplies.flatten().filter_map(|supply| {
+        let kind = fs::read_to_string(supply.path().join("type")).ok()?;
+        let online = fs::read_to_string(supply.path().join("online")).ok()?;
+        (kind.trim() == "Mains" || kind.trim() == "USB").then(|| online.trim() != "0")
+    });
+    lines.reduce(|one, other| one || other)
+}
+
 /// Names an Arm processor by the identifiers it gives.
 fn part(facts: &str) -> Option<String> {
     let implementer = value_of(facts, "CPU implementer", ':')?;
@@ -66,7 +138,7 @@ fn kib(value: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{kib, part, value_of};
+    use super::{busy_of, kib, part, value_of};
 
     #[test]
     fn a_value_is_found_by_its_whole_key() {
@@ -81,6 +153,13 @@ mod tests {
         let facts = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd40\n";
         assert_eq!(part(facts).as_deref(), Some("implementer 0x41, part 0xd40"));
         assert_eq!(part("processor : 0\n"), None);
+    }
+
+    #[test]
+    fn busy_is_neither_idle_nor_stolen() {
+        let line = "cpu  100 20 30 9999 8888 4 6 7777 0 0";
+        assert_eq!(busy_of(line), Some(160 * 10_000_000));
+        assert_eq!(busy_of("cpu  100 20"), None);
     }
 
     #[test]

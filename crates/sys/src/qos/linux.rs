@@ -1,124 +1,89 @@
-//! QoS on Linux: scheduling class, nice value and I/O priority of the calling thread.
+//! QoS on Linux: scheduling class, nice value, I/O priority, utilisation and processors of threads.
 //!
 //! One table says what a level means; it knows nothing of what other systems do with it.
 
-use std::io;
+pub(super) mod attributes;
 
-use super::{Level, Step};
+use std::io;
+use std::path::Path;
+
+use super::{Fact, Level, Step};
+use attributes::{Attribute, Setting, io_best_effort, io_idle};
 
 /// The thread itself, wherever the system takes a thread's number.
-const THIS_THREAD: libc::c_int = 0;
+const THIS_THREAD: attributes::ThreadNumber = 0;
 
-/// What a level asks for; `None` leaves the thread's as it is.
-struct Request {
-    class: Option<Class>,
-    nice: i32,
-    io: IoPriority,
-}
-
-/// A scheduling class below the usual one.
-#[derive(Clone, Copy)]
-enum Class {
-    /// Never pre-empts a thread that wakes up.
-    Batch,
-    /// Runs when nothing else wants to: below nice 19.
-    Idle,
-}
-
-/// The place of a thread's reads in the queue of a device.
-#[derive(Clone, Copy)]
-enum IoPriority {
-    /// Served by level, 0 first and 7 last; 4 is usual.
-    BestEffort(libc::c_int),
-    /// Served when nobody else has asked for a while.
-    Idle,
+/// The table of levels; the default asks for nothing.
+///
+/// `SCHED_IDLE` runs when nothing else wants to, below nice 19; `SCHED_BATCH` never pre-empts a
+/// thread that wakes up. A quarter of the utilisation is about what the smallest cores have.
+pub(super) fn request(level: Level) -> Vec<Setting> {
+    match level {
+        Level::Background => vec![
+            Setting::Class(libc::SCHED_IDLE),
+            Setting::Nice(19),
+            io_idle(),
+            Setting::UtilisationMax(256),
+        ],
+        Level::Utility => vec![
+            Setting::Class(libc::SCHED_BATCH),
+            Setting::Nice(10),
+            io_best_effort(7),
+            Setting::UtilisationMax(512),
+        ],
+        Level::Default => Vec::new(),
+        Level::UserInitiated => vec![Setting::Nice(-5), io_best_effort(2)],
+        Level::UserInteractive => vec![Setting::Nice(-10), io_best_effort(0)],
+    }
 }
 
 /// Asks for what the level means, step by step.
 pub(super) fn apply_to_thread(level: Level) -> Vec<Step> {
-    let Some(request) = request(level) else {
-        return Vec::new();
+    let step =
+        |setting: Setting| Step { what: setting.describe(), result: setting.set(THIS_THREAD) };
+    request(level).into_iter().map(step).collect()
+}
+
+/// A program that is started has what the thread had that started it.
+pub(super) fn apply_for_exec(level: Level) -> Vec<Step> {
+    apply_to_thread(level)
+}
+
+/// Confines the thread to those of the processors that it may use.
+pub(super) fn confine_thread(cpus: &[usize]) -> Step {
+    let wanted = Setting::Affinity(cpus.to_vec());
+    let result = within(THIS_THREAD, cpus).and_then(|allowed| allowed.set(THIS_THREAD));
+    Step { what: wanted.describe(), result }
+}
+
+/// Returns those of the processors that a thread may use.
+pub(super) fn within(thread: attributes::ThreadNumber, cpus: &[usize]) -> io::Result<Setting> {
+    let Setting::Affinity(allowed) = Attribute::Affinity.get(thread)? else {
+        unreachable!("an attribute has settings of its kind only");
     };
-    let mut steps = Vec::with_capacity(3);
-    if let Some(class) = request.class {
-        steps
-            .push(Step { what: format!("scheduling class {}", class.name()), result: class.set() });
+    let both: Vec<usize> = allowed.into_iter().filter(|cpu| cpus.contains(cpu)).collect();
+    if both.is_empty() {
+        return Err(io::Error::other("none of them may be used by this thread"));
     }
-    // For the number 0 Linux changes the calling thread, not its process.
-    let nice = rustix::process::setpriority_process(None, request.nice);
-    steps.push(Step {
-        what: format!("nice {}", request.nice),
-        result: nice.map_err(io::Error::from),
-    });
-    steps.push(Step { what: request.io.describe(), result: request.io.set() });
-    steps
+    Ok(Setting::Affinity(both))
 }
 
-/// The table of levels; the default asks for nothing.
-fn request(level: Level) -> Option<Request> {
-    let (class, nice, io) = match level {
-        Level::Background => (Some(Class::Idle), 19, IoPriority::Idle),
-        Level::Utility => (Some(Class::Batch), 10, IoPriority::BestEffort(7)),
-        Level::Default => return None,
-        Level::UserInitiated => (None, -5, IoPriority::BestEffort(2)),
-        Level::UserInteractive => (None, -10, IoPriority::BestEffort(0)),
+/// What the calling thread has.
+pub(super) fn thread_facts() -> Vec<Fact> {
+    let has = |attribute: &Attribute| {
+        *attribute != Attribute::UtilisationMax || has_uclamp(Path::new("/")) == Some(true)
     };
-    Some(Request { class, nice, io })
+    let told = |attribute: Attribute| {
+        let value = match attribute.get(THIS_THREAD) {
+            Ok(setting) => setting.describe(),
+            Err(error) => format!("not told ({error})"),
+        };
+        Fact { what: attribute.name(), value }
+    };
+    Attribute::ALL.into_iter().filter(has).map(told).collect()
 }
 
-impl Class {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Batch => "SCHED_BATCH",
-            Self::Idle => "SCHED_IDLE",
-        }
-    }
-
-    /// Moves the calling thread to the class.
-    #[expect(unsafe_code, reason = "rustix has no form of sched_setscheduler")]
-    fn set(self) -> io::Result<()> {
-        let policy = match self {
-            Self::Batch => libc::SCHED_BATCH,
-            Self::Idle => libc::SCHED_IDLE,
-        };
-        // The only field of `struct sched_param`, 0 for every class without real-time priority.
-        let priority: libc::c_int = 0;
-        // The call itself, because musl's function of that name only ever refuses.
-        // SAFETY: `priority` has the layout of `struct sched_param` and outlives the call.
-        let code = unsafe {
-            libc::syscall(libc::SYS_sched_setscheduler, THIS_THREAD, policy, &raw const priority)
-        };
-        if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-    }
-}
-
-impl IoPriority {
-    fn describe(self) -> String {
-        match self {
-            Self::BestEffort(level) => format!("I/O priority best-effort {level}"),
-            Self::Idle => "I/O priority idle".to_owned(),
-        }
-    }
-
-    /// Returns class and level in one number.
-    ///
-    /// Source: `linux/ioprio.h`: the class above 13 bits, 2 best-effort and 3 idle.
-    fn encode(self) -> libc::c_int {
-        const CLASS_SHIFT: u32 = 13;
-        match self {
-            Self::BestEffort(level) => 2 << CLASS_SHIFT | level,
-            Self::Idle => 3 << CLASS_SHIFT,
-        }
-    }
-
-    /// Gives the calling thread this I/O priority.
-    #[expect(unsafe_code, reason = "rustix has no form of ioprio_set")]
-    fn set(self) -> io::Result<()> {
-        /// `IOPRIO_WHO_PROCESS` of `linux/ioprio.h`, which takes a thread's number.
-        const WHO_PROCESS: libc::c_int = 1;
-        // SAFETY: all arguments are integers by value.
-        let code =
-            unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, self.encode()) };
-        if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-    }
+/// Kernels with utilisation clamps have their limits among the kernel's settings.
+pub(super) fn has_uclamp(root: &Path) -> Option<bool> {
+    Some(root.join("proc/sys/kernel/sched_util_clamp_max").exists())
 }

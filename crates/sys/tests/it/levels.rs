@@ -1,6 +1,10 @@
 //! QoS: levels by name and number, and what the system did with the thread.
 
-use steadfast_sys::qos::{Level, Step, apply_to_thread};
+use std::path::Path;
+
+use steadfast_sys::qos::{
+    Fact, Level, Step, apply_to_thread, confine_thread, has_uclamp, thread_facts,
+};
 
 /// Applies a level on a thread of its own, which nothing else runs on afterwards.
 fn applied<T: Send>(level: Level, look: impl FnOnce(Vec<Step>) -> T + Send) -> T {
@@ -49,7 +53,11 @@ fn every_other_level_reports_what_it_did() {
         assert!(!steps.is_empty());
         for step in steps {
             assert!(!step.what.is_empty());
-            if level < Level::Default {
+            let without =
+                step.what.starts_with("utilisation") && has_uclamp(Path::new("/")) == Some(false);
+            if without {
+                assert!(step.result.is_err(), "no kernel does what it is built without");
+            } else if level < Level::Default {
                 step.result.unwrap_or_else(|error| panic!("{level}, {}: {error}", step.what));
             }
         }
@@ -75,4 +83,42 @@ fn the_thread_and_no_other_is_what_the_steps_say() {
     assert_eq!(applied(Level::Utility, look), (10, libc::SCHED_BATCH));
     assert_eq!(applied(Level::Default, look), before);
     assert_eq!(nice_and_policy(), before);
+}
+
+#[test]
+fn what_is_done_is_what_the_system_says_afterwards() {
+    for level in Level::ALL {
+        let (steps, facts): (Vec<Step>, Vec<Fact>) =
+            applied(level, |steps| (steps, thread_facts()));
+        assert!(!facts.is_empty());
+        for step in steps.iter().filter(|step| step.result.is_ok()) {
+            let said = facts.iter().any(|fact| fact.value == step.what);
+            assert!(said, "{level}: {} is not among {facts:?}", step.what);
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thread_is_confined_to_what_it_may_use() {
+    let affinity = || {
+        let facts = thread_facts();
+        facts.into_iter().find(|fact| fact.what == "affinity").unwrap().value
+    };
+    let before = affinity();
+    let cpu = rustix::thread::sched_getcpu();
+    let confined = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            // One that is there and one that is not.
+            let step = confine_thread(&[cpu, 1000]);
+            step.result.unwrap();
+            // What lies outside is refused and changes nothing.
+            let refused = confine_thread(&[1000]).result.unwrap_err().to_string();
+            assert!(refused.contains("none of them"), "{refused}");
+            affinity()
+        });
+        thread.join().unwrap()
+    });
+    assert_eq!(confined, format!("processors {cpu}"));
+    assert_eq!(affinity(), before);
 }

@@ -4,9 +4,13 @@
 
 mod attributes;
 mod cached;
+mod core_types;
+#[cfg(feature = "crypto")]
+mod crypto;
 mod flight;
 mod levels;
 mod listing;
+mod lowering;
 mod opening;
 mod reading;
 mod system;

@@ -19,7 +19,7 @@ use crate::args::HashArgs;
 use crate::console::write_out;
 use crate::exit;
 
-use super::super::render;
+use super::super::{Place, render};
 
 /// Lines of one batch.
 const BATCH_LINES: usize = 16_384;
@@ -120,9 +120,10 @@ impl Check<'_> {
             self.comparison.expect(line);
         }
         let output = &self.args.output;
-        let status = render(options, output, true, &mut self.comparison, |options, console| {
-            steadfast::run::run(Verb::Hash, &selection, options, console)
-        })?;
+        let status =
+            render(options, output, Place::READ, &mut self.comparison, |options, console| {
+                steadfast::run::run(Verb::Hash, &selection, options, console)
+            })?;
         Ok(status != 130)
     }
 

@@ -1,0 +1,196 @@
+//! The verbs about signed code: `code show`, `code verify`, `code cost`.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use steadfast_codesign::PageChoice;
+use steadfast_report::Units;
+
+use super::UnitsArg;
+
+/// Show, verify and price Apple code signatures: what a seal covers, page by page, on any system.
+///
+/// A PATH is a Mach-O file, a bundle (an application, a framework), or a disk image. Nothing is
+/// written, and no network is asked.
+#[derive(Debug, Args)]
+pub(crate) struct CodeArgs {
+    #[command(subcommand)]
+    pub(crate) what: CodeCommand,
+}
+
+/// What to do about signed code.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CodeCommand {
+    Show(CodeShowArgs),
+    Verify(CodeVerifyArgs),
+    Cost(CodeCostArgs),
+}
+
+/// Show what a signature says: every CDHash, the signer, requirements, entitlements, coverage.
+///
+/// Reads headers, signatures and what no digest covers; no page is hashed.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast code show Foo.app
+  steadfast code show --json /usr/local/bin/node | jq -r '.signature.cdhash // empty'
+
+Exit status: 0 shown; 2 a PATH is no code or cannot be read; 130 interrupted.")]
+pub(crate) struct CodeShowArgs {
+    /// Mach-O files, bundles, disk images
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: CodeOutputArgs,
+}
+
+/// Verify signed code: are the bytes those that were sealed, who sealed them, is it to be accepted?
+///
+/// Three verdicts for each part, never one. Bytes: every page by every code directory, what special
+/// slots bind, the resources of a bundle. Signer: the signature, its certificates up to Apple's
+/// roots, the time stamp. Policy: what expired, what is weak, what strict checking refuses. Code
+/// signed by nobody (ad-hoc) can be intact.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast code verify Foo.app
+  steadfast code verify --deep --strict Foo.app    nested code as well, as for a release
+  steadfast code verify --offset 81920 node        the page that holds a byte, and no other
+  steadfast code verify --json Foo.app | jq 'select(.finding)'
+
+Exit status: 0 all as it was sealed; 1 something is unsigned, missing, added, replaced or refused; \
+2 could not tell (no code, unreadable, of a form that cannot be checked, usage); 3 something is \
+not as it was sealed or signed; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
+pub(crate) struct CodeVerifyArgs {
+    /// Mach-O files, bundles, disk images
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Verify nested code wholly: its pages, its resources, what it nests. Otherwise only its
+    /// signature is, and whether it is what was sealed
+    #[arg(long)]
+    pub(crate) deep: bool,
+
+    /// Refuse what Apple's strict checking refuses: contents beside the seal, weak rules, symlinks
+    /// that lead out
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    #[command(flatten)]
+    pub(crate) pages: PagesArgs,
+
+    /// Hash in N threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) output: CodeOutputArgs,
+}
+
+/// Which pages are checked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A part of it: pages and slots, not resources")]
+#[group(multiple = false)]
+pub(crate) struct PagesArgs {
+    /// Check pages A to B, counted from 0, B left out; of every slice
+    #[arg(long, value_name = "A..B", value_parser = page_range)]
+    pages: Option<Range<u64>>,
+
+    /// Check the page that holds byte N of the file
+    #[arg(long, value_name = "N")]
+    offset: Option<u64>,
+
+    /// Check N pages of every slice, spread evenly
+    #[arg(long, value_name = "N")]
+    sample: Option<u64>,
+}
+
+impl PagesArgs {
+    /// Returns the choice.
+    pub(crate) fn choice(&self) -> PageChoice {
+        let pages = self.pages.clone().map(PageChoice::Pages);
+        let offset = self.offset.map(PageChoice::Offset);
+        pages.or(offset).or(self.sample.map(PageChoice::Sample)).unwrap_or_default()
+    }
+}
+
+/// Predict what a full verification would read, hash and take, on this machine, now.
+///
+/// Reads headers, signatures and at most 8 MiB of the code to measure with.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast code cost Foo.app
+  steadfast code cost --deep --json Foo.app | jq .predicted_ns
+
+Exit status: 0 told; 2 a PATH is no code or cannot be read; 130 interrupted.")]
+pub(crate) struct CodeCostArgs {
+    /// Mach-O files, bundles, disk images
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Nested code as well
+    #[arg(long)]
+    pub(crate) deep: bool,
+
+    /// Hash in N threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) output: CodeOutputArgs,
+}
+
+/// How the answer looks.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to print")]
+pub(crate) struct CodeOutputArgs {
+    /// Print one JSON object for each part and each finding, the summary last
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print notes, every slot and every directory as well
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// Print only what is wrong
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si")]
+    units: UnitsArg,
+}
+
+impl CodeOutputArgs {
+    /// Returns the multiples of bytes.
+    pub(crate) fn units(&self) -> Units {
+        self.units.units()
+    }
+}
+
+/// Reads `A..B`.
+fn page_range(text: &str) -> Result<Range<u64>, String> {
+    let (start, end) = text.split_once("..").ok_or("a range is A..B, as 0..16")?;
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|error| error.to_string());
+    let (start, end) = (number(start)?, number(end)?);
+    match start < end {
+        true => Ok(start..end),
+        false => Err("an empty range: B is left out".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page_range;
+
+    #[test]
+    fn ranges_leave_out_their_end() {
+        assert_eq!(page_range("0..16"), Ok(0..16));
+        for text in ["", "3", "3..3", "4..3", "a..b", "-1..2", "1...2"] {
+            assert!(page_range(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Arguments of `steadfast measure` and of `steadfast report`.
+
+mod all;
+mod cipher;
+mod cpu;
+mod hash;
+mod pair;
+mod queue;
+mod read;
+mod write;
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use steadfast::Level;
+use steadfast_measure::workload::Workload;
+use steadfast_report::document::DocumentTextOptions;
+
+pub(crate) use all::AllArgs;
+pub(crate) use cipher::CipherArgs;
+pub(crate) use cpu::CpuArgs;
+pub(crate) use hash::HashArgs;
+pub(crate) use pair::PairArgs;
+pub(crate) use queue::QueueArgs;
+pub(crate) use read::ReadArgs;
+pub(crate) use write::WriteArgs;
+
+use super::{UnitsArg, When};
+
+/// Measure what this machine can do, and what holds it back.
+///
+/// Runs the stages of a check with a clock beside them, each alone and together. Keeps every raw
+/// sample in a record that others can repeat and `report` can compare.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure hash --quick                     a minute: what hashing can do here
+  steadfast measure write --export disk.json /mnt    the 160-file protocol on a disk
+  steadfast measure pair /mnt/plain /mnt/encrypted   the same work in two places, in turn
+  steadfast measure all --quick --export this.json .
+
+Exit status: 0 measured; 2 something could not be measured; 130 interrupted, the samples so far \
+are kept and marked as partial.")]
+pub(crate) struct MeasureArgs {
+    #[command(subcommand)]
+    pub(crate) what: MeasureCommand,
+}
+
+/// What to measure. Each variant's arguments hold [`SessionArgs`] and [`RecordArgs`] and make the
+/// workload; `commands/measure.rs` runs it.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MeasureCommand {
+    Hash(HashArgs),
+    Read(ReadArgs),
+    Write(WriteArgs),
+    Queue(QueueArgs),
+    Pair(PairArgs),
+    Cipher(CipherArgs),
+    Cpu(CpuArgs),
+    /// Answer what `measure cipher` asks of a process of its own.
+    #[command(hide = true)]
+    CipherWorker,
+    All(AllArgs),
+}
+
+impl MeasureCommand {
+    /// Returns what is to be measured, if it is one workload.
+    pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
+        match self {
+            MeasureCommand::Hash(args) => args.workload(),
+            MeasureCommand::Read(args) => args.workload(),
+            MeasureCommand::Write(args) => args.workload(),
+            MeasureCommand::Queue(args) => args.workload(),
+            MeasureCommand::Pair(args) => args.workload(),
+            MeasureCommand::Cipher(args) => args.workload(),
+            MeasureCommand::Cpu(args) => args.workload(),
+            MeasureCommand::All(_) | MeasureCommand::CipherWorker => bail!("it is no workload"),
+        }
+    }
+
+    /// Returns where the record goes.
+    pub(crate) fn record(&self) -> Option<&RecordArgs> {
+        match self {
+            MeasureCommand::Hash(args) => Some(&args.record),
+            MeasureCommand::Read(args) => Some(&args.record),
+            MeasureCommand::Write(args) => Some(&args.record),
+            MeasureCommand::Queue(args) => Some(&args.record),
+            MeasureCommand::Pair(args) => Some(&args.record),
+            MeasureCommand::Cipher(args) => Some(&args.record),
+            MeasureCommand::Cpu(args) => Some(&args.record),
+            MeasureCommand::All(args) => Some(&args.record),
+            MeasureCommand::CipherWorker => None,
+        }
+    }
+}
+
+/// What every measurement takes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "How to measure")]
+pub(crate) struct SessionArgs {
+    /// Take smaller sizes and fewer rounds: some ten seconds, for a first look
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Repeat everything N times [default: as the workload needs]
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<u32>,
+    /// Draw orders and contents from SEED, so that a session can be repeated [default: by chance]
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
+    /// Measure at these QoS levels, each by name or number; repeatable
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
+    pub(crate) qos: Vec<Level>,
+}
+
+/// Where the record goes, and how it is shown.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "What to show")]
+pub(crate) struct RecordArgs {
+    /// Keep the record in FILE, with every raw sample
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export: Option<PathBuf>,
+    /// Name the machine in the record
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Show the record itself, as JSON, in place of the text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Leave out how things were measured
+    #[arg(long)]
+    pub(crate) brief: bool,
+    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si")]
+    units: UnitsArg,
+    /// Show progress on stderr. `auto`: one line on a terminal, elsewhere a line every 10 s
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(crate) progress: When,
+}
+
+impl RecordArgs {
+    /// Returns how text is written, with the colours that stdout and the environment allow.
+    pub(crate) fn text(&self) -> DocumentTextOptions {
+        let choice = anstream::AutoStream::choice(&std::io::stdout());
+        DocumentTextOptions {
+            color: choice != anstream::ColorChoice::Never,
+            units: self.units.units(),
+            brief: self.brief,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Arguments of `steadfast measure cipher`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use steadfast_measure::record::Isa;
+use steadfast_measure::scratch::by_chance;
+use steadfast_measure::workload::Workload;
+use steadfast_measure::workload::cipher::kernels::{CIPHERS, Kernel};
+use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand};
+
+use super::super::quantity;
+use super::{RecordArgs, SessionArgs};
+
+/// What starts this program as the process that does the work.
+const WORKER: [&str; 2] = ["measure", "cipher-worker"];
+
+/// Measure ciphers, digests and signatures, with and without instructions for them
+///
+/// Times AES, ChaCha20-Poly1305, SHA, RSA, DSA, ECDSA and Ed25519 in memory, in one process for
+/// each set of instructions; then enciphers a file, and tells why that gained less than its cipher.
+#[derive(Debug, Args)]
+pub(crate) struct CipherArgs {
+    /// Make the file in DIR, in a folder that is removed afterwards
+    #[arg(value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+
+    /// Measure with these instructions only; fail if the processor or the system cannot do it
+    #[arg(long, value_name = "SET", value_delimiter = ',')]
+    isa: Vec<IsaArg>,
+
+    /// Measure these algorithms only, as aes-256-gcm or rsa-2048
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    algorithm: Vec<String>,
+
+    /// Encipher a file of SIZE; a multiple of 16 bytes [default: 832MB]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes, conflicts_with = "no_file")]
+    size: Option<u64>,
+
+    /// Encipher the file with this algorithm [default: aes-256-cbc]
+    #[arg(long, value_name = "NAME", conflicts_with = "no_file")]
+    task: Option<String>,
+
+    /// Encipher no file
+    #[arg(long)]
+    no_file: bool,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
+}
+
+/// Instructions that the crypto library may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum IsaArg {
+    /// All there are
+    Full,
+    /// All but those for AES
+    NoAes,
+    /// All but those for SHA
+    NoSha,
+    /// Neither those for AES and SHA nor carry-less multiplication
+    Baseline,
+}
+
+impl From<IsaArg> for Isa {
+    fn from(isa: IsaArg) -> Isa {
+        match isa {
+            IsaArg::Full => Isa::Full,
+            IsaArg::NoAes => Isa::NoAes,
+            IsaArg::NoSha => Isa::NoSha,
+            IsaArg::Baseline => Isa::Baseline,
+        }
+    }
+}
+
+impl CipherArgs {
+    /// Returns what is to be measured.
+    pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
+        let session = &self.session;
+        anyhow::ensure!(
+            session.qos.is_empty(),
+            "ciphers are not measured at QoS levels; `measure cpu` and `measure hash` are"
+        );
+        let seed = session.seed.unwrap_or_else(by_chance);
+        let program = std::env::current_exe().context("cannot find this program's own file")?;
+        let worker = WorkerCommand { program, arguments: WORKER.map(Into::into).to_vec() };
+        let task = self.task()?;
+        let mut cipher = match session.quick {
+            true => Cipher::quick(worker, task, seed),
+            false => Cipher::standard(worker, task, seed),
+        };
+        cipher.rounds = session.rounds.unwrap_or(cipher.rounds);
+        if !self.isa.is_empty() {
+            cipher.isas = self.isa.iter().copied().map(Isa::from).collect();
+            cipher.strict = true;
+        }
+        if !self.algorithm.is_empty() {
+            cipher.kernels.clear();
+            for name in &self.algorithm {
+                cipher.kernels.extend(Kernel::named(name)?);
+            }
+        }
+        Ok(Box::new(cipher))
+    }
+
+    fn task(&self) -> anyhow::Result<Option<Task>> {
+        if self.no_file {
+            return Ok(None);
+        }
+        let folder = self.folder.clone();
+        let mut task = match self.session.quick {
+            true => Task::quick(folder),
+            false => Task::standard(folder),
+        };
+        task.len_bytes = self.size.unwrap_or(task.len_bytes);
+        task.rounds = self.session.rounds.unwrap_or(task.rounds);
+        if let Some(name) = &self.task {
+            // A name that is refused says why; one of a digest ciphers nothing.
+            Kernel::named(name)?;
+            let known = CIPHERS.into_iter().find(|known| known == name);
+            task.algorithm = known.with_context(|| format!("`{name}` is no cipher"))?;
+        }
+        Ok(Some(task))
+    }
+}

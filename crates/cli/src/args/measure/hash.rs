@@ -1,0 +1,107 @@
+//! Arguments of `steadfast measure hash`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use steadfast_measure::scratch::by_chance;
+use steadfast_measure::workload::Workload;
+use steadfast_measure::workload::hash::{Estimate, Hash, Part};
+
+use super::super::quantity;
+use super::{RecordArgs, SessionArgs};
+
+/// Rounds of an estimate, as few as give an interval.
+const ESTIMATE_ROUNDS: u32 = 5;
+
+/// Measure hashing, reading, and both as a check does them
+///
+/// Times every algorithm and backend in memory; then, over files of 1 MB to 10 GB made for it,
+/// reading alone, reading and hashing, and the path without moving bytes, from the page cache and
+/// past it; buffers of 4 KiB to 64 MiB; and every QoS level. Or says how long checking a folder
+/// will take.
+#[derive(Debug, Args)]
+pub(crate) struct HashArgs {
+    /// Make the files in DIR, in a folder that is removed afterwards
+    #[arg(value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+
+    /// Say how long checking DIR will take, from runs over some of its files; makes none
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["size_max", "sizes", "part", "folder"])]
+    estimate: Option<PathBuf>,
+
+    /// Make no file longer than SIZE, as 256MB
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    size_max: Option<u64>,
+
+    /// Make files of these lengths in place of the standard ones, as 1MB,1GB; repeatable
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes, value_delimiter = ',')]
+    sizes: Vec<u64>,
+
+    /// Measure only these parts; repeatable [default: all]
+    #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
+    part: Vec<PartArg>,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
+}
+
+/// A part of what is measured.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PartArg {
+    /// Every algorithm and backend, in memory
+    Kernels,
+    /// Files of several sizes, one in each run
+    Sizes,
+    /// Many files in one run
+    Folder,
+    /// Buffers of several lengths
+    Buffers,
+    /// QoS levels
+    Levels,
+}
+
+impl PartArg {
+    fn part(self) -> Part {
+        match self {
+            PartArg::Kernels => Part::Kernels,
+            PartArg::Sizes => Part::Sizes,
+            PartArg::Folder => Part::Folder,
+            PartArg::Buffers => Part::Buffers,
+            PartArg::Levels => Part::Levels,
+        }
+    }
+}
+
+impl HashArgs {
+    /// Returns what is to be measured.
+    pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
+        let session = &self.session;
+        let seed = session.seed.unwrap_or_else(by_chance);
+        if let Some(root) = self.estimate.clone() {
+            let rounds = session.rounds.unwrap_or(ESTIMATE_ROUNDS);
+            return Ok(Box::new(Estimate { root, rounds, seed }));
+        }
+        let folder = self.folder.clone();
+        let mut hash = match session.quick {
+            true => Hash::quick(folder, seed),
+            false => Hash::standard(folder, seed),
+        };
+        hash.rounds = session.rounds.unwrap_or(hash.rounds);
+        if !session.qos.is_empty() {
+            hash.levels.clone_from(&session.qos);
+        }
+        if !self.part.is_empty() {
+            hash.parts = self.part.iter().map(|part| part.part()).collect();
+        }
+        if !self.sizes.is_empty() {
+            hash.take_sizes(self.sizes.clone());
+        }
+        if let Some(size_max) = self.size_max {
+            hash.limit_sizes(size_max);
+        }
+        Ok(Box::new(hash))
+    }
+}

@@ -1,0 +1,78 @@
+//! Arguments of `steadfast measure pair`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::Args;
+use steadfast_measure::record::Side;
+use steadfast_measure::scratch::by_chance;
+use steadfast_measure::workload::Workload;
+use steadfast_measure::workload::pair::Pair;
+
+use super::super::quantity;
+use super::{RecordArgs, SessionArgs};
+
+/// Measure the same work in two folders in turn: encrypted and plain, one drive and another
+///
+/// Writes, reads, and reads and hashes files in A and in B, in an order drawn anew in every round,
+/// and tells the ratio of A to B with its interval. What drifts disturbs both alike. Where A is
+/// reached by a way of its own, as FUSE or a share, --control names a folder that is reached by
+/// the same way without what A adds.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure pair /mnt/encrypted /mnt/plain
+  steadfast measure pair ~/vault /mnt/plain --control ~/fuse-without-cipher --rounds 15
+
+Exit status: 0 measured; 2 something could not be measured; 130 interrupted.")]
+pub(crate) struct PairArgs {
+    /// The folder in question
+    #[arg(value_name = "A")]
+    a: PathBuf,
+
+    /// The folder that it is compared with
+    #[arg(value_name = "B")]
+    b: PathBuf,
+
+    /// A folder that is reached like A, without what A adds
+    #[arg(long, value_name = "DIR")]
+    control: Option<PathBuf>,
+
+    /// Use files of SIZE, as 64MB; repeatable [default: 1MB, 16MB and 256MB, with --quick 1MB and
+    /// 32MB]
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = quantity::bytes)]
+    size: Vec<u64>,
+
+    /// Stop early once every ratio is known to within SHARE of itself
+    #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
+    within: f64,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
+}
+
+impl PairArgs {
+    /// Returns what is to be measured.
+    pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
+        let session = &self.session;
+        ensure!(self.within.is_finite() && self.within >= 0.0, "--within is a share, as 0.02");
+        let mut folders = vec![(Side::A, self.a.clone()), (Side::B, self.b.clone())];
+        folders.extend(self.control.clone().map(|folder| (Side::Control, folder)));
+        let (lens_bytes, rounds, span_s) = match session.quick {
+            true => (vec![1_000_000, 32_000_000], 9, 20),
+            false => (vec![1_000_000, 16_000_000, 256_000_000], 40, 1800),
+        };
+        Ok(Box::new(Pair {
+            folders,
+            lens_bytes: if self.size.is_empty() { lens_bytes } else { self.size.clone() },
+            rounds: session.rounds.unwrap_or(rounds),
+            half_width: self.within,
+            span: Duration::from_secs(span_s),
+            seed: session.seed.unwrap_or_else(by_chance),
+        }))
+    }
+}

@@ -1,0 +1,85 @@
+//! Arguments of `steadfast measure queue`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use steadfast_measure::record::Order;
+use steadfast_measure::scratch::by_chance;
+use steadfast_measure::workload::Workload;
+use steadfast_measure::workload::queue::Queue;
+
+use super::super::quantity;
+use super::{RecordArgs, SessionArgs};
+
+/// Measure reads with 1 to 32 in flight, and how long each takes
+///
+/// Reads blocks of several sizes past the page cache, one after the other and by chance. Depth 1
+/// is where what lies between shows: a cipher adds its time to every read.
+#[derive(Debug, Args)]
+pub(crate) struct QueueArgs {
+    /// Make the file that is read in DIR, in a folder that is removed afterwards
+    #[arg(value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+
+    /// Read a file of SIZE, as 4GB [default: 4GiB, with --quick 256MiB]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    size: Option<u64>,
+
+    /// Keep N reads in flight; repeatable [default: 1, 2, 4, 8, 16, 32]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    depth: Vec<u32>,
+
+    /// Read SIZE at a time, as 4KiB; repeatable [default: 4KiB, 64KiB, 1MiB]
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = quantity::bytes)]
+    block: Vec<u64>,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
+}
+
+impl QueueArgs {
+    /// Returns what is to be measured.
+    pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
+        let session = &self.session;
+        let seed = session.seed.unwrap_or_else(by_chance);
+        let mut queue = queue_of(self.folder.clone(), seed, session.quick);
+        queue.rounds = session.rounds.unwrap_or(queue.rounds);
+        queue.file_len_bytes = self.size.unwrap_or(queue.file_len_bytes);
+        if !self.depth.is_empty() {
+            queue.depths.clone_from(&self.depth);
+        }
+        if !self.block.is_empty() {
+            queue.block_lens_bytes.clone_from(&self.block);
+        }
+        Ok(Box::new(queue))
+    }
+}
+
+/// Returns the usual measurement, or a quick one.
+pub(super) fn queue_of(folder: PathBuf, seed: u64, quick: bool) -> Queue {
+    let standard = Queue {
+        folder,
+        file_len_bytes: 4 << 30,
+        block_lens_bytes: vec![4 << 10, 64 << 10, 1 << 20],
+        depths: vec![1, 2, 4, 8, 16, 32],
+        orders: vec![Order::Sequential, Order::Random],
+        rounds: 5,
+        span: Duration::from_secs(1),
+        seed,
+    };
+    match quick {
+        true => Queue {
+            file_len_bytes: 256 << 20,
+            depths: vec![1, 4, 32],
+            block_lens_bytes: vec![4 << 10, 1 << 20],
+            rounds: 5,
+            span: Duration::from_millis(120),
+            ..standard
+        },
+        false => standard,
+    }
+}

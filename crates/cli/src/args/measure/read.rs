@@ -1,0 +1,87 @@
+//! Arguments of `steadfast measure read`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use steadfast_measure::workload::Workload;
+use steadfast_measure::workload::read::{Existing, Read, Source, Way};
+
+use super::write::{FileArgs, OrderArg, refuse_levels};
+use super::{RecordArgs, SessionArgs};
+
+/// Rounds over files that are there already; five are the fewest that give an interval.
+const EXISTING_ROUNDS: u32 = 5;
+
+/// Measure reading files: with an empty page cache, past it, and out of it
+///
+/// Writes files as `measure write` does, without timing that, and reads each in every way by turns;
+/// all bytes are compared afterwards. Or reads the files that DIR has, writing nothing.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// Read in DIR: files made for it, in a folder that is removed afterwards
+    #[arg(value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+
+    /// Read the files that DIR has, and write nothing; puts them out of the page cache
+    #[arg(long, conflicts_with_all = ["profile", "single", "random", "pause", "no_sync"])]
+    existing: bool,
+
+    /// Read in these ways
+    #[arg(long, value_enum, value_name = "WAY", value_delimiter = ',')]
+    #[arg(default_values = ["cold", "direct"])]
+    from: Vec<WayArg>,
+
+    /// Read in this order
+    #[arg(long, value_enum, default_value = "written")]
+    order: OrderArg,
+
+    #[command(flatten)]
+    files: FileArgs,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
+}
+
+/// One way of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WayArg {
+    /// Through the page cache, emptied of the file before
+    Cold,
+    /// Past the page cache, where the file system can
+    Direct,
+    /// Out of the page cache: memory and not storage
+    Warm,
+}
+
+impl ReadArgs {
+    /// Returns what is to be measured.
+    pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
+        refuse_levels(&self.session)?;
+        let plan = self.files.plan(&self.session);
+        plan.check()?;
+        let mut ways: Vec<Way> = Vec::new();
+        for way in &self.from {
+            let way = match way {
+                WayArg::Cold => Way::Cold,
+                WayArg::Direct => Way::Direct,
+                WayArg::Warm => Way::Warm,
+            };
+            // Named twice, it is read once.
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        let source = match self.existing {
+            true => {
+                let rounds = self.session.rounds.unwrap_or(EXISTING_ROUNDS);
+                Source::Existing(Existing { rounds, seed: plan.seed })
+            }
+            false => Source::Own(plan),
+        };
+        let order = self.order.order();
+        Ok(Box::new(Read { folder: self.folder.clone(), source, ways, order }))
+    }
+}

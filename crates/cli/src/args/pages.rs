@@ -1,0 +1,210 @@
+//! The verbs about pages of any file: `pages digest`, `pages verify`, `pages locate`; and what the
+//! verbs that tag say of pages.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use steadfast::Options;
+use steadfast::pages::PagesUse;
+use steadfast_codesign::verity::{VerityHash, VerityParams};
+
+use super::quantity;
+
+/// Digest files as fs-verity does, and find which pages of a file are damaged.
+///
+/// A digest says that a file differs. Leaves, a digest for each page, say where: `steadfast tag
+/// --pages` keeps them, and 0.8 % of the file's length is what they take.
+#[derive(Debug, Args)]
+pub(crate) struct PagesArgs {
+    #[command(subcommand)]
+    pub(crate) what: PagesCommand,
+}
+
+/// What to do about pages.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PagesCommand {
+    Digest(PagesDigestArgs),
+    Verify(PagesVerifyArgs),
+    Locate(PagesLocateArgs),
+}
+
+/// Print fs-verity digests, as `fsverity digest` does, on any file system.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast pages digest base.apk
+  steadfast pages digest --hash-alg sha512 --block-size 65536 --compact image
+
+Exit status: 0 printed; 2 a FILE cannot be read; 130 interrupted.")]
+pub(crate) struct PagesDigestArgs {
+    /// Files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Hash with sha256 or sha512
+    #[arg(long, value_name = "NAME", default_value = "sha256")]
+    hash_alg: VerityHash,
+
+    /// Cut the file, and the tree above it, into pages of SIZE: a power of two, 1KiB to 64KiB
+    #[arg(long, value_name = "SIZE", default_value = "4096", value_parser = page_len)]
+    block_size: usize,
+
+    /// Hash up to 32 bytes before every page, given in hexadecimal
+    #[arg(long, value_name = "HEX", value_parser = salt)]
+    salt: Option<Salt>,
+
+    /// Print only digests
+    #[arg(long)]
+    pub(crate) compact: bool,
+
+    /// Read and hash in N threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<NonZeroUsize>,
+}
+
+impl PagesDigestArgs {
+    /// Returns how trees are made.
+    pub(crate) fn params(&self) -> VerityParams {
+        let salt = self.salt.as_ref().map_or(&[][..], |salt| &salt.0);
+        VerityParams::new(self.hash_alg, self.block_size, salt)
+            .expect("the arguments were looked at one by one")
+    }
+}
+
+/// Verify files page by page, by the leaves that were kept with their tags.
+///
+/// Pages that differ while the modification time is the tag's: corrupt, decay. With another
+/// modification time: modified, an edit. Nothing is written.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast tag --pages ~/Videos
+  steadfast pages verify ~/Videos/wedding.mkv
+
+Exit status: 0 intact; 1 modified; 2 could not tell (no tag, no leaves, unreadable); 3 corrupt; \
+130 interrupted. 3 outranks 1, 1 outranks 2.")]
+pub(crate) struct PagesVerifyArgs {
+    /// Files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) source: PagesSourceArgs,
+}
+
+/// Print where a file is damaged: every range of bytes, and how many pages that is.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast pages locate wedding.mkv
+  steadfast pages locate --json wedding.mkv | jq '.damaged[]'   bytes to take from a backup
+
+Exit status: 0 intact; 1 modified; 2 could not tell (no tag, no leaves, unreadable); 3 corrupt; \
+130 interrupted. 3 outranks 1, 1 outranks 2.")]
+pub(crate) struct PagesLocateArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) source: PagesSourceArgs,
+}
+
+/// Where leaves are, and how the answer looks.
+#[derive(Debug, Args)]
+pub(crate) struct PagesSourceArgs {
+    /// Ask the catalogue FILE, and the leaves beside it, instead of the nearest at or above FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalogue: Option<PathBuf>,
+
+    /// Read and hash in N threads [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<NonZeroUsize>,
+
+    /// Print one JSON object for each file
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Whether leaves are kept with tags.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pages")]
+pub(crate) struct KeepPagesArgs {
+    /// Keep a digest for each page of every tagged file as well, so that damage can be located;
+    /// files that have a tag and no leaves are read. Kept where the tree's catalogue is
+    #[arg(long)]
+    pages: bool,
+
+    /// Cut files into pages of SIZE: a power of two, 1KiB to 64KiB [default: as the tree has it,
+    /// else 4KiB]
+    #[arg(long, value_name = "SIZE", requires = "pages", value_parser = page_len)]
+    page_size: Option<usize>,
+
+    /// Keep them in NAME.steadfast-pages beside each file instead
+    #[arg(long, requires = "pages")]
+    sidecar: bool,
+}
+
+impl KeepPagesArgs {
+    /// Puts the choice into a run's options.
+    pub(crate) fn choose(&self, options: Options) -> Options {
+        let pages = match self.pages {
+            true => PagesUse::All { page_len: self.page_size, sidecars: self.sidecar },
+            false => PagesUse::Kept,
+        };
+        Options { pages, ..options }
+    }
+}
+
+/// Bytes that are hashed before every page.
+#[derive(Clone, Debug)]
+struct Salt(Vec<u8>);
+
+/// Reads a length that pages may have.
+fn page_len(text: &str) -> Result<usize, String> {
+    let len = usize::try_from(quantity::bytes(text)?).map_err(|_| "out of range".to_owned())?;
+    let params = VerityParams::new(VerityHash::Sha256, len, b"");
+    params.map(|_| len).map_err(|error| error.to_string())
+}
+
+/// Reads a salt.
+fn salt(text: &str) -> Result<Salt, String> {
+    let refused = || "a salt is up to 32 bytes, two hexadecimal digits each".to_owned();
+    let pairs = text.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => {
+            let digit = |digit: u8| char::from(digit).to_digit(16).ok_or_else(refused);
+            Ok((digit(*high)? << 4 | digit(*low)?) as u8)
+        }
+        _ => Err(refused()),
+    };
+    let bytes: Vec<u8> = pairs.map(byte).collect::<Result<_, String>>()?;
+    match bytes.len() <= VerityParams::SALT_LEN_MAX {
+        true => Ok(Salt(bytes)),
+        false => Err(refused()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn salts_are_whole_bytes() {
+        assert_eq!(salt("00fFa1").unwrap().0, [0, 0xff, 0xa1]);
+        assert!(salt("").unwrap().0.is_empty());
+        for text in ["0", "abc", "zz", "+1", &"00".repeat(33)] {
+            assert!(salt(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn pages_are_powers_of_two() {
+        assert_eq!(page_len("4KiB"), Ok(4096));
+        assert_eq!(page_len("65536"), Ok(65_536));
+        for text in ["512", "4000", "4k", "128KiB", "x"] {
+            assert!(page_len(text).is_err(), "{text}");
+        }
+    }
+}

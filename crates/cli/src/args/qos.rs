@@ -1,0 +1,149 @@
+//! Levels: which one a verb runs at, and the arguments of `steadfast qos`.
+//!
+//! In: arguments. Out: levels, process numbers, a command.
+
+use std::ffi::OsString;
+
+use clap::{Args, Subcommand};
+use steadfast::Level;
+use steadfast::qos::Pace;
+
+use super::Command;
+
+/// Where help lists them, whatever is listed before.
+const HEADING: &str = "How to read and hash";
+
+/// The level that a verb runs at.
+#[derive(Debug, Args)]
+pub(crate) struct LevelArgs {
+    /// Run at a QoS level: background, utility, default, user-initiated, user-interactive, or 9,
+    /// 17, 21, 25, 33; `steadfast qos show` tells what they come to here [default: default]
+    #[arg(long, value_name = "LEVEL", conflicts_with = "pace", help_heading = HEADING)]
+    qos: Option<Level>,
+
+    /// The same in other words: tortoise, walk, bicycle, car, racing-car
+    #[arg(long, value_name = "PACE", help_heading = HEADING)]
+    pace: Option<Pace>,
+}
+
+impl LevelArgs {
+    /// Returns the level.
+    pub(crate) fn level(&self) -> Level {
+        self.qos.or(self.pace.map(Pace::level)).unwrap_or_default()
+    }
+}
+
+/// What a verb's level is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LevelOf {
+    /// A run, which tells what came of it.
+    Run(Level),
+    /// Work of this process that tells nothing of levels.
+    Work(Level),
+}
+
+impl Command {
+    /// Returns the level that this process is to be at; `None` where the verb sees to that.
+    pub(crate) fn level(&self) -> Option<LevelOf> {
+        Some(match self {
+            Command::Init(args) => LevelOf::Run(args.level.level()),
+            Command::Tag(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Check(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Update(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Retag(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Untag(args) => LevelOf::Run(args.level.level()),
+            Command::Show(args) => LevelOf::Run(args.level.level()),
+            Command::Hash(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Export(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Import(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Diff(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Probe(args) => LevelOf::Work(args.level.level()),
+            Command::History(args) => LevelOf::Work(args.level.level()),
+            Command::Audit(args) => LevelOf::Work(args.level.level()),
+            _ => return None,
+        })
+    }
+}
+
+/// Show what QoS levels come to here, run a command at one, or lower a process to one.
+///
+/// Five levels say how urgent work is. The system makes of them what it can: a scheduling class, a
+/// nice value, an I/O priority, slower processors where the types differ. Every step is told with
+/// what came of it, and none is claimed that did not happen.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast qos show                                what do levels come to on this machine?
+  steadfast qos run background -- tar cf a.tar A    run a command out of everybody's way
+  steadfast qos set background --pid 4711           lower what runs already
+  steadfast qos set default --pid 4711              take that back
+
+Levels: background (9), utility (17), default (21), user-initiated (25), user-interactive (33).")]
+pub(crate) struct QosArgs {
+    #[command(subcommand)]
+    pub(crate) command: QosCommand,
+}
+
+/// What to do with levels.
+#[derive(Debug, Subcommand)]
+pub(crate) enum QosCommand {
+    Show(QosShowArgs),
+    Run(QosRunArgs),
+    Set(QosSetArgs),
+}
+
+/// Show core types, I/O schedulers, and what came of each step of each level when tried.
+///
+/// Levels are tried in a thread that does nothing else, so nothing sticks.
+#[derive(Debug, Args)]
+pub(crate) struct QosShowArgs {
+    /// Try only this level
+    #[arg(value_name = "LEVEL")]
+    pub(crate) level: Option<Level>,
+
+    /// Print one JSON object for the machine, for each device and for each level, the summary last
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Run a command at a level; its exit status is the answer.
+///
+/// What the system refuses is told on stderr, and the command runs all the same.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Exit status: the command's; 126 it cannot be run, 127 it is not there.")]
+pub(crate) struct QosRunArgs {
+    /// The level
+    #[arg(value_name = "LEVEL")]
+    pub(crate) level: Level,
+
+    /// Run the command in a session of its own, without a terminal, where Linux shares the
+    /// processors by session: a level counts for little between sessions otherwise. Signals are
+    /// passed on
+    #[arg(long)]
+    pub(crate) session: bool,
+
+    /// The command and its arguments
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Lower a process that runs already to a level, every thread of it; or take that back.
+///
+/// Nothing is ever raised but what was lowered here: what was changed is remembered until the
+/// process ends, and `default` takes back what of it still stands. Without privileges Linux does
+/// not give back scheduling class and nice value.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+What was changed is kept in $XDG_STATE_HOME/steadfast/qos, or ~/.local/state/steadfast/qos.
+
+Exit status: 0 done; 2 the system refused something, or the level is above what the process has.")]
+pub(crate) struct QosSetArgs {
+    /// background or utility to lower it, default to take back what was lowered
+    #[arg(value_name = "LEVEL")]
+    pub(crate) level: Level,
+
+    /// The number of the process
+    #[arg(long, value_name = "N")]
+    pub(crate) pid: u32,
+}

@@ -1,0 +1,64 @@
+//! Arguments of `steadfast report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use steadfast_report::document::DocumentTextOptions;
+
+use super::UnitsArg;
+
+/// Make a page of records: what machines can do, with charts, beside each other
+///
+/// Reads what `measure --export` wrote. A page is one file that needs nothing else: no script, no
+/// network.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast report this.json                        as text
+  steadfast report -o this.html this.json           a page with charts
+  steadfast report -o all.html a.json b.json --against published
+  steadfast report -o rate.svg --chart queue-rate this.json
+
+Exit status: 0 done; 2 a record could not be read, or the page not written.")]
+pub(crate) struct ReportArgs {
+    /// Records; `published` stands for all figures that were published elsewhere
+    #[arg(value_name = "RECORD", required = true)]
+    pub(crate) records: Vec<PathBuf>,
+
+    /// Hold the records against this one, or against `published`
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) against: Option<PathBuf>,
+
+    /// Write to FILE, in the form that its name says: .html, .svg, .csv, .md, .json
+    /// [default: text on stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The chart of an .svg
+    #[arg(long, value_name = "NAME", requires = "output")]
+    pub(crate) chart: Option<String>,
+
+    /// Print JSON: every figure in base units
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) json: bool,
+
+    /// Leave out how things were measured
+    #[arg(long)]
+    brief: bool,
+
+    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si")]
+    units: UnitsArg,
+}
+
+impl ReportArgs {
+    /// Returns how text is written, with the colours that stdout and the environment allow.
+    pub(crate) fn text(&self) -> DocumentTextOptions {
+        let choice = anstream::AutoStream::choice(&std::io::stdout());
+        DocumentTextOptions {
+            color: choice != anstream::ColorChoice::Never,
+            units: self.units.units(),
+            brief: self.brief,
+        }
+    }
+}

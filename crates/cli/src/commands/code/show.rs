@@ -1,0 +1,23 @@
+//! `steadfast code show`: what signatures say.
+
+use anyhow::Context as _;
+use steadfast_codesign::Coverage;
+use steadfast_report::code::{ShownCode, write_shown_json, write_shown_text};
+
+use super::{Outcome, each, text_options};
+use crate::args::CodeShowArgs;
+
+pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<u8> {
+    let options = text_options(&args.output);
+    each("code show", &args.paths, &args.output, |path, code| {
+        let coverage = code.as_binary().map(|binary| Coverage::of(code.source(), binary));
+        let coverage = coverage.transpose().context("cannot read what is not sealed")?;
+        let shown = ShownCode { path, code, coverage: coverage.as_ref() };
+        let mut outcome = Outcome::default();
+        match args.output.json {
+            true => write_shown_json(&shown, &mut outcome.document),
+            false => write_shown_text(&shown, options, &mut outcome.document),
+        }
+        Ok(outcome)
+    })
+}

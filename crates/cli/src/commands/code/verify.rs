@@ -1,0 +1,42 @@
+//! `steadfast code verify`: the three verdicts.
+
+use std::time::{Instant, SystemTime};
+
+use steadfast_codesign::VerifyOptions;
+use steadfast_report::code::{VerifiedCode, write_verified_json, write_verified_text};
+
+use super::{Outcome, check_options, each, elapsed_ns, text_options};
+use crate::args::CodeVerifyArgs;
+
+pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<u8> {
+    let options = VerifyOptions {
+        deep: args.deep,
+        strict: args.strict,
+        pages: args.pages.choice(),
+        check: check_options(args.workers),
+        now: now(),
+    };
+    let text = text_options(&args.output);
+    each("code verify", &args.paths, &args.output, |path, code| {
+        let begun = Instant::now();
+        let verification = code.verify(&options)?;
+        let elapsed_ns = elapsed_ns(begun);
+        let verified = VerifiedCode { path, verification: &verification, elapsed_ns };
+        let mut outcome = Outcome {
+            status: verification.exit_status(),
+            read_bytes: verification.read_bytes(),
+            ..Outcome::default()
+        };
+        match args.output.json {
+            true => write_verified_json(&verified, &mut outcome.document),
+            false => write_verified_text(&verified, text, &mut outcome.document),
+        }
+        Ok(outcome)
+    })
+}
+
+/// The present in seconds since 1970; a clock before that is not believed.
+fn now() -> Option<i64> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
+}

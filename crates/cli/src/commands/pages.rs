@@ -1,0 +1,115 @@
+//! `steadfast pages`: arguments → digests of trees, or files verified page by page → text or JSON.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use steadfast::pages::{PagesOptions, Verified};
+use steadfast::run::fastest_lanes;
+use steadfast::verdict::worse_status;
+use steadfast_codesign::FileSource;
+use steadfast_codesign::verity::{ReadOptions, VerityDigest, VerityParams};
+use steadfast_report::escape;
+use steadfast_report::pages::{
+    write_digest, write_located_text, write_verified_json, write_verified_text,
+};
+
+use crate::args::{PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
+use crate::console::write_out;
+use crate::exit;
+
+/// How a verified file is written.
+type Write = fn(&Path, &Verified, &mut Vec<u8>);
+
+pub(super) fn run(args: &PagesArgs) -> anyhow::Result<u8> {
+    match &args.what {
+        PagesCommand::Digest(args) => digest(args),
+        PagesCommand::Verify(args) => {
+            verify(args.files.iter().map(|file| file.as_path()), &args.source, write_verified_text)
+        }
+        PagesCommand::Locate(args) => {
+            let write: Write = |_, verified, out| write_located_text(verified, out);
+            verify(std::iter::once(args.file.as_path()), &args.source, write)
+        }
+    }
+}
+
+fn digest(args: &PagesDigestArgs) -> anyhow::Result<u8> {
+    let stop = exit::stop_on_signals()?;
+    let params = args.params();
+    let workers = args.workers.unwrap_or_else(|| PagesOptions::default().workers);
+    each(args.files.iter().map(|file| file.as_path()), &stop, |path, out| {
+        let digest = digest_of(path, &params, workers, &stop);
+        let digest = digest.with_context(|| format!("`{}`", escape::path(path)))?;
+        write_digest(path, &digest, args.compact, out);
+        Ok(0)
+    })
+}
+
+fn digest_of(
+    path: &Path,
+    params: &VerityParams,
+    workers: NonZeroUsize,
+    stop: &AtomicBool,
+) -> io::Result<VerityDigest> {
+    // Anything else has no length that could be believed.
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let source = FileSource::open(path)?;
+    let options = ReadOptions { workers, lanes: fastest_lanes(), stop: Some(stop) };
+    steadfast_codesign::verity::digest(&source, params, &options)
+}
+
+fn verify<'a>(
+    files: impl Iterator<Item = &'a Path>,
+    source: &PagesSourceArgs,
+    write: Write,
+) -> anyhow::Result<u8> {
+    let stop = exit::stop_on_signals()?;
+    let default = PagesOptions::default();
+    let options = PagesOptions {
+        catalogue: source.catalogue.clone(),
+        workers: source.workers.unwrap_or(default.workers),
+        stop: Arc::clone(&stop),
+    };
+    let write = if source.json { write_verified_json } else { write };
+    each(files, &stop, |path, out| {
+        let verified = steadfast::pages::verify(path, &options);
+        let verified = verified.map_err(|error| anyhow::anyhow!("{error}"))?;
+        write(path, &verified, out);
+        Ok(verified.verdict.exit_status(false))
+    })
+}
+
+/// Does the same to each file, writes what comes of it, and goes on after one that fails.
+fn each<'a>(
+    files: impl Iterator<Item = &'a Path>,
+    stop: &AtomicBool,
+    work: impl Fn(&Path, &mut Vec<u8>) -> anyhow::Result<u8>,
+) -> anyhow::Result<u8> {
+    let mut status = 0;
+    for path in files {
+        let mut document = Vec::new();
+        match work(path, &mut document) {
+            Ok(one) => status = worse_status(status, one),
+            Err(_) if stop.load(Ordering::Relaxed) => {}
+            Err(error) => {
+                exit::complain(&format!("{error:#}"));
+                status = worse_status(status, exit::COULD_NOT_TELL);
+            }
+        }
+        match write_out(&document) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(status),
+            written => written.context("cannot write to stdout")?,
+        }
+        if stop.load(Ordering::Relaxed) {
+            let interrupted = u8::try_from(exit::INTERRUPTED).expect("130 fits");
+            return Ok(if status == 3 { status } else { interrupted });
+        }
+    }
+    Ok(status)
+}

@@ -1,0 +1,39 @@
+//! `steadfast qos run`: becomes a command at a level.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use steadfast::qos;
+use steadfast_report::escape;
+
+use crate::args::QosRunArgs;
+use crate::exit::complain;
+use crate::session;
+
+/// Status if there is no such command, as shells have it.
+const NOT_FOUND: u8 = 127;
+
+/// Status if there is one and it cannot be run.
+const NOT_RUN: u8 = 126;
+
+pub(super) fn run(args: &QosRunArgs) -> anyhow::Result<u8> {
+    let level = args.level;
+    if args.session {
+        if let Some(status) = session::own(level)? {
+            return Ok(status);
+        }
+    } else if qos::wants_own_session(level) {
+        complain(&format!(
+            "QoS {level} counts within this session only, since the system shares the processors \
+             by session; --session runs the command in one of its own"
+        ));
+    }
+    session::complain_of(level, &qos::enter_for_exec(level));
+    let (name, arguments) = args.command.split_first().expect("one word at least is required");
+    // It returns only if it failed.
+    let error = Command::new(name).args(arguments).exec();
+    let shown = escape::path(name.as_ref());
+    complain(&format!("cannot run `{shown}`: {error}"));
+    Ok(if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_RUN })
+}

@@ -1,0 +1,127 @@
+//! `steadfast qos set`: lowers a process that runs, or takes that back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io;
+
+use anyhow::{Context as _, ensure};
+use steadfast::Level;
+use steadfast::qos::{Process, Reverted, lower, restore};
+
+use super::state::{State, forget_the_ended};
+use super::tell;
+use crate::args::QosSetArgs;
+use crate::exit::COULD_NOT_TELL;
+
+pub(super) fn run(args: &QosSetArgs) -> anyhow::Result<u8> {
+    forget_the_ended();
+    let process = Process::find(args.pid)?;
+    match args.level {
+        Level::Default => take_back(process),
+        level => lower_to(level, process),
+    }
+}
+
+fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
+    let number = process.number;
+    let mut state = State::of(&process)?;
+    let mut remember = |changes: &[_], seen: &[_]| {
+        state.changes.extend_from_slice(changes);
+        state.seen.extend_from_slice(seen);
+        state.keep().map_err(|error| io::Error::other(format!("{error:#}")))
+    };
+    let lowered = lower(&process, level, &mut remember)?;
+    // What was refused is nothing to take back.
+    let refused = lowered.changes.iter().filter(|(_, result)| result.is_err());
+    let refused: Vec<_> = refused.map(|(change, _)| change).collect();
+    if !refused.is_empty() {
+        state.changes.retain(|change| !refused.contains(&change));
+        state.keep()?;
+    }
+    let mut page = Page::default();
+    for (change, result) in &lowered.changes {
+        page.add(change.describe(), result.as_ref().err());
+    }
+    for left in &lowered.left_alone {
+        page.note(format!("{left}: left alone"));
+    }
+    let unchanged = if lowered.changes.is_empty() { ": nothing had to change" } else { "" };
+    let mut text = page.write(&format!("process {number} at {level}{unchanged}"));
+    if !state.changes.is_empty() {
+        let _ = writeln!(text, "to take it back: steadfast qos set default --pid {number}");
+    }
+    tell(text.as_bytes())?;
+    Ok(page.status())
+}
+
+fn take_back(process: Process) -> anyhow::Result<u8> {
+    let number = process.number;
+    let mut state = State::of(&process)?;
+    ensure!(
+        !state.changes.is_empty(),
+        "nothing of process {number} was changed here, and nothing else is raised"
+    );
+    let mut restored = restore(&process, &state.changes, &state.seen)
+        .with_context(|| format!("cannot take back what was changed of process {number}"))?;
+    let mut page = Page::default();
+    // What was changed twice is as it was before both: the last step counts.
+    let mut told = BTreeSet::new();
+    for one in restored.iter().rev() {
+        match &one.result {
+            Ok(Reverted::Done) if !told.insert((one.change.thread.number, &one.change.what)) => {}
+            Ok(Reverted::Done) => page.add(one.change.describe_before(), None),
+            Ok(Reverted::Otherwise(found)) => {
+                page.note(format!("{found}: somebody changed it since, left as it is"));
+            }
+            Ok(Reverted::Gone) => {}
+            Err(error) => page.add(one.change.describe_before(), Some(error)),
+        }
+    }
+    // What was refused may be taken back another time, by somebody with more privileges.
+    restored.reverse();
+    restored.retain(|one| one.result.is_err());
+    state.changes = restored.into_iter().map(|one| one.change).collect();
+    state.keep()?;
+    tell(page.write(&format!("process {number}, taken back")).as_bytes())?;
+    Ok(page.status())
+}
+
+/// What came of changes: threads with the same outcome are one line.
+#[derive(Default)]
+struct Page {
+    threads: BTreeMap<(String, String), usize>,
+    trouble: bool,
+}
+
+impl Page {
+    fn add(&mut self, what: String, error: Option<&io::Error>) {
+        self.trouble |= error.is_some();
+        let outcome = error.map_or("done".to_owned(), |error| format!("refused: {error}"));
+        *self.threads.entry((what, outcome)).or_default() += 1;
+    }
+
+    fn note(&mut self, text: String) {
+        *self.threads.entry((text, String::new())).or_default() += 1;
+    }
+
+    fn write(&self, head: &str) -> String {
+        let mut text = format!("{head}\n");
+        let width = self.threads.keys().filter(|(_, outcome)| !outcome.is_empty());
+        let width = width.map(|(what, _)| what.chars().count()).max().unwrap_or(0);
+        for ((what, outcome), threads) in &self.threads {
+            // Writing to a `String` cannot fail.
+            let _ = match outcome.as_str() {
+                "" => writeln!(text, "  {what}"),
+                outcome => {
+                    let plural = if *threads == 1 { "" } else { "s" };
+                    writeln!(text, "  {what:width$}  {threads} thread{plural}: {outcome}")
+                }
+            };
+        }
+        text
+    }
+
+    fn status(&self) -> u8 {
+        if self.trouble { COULD_NOT_TELL } else { 0 }
+    }
+}

@@ -1,0 +1,90 @@
+//! `steadfast report`: records → one page about them.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use steadfast_measure::published;
+use steadfast_measure::record::{self, Record};
+use steadfast_report::document::{Document, write_json, write_text};
+use steadfast_report::machines;
+use steadfast_report::measure::document_against;
+
+use crate::args::ReportArgs;
+use crate::console::write_out;
+use crate::document_file::{DocumentFile, is_report};
+use crate::document_form::DocumentForm;
+
+/// Length of a record at most: a hundred times that of `measure all`.
+const RECORD_LEN_BYTES_MAX: u64 = 256 << 20;
+
+/// The name that stands for all published figures.
+const PUBLISHED: &str = "published";
+
+pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
+    let mut records = Vec::new();
+    for path in &args.records {
+        records.extend(read(path)?);
+    }
+    let others = args.against.as_deref().map(read).transpose()?.unwrap_or_default();
+    let file = match args.output.as_deref().filter(|file| *file != Path::new("-")) {
+        Some(file) => Some((DocumentForm::of(file)?, DocumentFile::claim(file, is_report)?)),
+        None => None,
+    };
+    let documents = documents(&records, &others);
+    let units = args.text().units;
+    if let Some((form, file)) = file {
+        file.write(&form.render(&documents, units, args.chart.as_deref())?)?;
+        return Ok(0);
+    }
+    let mut page = Vec::new();
+    if args.json {
+        write_json(&documents, &mut page);
+    } else {
+        let texts = documents.iter().map(|document| write_text(document, args.text()));
+        page.extend_from_slice(texts.collect::<Vec<_>>().join("\n\n").as_bytes());
+    }
+    match write_out(&page) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
+        _ => Ok(0),
+    }
+}
+
+/// Makes a document of all records together, then of each. With one other record, figures are held
+/// against it. What tells nothing by itself, as most that is published, has its row among all.
+fn documents(records: &[Record], others: &[Record]) -> Vec<Document> {
+    let other = match others {
+        [only] => Some(only),
+        _ => None,
+    };
+    let all: Vec<&Record> = records.iter().chain(others).collect();
+    let together = machines::document(&all);
+    let each = records.iter().map(|record| document_against(record, other));
+    let mut each: Vec<Document> =
+        each.chain(others.iter().map(|other| document_against(other, None))).collect();
+    if together.is_some() {
+        each.retain(|document| !document.sections.is_empty());
+    }
+    together.into_iter().chain(each).collect()
+}
+
+/// Reads one record, or all that are published.
+fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
+    if path == Path::new(PUBLISHED) && !path.exists() {
+        return Ok(published::records());
+    }
+    let shown = path.display();
+    let cannot = || format!("cannot read `{shown}`");
+    let file = File::open(path).with_context(cannot)?;
+    let length = file.metadata().with_context(cannot)?;
+    ensure!(length.is_file(), "`{shown}` is no regular file");
+    let mut document = Vec::new();
+    file.take(RECORD_LEN_BYTES_MAX + 1).read_to_end(&mut document).with_context(cannot)?;
+    let fits = document.len() as u64 <= RECORD_LEN_BYTES_MAX;
+    ensure!(fits, "`{shown}` is longer than any record: {RECORD_LEN_BYTES_MAX} bytes");
+    let record = record::read(&document).map_err(|error| anyhow::anyhow!("`{shown}`: {error}"))?;
+    Ok(vec![record])
+}

@@ -1,0 +1,87 @@
+//! In which form a document is written, as the name of its file says.
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use steadfast_report::document::{Chart, Document, write_csv, write_json, write_markdown};
+use steadfast_report::{Units, chart, html};
+
+/// A form of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DocumentForm {
+    /// One page, with charts.
+    Html,
+    /// One chart.
+    Svg,
+    /// Tables, each figure in a row.
+    Csv,
+    /// Text for notes and forums.
+    Markdown,
+    /// Everything, in base units.
+    Json,
+}
+
+impl DocumentForm {
+    /// Tells the form from a name.
+    ///
+    /// # Errors
+    /// If the name ends otherwise.
+    pub(crate) fn of(path: &Path) -> anyhow::Result<DocumentForm> {
+        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        Ok(match end.to_ascii_lowercase().as_str() {
+            "html" | "htm" => DocumentForm::Html,
+            "svg" => DocumentForm::Svg,
+            "csv" => DocumentForm::Csv,
+            "md" | "markdown" => DocumentForm::Markdown,
+            "json" => DocumentForm::Json,
+            _ => bail!(
+                "`{}`: a report is .html, .svg, .csv, .md or .json, as the name says",
+                path.display()
+            ),
+        })
+    }
+
+    /// Writes documents in this form. `wanted` names a chart, for SVG.
+    ///
+    /// # Errors
+    /// If there is no such chart, or several and none is named.
+    pub(crate) fn render(
+        self,
+        documents: &[Document],
+        units: Units,
+        wanted: Option<&str>,
+    ) -> anyhow::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match self {
+            DocumentForm::Html => out = html::page(documents, units).into_bytes(),
+            DocumentForm::Svg => {
+                out = chart::standalone(chosen(documents, wanted)?, units).into_bytes();
+            }
+            DocumentForm::Csv => write_csv(documents, &mut out)?,
+            DocumentForm::Markdown => {
+                let texts = documents.iter().map(|document| write_markdown(document, units));
+                let text = texts.collect::<Vec<_>>().join("\n");
+                out = format!("<!-- steadfast report -->\n{text}").into_bytes();
+            }
+            DocumentForm::Json => write_json(documents, &mut out),
+        }
+        Ok(out)
+    }
+}
+
+/// Finds the chart that is wanted, or the only one.
+fn chosen<'a>(documents: &'a [Document], wanted: Option<&str>) -> anyhow::Result<&'a Chart> {
+    let sections = documents.iter().flat_map(|document| &document.sections);
+    let charts: Vec<&Chart> = sections.flat_map(|section| &section.charts).collect();
+    let names = charts.iter().map(|chart| chart.name.as_str()).collect::<Vec<_>>().join(", ");
+    match (wanted, charts.as_slice()) {
+        (_, []) => bail!("there is no chart in this report"),
+        (None, [only]) => Ok(only),
+        (None, _) => bail!("which chart? --chart NAME, of {names}"),
+        (Some(wanted), charts) => charts
+            .iter()
+            .copied()
+            .find(|chart| chart.name == wanted)
+            .with_context(|| format!("no chart `{wanted}`, there are: {names}")),
+    }
+}

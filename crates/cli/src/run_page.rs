@@ -1,0 +1,135 @@
+//! The page about a run that `--report` asks for: collected beside what is shown.
+//!
+//! In: the events and spans of a run. Out: one document, in the form that the name of its file
+//! says. Collecting takes bounded memory, whatever the tree.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context as _;
+use steadfast::catalogue::Audit;
+use steadfast::cost::{Span, SpanSink};
+use steadfast::{Event, Timestamp};
+use steadfast_report::run::{RunFacts, RunReport};
+use steadfast_report::timeline::Timeline;
+use steadfast_report::{FindingRule, Pages, Renderer, RunView, Units};
+
+use crate::document_file::{DocumentFile, is_report};
+use crate::document_form::DocumentForm;
+
+/// A page that is to be.
+#[derive(Debug)]
+pub(crate) struct RunPage {
+    file: DocumentFile,
+    form: DocumentForm,
+    units: Units,
+    begun: Timestamp,
+    timeline: Arc<Timelines>,
+}
+
+impl RunPage {
+    /// Claims the page's place.
+    ///
+    /// # Errors
+    /// If something else is there, or the name does not say a form.
+    pub(crate) fn begin(path: &Path, units: Units, begun: Timestamp) -> anyhow::Result<RunPage> {
+        Ok(RunPage {
+            form: DocumentForm::of(path)?,
+            file: DocumentFile::claim(path, is_report)?,
+            units,
+            begun,
+            timeline: Arc::default(),
+        })
+    }
+
+    /// Returns who listens to the threads. `other` hears the same.
+    pub(crate) fn spans(&self, other: Option<Arc<dyn SpanSink>>) -> Arc<dyn SpanSink> {
+        match other {
+            None => Arc::clone(&self.timeline) as Arc<dyn SpanSink>,
+            Some(other) => Arc::new(Both { timeline: Arc::clone(&self.timeline), other }),
+        }
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn finish(
+        self,
+        report: RunReport,
+        run: &RunView,
+        audit: Option<&Audit>,
+    ) -> anyhow::Result<()> {
+        let words = std::env::args_os().skip(1);
+        let words = words.map(|word| word.to_string_lossy().into_owned());
+        let command: Vec<String> = std::iter::once("steadfast".to_owned()).chain(words).collect();
+        let facts = RunFacts {
+            command: command.join(" "),
+            made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
+            begun: self.begun,
+        };
+        let timeline = self.timeline.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let document = report.document(&facts, run, audit, &timeline);
+        let page = self.form.render(&[document], self.units, None)?;
+        self.file.write(&page).context("the report of the run was not kept")
+    }
+}
+
+/// Shows a run as it is asked for, and collects it.
+pub(crate) struct Collecting<'a> {
+    shown: &'a mut dyn Renderer,
+    /// What was collected.
+    pub(crate) report: RunReport,
+    /// The end of the run, once it is there.
+    pub(crate) view: Option<RunView>,
+}
+
+impl<'a> Collecting<'a> {
+    pub(crate) fn new(shown: &'a mut dyn Renderer, rule: FindingRule) -> Collecting<'a> {
+        Collecting { shown, report: RunReport::new(rule), view: None }
+    }
+}
+
+impl Renderer for Collecting<'_> {
+    fn event(&mut self, event: &Event, pages: &mut Pages) {
+        self.report.event(event);
+        self.shown.event(event, pages);
+    }
+
+    fn end(&mut self, run: &RunView, pages: &mut Pages) {
+        self.view = Some(run.clone());
+        self.shown.end(run, pages);
+    }
+}
+
+/// A timeline that all threads tell.
+#[derive(Debug, Default)]
+struct Timelines(Mutex<Timeline>);
+
+impl SpanSink for Timelines {
+    fn thread(&self, thread: usize, name: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).thread(thread, name);
+    }
+
+    fn spans(&self, thread: usize, spans: &[Span]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).spans(thread, spans);
+    }
+}
+
+#[derive(Debug)]
+struct Both {
+    timeline: Arc<Timelines>,
+    other: Arc<dyn SpanSink>,
+}
+
+impl SpanSink for Both {
+    fn thread(&self, thread: usize, name: &str) {
+        self.timeline.thread(thread, name);
+        self.other.thread(thread, name);
+    }
+
+    fn spans(&self, thread: usize, spans: &[Span]) {
+        self.timeline.spans(thread, spans);
+        self.other.spans(thread, spans);
+    }
+}

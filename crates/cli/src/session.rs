@@ -1,0 +1,131 @@
+//! The level of this process, and a session of its own where the level counts for little without.
+//!
+//! In: a level. Out: nothing, with this process at that level; or the status of a child that did
+//! the work in a session of its own. Linux may share the processors by session (`autogroup`): the
+//! lowest thread of one terminal then takes half of a processor from the busiest of another. A
+//! session cannot be entered by who leads a group of processes, as whatever a shell starts does, so
+//! this program starts itself again and passes on the signals that it gets.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _, parent_id};
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGSTOP, SIGTERM, SIGTSTP};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use steadfast::Level;
+use steadfast::qos::{self, Step, Ward};
+
+use crate::args::LevelOf;
+use crate::exit::complain;
+
+/// Tells a child that it is to lead a session, by the number of its parent.
+const MARK: &str = "STEADFAST_SESSION_OF";
+
+/// Status of a process that a signal ended: this and the signal's number, as shells have it.
+const SIGNALLED: i32 = 128;
+
+/// Brings this process to a level. Returns the status if a child did the work instead.
+///
+/// # Errors
+/// If waiting for the child fails.
+pub(crate) fn settle(level: LevelOf) -> anyhow::Result<Option<u8>> {
+    let (level, tells) = match level {
+        LevelOf::Run(level) => (level, true),
+        LevelOf::Work(level) => (level, false),
+    };
+    if let Some(status) = own(level)? {
+        return Ok(Some(status));
+    }
+    let steps = qos::enter(level);
+    if !tells {
+        complain_of(level, &steps);
+    }
+    Ok(None)
+}
+
+/// Puts this process into a session of its own if the level wants one. Returns the status if a
+/// child did the work instead; without a child the work is done here, session or not.
+///
+/// # Errors
+/// If waiting for the child fails.
+pub(crate) fn own(level: Level) -> anyhow::Result<Option<u8>> {
+    if is_marked() {
+        complain_of(level, &qos::lead_session(level));
+        return Ok(None);
+    }
+    if !qos::wants_own_session(level) {
+        return Ok(None);
+    }
+    match start_again() {
+        Ok((child, ward)) => Ok(Some(stand_by(child, &ward)?)),
+        Err(error) => {
+            complain(&format!("QoS {level}: no session of its own: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// Tells which steps were refused.
+pub(crate) fn complain_of(level: Level, steps: &[Step]) {
+    for step in steps {
+        if let Err(error) = &step.result {
+            complain(&format!("QoS {level}: {} refused: {error}", step.what));
+        }
+    }
+}
+
+/// Whether this process is the child of another that left the session to it.
+fn is_marked() -> bool {
+    let parent = parent_id();
+    let marked = env::var_os(MARK).is_some_and(|mark| mark == OsString::from(parent.to_string()));
+    marked && qos::end_with_parent(parent)
+}
+
+/// Starts this program with the arguments that it has.
+fn start_again() -> std::io::Result<(Child, Ward)> {
+    let mut arguments = env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    let mut command = Command::new(env::current_exe()?);
+    command.arg0(name).args(arguments).env(MARK, std::process::id().to_string());
+    let mut child = command.spawn()?;
+    match Ward::of(&child) {
+        Ok(ward) => Ok((child, ward)),
+        Err(error) => {
+            // It would never hear of a signal. It has not begun anything yet.
+            child.kill()?;
+            child.wait()?;
+            Err(error)
+        }
+    }
+}
+
+/// Passes on signals until the child ends, and returns its status.
+fn stand_by(mut child: Child, ward: &Ward) -> anyhow::Result<u8> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP])?;
+    let handle = signals.handle();
+    let ended = thread::spawn(move || {
+        let status = child.wait();
+        handle.close();
+        status
+    });
+    for signal in signals.forever() {
+        // A child that has ended needs no signal any more.
+        if signal == SIGTSTP {
+            let _ = ward.send(SIGSTOP);
+            let _ = emulate_default_handler(signal);
+            let _ = ward.send(SIGCONT);
+        } else {
+            let _ = ward.send(signal);
+        }
+    }
+    let status = ended.join().expect("waiting panics nowhere")?;
+    Ok(status_of(status))
+}
+
+fn status_of(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| SIGNALLED + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,153 @@
+//! `code show`, `code verify`, `code cost` from outside, on a small application that is frozen.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::tree::{Outcome, Tree};
+
+/// A tree with a copy of the application.
+fn demo() -> Tree {
+    let tree = Tree::new();
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/Demo.app");
+    // `cp` keeps symlinks, which a seal is particular about.
+    let copied = Command::new("cp").arg("-a").arg(app).arg(tree.path("Demo.app")).status();
+    assert!(copied.unwrap().success());
+    tree
+}
+
+const EXECUTABLE: &str = "Demo.app/Contents/MacOS/demo";
+
+fn flip(tree: &Tree, name: &str, at: usize) {
+    let path = tree.path(name);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn findings(outcome: &Outcome) -> Vec<Value> {
+    let mut objects = outcome.objects();
+    objects.retain(|object| object["severity"] == "failure");
+    objects
+}
+
+#[test]
+fn an_application_is_verified() {
+    let tree = demo();
+    let said = tree.run(["code", "verify", "--deep", "--strict", "Demo.app"]).succeeds();
+    let text = said.stdout();
+    for line in [
+        "Demo.app\n",
+        "\n  arm64   bytes intact (5 pages); signer none (ad-hoc); policy clear\n",
+        "\n  resources as sealed: 5 files, 2 symlinks, 2 nested",
+        "\n  Demo.app/Contents/MacOS/helper\n",
+        "\n    requirement met; exactly the code that was sealed: yes\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert_eq!(said.stderr(), "");
+    let quiet = tree.run(["code", "verify", "--quiet", "Demo.app"]).succeeds();
+    assert_eq!(quiet.stdout(), "");
+}
+
+#[test]
+fn a_damaged_page_is_named() {
+    let tree = demo();
+    flip(&tree, EXECUTABLE, 5000);
+    let said = tree.run(["code", "verify", "--json", EXECUTABLE]).ends(3);
+    let found = findings(&said);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["finding"], "page-damaged");
+    assert_eq!(found[0]["pages"], serde_json::json!([1, 2]));
+    assert_eq!(found[0]["bytes"], serde_json::json!([4096, 8192]));
+    assert_eq!(found[0]["apple"]["code"], -67061);
+    assert_eq!(said.summary()["exit_status"], 3);
+    let text = tree.run(["code", "verify", EXECUTABLE]).ends(3);
+    let line = "page-damaged  arm64, ";
+    assert!(text.stdout().contains(line), "{}", text.stdout());
+    for (choice, status) in [
+        (["--offset", "5000"], 3),
+        (["--offset", "0"], 0),
+        (["--pages", "0..1"], 0),
+        (["--pages", "1..3"], 3),
+        (["--pages", "90..91"], 2),
+        (["--sample", "5"], 3),
+    ] {
+        tree.run(["code", "verify", choice[0], choice[1], EXECUTABLE]).ends(status);
+    }
+    tree.run(["code", "verify", "--pages", "0..1", "--offset", "3", EXECUTABLE]).ends(2);
+}
+
+#[test]
+fn resources_are_listed_by_what_became_of_them() {
+    let tree = demo();
+    tree.edit("Demo.app/Contents/Resources/a.txt");
+    std::fs::remove_file(tree.path("Demo.app/Contents/Resources/folder/b.txt")).unwrap();
+    let hostile = "Demo.app/Contents/Resources/\u{1b}[31m";
+    std::fs::write(tree.path(hostile), b"new").unwrap();
+    let said = tree.run(["code", "verify", "--json", "Demo.app"]).ends(3);
+    let told: Vec<(String, String)> = findings(&said)
+        .iter()
+        .map(|object| {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            (text(&object["finding"]), text(&object["within"]["path"]))
+        })
+        .collect();
+    let pair = |kind: &str, path: &str| (kind.to_owned(), path.to_owned());
+    let expected = [
+        pair("resource-added", "Contents/Resources/\u{1b}[31m"),
+        pair("resource-modified", "Contents/Resources/a.txt"),
+        pair("resource-missing", "Contents/Resources/folder/b.txt"),
+    ];
+    assert_eq!(told, expected);
+    let text = tree.run(["code", "verify", "Demo.app"]).ends(3);
+    assert!(text.stdout().contains("Resources/\\x1b[31m: not in the seal"), "{}", text.stdout());
+    assert!(!text.stdout().contains('\u{1b}'));
+    assert!(text.stdout().contains("codesign: a sealed resource is missing or invalid (-67054)"));
+}
+
+#[test]
+fn a_signature_is_shown_with_every_cdhash() {
+    let tree = demo();
+    let said = tree.run(["code", "show", "--json", "Demo.app"]).succeeds();
+    let objects = said.objects();
+    let signature = &objects[0]["signature"];
+    let cdhash = signature["cdhash"].as_str().unwrap();
+    assert_eq!(cdhash.len(), 40);
+    assert_eq!(signature["directories"][0]["cdhash"], cdhash);
+    assert_eq!(signature["identifier"], "demo");
+    assert_eq!(signature["signer"]["state"], "ad-hoc");
+    let covered = objects[1]["coverage"].as_array().unwrap();
+    let length = std::fs::metadata(tree.path(EXECUTABLE)).unwrap().len();
+    assert_eq!(covered.last().unwrap()["bytes"][1], length);
+    let text = tree.run(["code", "show", "Demo.app"]).succeeds();
+    assert!(text.stdout().contains(&format!("CDHash        {cdhash}  sha256, chosen\n")));
+    assert!(text.stdout().contains("identifier    demo\n"), "{}", text.stdout());
+    assert!(text.stdout().contains("resources     9 entries, 11 rules\n"), "{}", text.stdout());
+}
+
+#[test]
+fn a_price_is_told_beforehand() {
+    let tree = demo();
+    let said = tree.run(["code", "cost", "--json", "Demo.app"]).succeeds();
+    let objects = said.objects();
+    let verified = tree.run(["code", "verify", "--json", "Demo.app"]).succeeds();
+    assert_eq!(objects[0]["read_bytes"], verified.summary()["read_bytes"]);
+    assert!(objects[0]["predicted_ns"].as_u64().unwrap() > 0);
+    let text = tree.run(["code", "cost", "Demo.app"]).succeeds();
+    assert!(text.stdout().starts_with("Demo.app\n  to read "), "{}", text.stdout());
+}
+
+#[test]
+fn what_is_no_code_is_told_and_the_rest_verified() {
+    let tree = demo().file("text", b"no code").file("folder/a", b"no code");
+    for verb in ["show", "verify", "cost"] {
+        let said = tree.run(["code", verb, "text", "folder", "gone", EXECUTABLE]).ends(2);
+        assert!(said.stdout().starts_with(EXECUTABLE), "{verb}: {}", said.stdout());
+        let lines: Vec<&str> = said.stderr().lines().collect();
+        assert_eq!(lines.len(), 3, "{verb}: {lines:?}");
+        assert!(lines[0].starts_with("steadfast: `text`: "), "{}", lines[0]);
+        assert!(lines[2].contains("`gone`: "), "{}", lines[2]);
+    }
+}

@@ -1,0 +1,142 @@
+//! `measure` and `report` from outside: a record, a page about it in every form, and what is
+//! refused.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::tree::Tree;
+
+/// A quick session that writes 8 MB.
+const QUEUE: [&str; 11] = [
+    "measure", "queue", "--quick", "--size", "8MiB", "--block", "4KiB", "--depth", "1,2", "--seed",
+    "7",
+];
+
+fn measured() -> Tree {
+    let tree = Tree::new();
+    fs::create_dir(tree.path("disk")).unwrap();
+    let said = tree.run(QUEUE.into_iter().chain(["--export", "one.json", "disk"])).succeeds();
+    for words in ["Queue", "random 4 KiB", "p99", "encryption"] {
+        assert!(said.stdout().contains(words), "{words}: {}", said.stdout());
+    }
+    assert!(fs::read_dir(tree.path("disk")).unwrap().next().is_none(), "something was left");
+    tree
+}
+
+fn json(tree: &Tree, name: &str) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(tree.path(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_record_becomes_a_page_in_every_form() {
+    let tree = measured();
+    let record = json(&tree, "one.json");
+    assert_eq!(record["format"], "steadfast record");
+    assert_eq!(record["series"].as_array().unwrap().len(), 4);
+    assert_eq!(record["series"][0]["seed"], 7);
+    for (name, words) in [
+        ("page.html", "<!DOCTYPE html>"),
+        ("page.md", "## Queue"),
+        ("page.csv", "bytes_per_second"),
+        ("page.json", "\"steadfast report\""),
+    ] {
+        tree.run(["report", "one.json", "-o", name]).succeeds();
+        let page = fs::read_to_string(tree.path(name)).unwrap();
+        assert!(page.contains(words), "{name}: {page}");
+        // Once more, over our own page.
+        tree.run(["report", "one.json", "-o", name]).succeeds();
+    }
+    let said = tree.run(["report", "one.json", "-o", "chart.svg"]).ends(2);
+    assert!(said.stderr().contains("queue-rate, queue-latency"), "{}", said.stderr());
+    tree.run(["report", "one.json", "-o", "chart.svg", "--chart", "queue-rate"]).succeeds();
+    assert!(fs::read_to_string(tree.path("chart.svg")).unwrap().starts_with("<svg"));
+    // A page that holds a record beside those that were published.
+    let said = tree.run(["report", "one.json", "--against", "published"]).succeeds();
+    assert!(said.stdout().contains("Oakley"), "{}", said.stdout());
+}
+
+#[test]
+fn nothing_else_is_overwritten_or_taken_for_a_record() {
+    let tree = Tree::new();
+    fs::create_dir(tree.path("disk")).unwrap();
+    fs::write(tree.path("photo.json"), "mine").unwrap();
+    fs::write(tree.path("photo.html"), "mine").unwrap();
+    let said = tree.run(QUEUE.into_iter().chain(["--export", "photo.json", "disk"])).ends(2);
+    assert!(said.stderr().contains("not overwritten"), "{}", said.stderr());
+    tree.run(["report", "published", "-o", "photo.html"]).ends(2);
+    tree.run(["report", "published", "-o", "page.pdf"]).ends(2);
+    for name in ["photo.json", "photo.html"] {
+        assert_eq!(fs::read_to_string(tree.path(name)).unwrap(), "mine");
+    }
+    let said = tree.run(["report", "photo.json"]).ends(2);
+    assert!(said.stderr().contains("`photo.json`"), "{}", said.stderr());
+    fs::write(tree.path("foreign.json"), "{\"fio version\": \"fio-3.33\"}").unwrap();
+    let said = tree.run(["report", "foreign.json"]).ends(2);
+    assert!(said.stderr().contains("not a record"), "{}", said.stderr());
+}
+
+#[test]
+fn an_interrupted_session_keeps_its_samples_and_says_so() {
+    let tree = Tree::new();
+    fs::create_dir(tree.path("disk")).unwrap();
+    let arguments = [
+        "measure",
+        "queue",
+        "--size",
+        "8MiB",
+        "--block",
+        "4KiB",
+        "--rounds",
+        "10000",
+        "--export",
+        "one.json",
+        "--progress",
+        "always",
+        "disk",
+    ];
+    let mut command = tree.command(arguments);
+    command.stderr(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The first plain line of progress comes at once, the next after ten seconds.
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = lines.next().expect("progress is shown").unwrap();
+    assert!(line.contains("preparing"), "{line}");
+    let line = lines.next().expect("progress is shown").unwrap();
+    assert!(line.contains("reads of 4 KiB, depth") && line.contains('%'), "{line}");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let record = json(&tree, "one.json");
+    assert_eq!(record["partial"], "interrupted");
+    assert!(!record["series"].as_array().unwrap().is_empty());
+    assert!(fs::read_dir(tree.path("disk")).unwrap().next().is_none(), "something was left");
+    let said = tree.run(["report", "one.json"]).succeeds();
+    assert!(said.stdout().contains("this record is partial"), "{}", said.stdout());
+}
+
+#[test]
+fn a_check_becomes_a_page() {
+    let tree = Tree::new();
+    for name in ["sound", "decayed", "gone"] {
+        fs::write(tree.path(name), name.repeat(100)).unwrap();
+    }
+    tree.run(["init", "."]).succeeds();
+    tree.run(["tag", "."]).succeeds();
+    let damaged = tree.path("decayed");
+    let modified = fs::metadata(&damaged).unwrap().modified().unwrap();
+    fs::write(&damaged, "DECAYED".repeat(100)).unwrap();
+    fs::File::options().write(true).open(&damaged).unwrap().set_modified(modified).unwrap();
+    fs::remove_file(tree.path("gone")).unwrap();
+    let page = tempfile::tempdir().unwrap();
+    for name in ["check.html", "check.json"] {
+        let file = page.path().join(name);
+        let words = ["check".as_ref(), ".".as_ref(), "--report".as_ref(), file.as_os_str()];
+        tree.run(words).ends(3);
+        let text = fs::read_to_string(&file).unwrap();
+        for words in ["decayed", "corrupt", "missing", "proved", "worker 0"] {
+            assert!(text.contains(words), "{name}: {words}");
+        }
+        assert!(!text.contains("sound"), "{name}: what is intact is counted, not told");
+    }
+}

@@ -1,0 +1,266 @@
+//! Levels: shown, taken by every verb, given to commands and to processes that run.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::tree::{Outcome, Tree};
+
+const LEVELS: [(&str, &str, &str); 5] = [
+    ("background", "9", "tortoise"),
+    ("utility", "17", "walk"),
+    ("default", "21", "bicycle"),
+    ("user-initiated", "25", "car"),
+    ("user-interactive", "33", "racing-car"),
+];
+
+/// The line of a run's output that says what came of its level, if any.
+fn told(outcome: &Outcome) -> Option<String> {
+    let text = format!("{}\n{}", outcome.stdout(), outcome.stderr());
+    text.lines().find(|line| line.contains("QoS ")).map(str::to_owned)
+}
+
+/// `proc_pid_stat(5)`: nice value and scheduling class, the 19th and 41st fields.
+fn nice_and_class(stat: &str) -> (i32, i32) {
+    let fields: Vec<_> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+    (fields[19 - 3].parse().unwrap(), fields[41 - 3].trim().parse().unwrap())
+}
+
+#[test]
+fn every_verb_takes_every_level_by_name_number_and_pace() {
+    let tree = Tree::tagged();
+    std::fs::copy(tree.path("a"), tree.path("copy")).unwrap();
+    let copied = Command::new("cp").arg("-a").args([tree.path("sub"), tree.path("other")]).status();
+    assert!(copied.unwrap().success());
+    for (name, number, pace) in LEVELS {
+        for choice in [["--qos", name], ["--qos", number], ["--pace", pace]] {
+            let checked = tree.run(["check", choice[0], choice[1], "."]).succeeds();
+            match (name, told(&checked)) {
+                ("default", told) => assert_eq!(told, None),
+                (_, told) => assert!(told.unwrap().contains(&format!("QoS {name}: "))),
+            }
+        }
+    }
+    let verbs: [&[&str]; 13] = [
+        &["tag", "."],
+        &["check", "."],
+        &["update", "."],
+        &["retag", "."],
+        &["show", "."],
+        &["hash", "a"],
+        &["diff", "sub", "other"],
+        &["diff", "--read", "sub", "other"],
+        &["import", "--attributes", "."],
+        &["export", "--attributes", "shatag", "."],
+        &["probe", "."],
+        &["init", "."],
+        &["untag", "copy"],
+    ];
+    for verb in verbs {
+        tree.run(verb.iter().chain(&["--qos", "background"])).succeeds();
+    }
+    for verb in [["history", "a"], ["audit", "."]] {
+        tree.run(verb.iter().chain(&["--pace", "walk"])).succeeds();
+    }
+}
+
+#[test]
+fn anything_else_is_refused_with_the_five() {
+    let tree = Tree::tagged();
+    for (choice, told) in [
+        (["--qos", "22"], "utility (17)"),
+        (["--qos", "-1"], "-1"),
+        (["--qos", "tortoise"], "user-interactive (33)"),
+        (["--pace", "run"], "tortoise, walk, bicycle, car, racing-car"),
+        (["--pace", "9"], "racing-car"),
+    ] {
+        let refused = tree.run(["check", choice[0], choice[1], "."]).ends(2);
+        assert!(refused.stderr().contains(told), "{choice:?}: {}", refused.stderr());
+    }
+    tree.run(["check", "--qos", "9", "--pace", "tortoise", "."]).ends(2);
+    tree.run(["qos", "show", "22"]).ends(2);
+    tree.run(["qos", "run", "22", "--", "true"]).ends(2);
+    tree.run(["qos", "set", "22", "--pid", "1"]).ends(2);
+}
+
+#[test]
+fn a_run_in_the_background_keeps_its_answer_and_its_status() {
+    let tree = Tree::tagged();
+    let plain = tree.run(["check", "--json", "."]).succeeds();
+    let lowered = tree.run(["check", "--json", "--qos", "background", "."]).succeeds();
+    assert_eq!(plain.summary()["files"], lowered.summary()["files"]);
+    assert_eq!(plain.summary()["workers"], lowered.summary()["workers"], "of one core type");
+    tree.corrupt("a");
+    tree.run(["check", "--qos", "background", "."]).ends(3);
+    let one = ["check", "--json", "--qos", "background", "--workers", "1", "b"];
+    assert_eq!(tree.run(one).succeeds().summary()["workers"], 1);
+    let hashed = tree.run_with(["hash", "--qos", "background", "-"], b"abc").succeeds();
+    assert!(hashed.stdout().starts_with("ba7816bf"), "{}", hashed.stdout());
+}
+
+#[test]
+fn a_background_run_that_is_interrupted_ends_in_good_order() {
+    let tree = Tree::new();
+    // It waits for a tool that never ends, in a session of its own where there are such.
+    let mut command = tree.command(["probe", "--qos", "background", "."]);
+    let tools = tree.path("tools");
+    std::fs::create_dir(&tools).unwrap();
+    let script = "#!/bin/sh\n: > \"$PROBE_READY\"\nexec /bin/sleep 30\n";
+    std::fs::write(tools.join("cp"), script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(tools.join("cp"), mode).unwrap();
+    let ready = tree.path("ready");
+    command.env("PATH", &tools).env("PROBE_READY", &ready);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !ready.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it waits for its tool");
+        std::thread::yield_now();
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn show_tells_the_machine_and_each_step_of_each_level() {
+    let tree = Tree::new();
+    let shown = tree.run(["qos", "show", "--json"]).succeeds();
+    let objects = shown.objects();
+    let machine = &objects[0]["machine"];
+    let known = ["types", "one_type", "virtual_machine", "not_told"];
+    assert!(known.contains(&machine["core_types"].as_str().unwrap()), "{machine}");
+    let levels: Vec<&Value> = objects.iter().filter(|object| !object["level"].is_null()).collect();
+    let told = levels.iter().map(|level| {
+        let text = |name: &str| level[name].as_str().unwrap();
+        (text("level"), level["number"].to_string(), text("pace"))
+    });
+    let expected = LEVELS.map(|(name, number, pace)| (name, number.to_owned(), pace));
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    for level in &levels {
+        let steps = level["steps"].as_array().unwrap();
+        assert_eq!(steps.is_empty(), level["level"] == "default");
+        for step in steps {
+            assert_eq!(step["done"] == false, step["error"].is_string(), "{step}");
+        }
+    }
+    // Trying sticks to nothing: this thread and the default level's are what they were.
+    assert_eq!(machine["thread"], levels[2]["thread"]);
+    assert_eq!(objects.last().unwrap()["summary"]["levels"], 5);
+    let page = tree.run(["qos", "show", "17"]).succeeds();
+    assert!(page.stdout().contains("\nutility (17, --pace walk): "), "{}", page.stdout());
+    assert!(!page.stdout().contains("background ("), "{}", page.stdout());
+}
+
+#[test]
+fn run_becomes_the_command() {
+    let tree = Tree::new();
+    let run = |arguments: &[&str]| tree.run(["qos", "run"].iter().chain(arguments));
+    run(&["background", "--", "sh", "-c", "exit 7"]).ends(7);
+    run(&["9", "--session", "--", "sh", "-c", "exit 7"]).ends(7);
+    let said = run(&["background", "--session", "--", "sh", "-c", "kill -TERM $$"]);
+    assert_eq!(said.status, 128 + 15);
+    run(&["background", "--", "./gone"]).ends(127);
+    run(&["background", "--", "."]).ends(126);
+    run(&["background"]).ends(2);
+    let said = run(&["default", "--", "printf", "%s", "-v --json"]).succeeds();
+    assert_eq!((said.stdout(), said.stderr()), ("-v --json", ""));
+    // It is the command itself, and not a parent of it.
+    let mut command = tree.command(["qos", "run", "background", "--", "sh", "-c", "kill -TERM $$"]);
+    let ended = command.stderr(Stdio::null()).status().unwrap();
+    assert_eq!(ended.signal(), Some(15));
+}
+
+#[test]
+fn a_command_has_the_level_that_it_was_run_at() {
+    let tree = Tree::new();
+    if !std::path::Path::new("/proc/self/stat").exists() {
+        println!("skipped: this system has no /proc");
+        return;
+    }
+    for (level, nice, class) in [("background", 19, 5), ("utility", 10, 3)] {
+        let said = tree.run(["qos", "run", level, "--", "cat", "/proc/self/stat"]).succeeds();
+        assert_eq!(nice_and_class(said.stdout()), (nice, class), "{level}");
+    }
+}
+
+/// A process that waits for its stdin to end.
+fn waiting() -> Child {
+    let mut child =
+        Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"here\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "here\n");
+    child
+}
+
+fn set(tree: &Tree, level: &str, pid: u32) -> Outcome {
+    let pid = pid.to_string();
+    let mut command = tree.command(["qos", "set", level, "--pid", pid.as_str()]);
+    Outcome::of(command.env("XDG_STATE_HOME", tree.path("state")))
+}
+
+#[test]
+fn a_process_is_lowered_and_never_raised() {
+    let tree = Tree::new();
+    let mut child = waiting();
+    let pid = child.id();
+    let refused = set(&tree, "default", pid).ends(2);
+    assert!(refused.stderr().contains("nothing of process"), "{}", refused.stderr());
+    for level in ["user-initiated", "33"] {
+        let refused = set(&tree, level, pid).ends(2);
+        assert!(refused.stderr().contains("only lowered here"), "{}", refused.stderr());
+    }
+    let lowered = set(&tree, "background", pid).succeeds();
+    assert!(lowered.stdout().contains(": done"), "{}", lowered.stdout());
+    let again = set(&tree, "background", pid).succeeds();
+    assert!(again.stdout().contains("nothing had to change"), "{}", again.stdout());
+    let refused = set(&tree, "utility", pid).ends(2);
+    assert!(refused.stderr().contains("utility is above that"), "{}", refused.stderr());
+    assert!(tree.path(format!("state/steadfast/qos/{pid}")).exists());
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    let gone = set(&tree, "background", pid).ends(2);
+    assert!(gone.stderr().contains("there is no process"), "{}", gone.stderr());
+    // What was kept of it has gone with it.
+    assert!(!tree.path(format!("state/steadfast/qos/{pid}")).exists());
+}
+
+#[test]
+fn what_was_lowered_is_taken_back() {
+    let stat = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    let tree = Tree::new();
+    let mut child = waiting();
+    let pid = child.id();
+    let before = stat(pid).map(|stat| nice_and_class(&stat)).ok();
+    set(&tree, "utility", pid);
+    set(&tree, "background", pid);
+    let state = tree.path(format!("state/steadfast/qos/{pid}"));
+    assert!(state.exists());
+    let back = set(&tree, "default", pid);
+    // Without privileges Linux refuses, which is told, and what was changed is kept.
+    let refused = back.stdout().contains("refused");
+    assert_eq!((back.status, state.exists()), if refused { (2, true) } else { (0, false) });
+    if !refused {
+        assert_eq!(stat(pid).map(|stat| nice_and_class(&stat)).ok(), before);
+        set(&tree, "default", pid).ends(2);
+    }
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_state_that_cannot_be_kept_changes_nothing() {
+    let tree = Tree::new().file("state/steadfast", b"no folder");
+    let mut child = waiting();
+    let refused = set(&tree, "background", child.id()).ends(2);
+    assert!(refused.stderr().contains("state/steadfast"), "{}", refused.stderr());
+    std::fs::remove_file(tree.path("state/steadfast")).unwrap();
+    // Nothing was remembered, and there is all of it to lower.
+    let lowered = set(&tree, "background", child.id()).succeeds();
+    assert!(lowered.stdout().contains(": done"), "{}", lowered.stdout());
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}

@@ -1,0 +1,423 @@
+//! ASN.1 as signatures have it: basic encoding rules, of which the distinguished ones are a part.
+//!
+//! In: bytes that anyone may have written. Out: elements that borrow from them, and the few values
+//! certificates and signatures are made of. Must not know: what any of it means.
+//!
+//! Apple's signatures open with elements of indefinite length; certificates and attributes inside
+//! are distinguished. What is signed is compared as the bytes it came in, so nothing is gained by
+//! refusing a length that could have been shorter. Tags above 30 occur nowhere and are refused.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Universal types, with the bit that says that an element is made of elements.
+pub(crate) const BOOLEAN: u8 = 0x01;
+pub(crate) const INTEGER: u8 = 0x02;
+pub(crate) const BIT_STRING: u8 = 0x03;
+pub(crate) const OCTET_STRING: u8 = 0x04;
+pub(crate) const OBJECT_IDENTIFIER: u8 = 0x06;
+pub(crate) const UTF8_STRING: u8 = 0x0c;
+pub(crate) const UTC_TIME: u8 = 0x17;
+pub(crate) const GENERALIZED_TIME: u8 = 0x18;
+pub(crate) const BMP_STRING: u8 = 0x1e;
+pub(crate) const SEQUENCE: u8 = 0x30;
+pub(crate) const SET: u8 = 0x31;
+
+const CONSTRUCTED: u8 = 0x20;
+
+/// How deep elements of indefinite length, or pieces of strings, may lie in each other.
+const DEPTH_MAX: u32 = 16;
+
+/// Returns the tag of a context-specific element that holds elements.
+pub(crate) const fn context(number: u8) -> u8 {
+    0x80 | CONSTRUCTED | number
+}
+
+/// Returns the tag of a context-specific element that holds a value.
+pub(crate) const fn context_primitive(number: u8) -> u8 {
+    0x80 | number
+}
+
+/// Why bytes are not what they should be. A lower-case fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed(pub(crate) &'static str);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// One element: its tag, what it holds, and all of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Element<'a> {
+    pub(crate) tag: u8,
+    /// Without the two zero bytes that end an indefinite length.
+    pub(crate) content: &'a [u8],
+    /// With header, and with the end if there is one.
+    pub(crate) whole: &'a [u8],
+}
+
+/// Elements one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { rest: bytes }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Takes the next element, whatever it is.
+    pub(crate) fn any(&mut self) -> Result<Element<'a>, Malformed> {
+        let element = parse(self.rest, 0)?;
+        self.rest = &self.rest[element.whole.len()..];
+        Ok(element)
+    }
+
+    /// Takes the next element, which must have this tag.
+    pub(crate) fn expect(&mut self, tag: u8) -> Result<Element<'a>, Malformed> {
+        match self.optional(tag)? {
+            Some(element) => Ok(element),
+            None if self.is_empty() => Err(Malformed("an element is missing")),
+            None => Err(Malformed("an element has another type than it must")),
+        }
+    }
+
+    /// Takes the next element if it has this tag.
+    ///
+    /// A string that may be cut in pieces has two tags; either is found by the one without pieces.
+    pub(crate) fn optional(&mut self, tag: u8) -> Result<Option<Element<'a>>, Malformed> {
+        match self.rest.first() {
+            Some(&first) if first == tag => self.any().map(Some),
+            Some(&first) if tag == OCTET_STRING && first == OCTET_STRING | CONSTRUCTED => {
+                self.any().map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl<'a> Element<'a> {
+    /// Returns the elements inside.
+    pub(crate) fn children(&self) -> Reader<'a> {
+        Reader::new(self.content)
+    }
+
+    /// Returns the bytes of a string, put together if it came in pieces.
+    pub(crate) fn octets(&self) -> Result<Cow<'a, [u8]>, Malformed> {
+        if self.tag & CONSTRUCTED == 0 {
+            return Ok(Cow::Borrowed(self.content));
+        }
+        let mut whole = Vec::new();
+        join(self, &mut whole, 0)?;
+        Ok(Cow::Owned(whole))
+    }
+
+    /// Returns a string of whole bytes that came as bits.
+    pub(crate) fn bits(&self) -> Result<&'a [u8], Malformed> {
+        match self.content.split_first() {
+            Some((0, bytes)) => Ok(bytes),
+            _ => Err(Malformed("a bit string is not made of whole bytes")),
+        }
+    }
+
+    /// Returns the magnitude of a number that is not negative, without leading zeros.
+    pub(crate) fn magnitude(&self) -> Result<&'a [u8], Malformed> {
+        match self.content.first() {
+            None => Err(Malformed("a number has no bytes")),
+            Some(first) if first & 0x80 != 0 => Err(Malformed("a number is negative")),
+            Some(_) => {
+                let zeros = self.content.iter().take_while(|&&byte| byte == 0).count();
+                Ok(&self.content[zeros..])
+            }
+        }
+    }
+
+    /// Returns a number that fits 64 bits.
+    pub(crate) fn number(&self) -> Result<u64, Malformed> {
+        let bytes = self.magnitude()?;
+        if bytes.len() > 8 {
+            return Err(Malformed("a number is larger than 64 bits"));
+        }
+        Ok(bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    /// Returns an object identifier in its dotted form.
+    pub(crate) fn oid(&self) -> Result<String, Malformed> {
+        dotted(self.content).ok_or(Malformed("an object identifier is cut short or too large"))
+    }
+
+    /// Returns text, with what is not text replaced.
+    pub(crate) fn text(&self) -> String {
+        if self.tag == BMP_STRING {
+            let pairs = self.content.chunks_exact(2);
+            let units: Vec<u16> =
+                pairs.map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+            return String::from_utf16_lossy(&units);
+        }
+        String::from_utf8_lossy(self.content).into_owned()
+    }
+
+    /// Returns a time in seconds since 1970, whichever of the two forms it has.
+    pub(crate) fn time(&self) -> Result<i64, Malformed> {
+        let text = std::str::from_utf8(self.content).ok();
+        let seconds = match (self.tag, text) {
+            (UTC_TIME, Some(text)) => utc_time(text),
+            (GENERALIZED_TIME, Some(text)) => generalized_time(text),
+            _ => None,
+        };
+        seconds.ok_or(Malformed("a time cannot be read"))
+    }
+}
+
+/// Splits the first element off.
+fn parse(bytes: &[u8], depth: u32) -> Result<Element<'_>, Malformed> {
+    let cut_short = Malformed("an element is cut short");
+    let &tag = bytes.first().ok_or(cut_short)?;
+    if tag & 0x1f == 0x1f {
+        return Err(Malformed("a tag is larger than any that signatures use"));
+    }
+    let &first = bytes.get(1).ok_or(cut_short)?;
+    if first == 0x80 {
+        return parse_indefinite(bytes, tag, depth);
+    }
+    let (header_len, content_len) = if first < 0x80 {
+        (2, usize::from(first))
+    } else {
+        let count = usize::from(first & 0x7f);
+        if count > 4 {
+            return Err(Malformed("a length has more than four bytes"));
+        }
+        let length = bytes.get(2..2 + count).ok_or(cut_short)?;
+        (2 + count, length.iter().fold(0_usize, |len, &byte| len << 8 | usize::from(byte)))
+    };
+    let end = header_len.checked_add(content_len).ok_or(cut_short)?;
+    let whole = bytes.get(..end).ok_or(cut_short)?;
+    Ok(Element { tag, content: &whole[header_len..], whole })
+}
+
+/// Finds the end of an element that does not say its length.
+fn parse_indefinite(bytes: &[u8], tag: u8, depth: u32) -> Result<Element<'_>, Malformed> {
+    if tag & CONSTRUCTED == 0 {
+        return Err(Malformed("a plain value has no length"));
+    }
+    if depth >= DEPTH_MAX {
+        return Err(Malformed("elements lie too deep in each other"));
+    }
+    let mut end = 2;
+    loop {
+        let rest = &bytes[end..];
+        if rest.starts_with(&[0, 0]) {
+            let whole = &bytes[..end + 2];
+            return Ok(Element { tag, content: &bytes[2..end], whole });
+        }
+        end += parse(rest, depth + 1)?.whole.len();
+    }
+}
+
+/// Appends the pieces of a string.
+fn join(element: &Element<'_>, whole: &mut Vec<u8>, depth: u32) -> Result<(), Malformed> {
+    if depth >= DEPTH_MAX {
+        return Err(Malformed("pieces of a string lie too deep in each other"));
+    }
+    let mut pieces = element.children();
+    while let Some(piece) = pieces.optional(OCTET_STRING)? {
+        if piece.tag & CONSTRUCTED == 0 {
+            whole.extend_from_slice(piece.content);
+        } else {
+            join(&piece, whole, depth + 1)?;
+        }
+    }
+    match pieces.is_empty() {
+        true => Ok(()),
+        false => Err(Malformed("a string has a piece that is no string")),
+    }
+}
+
+/// Returns the dotted form of an object identifier's bytes; nothing if they are not one.
+pub(crate) fn dotted(bytes: &[u8]) -> Option<String> {
+    // Of a certificate's, the longest known has 13 bytes; text must not outgrow its bytes by much.
+    if bytes.is_empty() || bytes.len() > 64 {
+        return None;
+    }
+    let mut text = String::new();
+    let mut arc: u64 = 0;
+    for &byte in bytes {
+        if arc >> 57 != 0 {
+            return None;
+        }
+        arc = arc << 7 | u64::from(byte & 0x7f);
+        if byte & 0x80 != 0 {
+            continue;
+        }
+        if text.is_empty() {
+            let first = (arc / 40).min(2);
+            text = format!("{first}.{}", arc - first * 40);
+        } else {
+            text.push('.');
+            text.push_str(&arc.to_string());
+        }
+        arc = 0;
+    }
+    // A last byte that announces another is an identifier cut short.
+    (bytes[bytes.len() - 1] & 0x80 == 0).then_some(text)
+}
+
+/// Returns the bytes of an object identifier written with dots; nothing if it is not one.
+pub(crate) fn undotted(text: &str) -> Option<Vec<u8>> {
+    let arcs: Vec<u64> = text.split('.').map(|arc| arc.parse().ok()).collect::<Option<_>>()?;
+    let (&first, rest) = arcs.split_first()?;
+    let (&second, rest) = rest.split_first()?;
+    if first > 2 || (first < 2 && second >= 40) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    for arc in std::iter::once((first * 40).checked_add(second)?).chain(rest.iter().copied()) {
+        let groups = (64 - arc.leading_zeros()).div_ceil(7).max(1);
+        for group in (0..groups).rev() {
+            let more = if group > 0 { 0x80 } else { 0 };
+            bytes.push((arc >> (group * 7)) as u8 & 0x7f | more);
+        }
+    }
+    Some(bytes)
+}
+
+/// Reads `YYMMDDhhmm[ss]` with a zone; years from 50 on are of the last century.
+fn utc_time(text: &str) -> Option<i64> {
+    let year: i64 = digits(text, 0, 2)?;
+    let year = if year >= 50 { 1900 + year } else { 2000 + year };
+    time_of_day(year, text.get(2..)?)
+}
+
+/// Reads `YYYYMMDDhhmm[ss[.f]]` with a zone.
+pub(crate) fn generalized_time(text: &str) -> Option<i64> {
+    time_of_day(digits(text, 0, 4)?, text.get(4..)?)
+}
+
+/// Reads what follows the year.
+fn time_of_day(year: i64, text: &str) -> Option<i64> {
+    let (month, day) = (digits(text, 0, 2)?, digits(text, 2, 2)?);
+    let (hour, minute) = (digits(text, 4, 2)?, digits(text, 6, 2)?);
+    let mut rest = text.get(8..)?;
+    let mut second = 0;
+    if rest.starts_with(|first: char| first.is_ascii_digit()) {
+        second = digits(rest, 0, 2)?;
+        rest = rest.get(2..)?;
+        // Fractions of a second decide nothing here.
+        if let Some(fraction) = rest.strip_prefix(['.', ',']) {
+            rest = fraction.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        }
+    }
+    let zone = match rest.as_bytes().first()? {
+        b'Z' if rest.len() == 1 => 0,
+        sign @ (b'+' | b'-') if rest.len() == 5 => {
+            let minutes = digits(rest, 1, 2)? * 60 + digits(rest, 3, 2)?;
+            if *sign == b'+' { minutes * 60 } else { -minutes * 60 }
+        }
+        _ => return None,
+    };
+    let in_range = (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60;
+    in_range.then(|| days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zone)
+}
+
+/// Returns so many decimal digits as a number.
+fn digits(text: &str, start: usize, count: usize) -> Option<i64> {
+    let digits = text.get(start..start + count)?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+/// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
+///
+/// Counted in years that begin in March, so that a leap day is the last of its year.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year
+        - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indefinite_lengths_end_where_their_zeros_are() {
+        let bytes = [0x30, 0x80, 0x30, 0x80, 0x02, 0x01, 0x07, 0, 0, 0x04, 0x00, 0, 0, 0xff];
+        let element = Reader::new(&bytes).any().expect("an element");
+        assert_eq!(element.whole.len(), bytes.len() - 1);
+        let mut children = element.children();
+        let inner = children.expect(SEQUENCE).expect("the inner one");
+        assert_eq!(inner.children().expect(INTEGER).expect("a number").number(), Ok(7));
+        assert!(children.expect(OCTET_STRING).expect("a string").content.is_empty());
+        assert!(children.is_empty());
+    }
+
+    #[test]
+    fn strings_in_pieces_come_back_whole() {
+        let bytes = [0x24, 0x80, 0x04, 2, b'a', b'b', 0x24, 3, 0x04, 1, b'c', 0, 0];
+        let element = Reader::new(&bytes).expect(OCTET_STRING).expect("a string");
+        assert_eq!(&*element.octets().expect("whole"), b"abc");
+        let wrong = [0x24, 3, 0x02, 1, 0];
+        let element = Reader::new(&wrong).expect(OCTET_STRING).expect("a string");
+        assert!(element.octets().is_err());
+    }
+
+    #[test]
+    fn what_is_cut_short_is_refused_at_every_length() {
+        let bytes = [0x30, 0x80, 0x30, 0x81, 3, 0x02, 1, 7, 0, 0];
+        for length in 0..bytes.len() {
+            assert!(Reader::new(&bytes[..length]).any().is_err(), "length {length}");
+        }
+        assert!(Reader::new(&bytes).any().is_ok());
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let bytes = [0x30, 0x80].repeat(100_000);
+        let fault = Reader::new(&bytes).any().expect_err("too deep");
+        assert_eq!(fault.to_string(), "elements lie too deep in each other");
+        assert!(Reader::new(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0]).any().is_err());
+        assert!(Reader::new(&[0x04, 0x80, 0, 0]).any().is_err());
+    }
+
+    #[test]
+    fn object_identifiers_go_both_ways() {
+        for text in ["1.2.840.113635.100.6.1.13", "2.5.4.3", "2.999.1", "0.0", "1.39.0.128"] {
+            let bytes = undotted(text).expect("bytes");
+            assert_eq!(dotted(&bytes).as_deref(), Some(text));
+        }
+        let known = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x63, 0x64, 0x06, 0x01, 0x0d];
+        assert_eq!(undotted("1.2.840.113635.100.6.1.13").as_deref(), Some(&known[..]));
+        assert_eq!(dotted(&[]), None);
+        assert_eq!(dotted(&[0x2a, 0x86]), None);
+        assert_eq!(dotted(&[0xff; 12]), None);
+        for text in ["", "1", "1.40.1", "3.1", "1.2.", "1.x"] {
+            assert_eq!(undotted(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_seconds() {
+        let utc = |text: &str| utc_time(text);
+        assert_eq!(utc("700101000000Z"), Some(0));
+        assert_eq!(utc("240229235959Z"), Some(1_709_251_199));
+        assert_eq!(utc("491231235959Z"), Some(2_524_607_999));
+        assert_eq!(utc("500101000000Z"), Some(-631_152_000));
+        assert_eq!(utc("2402292359+0100"), Some(1_709_247_540));
+        assert_eq!(generalized_time("20350209214036Z"), Some(2_054_670_036));
+        assert_eq!(generalized_time("20260915101112.5Z"), Some(1_789_467_072));
+        for wrong in ["", "240229235959", "241329235959Z", "24022923595Z", "240229235959Zx"] {
+            assert_eq!(utc(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A bundle: an application, a framework, a plug-in; its parts, its seal, what became of them.
+//!
+//! In: a tree of names. Out: layout, main executable, the state of every resource, and the code
+//! within that has a signature of its own. Must not know: who signed, how it is printed. What binds
+//! `Info.plist` and the seal to the executable is handed on as [`Surroundings`].
+
+mod components;
+mod flattened;
+mod layout;
+mod pattern;
+mod price;
+mod resources;
+mod root;
+mod rules;
+mod seal;
+mod tree;
+
+use std::num::NonZeroUsize;
+
+pub use layout::{Layout, Shape};
+pub use resources::{NestedItem, Resources};
+pub use rules::{Decision, Rule, Rules};
+pub use seal::{Seal, SealVersion, SealedEntry, SealedForm};
+pub use tree::{EntryKind, Folder, Tree};
+pub(crate) use tree::{Subtree, joined};
+
+use crate::apple::AppleError;
+use crate::binary::Binary;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, FindingKind};
+use crate::hash::HashType;
+use crate::pages::Surroundings;
+use crate::signature::Signature;
+use crate::source::ReadAt;
+use crate::superblob::Slot;
+
+use layout::{is, read_small};
+
+/// The longest seal that is read: a million files.
+const SEAL_LEN_MAX: u64 = 256 << 20;
+
+/// One bundle, opened.
+pub struct Bundle<'a> {
+    tree: &'a dyn Tree,
+    /// Where its parts are.
+    pub layout: Layout,
+    /// The main executable.
+    pub main: Main,
+    executable: Box<dyn ReadAt + Send>,
+    seal_bytes: Option<Vec<u8>>,
+    /// The seal, or what is wrong with it; `None` if there is none.
+    pub seal: Option<Result<Seal, String>>,
+}
+
+/// What the main executable of a bundle is.
+#[derive(Debug)]
+pub enum Main {
+    /// Mach-O, which carries its signature itself.
+    Binary(Binary),
+    /// Something else, such as a script; its signature lies in files beside the seal, if it has
+    /// one.
+    Other(Option<Box<Signature>>),
+}
+
+impl<'a> Bundle<'a> {
+    /// Opens the bundle at the root of a tree. `name` is what the bundle is called.
+    ///
+    /// # Errors
+    /// `NotCode` if it is no bundle; `System` if it cannot be read.
+    pub fn read(tree: &'a dyn Tree, name: &[u8]) -> Result<Bundle<'a>, Error> {
+        let layout = Layout::find(tree, name)?;
+        let executable = tree.open(&layout.executable).map_err(|error| {
+            let executable = String::from_utf8_lossy(&layout.executable);
+            Error::system(&format!("open `{executable}`"), error)
+        })?;
+        let path = layout.beneath(b"_CodeSignature/CodeResources");
+        let seal_bytes = match is(tree, &path, EntryKind::File)? {
+            true => Some(read_small(tree, &path, SEAL_LEN_MAX)?),
+            false => None,
+        };
+        let main = match Binary::read(&*executable) {
+            Ok(binary) => Main::Binary(binary),
+            Err(error) if error.kind() == ErrorKind::NotCode => {
+                let signature = components::signature(tree, &layout, executable.len_bytes())?;
+                Main::Other(signature.map(Box::new))
+            }
+            Err(error) => return Err(error),
+        };
+        let mut seal = seal_bytes.as_deref().map(Seal::parse);
+        if let (Some(Ok(seal)), Some(executable)) = (&mut seal, layout.executable_in_base()) {
+            seal.rules.exclude_executable(executable);
+        }
+        Ok(Bundle { tree, layout, main, executable, seal_bytes, seal })
+    }
+
+    /// Returns the tree that the bundle is in.
+    pub fn tree(&self) -> &'a dyn Tree {
+        self.tree
+    }
+
+    /// Returns the bytes of the main executable.
+    pub fn executable(&self) -> &dyn ReadAt {
+        &*self.executable
+    }
+
+    /// Returns what the signature of the main executable binds besides the executable.
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            in_bundle: true,
+            info_plist: self.layout.info_bytes.as_deref(),
+            resources: self.seal_bytes.as_deref(),
+            container: None,
+        }
+    }
+
+    /// Returns the signatures of the main executable, one for each slice that has one.
+    pub fn signatures(&self) -> Vec<&Signature> {
+        match &self.main {
+            Main::Binary(binary) => {
+                binary.slices.iter().filter_map(|slice| slice.signature.as_ref()).collect()
+            }
+            Main::Other(signature) => signature.as_deref().into_iter().collect(),
+        }
+    }
+
+    /// Compares the resources with their seal.
+    ///
+    /// A bundle whose executable is not signed seals nothing: that is for the verdict on the
+    /// executable to say.
+    pub fn check_resources(&self, strict: bool, workers: NonZeroUsize) -> Resources {
+        let signatures = self.signatures();
+        let mut found = Resources::default();
+        if signatures.is_empty() {
+            return found;
+        }
+        let binds = |signature: &&Signature| {
+            let mut directories = signature.directories().iter();
+            directories.any(|directory| directory.special_digest(Slot::RESOURCES).is_some())
+        };
+        let bound = signatures.iter().all(binds);
+        match &self.seal {
+            Some(Ok(seal)) => {
+                let check = resources::Check {
+                    tree: self.tree,
+                    base: &self.layout.base,
+                    seal,
+                    hashes: &hash_types(&signatures),
+                    strict,
+                    workers: workers.get(),
+                };
+                found = check.run();
+                if !bound {
+                    let text =
+                        "there is a seal of resources, and a signature that does not bind it";
+                    found.findings.push(self.of_seal(FindingKind::ResourcesNotFound, text));
+                }
+                found.findings.extend(root::weaknesses(seal, strict));
+            }
+            Some(Err(reason)) => {
+                let text = format!("the seal of resources cannot be understood: {reason}");
+                let finding = self.of_seal(FindingKind::ResourcesMalformed, &text);
+                found.findings.push(finding.apple(AppleError::ResourcesInvalid));
+            }
+            None => {
+                let text = match bound {
+                    true => "the seal of resources is gone",
+                    false => "signed without a seal of resources",
+                };
+                found.findings.push(self.of_seal(FindingKind::ResourcesNotFound, text));
+            }
+        }
+        found.findings.extend(root::unsealed(self.tree, &self.layout, strict));
+        found
+    }
+
+    fn of_seal(&self, kind: FindingKind, text: &str) -> Finding {
+        let path = self.layout.beneath(b"_CodeSignature/CodeResources");
+        Finding::failure(kind, AppleError::ResourcesNotFound, text)
+            .at(|place| place.path = Some(path))
+    }
+}
+
+/// The hash types of all directories, each once.
+fn hash_types(signatures: &[&Signature]) -> Vec<HashType> {
+    let mut hashes: Vec<HashType> = Vec::new();
+    for directory in signatures.iter().flat_map(|signature| signature.directories()) {
+        if !hashes.contains(&directory.hash_type()) {
+            hashes.push(directory.hash_type());
+        }
+    }
+    hashes
+}

@@ -1,0 +1,234 @@
+//! Where the parts of a bundle are: resource base, information, seal, main executable.
+//!
+//! In: a tree whose root is the bundle. Out: names relative to that root. Symlinks are followed in
+//! one place only, `Versions/Current`, and by one component. Must not know: signatures.
+
+use crate::AppleError;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, FindingKind};
+use crate::plist::Value;
+use crate::source::read_range;
+
+use super::tree::{EntryKind, Tree, joined};
+
+/// The longest information property list that is read.
+const INFO_LEN_MAX: u64 = 16 << 20;
+
+/// How a bundle is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// With a folder `Contents`, as applications of macOS.
+    Contents,
+    /// With a folder `Versions`, as frameworks of macOS.
+    Versions,
+    /// Everything at the root, as on iOS.
+    Shallow,
+}
+
+impl Shape {
+    /// Returns the name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Contents => "contents",
+            Shape::Versions => "versions",
+            Shape::Shallow => "shallow",
+        }
+    }
+}
+
+/// Where the parts of a bundle are, relative to its root.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// How it is laid out.
+    pub shape: Shape,
+    /// What the names in the seal are relative to; empty for the root.
+    pub base: Vec<u8>,
+    /// The information property list, if there is one.
+    pub info_plist: Option<Vec<u8>>,
+    /// Its bytes, as the signature seals them.
+    pub info_bytes: Option<Vec<u8>>,
+    /// The main executable.
+    pub executable: Vec<u8>,
+    /// What is wrong with the layout.
+    pub findings: Vec<Finding>,
+}
+
+impl Layout {
+    /// Finds the parts. `name` is what the bundle is called, by which its executable is called if
+    /// nothing else is said.
+    ///
+    /// # Errors
+    /// `NotCode` if it is no bundle; `System` if it cannot be read.
+    pub fn find(tree: &dyn Tree, name: &[u8]) -> Result<Layout, Error> {
+        let mut findings = Vec::new();
+        let (shape, base) = shape(tree, &mut findings)?;
+        let candidates = match shape {
+            Shape::Versions => [&b"Resources/Info.plist"[..], b"Info.plist"],
+            _ => [&b"Info.plist"[..], b"Resources/Info.plist"],
+        };
+        let mut info_plist = None;
+        for candidate in candidates {
+            let path = joined(&base, candidate);
+            if info_plist.is_none() && is(tree, &path, EntryKind::File)? {
+                info_plist = Some(path);
+            }
+        }
+        let info_bytes = match &info_plist {
+            Some(path) => Some(read_small(tree, path, INFO_LEN_MAX)?),
+            None => None,
+        };
+        let named = info_bytes.as_deref().and_then(|bytes| executable_name(bytes, &mut findings));
+        let named = named.unwrap_or_else(|| stem(name).to_vec());
+        let executable = executable(tree, shape, &base, &named)?;
+        Ok(Layout { shape, base, info_plist, info_bytes, executable, findings })
+    }
+
+    /// Returns the name of a part that lies beneath the base.
+    pub fn beneath(&self, name: &[u8]) -> Vec<u8> {
+        joined(&self.base, name)
+    }
+
+    /// Returns the main executable relative to the base, if it lies beneath it.
+    pub fn executable_in_base(&self) -> Option<&[u8]> {
+        match self.base.is_empty() {
+            true => Some(&self.executable),
+            false => self.executable.strip_prefix(&*self.base)?.strip_prefix(b"/"),
+        }
+    }
+}
+
+/// Whether there is such a thing under a name.
+pub(crate) fn is(tree: &dyn Tree, path: &[u8], kind: EntryKind) -> Result<bool, Error> {
+    let found = tree.kind(path).map_err(|error| Error::system(&looking_at(path), error))?;
+    Ok(found == Some(kind))
+}
+
+fn looking_at(path: &[u8]) -> String {
+    format!("look at `{}`", String::from_utf8_lossy(path))
+}
+
+/// Reads a file that must not be longer than any of its kind is.
+pub(crate) fn read_small(tree: &dyn Tree, path: &[u8], len_max: u64) -> Result<Vec<u8>, Error> {
+    let doing = || format!("read `{}`", String::from_utf8_lossy(path));
+    let source = tree.open(path).map_err(|error| Error::system(&doing(), error))?;
+    let len_bytes = source.len_bytes();
+    if len_bytes > len_max {
+        let message = format!("`{}` has {len_bytes} bytes", String::from_utf8_lossy(path));
+        return Err(Error::new(ErrorKind::Unsupported, message));
+    }
+    read_range(&*source, 0, len_bytes).map_err(|error| Error::system(&doing(), error))
+}
+
+/// The shape and the base.
+fn shape(tree: &dyn Tree, findings: &mut Vec<Finding>) -> Result<(Shape, Vec<u8>), Error> {
+    let contents = is(tree, b"Contents", EntryKind::Folder)?;
+    if !is(tree, b"Versions", EntryKind::Folder)? {
+        return Ok(match contents {
+            true => (Shape::Contents, b"Contents".to_vec()),
+            false => (Shape::Shallow, Vec::new()),
+        });
+    }
+    if contents {
+        let text = "`Contents` and `Versions` side by side: an application or a framework?";
+        let error = AppleError::AmbiguousBundleFormat;
+        findings.push(Finding::failure(FindingKind::Malformed, error, text));
+        return Ok((Shape::Contents, b"Contents".to_vec()));
+    }
+    let current = b"Versions/Current";
+    let kind = tree.kind(current).map_err(|error| Error::system(&looking_at(current), error))?;
+    let version = match kind {
+        Some(EntryKind::Symlink) => {
+            let target = tree.read_link(current);
+            let target = target.map_err(|error| Error::system(&looking_at(current), error))?;
+            single_name(target.strip_suffix(b"/").unwrap_or(&target)).map(<[u8]>::to_vec)
+        }
+        _ => only_version(tree)?,
+    };
+    let lacks = |text: &str| {
+        let error = AppleError::BadBundleFormat;
+        Finding::failure(FindingKind::Flattened, error, text)
+            .at(|place| place.path = Some(current.to_vec()))
+    };
+    match (version, kind) {
+        (Some(version), Some(EntryKind::Symlink)) => {
+            let base = joined(b"Versions", &version);
+            if !is(tree, &base, EntryKind::Folder)? {
+                return Err(Error::new(ErrorKind::NotCode, "its current version is not there"));
+            }
+            Ok((Shape::Versions, base))
+        }
+        (_, Some(EntryKind::Folder)) => {
+            findings.push(lacks("a folder where the symlink to the current version was"));
+            Ok((Shape::Versions, current.to_vec()))
+        }
+        (Some(version), _) => {
+            findings.push(lacks("the symlink to the current version is gone; there is only one"));
+            Ok((Shape::Versions, joined(b"Versions", &version)))
+        }
+        (None, _) => Err(Error::new(ErrorKind::NotCode, "which version is current is not said")),
+    }
+}
+
+/// The one version that there is, if there is one only.
+fn only_version(tree: &dyn Tree) -> Result<Option<Vec<u8>>, Error> {
+    let entries = tree.entries(b"Versions");
+    let entries = entries.map_err(|error| Error::system("list `Versions`", error))?;
+    let mut versions = entries.into_iter().filter(|(_, kind)| *kind == EntryKind::Folder);
+    let first = versions.next();
+    Ok(first.filter(|_| versions.next().is_none()).map(|(name, _)| name))
+}
+
+/// The executable that the information names.
+fn executable_name(bytes: &[u8], findings: &mut Vec<Finding>) -> Option<Vec<u8>> {
+    let mut wrong = |text: String| {
+        let error = AppleError::BadBundleFormat;
+        findings.push(Finding::failure(FindingKind::Malformed, error, text));
+        None
+    };
+    match Value::parse(bytes) {
+        Err(error) => wrong(format!("`Info.plist` cannot be understood: {error}")),
+        Ok(info) => {
+            let named = info.get("CFBundleExecutable")?.as_text()?;
+            match single_name(named.as_bytes()) {
+                Some(name) => Some(name.to_vec()),
+                None => wrong("`Info.plist` names an executable that is no file name".to_owned()),
+            }
+        }
+    }
+}
+
+/// A name, unless it has several components or leads elsewhere.
+fn single_name(name: &[u8]) -> Option<&[u8]> {
+    let fine = !name.is_empty() && name != b"." && name != b"..";
+    (fine && !name.iter().any(|byte| matches!(byte, b'/' | 0))).then_some(name)
+}
+
+/// A bundle's name without its extension.
+fn stem(name: &[u8]) -> &[u8] {
+    match name.iter().rposition(|byte| *byte == b'.') {
+        Some(at) if at > 0 => &name[..at],
+        _ => name,
+    }
+}
+
+fn executable(tree: &dyn Tree, shape: Shape, base: &[u8], name: &[u8]) -> Result<Vec<u8>, Error> {
+    let within = joined(base, &joined(b"MacOS", name));
+    let beside = joined(base, name);
+    let candidates = match shape {
+        Shape::Contents => [within, beside],
+        _ => [beside, within],
+    };
+    for candidate in candidates {
+        let kind = tree.kind(&candidate);
+        let kind = kind.map_err(|error| Error::system(&looking_at(&candidate), error))?;
+        match kind {
+            Some(EntryKind::File) => return Ok(candidate),
+            Some(EntryKind::Symlink) => {
+                let message = "its main executable is a symlink";
+                return Err(Error::new(ErrorKind::Unsupported, message));
+            }
+            _ => {}
+        }
+    }
+    Err(Error::new(ErrorKind::NotCode, "not a bundle: it has no main executable"))
+}

@@ -1,0 +1,356 @@
+//! The resources of a bundle against their seal: what was added, modified, lost.
+//!
+//! In: a tree, the base, the seal, the hash types of the signature. Out: findings, counts, and the
+//! nested code that was met. The walk decides by the rules which names count; the seal decides what
+//! each of them must be. Must not know: signatures, what becomes of nested code.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use steadfast_digest::AlgorithmHasher;
+
+use super::flattened::{is_copy_of_target, resolved};
+use super::rules::Decision;
+use super::seal::{Seal, SealVersion, SealedForm};
+use super::tree::{EntryKind, Tree, joined};
+use crate::apple::AppleError;
+use crate::finding::{Finding, FindingKind};
+use crate::hash::HashType;
+
+/// Bytes read at a time.
+const CHUNK_LEN: usize = 256 << 10;
+
+/// What became of the resources.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    /// What was found, in the order of the names.
+    pub findings: Vec<Finding>,
+    /// Files that were hashed.
+    pub files: u64,
+    /// Symlinks that were compared.
+    pub symlinks: u64,
+    /// Optional resources that are not there.
+    pub absent: u64,
+    /// Files that no seal covers, by its own rules.
+    pub omitted: u64,
+    /// Bytes that were hashed.
+    pub read_bytes: u64,
+    /// Code with a signature of its own.
+    pub nested: Vec<NestedItem>,
+}
+
+/// Code in a bundle that has a signature of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedItem {
+    /// Its name relative to the root of the bundle.
+    pub path: Vec<u8>,
+    /// What it must meet.
+    pub requirement: String,
+    /// Exactly which code was sealed.
+    pub cdhash: Option<Vec<u8>>,
+    /// Whether it is a folder.
+    pub folder: bool,
+}
+
+/// What a check of resources needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Check<'a> {
+    pub(crate) tree: &'a dyn Tree,
+    pub(crate) base: &'a [u8],
+    pub(crate) seal: &'a Seal,
+    /// Those of the code directories: each of them must have its digest.
+    pub(crate) hashes: &'a [HashType],
+    pub(crate) strict: bool,
+    pub(crate) workers: usize,
+}
+
+/// A file to be hashed, and what must come of it.
+struct Job<'a> {
+    path: Vec<u8>,
+    digests: Vec<(HashType, &'a [u8])>,
+}
+
+impl Check<'_> {
+    /// Compares everything that counts.
+    pub(crate) fn run(self) -> Resources {
+        let mut walk = Walk {
+            check: self,
+            found: Resources::default(),
+            jobs: Vec::new(),
+            unmet: self.seal.entries.keys().map(String::as_str).collect(),
+        };
+        walk.walk();
+        walk.missing();
+        let Walk { mut found, jobs, .. } = walk;
+        self.hash(&jobs, &mut found);
+        found.findings.sort_by(|one, other| one.place.path.cmp(&other.place.path));
+        found.nested.sort_by(|one, other| one.path.cmp(&other.path));
+        found
+    }
+
+    /// Hashes files, several at a time, and tells those that are not as sealed.
+    fn hash(self, jobs: &[Job<'_>], found: &mut Resources) {
+        let next = AtomicUsize::new(0);
+        let shared = Mutex::new(found);
+        let work = || {
+            let mut buffer = vec![0; CHUNK_LEN];
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let outcome = self.hash_one(job, &mut buffer);
+                let mut found = shared.lock().expect("no thread panics while it counts");
+                match outcome {
+                    Ok((matches, read_bytes)) => {
+                        found.files += 1;
+                        found.read_bytes += read_bytes;
+                        if !matches {
+                            let text = "not as it was sealed";
+                            found.findings.push(self.bad(
+                                FindingKind::ResourceModified,
+                                &job.path,
+                                text,
+                            ));
+                        }
+                    }
+                    Err(error) => {
+                        let text = format!("cannot be read: {error}");
+                        let kind = FindingKind::ResourceUnreadable;
+                        found.findings.push(self.bad(kind, &job.path, text));
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            // This thread is one of them.
+            for _ in 1..self.workers.min(jobs.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+
+    fn hash_one(self, job: &Job<'_>, buffer: &mut [u8]) -> io::Result<(bool, u64)> {
+        let source = self.tree.open(&joined(self.base, &job.path))?;
+        let hasher = |(hash, _): &(HashType, &[u8])| AlgorithmHasher::new(hash.algorithm());
+        let mut hashers: Vec<AlgorithmHasher> = job.digests.iter().map(hasher).collect();
+        let (mut offset, len_bytes) = (0, source.len_bytes());
+        while offset < len_bytes {
+            let len = usize::try_from(len_bytes - offset).unwrap_or(usize::MAX).min(buffer.len());
+            source.read_exact_at(&mut buffer[..len], offset)?;
+            hashers.iter_mut().for_each(|hasher| hasher.update(&buffer[..len]));
+            offset += len as u64;
+        }
+        let digests = hashers.into_iter().map(AlgorithmHasher::finalize);
+        let mut pairs = digests.zip(&job.digests);
+        let matches = pairs.all(|(computed, (hash, sealed))| {
+            computed.as_bytes().get(..hash.stored_len()) == Some(*sealed)
+        });
+        Ok((matches, len_bytes))
+    }
+
+    /// A finding about a name, which Apple's check reports as well.
+    fn bad(self, kind: FindingKind, path: &[u8], text: impl Into<String>) -> Finding {
+        let path = joined(self.base, path);
+        Finding::failure(kind, AppleError::BadResource, text).at(|place| place.path = Some(path))
+    }
+}
+
+struct Walk<'a> {
+    check: Check<'a>,
+    found: Resources,
+    jobs: Vec<Job<'a>>,
+    /// What was sealed and not met.
+    unmet: BTreeSet<&'a str>,
+}
+
+impl<'a> Walk<'a> {
+    /// Looks at every name beneath the base, without following a symlink.
+    fn walk(&mut self) {
+        let mut folders = vec![Vec::new()];
+        while let Some(folder) = folders.pop() {
+            let entries = match self.check.tree.entries(&joined(self.check.base, &folder)) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    let text = format!("cannot be listed: {error}");
+                    let kind = FindingKind::ResourceUnreadable;
+                    let finding = self.check.bad(kind, &folder, text);
+                    self.found.findings.push(finding.apple(AppleError::ResourceNotSupported));
+                    continue;
+                }
+            };
+            for (name, kind) in entries {
+                let path = joined(&folder, &name);
+                if self.name(&name, &path, kind) {
+                    folders.push(path);
+                }
+            }
+        }
+    }
+
+    /// Looks at one name; true if it is a folder to enter.
+    fn name(&mut self, name: &[u8], path: &[u8], kind: EntryKind) -> bool {
+        let decision = self.check.seal.rules.decide(path);
+        match kind {
+            EntryKind::Folder => {
+                if self.sealed(path).is_some_and(|form| matches!(form, SealedForm::Symlink(_))) {
+                    self.met(path, kind);
+                    return false;
+                }
+                match decision {
+                    Decision::Excluded => false,
+                    // A folder with an extension is one thing; others are just folders.
+                    Decision::Rule(rule) if rule.nested && name.contains(&b'.') => {
+                        self.met(path, kind);
+                        false
+                    }
+                    _ => true,
+                }
+            }
+            EntryKind::Other => {
+                let text = "neither a file nor a folder nor a symlink";
+                let mut finding = self.check.bad(FindingKind::ResourceUnreadable, path, text);
+                finding = finding.apple(AppleError::ResourceNotSupported);
+                if !self.check.strict {
+                    finding.severity = crate::Severity::Warning;
+                }
+                self.found.findings.push(finding);
+                false
+            }
+            EntryKind::File | EntryKind::Symlink => {
+                match decision {
+                    Decision::Rule(rule) if !rule.omit => self.met(path, kind),
+                    Decision::Excluded => {}
+                    _ => self.found.omitted += 1,
+                }
+                false
+            }
+        }
+    }
+
+    fn sealed(&self, path: &[u8]) -> Option<&'a SealedForm> {
+        let sealed = self.check.seal.entries.get(str::from_utf8(path).ok()?)?;
+        Some(&sealed.form)
+    }
+
+    /// Compares what counts with what was sealed.
+    fn met(&mut self, path: &[u8], kind: EntryKind) {
+        let seal = self.check.seal;
+        let found = str::from_utf8(path).ok().and_then(|path| seal.entries.get_key_value(path));
+        let Some((name, sealed)) = found else {
+            // The first form of seal knows no symlinks.
+            if seal.version == SealVersion::Two || kind != EntryKind::Symlink {
+                self.report(FindingKind::ResourceAdded, path, "not in the seal");
+            }
+            return;
+        };
+        self.unmet.remove(name.as_str());
+        match (&sealed.form, kind) {
+            (SealedForm::Nested { .. }, EntryKind::Symlink) => {
+                self.report(
+                    FindingKind::ResourceModified,
+                    path,
+                    "code was sealed; it is a symlink",
+                );
+            }
+            (SealedForm::Nested { requirement, cdhash }, _) => self.found.nested.push(NestedItem {
+                path: joined(self.check.base, path),
+                requirement: requirement.clone(),
+                cdhash: cdhash.clone(),
+                folder: kind == EntryKind::Folder,
+            }),
+            (SealedForm::Symlink(target), EntryKind::Symlink) => self.symlink(path, target),
+            (SealedForm::Symlink(target), _) => self.no_symlink(path, target, kind),
+            (SealedForm::File(_), EntryKind::File) => match sealed.digests_for(self.check.hashes) {
+                Some(digests) => self.jobs.push(Job { path: path.to_vec(), digests }),
+                None => {
+                    let text = "sealed without a digest of the signature's hash type";
+                    self.report(FindingKind::ResourceModified, path, text);
+                }
+            },
+            (SealedForm::File(_), EntryKind::Symlink) => {
+                self.report(
+                    FindingKind::ResourceModified,
+                    path,
+                    "a file was sealed; it is a symlink",
+                );
+            }
+            (SealedForm::File(_), _) => {
+                self.report(
+                    FindingKind::ResourceModified,
+                    path,
+                    "a file was sealed; it is a folder",
+                );
+            }
+        }
+    }
+
+    fn symlink(&mut self, path: &[u8], sealed: &str) {
+        self.found.symlinks += 1;
+        match self.check.tree.read_link(&joined(self.check.base, path)) {
+            Ok(target) if target == sealed.as_bytes() => {
+                if escapes(self.check.base, path, &target) {
+                    let text = format!("leads out of the bundle, to `{sealed}`");
+                    let mut finding = self.check.bad(FindingKind::SymlinkEscapes, path, text);
+                    finding = finding.apple(AppleError::InvalidSymlink);
+                    if !self.check.strict {
+                        finding.severity = crate::Severity::Note;
+                    }
+                    self.found.findings.push(finding);
+                }
+            }
+            Ok(target) => {
+                let target = String::from_utf8_lossy(&target);
+                let text = format!("leads to `{target}`; sealed was `{sealed}`");
+                self.report(FindingKind::ResourceModified, path, text);
+            }
+            Err(error) => {
+                let text = format!("cannot be read: {error}");
+                self.report(FindingKind::ResourceUnreadable, path, text);
+            }
+        }
+    }
+
+    /// A symlink was sealed, and there is something else: perhaps a copy of what it led to.
+    fn no_symlink(&mut self, path: &[u8], sealed: &str, kind: EntryKind) {
+        self.found.symlinks += 1;
+        let what = if kind == EntryKind::Folder { "folder" } else { "file" };
+        let base = self.check.base;
+        if is_copy_of_target(self.check.tree, base, path, sealed.as_bytes()) {
+            let text =
+                format!("a {what}, the copy of what the sealed symlink to `{sealed}` led to");
+            self.report(FindingKind::Flattened, path, text);
+        } else {
+            let text = format!("a symlink to `{sealed}` was sealed; it is a {what}");
+            self.report(FindingKind::ResourceModified, path, text);
+        }
+    }
+
+    /// Tells what was sealed and is gone.
+    fn missing(&mut self) {
+        for name in std::mem::take(&mut self.unmet) {
+            if self.check.seal.entries[name].optional {
+                self.found.absent += 1;
+                continue;
+            }
+            let path = joined(self.check.base, name.as_bytes());
+            let text = match self.check.tree.kind(&path) {
+                Ok(Some(_)) => "sealed, and left out by the seal's own rules",
+                _ => "sealed, and not there",
+            };
+            self.report(FindingKind::ResourceMissing, name.as_bytes(), text);
+        }
+    }
+
+    fn report(&mut self, kind: FindingKind, path: &[u8], text: impl Into<String>) {
+        self.found.findings.push(self.check.bad(kind, path, text));
+    }
+}
+
+/// Whether a symlink leads to a place that strict checking does not allow: out of the bundle, or
+/// to an absolute place that is not the system's.
+fn escapes(base: &[u8], path: &[u8], target: &[u8]) -> bool {
+    match target.starts_with(b"/") {
+        true => !target.starts_with(b"/System/") && !target.starts_with(b"/Library/"),
+        false => resolved(base, path, target).is_none(),
+    }
+}

@@ -1,0 +1,101 @@
+//! What strict checking has against a bundle: contents beside the sealed part, and weak seals.
+//!
+//! In: a tree, its layout, its seal. Out: findings of the policy. Without strict checking they are
+//! notes: true, and no reason to refuse. Must not know: resources.
+
+use super::layout::{Layout, Shape};
+use super::seal::{Seal, SealVersion};
+use super::tree::{EntryKind, Tree, joined};
+use crate::apple::AppleError;
+use crate::finding::{Finding, FindingKind, Severity};
+
+/// What may stand beside `Contents`.
+const BESIDE_CONTENTS: [&[u8]; 4] =
+    [b".LSOverride", b".DS_Store", b"Icon\r", b".SoftwareDepot.tracking"];
+
+/// What may be in `_CodeSignature`.
+const IN_SIGNATURE: [&[u8]; 7] = [
+    b"CodeResources",
+    b"CodeDirectory",
+    b"CodeSignature",
+    b"CodeRequirements",
+    b"CodeRequirements-1",
+    b"CodeEntitlements",
+    b"CodeTopDirectory",
+];
+
+/// What stands beside the sealed part.
+pub(super) fn unsealed(tree: &dyn Tree, layout: &Layout, strict: bool) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut tell = |path: Vec<u8>, error: AppleError, text: &str| {
+        let finding = Finding::failure(FindingKind::UnsealedRoot, error, text);
+        found.push(softened(finding, strict).at(|place| place.path = Some(path)));
+    };
+    match layout.shape {
+        Shape::Contents => {
+            for (name, _) in listed(tree, b"") {
+                if name != b"Contents" && !BESIDE_CONTENTS.contains(&&*name) {
+                    tell(name, AppleError::UnsealedAppRoot, "beside `Contents`, in no seal");
+                }
+            }
+        }
+        Shape::Versions => {
+            for (name, kind) in listed(tree, b"") {
+                if !allowed_in_framework(tree, layout, &name, kind) {
+                    let text = "beside `Versions`, in no seal";
+                    tell(name, AppleError::UnsealedFrameworkRoot, text);
+                }
+            }
+        }
+        Shape::Shallow => {}
+    }
+    let folder = layout.beneath(b"_CodeSignature");
+    for (name, _) in listed(tree, &folder) {
+        if !IN_SIGNATURE.contains(&&*name) {
+            let error = AppleError::UnsealedAppRoot;
+            tell(joined(&folder, &name), error, "among the parts of the signature, in no seal");
+        }
+    }
+    found
+}
+
+/// A framework's root may hold its versions, and symlinks to what has the same name in the current
+/// one.
+fn allowed_in_framework(tree: &dyn Tree, layout: &Layout, name: &[u8], kind: EntryKind) -> bool {
+    match kind {
+        EntryKind::Folder => name == b"Versions",
+        EntryKind::Symlink => {
+            let current = joined(b"Versions/Current", name);
+            let based = joined(&layout.base, name);
+            tree.read_link(name).is_ok_and(|target| target == current || target == based)
+        }
+        _ => name == b"module.map",
+    }
+}
+
+/// What is weak about a seal.
+pub(super) fn weaknesses(seal: &Seal, strict: bool) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if seal.version == SealVersion::One {
+        let text = "a seal of the first form: symlinks and nested code are in none";
+        let error = AppleError::WeakResourceEnvelope;
+        found.push(softened(Finding::failure(FindingKind::WeakSeal, error, text), strict));
+    }
+    for text in seal.rules.weaknesses() {
+        let error = AppleError::WeakResourceRules;
+        found.push(softened(Finding::failure(FindingKind::WeakRules, error, text), strict));
+    }
+    found
+}
+
+fn softened(mut finding: Finding, strict: bool) -> Finding {
+    if !strict {
+        finding.severity = Severity::Note;
+    }
+    finding
+}
+
+/// Names in a folder; one that cannot be listed is told where its contents matter.
+fn listed(tree: &dyn Tree, path: &[u8]) -> Vec<(Vec<u8>, EntryKind)> {
+    tree.entries(path).unwrap_or_default()
+}

@@ -1,0 +1,193 @@
+//! What a bundle is read through: names in; kinds, bytes and targets out.
+//!
+//! Names are relative to the root of the tree, with slashes, as bytes; the root itself is the empty
+//! name. No implementation follows a symlink beneath the root: who wants to, reads the link. Must
+//! not know: bundles.
+
+use std::ffi::OsStr;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::file::{Dir, FileKind};
+
+use crate::source::{FileSource, ReadAt};
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Symlink,
+    /// A fifo, a socket or a device.
+    Other,
+}
+
+/// A tree of names that can be looked at.
+pub trait Tree: Sync {
+    /// Returns what a name stands for; `None` if there is no such name.
+    ///
+    /// # Errors
+    /// Whatever the system says otherwise.
+    fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>>;
+
+    /// Returns the names in a folder with their kinds, in the order of their bytes.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn entries(&self, path: &[u8]) -> io::Result<Vec<(Vec<u8>, EntryKind)>>;
+
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    /// Whatever the system says, and for what is no regular file.
+    fn open(&self, path: &[u8]) -> io::Result<Box<dyn ReadAt + Send>>;
+
+    /// Returns the target of a symlink.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>>;
+}
+
+/// A folder of the system's.
+#[derive(Debug)]
+pub struct Folder {
+    root: Dir,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens a folder, following symlinks in its path and nowhere below.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn open(path: &Path) -> io::Result<Folder> {
+        Ok(Folder { root: Dir::open(path)?, path: path.to_owned() })
+    }
+
+    /// Opens the folder that holds a name, one component at a time, and gives it to `f`.
+    fn within<T>(
+        &self,
+        path: &[u8],
+        f: impl FnOnce(&Dir, &OsStr) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let mut components = path.split(|byte| *byte == b'/').map(OsStr::from_bytes);
+        let last = components.next_back().expect("splitting gives one piece at least");
+        let mut opened: Option<Dir> = None;
+        for component in components {
+            opened = Some(opened.as_ref().unwrap_or(&self.root).open_dir(component)?);
+        }
+        f(opened.as_ref().unwrap_or(&self.root), last)
+    }
+}
+
+impl Tree for Folder {
+    fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
+        if path.is_empty() {
+            return Ok(Some(EntryKind::Folder));
+        }
+        match self.within(path, |dir, name| dir.status_of(name)) {
+            Ok(status) => Ok(Some(kind_of(status.kind))),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    fn entries(&self, path: &[u8]) -> io::Result<Vec<(Vec<u8>, EntryKind)>> {
+        if path.is_empty() {
+            return listed(&self.root);
+        }
+        self.within(path, |dir, name| listed(&dir.open_dir(name)?))
+    }
+
+    fn open(&self, path: &[u8]) -> io::Result<Box<dyn ReadAt + Send>> {
+        let file = self.within(path, |dir, name| dir.open_file(name))?;
+        if file.status()?.kind != FileKind::Regular {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(Box::new(FileSource::new(file)?))
+    }
+
+    fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
+        // The one look by path: a target is compared and never followed, so whoever moves folders
+        // about meanwhile gains no more than a wrong target, which the seal then refuses.
+        let target = std::fs::read_link(self.path.join(OsStr::from_bytes(path)))?;
+        Ok(target.into_os_string().into_vec())
+    }
+}
+
+fn listed(dir: &Dir) -> io::Result<Vec<(Vec<u8>, EntryKind)>> {
+    let mut names = Vec::new();
+    dir.entries(&mut |entry| {
+        names.push((entry.name.as_bytes().to_vec(), entry.kind));
+        ControlFlow::Continue(())
+    })?;
+    names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    let kinds = names.into_iter().map(|(name, kind)| {
+        let kind = match kind {
+            Some(kind) => kind,
+            None => dir.status_of(OsStr::from_bytes(&name))?.kind,
+        };
+        Ok((name, kind_of(kind)))
+    });
+    kinds.collect()
+}
+
+fn kind_of(kind: FileKind) -> EntryKind {
+    match kind {
+        FileKind::Regular => EntryKind::File,
+        FileKind::Directory => EntryKind::Folder,
+        FileKind::Symlink => EntryKind::Symlink,
+        FileKind::Other => EntryKind::Other,
+    }
+}
+
+/// A part of a tree, with names of its own.
+pub(crate) struct Subtree<'a> {
+    tree: &'a dyn Tree,
+    prefix: Vec<u8>,
+}
+
+impl<'a> Subtree<'a> {
+    pub(crate) fn new(tree: &'a dyn Tree, prefix: &[u8]) -> Subtree<'a> {
+        Subtree { tree, prefix: prefix.to_vec() }
+    }
+
+    fn whole(&self, path: &[u8]) -> Vec<u8> {
+        joined(&self.prefix, path)
+    }
+}
+
+impl Tree for Subtree<'_> {
+    fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
+        self.tree.kind(&self.whole(path))
+    }
+
+    fn entries(&self, path: &[u8]) -> io::Result<Vec<(Vec<u8>, EntryKind)>> {
+        self.tree.entries(&self.whole(path))
+    }
+
+    fn open(&self, path: &[u8]) -> io::Result<Box<dyn ReadAt + Send>> {
+        self.tree.open(&self.whole(path))
+    }
+
+    fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
+        self.tree.read_link(&self.whole(path))
+    }
+}
+
+/// Joins two names; either may be empty.
+pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    match (folder.is_empty(), name.is_empty()) {
+        (true, _) => name.to_vec(),
+        (_, true) => folder.to_vec(),
+        _ => [folder, b"/", name].concat(),
+    }
+}

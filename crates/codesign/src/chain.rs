@@ -1,0 +1,166 @@
+//! From the certificate of a signer up to a root.
+//!
+//! In: a certificate and the others that came with it. Out: the certificates that vouch for it,
+//! where they end, and what is wrong with one of them. Must not know: what was signed. Nothing is
+//! fetched: what did not come along is missing. Revocation is not looked at.
+//!
+//! Source: RFC 5280, section 6.1, as far as Apple's certificates use it. Whether a certificate was
+//! valid at a time is asked apart from this, since the answer depends on what proves the time.
+
+use crate::certificate::{Certificate, oid};
+use crate::key::Tried;
+use crate::roots::AppleRoot;
+
+/// Longer than any chain of Apple's, which have three certificates.
+const LEN_MAX: usize = 8;
+
+/// How many signatures of certificates are tried for one chain, whoever made them up.
+const TRIES_MAX: usize = 24;
+
+/// Extensions that may be critical, because they are looked at here or cannot widen anything.
+const UNDERSTOOD: &[&str] =
+    &[oid::KEY_USAGE, oid::BASIC_CONSTRAINTS, oid::EXTENDED_KEY_USAGE, oid::POLICIES];
+
+/// Where a chain ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// At a root of Apple's.
+    Apple(AppleRoot),
+    /// At a certificate that signed itself, whose owner is unknown here.
+    Other,
+    /// The certificate of this issuer did not come along.
+    Missing(String),
+    /// A certificate with the name of the issuer did not sign this one.
+    Forged(String),
+    /// An algorithm that is not known here.
+    Unknown(String),
+}
+
+/// The certificates from a signer's up to where they end.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain {
+    /// The signer's first.
+    pub(crate) certificates: Vec<Certificate>,
+    pub(crate) end: End,
+    /// What makes the chain bad, wherever it ends: lower-case fragments.
+    pub(crate) faults: Vec<String>,
+}
+
+impl Chain {
+    /// Follows the issuers of a certificate. `purpose` is what its key must be meant for.
+    pub(crate) fn build(leaf: &Certificate, others: &[Certificate], purpose: &str) -> Chain {
+        let mut chain =
+            Chain { certificates: vec![leaf.clone()], end: End::Other, faults: Vec::new() };
+        let mut tries = 0;
+        chain.end = loop {
+            let last = chain.certificates.last().expect("there is the leaf at least");
+            if let Some(root) = AppleRoot::of(last) {
+                break End::Apple(root);
+            }
+            match issuer_of(last, others, &mut tries) {
+                Issuer::Itself => break End::Other,
+                Issuer::Found(issuer) if chain.certificates.len() < LEN_MAX => {
+                    chain.certificates.push(issuer.clone());
+                }
+                Issuer::Found(_) | Issuer::Absent => break End::Missing(last.issuer().to_string()),
+                Issuer::Forged => break End::Forged(last.subject().to_string()),
+                Issuer::Unknown(algorithm) => break End::Unknown(algorithm),
+            }
+        };
+        chain.find_faults(purpose);
+        chain
+    }
+
+    /// Returns the root of Apple's that the chain ends at.
+    pub(crate) fn root(&self) -> Option<AppleRoot> {
+        if let End::Apple(root) = self.end { Some(root) } else { None }
+    }
+
+    fn find_faults(&mut self, purpose: &str) {
+        let mut faults = Vec::new();
+        let leaf = &self.certificates[0];
+        if !leaf.purposes().iter().any(|known| known == purpose) {
+            faults.push(format!("the certificate of {} is not meant for this", leaf.subject()));
+        }
+        if !leaf.may_sign() {
+            faults.push(format!("the key of {} is not meant to sign", leaf.subject()));
+        }
+        for (below, issuer) in self.certificates.iter().skip(1).enumerate() {
+            let name = issuer.subject();
+            match issuer.authority() {
+                None => faults.push(format!("{name} is no certification authority")),
+                Some(Some(most)) if below as u64 > most => {
+                    faults.push(format!("{name} stands too high above the signer"));
+                }
+                Some(_) => {}
+            }
+            if !issuer.may_sign_certificates() {
+                faults.push(format!("the key of {name} is not meant to sign certificates"));
+            }
+        }
+        for certificate in &self.certificates {
+            let critical = certificate.extensions().iter().filter(|extension| extension.critical);
+            for extension in critical.filter(|extension| !is_understood(&extension.oid)) {
+                let name = certificate.subject();
+                let text =
+                    format!("{name} has a critical extension, {}, not known here", extension.oid);
+                faults.push(text);
+            }
+        }
+        self.faults = faults;
+    }
+}
+
+/// Returns the first certificate of a chain that was not valid at a time, roots left out.
+///
+/// A root is believed because it is one; what its own dates say changes nothing.
+pub(crate) fn invalid_at(chain: &[Certificate], seconds: i64) -> Option<&Certificate> {
+    chain.iter().find(|certificate| {
+        let (from, to) = certificate.validity();
+        AppleRoot::of(certificate).is_none() && !(from..=to).contains(&seconds)
+    })
+}
+
+/// What the search for an issuer found.
+enum Issuer<'a> {
+    Found(&'a Certificate),
+    Itself,
+    Absent,
+    Forged,
+    Unknown(String),
+}
+
+/// Finds the certificate whose key signed another: a root of Apple's, or one that came along.
+fn issuer_of<'a>(
+    certificate: &Certificate,
+    others: &'a [Certificate],
+    tries: &mut usize,
+) -> Issuer<'a> {
+    let mut outcome = Issuer::Absent;
+    let roots = AppleRoot::ALL.map(AppleRoot::certificate);
+    let candidates = roots.into_iter().chain(others);
+    for candidate in candidates.filter(|other| other.subject() == certificate.issuer()) {
+        *tries += 1;
+        if *tries > TRIES_MAX {
+            break;
+        }
+        match certificate.verify_with(candidate) {
+            Tried::Good if candidate.der() == certificate.der() => return Issuer::Itself,
+            Tried::Good => return Issuer::Found(candidate),
+            Tried::Bad => outcome = Issuer::Forged,
+            Tried::Unknown(algorithm) => outcome = Issuer::Unknown(algorithm),
+        }
+    }
+    // One that signed itself need not be among the others.
+    if certificate.issuer() == certificate.subject()
+        && certificate.verify_with(certificate) == Tried::Good
+    {
+        return Issuer::Itself;
+    }
+    outcome
+}
+
+/// Apple marks its own extensions critical to keep others from accepting the certificates.
+fn is_understood(extension: &str) -> bool {
+    UNDERSTOOD.contains(&extension) || extension.starts_with(oid::APPLE_EXTENSIONS)
+}

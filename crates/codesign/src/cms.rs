@@ -1,0 +1,278 @@
+//! Signed data (CMS), as Apple writes it around code directories and time stamps.
+//!
+//! In: the bytes of a message. Out: its certificates, and for each signer what was signed and the
+//! attributes beside it; whether a signature fits a key. Must not know: code directories, chains.
+//!
+//! Source: RFC 5652, sections 3, 5 and 11. The outer elements are of indefinite length in all but
+//! a few signatures. Certificates of other kinds and revocation lists are passed over.
+
+use std::borrow::Cow;
+
+use steadfast_digest::Algorithm;
+
+use crate::ber::{Element, INTEGER, Malformed, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE};
+use crate::ber::{SET, context, context_primitive};
+use crate::certificate::{Certificate, algorithm};
+use crate::key::{Scheme, Tried, digest, hash_of};
+
+/// Object identifiers of contents and attributes.
+pub(crate) mod oid {
+    pub(crate) const SIGNED_DATA: &str = "1.2.840.113549.1.7.2";
+    pub(crate) const TIMESTAMP_INFO: &str = "1.2.840.113549.1.9.16.1.4";
+    pub(crate) const CONTENT_TYPE: &str = "1.2.840.113549.1.9.3";
+    pub(crate) const MESSAGE_DIGEST: &str = "1.2.840.113549.1.9.4";
+    pub(crate) const SIGNING_TIME: &str = "1.2.840.113549.1.9.5";
+    pub(crate) const TIMESTAMP_TOKEN: &str = "1.2.840.113549.1.9.16.2.14";
+    /// A property list of code directories' hashes, cut to 20 bytes.
+    pub(crate) const AGILITY_LIST: &str = "1.2.840.113635.100.9.1";
+    /// Code directories' hashes by algorithm, not cut.
+    pub(crate) const AGILITY_SET: &str = "1.2.840.113635.100.9.2";
+}
+
+/// Apple's have 9 KiB. What is read of a message takes some twenty times its length in memory.
+const LEN_MAX: usize = 1 << 20;
+
+/// More than Apple's chains ever need; what comes beyond is not looked at.
+const CERTIFICATES_MAX: usize = 32;
+const SIGNERS_MAX: usize = 8;
+const SUBJECT_KEY_IDENTIFIER: &str = "2.5.29.14";
+
+/// A message with signatures.
+#[derive(Debug)]
+pub(crate) struct SignedData<'a> {
+    /// What kind of thing is signed.
+    pub(crate) content_type: String,
+    /// The thing itself, if it is in the message.
+    pub(crate) content: Option<Cow<'a, [u8]>>,
+    /// In the order of the message, which means nothing.
+    pub(crate) certificates: Vec<Certificate>,
+    pub(crate) signers: Vec<Signer<'a>>,
+}
+
+/// One signature and what it covers.
+#[derive(Debug)]
+pub(crate) struct Signer<'a> {
+    identity: Identity<'a>,
+    /// The hash of the content, if it is known here, and its dotted identifier.
+    pub(crate) hash: Option<Algorithm>,
+    pub(crate) hash_oid: String,
+    scheme: Option<Scheme>,
+    scheme_oid: String,
+    /// With the tag of a set, which is what is signed.
+    signed_bytes: Option<Vec<u8>>,
+    signed: Vec<Attribute<'a>>,
+    unsigned: Vec<Attribute<'a>>,
+    pub(crate) signature: Cow<'a, [u8]>,
+}
+
+/// How a signer says which certificate is theirs.
+#[derive(Debug)]
+enum Identity<'a> {
+    IssuerSerial { issuer: &'a [u8], serial: &'a [u8] },
+    KeyIdentifier(&'a [u8]),
+}
+
+/// An attribute: what it is, and its values.
+#[derive(Debug)]
+struct Attribute<'a> {
+    oid: String,
+    values: Vec<Element<'a>>,
+}
+
+impl<'a> SignedData<'a> {
+    /// Reads a message; bytes after it are not looked at.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<SignedData<'a>, Malformed> {
+        if bytes.len() > LEN_MAX {
+            return Err(Malformed("the message is longer than a mebibyte"));
+        }
+        let mut info = Reader::new(bytes).expect(SEQUENCE)?.children();
+        if info.expect(OBJECT_IDENTIFIER)?.oid()? != oid::SIGNED_DATA {
+            return Err(Malformed("the message is not signed data"));
+        }
+        let mut fields = info.expect(context(0))?.children().expect(SEQUENCE)?.children();
+        fields.expect(INTEGER)?;
+        fields.expect(SET)?;
+        let mut content_info = fields.expect(SEQUENCE)?.children();
+        let content_type = content_info.expect(OBJECT_IDENTIFIER)?.oid()?;
+        let content = match content_info.optional(context(0))? {
+            Some(content) => Some(content.children().expect(OCTET_STRING)?.octets()?),
+            None => None,
+        };
+        let certificates = match fields.optional(context(0))? {
+            Some(set) => certificates(&set)?,
+            None => Vec::new(),
+        };
+        fields.optional(context(1))?;
+        let mut signers = Vec::new();
+        let mut infos = fields.expect(SET)?.children();
+        while !infos.is_empty() {
+            if signers.len() == SIGNERS_MAX {
+                return Err(Malformed("the message has more signers than are looked at"));
+            }
+            signers.push(Signer::parse(&infos.expect(SEQUENCE)?)?);
+        }
+        Ok(SignedData { content_type, content, certificates, signers })
+    }
+
+    /// Returns the certificate that a signer says is theirs.
+    pub(crate) fn certificate_of(&self, signer: &Signer<'_>) -> Option<&Certificate> {
+        self.certificates.iter().find(|certificate| signer.identity.is_of(certificate))
+    }
+}
+
+impl<'a> Signer<'a> {
+    fn parse(info: &Element<'a>) -> Result<Signer<'a>, Malformed> {
+        let mut fields = info.children();
+        fields.expect(INTEGER)?;
+        let identity = match fields.optional(context_primitive(0))? {
+            Some(key) => Identity::KeyIdentifier(key.content),
+            None => {
+                let mut pair = fields.expect(SEQUENCE)?.children();
+                let issuer = pair.expect(SEQUENCE)?.whole;
+                Identity::IssuerSerial { issuer, serial: pair.expect(INTEGER)?.content }
+            }
+        };
+        let hash_oid = algorithm(&mut fields)?;
+        let (signed_bytes, signed) = match fields.optional(context(0))? {
+            Some(set) => (Some(retagged(&set)), attributes(&set)?),
+            None => (None, Vec::new()),
+        };
+        let scheme_oid = algorithm(&mut fields)?;
+        let signature = fields.expect(OCTET_STRING)?.octets()?;
+        let unsigned = match fields.optional(context(1))? {
+            Some(set) => attributes(&set)?,
+            None => Vec::new(),
+        };
+        Ok(Signer {
+            identity,
+            hash: hash_of(&hash_oid),
+            hash_oid,
+            scheme: Scheme::of(&scheme_oid),
+            scheme_oid,
+            signed_bytes,
+            signed,
+            unsigned,
+            signature,
+        })
+    }
+
+    /// Returns whether anything but the content is signed.
+    pub(crate) fn has_signed_attributes(&self) -> bool {
+        self.signed_bytes.is_some()
+    }
+
+    /// Returns the values of a signed attribute.
+    ///
+    /// An attribute that is there twice could be understood in two ways, and is as good as absent.
+    pub(crate) fn signed_values(&self, oid: &str) -> Option<&[Element<'a>]> {
+        one(&self.signed, oid)
+    }
+
+    /// Returns the only value of a signed attribute.
+    pub(crate) fn signed_value(&self, oid: &str) -> Option<&Element<'a>> {
+        match self.signed_values(oid)? {
+            [value] => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a signed attribute is there, however often.
+    pub(crate) fn has_signed(&self, oid: &str) -> bool {
+        self.signed.iter().any(|attribute| attribute.oid == oid)
+    }
+
+    /// Returns the only value of an attribute that is not signed.
+    pub(crate) fn unsigned_value(&self, oid: &str) -> Option<&Element<'a>> {
+        match one(&self.unsigned, oid)? {
+            [value] => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns whether an attribute that is not signed is there, however often.
+    pub(crate) fn has_unsigned(&self, oid: &str) -> bool {
+        self.unsigned.iter().any(|attribute| attribute.oid == oid)
+    }
+
+    /// Returns the digest that the signer says the content has.
+    pub(crate) fn message_digest(&self) -> Option<&'a [u8]> {
+        let value = self.signed_value(oid::MESSAGE_DIGEST)?;
+        (value.tag == OCTET_STRING).then_some(value.content)
+    }
+
+    /// Returns when the signer says it was signed.
+    pub(crate) fn signing_time(&self) -> Option<i64> {
+        self.signed_value(oid::SIGNING_TIME)?.time().ok()
+    }
+
+    /// Tries the signature: over the attributes, or over the content where there are none.
+    pub(crate) fn verify(&self, certificate: &Certificate, content: &[u8]) -> Tried {
+        let Some(scheme) = self.scheme else {
+            return Tried::Unknown(self.scheme_oid.clone());
+        };
+        // Two identifiers may name a hash, the signer's and the scheme's; the second decides.
+        let Some(hash) = scheme.hash.or(self.hash) else {
+            return Tried::Unknown(self.hash_oid.clone());
+        };
+        let message = self.signed_bytes.as_deref().unwrap_or(content);
+        certificate.key().verify(scheme, hash, &digest(hash, &[message]), &self.signature)
+    }
+}
+
+impl Identity<'_> {
+    fn is_of(&self, certificate: &Certificate) -> bool {
+        match self {
+            Identity::IssuerSerial { issuer, serial } => {
+                certificate.issuer().der() == *issuer && certificate.serial() == *serial
+            }
+            Identity::KeyIdentifier(key) => {
+                let value = certificate.extension(SUBJECT_KEY_IDENTIFIER);
+                let value = value.and_then(|value| Reader::new(value).expect(OCTET_STRING).ok());
+                value.is_some_and(|value| value.content == *key)
+            }
+        }
+    }
+}
+
+/// Returns the values of the only attribute of a kind.
+fn one<'s, 'a>(attributes: &'s [Attribute<'a>], oid: &str) -> Option<&'s [Element<'a>]> {
+    let mut found = attributes.iter().filter(|attribute| attribute.oid == oid);
+    let first = found.next()?;
+    found.next().is_none().then_some(&first.values)
+}
+
+/// Returns the bytes of implicitly tagged attributes with the tag of a set, as they are signed.
+fn retagged(set: &Element<'_>) -> Vec<u8> {
+    let mut bytes = set.whole.to_vec();
+    bytes[0] = SET;
+    bytes
+}
+
+fn attributes<'a>(set: &Element<'a>) -> Result<Vec<Attribute<'a>>, Malformed> {
+    let mut attributes = Vec::new();
+    let mut list = set.children();
+    while !list.is_empty() {
+        let mut pair = list.expect(SEQUENCE)?.children();
+        let oid = pair.expect(OBJECT_IDENTIFIER)?.oid()?;
+        let mut elements = pair.expect(SET)?.children();
+        let mut values = Vec::new();
+        while !elements.is_empty() {
+            values.push(elements.any()?);
+        }
+        attributes.push(Attribute { oid, values });
+    }
+    Ok(attributes)
+}
+
+fn certificates(set: &Element<'_>) -> Result<Vec<Certificate>, Malformed> {
+    let mut certificates = Vec::new();
+    let mut list = set.children();
+    while !list.is_empty() && certificates.len() < CERTIFICATES_MAX {
+        let element = list.any()?;
+        // Other kinds are tagged otherwise.
+        if element.tag == SEQUENCE {
+            certificates.push(Certificate::parse(element.whole)?);
+        }
+    }
+    Ok(certificates)
+}

@@ -1,0 +1,208 @@
+//! Any code that can be signed, opened: a Mach-O file, a disk image, a bundle.
+//!
+//! In: a source, or a tree. Out: the parts of it that carry a signature, whatever it is. Must not
+//! know: how it is verified.
+
+use crate::binary::{Binary, Slice};
+use crate::bundle::{Bundle, Main, Shape, Tree};
+use crate::cost::Cost;
+use crate::error::{Error, ErrorKind};
+use crate::finding::Finding;
+use crate::image::DiskImage;
+use crate::pages::{Sealed, Surroundings};
+use crate::signature::Signature;
+use crate::source::ReadAt;
+
+/// Code that can be signed.
+pub struct Code<'a> {
+    form: Form<'a>,
+}
+
+enum Form<'a> {
+    File(Box<dyn ReadAt + Send>, Binary),
+    Image(Box<dyn ReadAt + Send>, Box<DiskImage>),
+    Bundle(Box<Bundle<'a>>),
+}
+
+/// What some code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeKind {
+    /// A Mach-O file by itself.
+    File,
+    /// A disk image.
+    DiskImage,
+    /// A bundle.
+    Bundle(Shape),
+}
+
+impl CodeKind {
+    /// Returns the name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            CodeKind::File => "file",
+            CodeKind::DiskImage => "disk-image",
+            CodeKind::Bundle(_) => "bundle",
+        }
+    }
+}
+
+/// A part of some code that may carry a signature of its own: a slice, or all of it.
+#[derive(Clone, Copy)]
+pub struct CodePart<'a> {
+    /// The slice, if it is one.
+    pub slice: Option<&'a Slice>,
+    /// Its signature, if there is one that can be read.
+    pub signature: Option<&'a Signature>,
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// How long it is.
+    pub len_bytes: u64,
+}
+
+impl<'a> Code<'a> {
+    /// Opens a file: Mach-O or a disk image.
+    ///
+    /// # Errors
+    /// `NotCode` if it is neither; `System` if it cannot be read.
+    pub fn file(source: Box<dyn ReadAt + Send>) -> Result<Code<'a>, Error> {
+        match Binary::read(&*source) {
+            Ok(binary) => Ok(Code { form: Form::File(source, binary) }),
+            Err(error) if error.kind() == ErrorKind::NotCode => {
+                let image = DiskImage::read(&*source).map_err(|error| match error.kind() {
+                    ErrorKind::NotCode => {
+                        Error::new(ErrorKind::NotCode, "neither Mach-O nor a disk image")
+                    }
+                    _ => error,
+                })?;
+                Ok(Code { form: Form::Image(source, Box::new(image)) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the bundle at the root of a tree; `name` is what it is called.
+    ///
+    /// # Errors
+    /// `NotCode` if it is no bundle; `System` if it cannot be read.
+    pub fn bundle(tree: &'a dyn Tree, name: &[u8]) -> Result<Code<'a>, Error> {
+        Ok(Code { form: Form::Bundle(Box::new(Bundle::read(tree, name)?)) })
+    }
+
+    /// Returns what it is.
+    pub fn kind(&self) -> CodeKind {
+        match &self.form {
+            Form::File(..) => CodeKind::File,
+            Form::Image(..) => CodeKind::DiskImage,
+            Form::Bundle(bundle) => CodeKind::Bundle(bundle.layout.shape),
+        }
+    }
+
+    /// Returns the bundle, if it is one.
+    pub fn as_bundle(&self) -> Option<&Bundle<'a>> {
+        match &self.form {
+            Form::Bundle(bundle) => Some(bundle),
+            _ => None,
+        }
+    }
+
+    /// Returns the Mach-O file, that of the main executable if it is a bundle.
+    pub fn as_binary(&self) -> Option<&Binary> {
+        match &self.form {
+            Form::File(_, binary) => Some(binary),
+            Form::Image(..) => None,
+            Form::Bundle(bundle) => match &bundle.main {
+                Main::Binary(binary) => Some(binary),
+                Main::Other(_) => None,
+            },
+        }
+    }
+
+    /// Returns the bytes that the offsets of parts are of.
+    pub fn source(&self) -> &dyn ReadAt {
+        match &self.form {
+            Form::File(source, _) | Form::Image(source, _) => &**source,
+            Form::Bundle(bundle) => bundle.executable(),
+        }
+    }
+
+    /// Returns what signatures bind besides the parts.
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        match &self.form {
+            Form::File(..) => Surroundings::default(),
+            Form::Image(_, image) => image.surroundings(),
+            Form::Bundle(bundle) => bundle.surroundings(),
+        }
+    }
+
+    /// Returns the parts, in the order of the file. There is one at least, unless a fat file has
+    /// an empty index.
+    pub fn parts(&self) -> Vec<CodePart<'_>> {
+        let whole = |signature| CodePart {
+            slice: None,
+            signature,
+            offset: 0,
+            len_bytes: self.source().len_bytes(),
+        };
+        match &self.form {
+            Form::Image(_, image) => vec![whole(image.signature.as_ref())],
+            Form::Bundle(bundle) if let Main::Other(signature) = &bundle.main => {
+                vec![whole(signature.as_deref())]
+            }
+            _ => {
+                let slices = self.as_binary().map_or(&[][..], |binary| &binary.slices);
+                slices.iter().map(CodePart::of_slice).collect()
+            }
+        }
+    }
+
+    /// Returns what verifying would read and hash; with `deep`, nested code too.
+    ///
+    /// # Errors
+    /// If sealed files cannot be looked at.
+    pub fn cost(&self, deep: bool) -> Result<Cost, Error> {
+        let mut cost = self.as_binary().map(Cost::of).unwrap_or_default();
+        if self.as_binary().is_none() {
+            for part in self.parts() {
+                if let Some(signature) = part.signature {
+                    cost.add_signature(signature, part.len_bytes);
+                }
+            }
+        }
+        if let Some(bundle) = self.as_bundle() {
+            bundle.add_cost(deep, &mut cost)?;
+        }
+        Ok(cost)
+    }
+
+    /// Returns what is wrong with the form of what holds the parts.
+    pub fn findings(&self) -> &[Finding] {
+        match &self.form {
+            Form::File(..) => &[],
+            Form::Image(_, image) => &image.findings,
+            Form::Bundle(bundle) => &bundle.layout.findings,
+        }
+    }
+}
+
+impl<'a> CodePart<'a> {
+    fn of_slice(slice: &'a Slice) -> CodePart<'a> {
+        CodePart {
+            slice: Some(slice),
+            signature: slice.signature.as_ref(),
+            offset: slice.offset,
+            len_bytes: slice.len_bytes,
+        }
+    }
+
+    /// Returns the name of its architecture, if it is a slice.
+    pub fn architecture(&self) -> Option<String> {
+        self.slice.map(|slice| slice.architecture.to_string())
+    }
+
+    /// Returns what a check of its bytes takes; `None` if it has no readable signature.
+    pub fn sealed(&self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
+        let (offset, len_bytes) = (self.offset, self.len_bytes);
+        let macho = self.slice.and_then(|slice| slice.macho.as_ref());
+        Some(Sealed { source, offset, len_bytes, signature: self.signature?, macho })
+    }
+}

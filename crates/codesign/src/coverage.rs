@@ -1,0 +1,250 @@
+//! Which bytes of a file a digest covers, and what the others are.
+//!
+//! In: a file and its slices. Out: ranges that together are the whole file, each with what covers
+//! it. Must not know: whether the digests are right. Nothing that no digest covers should be
+//! anything but zero; where it is, something was put there after sealing, or beside it.
+
+use std::io;
+use std::ops::Range;
+
+use crate::apple::AppleError;
+use crate::binary::{Binary, Container, Slice};
+use crate::finding::{Finding, FindingKind};
+use crate::signature::Signature;
+use crate::source::ReadAt;
+use crate::superblob::Slot;
+
+/// Bytes looked at at a time.
+const STEP_LEN: u64 = 64 << 10;
+
+/// What covers a range of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cover {
+    /// A digest of a code directory: of a page, or of what a slot binds.
+    Sealed,
+    /// It is a code directory, whose hash is the name of the code and what a signer signs; or the
+    /// CMS signature.
+    Signed,
+    /// It belongs to a slice that has no signature, or none that can be read.
+    Unsigned,
+    /// Nothing covers it, and it cannot be otherwise: headers that say where things are, and a
+    /// ticket, which is added after signing.
+    Structure,
+    /// Nothing covers it, and all of it is zero.
+    UnsealedZero,
+    /// Nothing covers it, and it is something.
+    Unsealed,
+}
+
+/// A range of bytes, with what covers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// The bytes of the file, end excluded.
+    pub bytes: Range<u64>,
+    /// What covers them.
+    pub cover: Cover,
+    /// What they are: `pages`, `code directory`, `gap before the slice`…
+    pub what: String,
+    /// The slice they belong to, by the name of its architecture.
+    pub slice: Option<String>,
+}
+
+/// Which bytes of a file are covered by what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// Ranges in order, without gaps: together the file.
+    pub ranges: Vec<Covered>,
+}
+
+impl Cover {
+    /// Returns the name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cover::Sealed => "sealed",
+            Cover::Signed => "signed",
+            Cover::Unsigned => "unsigned",
+            Cover::Structure => "structure",
+            Cover::UnsealedZero => "unsealed-zero",
+            Cover::Unsealed => "unsealed",
+        }
+    }
+}
+
+impl Coverage {
+    /// Maps a file. Only what no digest covers is read.
+    ///
+    /// # Errors
+    /// Whatever the source says.
+    pub fn of(source: &dyn ReadAt, binary: &Binary) -> io::Result<Coverage> {
+        let mut map = Map { ranges: Vec::new() };
+        if binary.container != Container::Thin {
+            let end = binary.index_len_bytes();
+            map.push(0..end, Cover::Structure, "index of slices", None);
+        }
+        for slice in &binary.slices {
+            map.slice(slice);
+        }
+        map.finish(source, binary.len_bytes)
+    }
+
+    /// Returns how many bytes have a cover.
+    pub fn len_bytes(&self, cover: Cover) -> u64 {
+        let ranges = self.ranges.iter().filter(|range| range.cover == cover);
+        ranges.map(|range| range.bytes.end - range.bytes.start).sum()
+    }
+
+    /// Says where there is something that no digest covers.
+    ///
+    /// Around slices Apple's check finds it under strict rules; inside the room for a signature it
+    /// does not look.
+    pub fn findings(&self) -> Vec<Finding> {
+        let unsealed = self.ranges.iter().filter(|range| range.cover == Cover::Unsealed);
+        let findings = unsealed.map(|range| {
+            let len = range.bytes.end - range.bytes.start;
+            let text = format!("{len} bytes that are not zero and not sealed: {}", range.what);
+            let finding = Finding::warning(FindingKind::Unsealed, text);
+            let finding = match range.what.as_str() {
+                AFTER_CONTAINER | INSIDE_SLICE => finding,
+                _ => finding.apple(AppleError::BadMainExecutable),
+            };
+            finding.at(|place| {
+                place.slice.clone_from(&range.slice);
+                place.bytes = Some(range.bytes.clone());
+            })
+        });
+        findings.collect()
+    }
+}
+
+const AFTER_CONTAINER: &str = "room after the signature";
+const INSIDE_SLICE: &str = "gap inside the slice";
+
+/// Ranges as they are met: unordered, and with gaps.
+struct Map {
+    ranges: Vec<Covered>,
+}
+
+impl Map {
+    fn push(&mut self, bytes: Range<u64>, cover: Cover, what: &str, slice: Option<&str>) {
+        let (what, slice) = (what.to_owned(), slice.map(str::to_owned));
+        self.ranges.push(Covered { bytes, cover, what, slice });
+    }
+
+    /// Takes what a slice covers; what is left of it becomes gaps.
+    fn slice(&mut self, slice: &Slice) {
+        let name = slice.architecture.to_string();
+        let end = slice.offset.saturating_add(slice.len_bytes);
+        let Some(signature) = &slice.signature else {
+            let what = "slice without a signature";
+            self.push(slice.offset..end, Cover::Unsigned, what, Some(&name));
+            return;
+        };
+        let limits = signature.directories().iter().map(|directory| directory.code_limit());
+        let limit = limits.min().unwrap_or(0).min(slice.len_bytes);
+        self.push(slice.offset..slice.offset + limit, Cover::Sealed, "pages", Some(&name));
+        self.signature(signature, &name);
+        // What is left behind the signature is named after it.
+        let room_end = signature.offset + signature.len_bytes;
+        if room_end < end {
+            self.push(room_end..end, Cover::Unsealed, "end of the slice", Some(&name));
+        }
+    }
+
+    fn signature(&mut self, signature: &Signature, slice: &str) {
+        let at = |offset: usize| signature.offset + offset as u64;
+        let superblob = &signature.superblob;
+        let entries = superblob.entries();
+        let index_end = entries.iter().map(|entry| entry.range.start).min();
+        let counted = superblob.index_len_bytes();
+        let index_end = index_end.unwrap_or(counted).min(counted);
+        self.push(at(0)..at(index_end), Cover::Structure, "index of the signature", Some(slice));
+        for entry in entries {
+            let is_bound = |slot| {
+                let mut directories = signature.directories().iter();
+                directories.any(|directory| directory.special_digest(slot).is_some())
+            };
+            let cover = match entry.slot {
+                Slot::CMS => Cover::Signed,
+                Slot::TICKET => Cover::Structure,
+                slot if slot.is_directory() => Cover::Signed,
+                slot if is_bound(slot) => Cover::Sealed,
+                _ => Cover::Unsealed,
+            };
+            let what = entry.slot.name().unwrap_or("unknown blob");
+            self.push(at(entry.range.start)..at(entry.range.end), cover, what, Some(slice));
+        }
+        let (start, end) = (at(superblob.bytes().len()), signature.offset + signature.len_bytes);
+        if start < end {
+            self.push(start..end, Cover::Unsealed, AFTER_CONTAINER, Some(slice));
+        }
+    }
+
+    /// Puts the ranges in order, names the gaps, and looks at what nothing covers.
+    fn finish(mut self, source: &dyn ReadAt, len_bytes: u64) -> io::Result<Coverage> {
+        self.ranges.sort_by_key(|range| (range.bytes.start, range.bytes.end));
+        let mut ranges = Vec::new();
+        let mut end = 0;
+        for mut next in self.ranges {
+            // Slices that overlap are cut: each byte is counted once.
+            next.bytes = next.bytes.start.max(end).min(len_bytes)..next.bytes.end.min(len_bytes);
+            if next.bytes.is_empty() {
+                continue;
+            }
+            if end < next.bytes.start {
+                let found = gap_of(end..next.bytes.start, ranges.last(), Some(&next));
+                look(source, found, &mut ranges)?;
+            }
+            end = next.bytes.end;
+            match next.cover {
+                Cover::Unsealed => look(source, next, &mut ranges)?,
+                _ => ranges.push(next),
+            }
+        }
+        if end < len_bytes {
+            let found = gap_of(end..len_bytes, ranges.last(), None);
+            look(source, found, &mut ranges)?;
+        }
+        Ok(Coverage { ranges })
+    }
+}
+
+/// Names a gap after what lies on both sides of it.
+fn gap_of(bytes: Range<u64>, before: Option<&Covered>, after: Option<&Covered>) -> Covered {
+    let slice_of = |side: Option<&Covered>| side.and_then(|side| side.slice.clone());
+    let (before, after) = (slice_of(before), slice_of(after));
+    let (what, slice) = match (before, after) {
+        (Some(before), Some(after)) if before == after => (INSIDE_SLICE, Some(before)),
+        (_, None) => ("end of the file, after everything", None),
+        (_, after) => ("gap before the slice", after),
+    };
+    Covered { bytes, cover: Cover::Unsealed, what: what.to_owned(), slice }
+}
+
+/// Looks at a range that nothing covers: splits zeros off its front and its end.
+fn look(source: &dyn ReadAt, range: Covered, ranges: &mut Vec<Covered>) -> io::Result<()> {
+    let mut found: Option<Range<u64>> = None;
+    let mut buffer = vec![0; STEP_LEN.min(range.bytes.end - range.bytes.start) as usize];
+    let mut start = range.bytes.start;
+    while start < range.bytes.end {
+        let len = STEP_LEN.min(range.bytes.end - start) as usize;
+        source.read_exact_at(&mut buffer[..len], start)?;
+        let not_zero = |byte: &u8| *byte != 0;
+        if let Some(first) = buffer[..len].iter().position(not_zero) {
+            let last = buffer[..len].iter().rposition(not_zero).unwrap_or(first);
+            let earliest = found.map_or(start + first as u64, |found| found.start);
+            found = Some(earliest..start + last as u64 + 1);
+        }
+        start += len as u64;
+    }
+    let Range { start, end } = range.bytes;
+    let something = found.unwrap_or(end..end);
+    let parts = [
+        (start..something.start, Cover::UnsealedZero),
+        (something.clone(), Cover::Unsealed),
+        (something.end..end, Cover::UnsealedZero),
+    ];
+    for (bytes, cover) in parts.into_iter().filter(|(bytes, _)| !bytes.is_empty()) {
+        ranges.push(Covered { bytes, cover, ..range.clone() });
+    }
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! What was found: one fact for each thing that is wrong or worth knowing.
+//!
+//! In: what a check noticed. Out: the fact, with its place and with Apple's error beside it. Must
+//! not know: how it is printed, nor what exit status follows. There are three verdicts, never one:
+//! each kind of finding belongs to the bytes, to the signer or to the policy.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::apple::AppleError;
+use crate::error::{Error, ErrorKind};
+use crate::superblob::Slot;
+
+/// Which of the three verdicts a finding belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Aspect {
+    /// Whether the bytes are those that were sealed.
+    Bytes,
+    /// Who sealed them, and whether that can be shown.
+    Signer,
+    /// Whether the way it was sealed is one that should be accepted.
+    Policy,
+}
+
+/// What a finding means for the verdict it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; the verdict stays what it is.
+    Note,
+    /// Suspicious or not verifiable; Apple's check would let it pass.
+    Warning,
+    /// The verdict is bad.
+    Failure,
+}
+
+/// What was found. The name of each in documents is [`FindingKind::name`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FindingKind {
+    // Bytes: structure and pages of one signature.
+    /// A slice, or the whole file, has no signature.
+    Unsigned,
+    /// A structure contradicts itself or reaches beyond what holds it.
+    Malformed,
+    /// A structure or a version of one that is not known.
+    Unsupported,
+    /// A page does not have the digest that was sealed.
+    PageDamaged,
+    /// Bytes could not be read.
+    Unreadable,
+    /// The sealed range is not where the signature begins.
+    CodeLimit,
+    /// The number of page digests does not fit the sealed range.
+    PageCount,
+    /// What a special slot binds does not have the digest that was sealed.
+    SlotDamaged,
+    /// What a special slot binds is not there.
+    SlotMissing,
+    /// A part of the signature that no directory binds.
+    SlotUnbound,
+    /// The same slot or the same hash type twice.
+    Duplicate,
+    /// Pages scattered over addresses: their digests cannot be checked in the file.
+    Scatter,
+    /// Bytes other than zero that no digest covers.
+    Unsealed,
+    /// Two forms of the same facts that do not agree, such as entitlements.
+    Disagreement,
+
+    // Bytes: bundles and disk images.
+    /// The seal of the resources is missing.
+    ResourcesNotFound,
+    /// The seal of the resources cannot be understood.
+    ResourcesMalformed,
+    /// A file that the seal does not list.
+    ResourceAdded,
+    /// A file that is not as it was sealed.
+    ResourceModified,
+    /// A file that was sealed and is gone.
+    ResourceMissing,
+    /// A file or folder that could not be read or is of no kind that can be sealed.
+    ResourceUnreadable,
+    /// Symlinks that became copies of what they led to.
+    Flattened,
+    /// Nested code that is damaged, or does not meet its requirement.
+    NestedDamaged,
+    /// Nested code that is not signed.
+    NestedUnsigned,
+    /// Nested code that meets its requirement and is not what was sealed.
+    NestedReplaced,
+
+    // Signer.
+    /// Signed by nobody: the digests vouch for themselves.
+    AdHoc,
+    /// No signature over the digests, and no mark that none was meant.
+    SignerMissing,
+    /// The signature over the digests cannot be understood.
+    SignerMalformed,
+    /// The signature is over other digests than these.
+    SignerDigest,
+    /// The signature names other directories than there are.
+    SignerDirectories,
+    /// The signature itself is wrong.
+    SignerSignature,
+    /// The certificates do not lead to a root.
+    SignerChain,
+    /// The certificates lead to a root that is not Apple's.
+    SignerRoot,
+    /// The certificate does not belong to the team the directory names.
+    SignerTeam,
+    /// The time stamp is wrong.
+    TimestampDamaged,
+    /// There is no time stamp.
+    TimestampMissing,
+
+    // Policy.
+    /// A certificate was not valid when it was used.
+    CertificateExpired,
+    /// A hash that is too weak for what it seals.
+    WeakHash,
+    /// A requirement is not met.
+    Requirement,
+    /// A requirement that cannot be evaluated.
+    RequirementUnsupported,
+    /// Rules of sealing that leave too much out.
+    WeakRules,
+    /// An old form of seal.
+    WeakSeal,
+    /// Something beside the sealed part of a bundle.
+    UnsealedRoot,
+    /// A symlink that leads out of the bundle.
+    SymlinkEscapes,
+    /// Data attached to a file that no seal covers.
+    AssociatedData,
+    /// Another form that strict checking refuses.
+    Strict,
+}
+
+impl FindingKind {
+    /// Returns the name in documents: lower case, words joined with hyphens.
+    pub fn name(self) -> String {
+        let mut name = String::new();
+        for letter in format!("{self:?}").chars() {
+            if letter.is_ascii_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        name
+    }
+
+    /// Returns the verdict that findings of this kind belong to.
+    pub fn aspect(self) -> Aspect {
+        if self < FindingKind::AdHoc {
+            Aspect::Bytes
+        } else if self < FindingKind::CertificateExpired {
+            Aspect::Signer
+        } else {
+            Aspect::Policy
+        }
+    }
+}
+
+/// Where something was found. What does not apply is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The path inside the bundle, with slashes, as bytes that need not be text.
+    pub path: Option<Vec<u8>>,
+    /// The slice, by the name of its architecture.
+    pub slice: Option<String>,
+    /// The directory, by its slot.
+    pub directory: Option<Slot>,
+    /// The slot that binds, or would bind, the thing.
+    pub slot: Option<Slot>,
+    /// Pages, counted from 0, end excluded.
+    pub pages: Option<Range<u64>>,
+    /// Bytes of the file (not of the slice), end excluded.
+    pub bytes: Option<Range<u64>>,
+    /// Segment and section that hold the first of the bytes, such as `__TEXT,__text`.
+    pub section: Option<String>,
+}
+
+/// One fact that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// What it means for the verdict.
+    pub severity: Severity,
+    /// Where it is.
+    pub place: Place,
+    /// What Apple's own check would say, if it would say anything.
+    pub apple: Option<AppleError>,
+    /// A lower-case fragment that says it to people, without the place.
+    pub text: String,
+}
+
+impl Finding {
+    /// Makes a finding that makes its verdict bad.
+    pub fn failure(kind: FindingKind, apple: AppleError, text: impl Into<String>) -> Finding {
+        let place = Place::default();
+        let text = text.into();
+        Finding { kind, severity: Severity::Failure, place, apple: Some(apple), text }
+    }
+
+    /// Makes a finding that Apple's check would let pass and that should not go unsaid.
+    pub fn warning(kind: FindingKind, text: impl Into<String>) -> Finding {
+        let place = Place::default();
+        Finding { kind, severity: Severity::Warning, place, apple: None, text: text.into() }
+    }
+
+    /// Makes a finding that is only worth knowing.
+    pub fn note(kind: FindingKind, text: impl Into<String>) -> Finding {
+        Finding { severity: Severity::Note, ..Finding::warning(kind, text) }
+    }
+
+    /// Makes a finding of an error that keeps a part of a file from being looked at.
+    pub fn of_error(error: &Error) -> Finding {
+        let (kind, apple) = match error.kind() {
+            ErrorKind::System => (FindingKind::Unreadable, AppleError::SignatureNotVerifiable),
+            ErrorKind::Unsupported => (FindingKind::Unsupported, AppleError::SignatureUnsupported),
+            ErrorKind::NotCode => (FindingKind::Malformed, AppleError::BadObjectFormat),
+            _ => (FindingKind::Malformed, AppleError::SignatureInvalid),
+        };
+        Finding::failure(kind, apple, error.to_string())
+    }
+
+    /// Names Apple's error beside ours.
+    pub fn apple(mut self, error: AppleError) -> Finding {
+        self.apple = Some(error);
+        self
+    }
+
+    /// Changes the place.
+    pub fn at(mut self, change: impl FnOnce(&mut Place)) -> Finding {
+        change(&mut self.place);
+        self
+    }
+
+    /// Returns the verdict that the finding belongs to.
+    pub fn aspect(&self) -> Aspect {
+        self.kind.aspect()
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

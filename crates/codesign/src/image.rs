@@ -1,0 +1,108 @@
+//! A disk image (UDIF): its trailer, and the signature before that.
+//!
+//! In: a source. Out: the signature, and what is wrong with its place. The image is sealed by one
+//! hash over everything before the signature, so of damage it can be said that it is there and not
+//! where. Must not know: what is in the image.
+//!
+//! Source: the facts of `UDIFDiskImage` in Apple's published `diskimagerep`.
+
+use crate::apple::AppleError;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, FindingKind};
+use crate::pages::{BytesVerdict, CheckOptions, PageChoice, Sealed, Surroundings};
+use crate::signature::Signature;
+use crate::source::{ReadAt, read_range};
+
+/// Length of the trailer.
+const TRAILER_LEN: u64 = 512;
+
+/// Where the trailer says where the signature is.
+const OFFSET_AT: usize = 296;
+const LENGTH_AT: usize = 304;
+
+/// The one version of trailers.
+const VERSION: u32 = 4;
+
+/// A disk image.
+#[derive(Clone, Debug)]
+pub struct DiskImage {
+    /// Length of the file.
+    pub len_bytes: u64,
+    /// The signature, if there is one that can be read.
+    pub signature: Option<Signature>,
+    /// What is wrong with the image's form.
+    pub findings: Vec<Finding>,
+    /// The trailer as the signature seals it: without the signature's length.
+    trailer: Vec<u8>,
+}
+
+impl DiskImage {
+    /// Reads trailer and signature; of the contents nothing.
+    ///
+    /// # Errors
+    /// `NotCode` if it is no disk image; `System` if bytes cannot be read.
+    pub fn read(source: &dyn ReadAt) -> Result<DiskImage, Error> {
+        let len_bytes = source.len_bytes();
+        let not_one = || Error::new(ErrorKind::NotCode, "not a disk image");
+        let trailer_at = len_bytes.checked_sub(TRAILER_LEN).ok_or_else(not_one)?;
+        let mut trailer = read_range(source, trailer_at, TRAILER_LEN)
+            .map_err(|error| Error::system("read the trailer", error))?;
+        if !trailer.starts_with(b"koly") || trailer[4..8] != VERSION.to_be_bytes() {
+            return Err(not_one());
+        }
+        let field = |at: usize| {
+            let bytes = trailer[at..at + 8].try_into().expect("eight bytes of the trailer");
+            u64::from_be_bytes(bytes)
+        };
+        let (offset, length) = (field(OFFSET_AT), field(LENGTH_AT));
+        trailer[LENGTH_AT..LENGTH_AT + 8].fill(0);
+        let mut image = DiskImage { len_bytes, signature: None, findings: Vec::new(), trailer };
+        if offset == 0 && length == 0 {
+            return Ok(image);
+        }
+        if offset.checked_add(length) != Some(trailer_at) {
+            let text = "the signature does not fill the place before the trailer";
+            let error = AppleError::BadDiskImageFormat;
+            let place = offset..offset.saturating_add(length);
+            image.findings.push(
+                Finding::failure(FindingKind::Malformed, error, text)
+                    .at(|at| at.bytes = Some(place)),
+            );
+        }
+        match Signature::read(source, offset, length) {
+            Ok(signature) => image.signature = Some(signature),
+            Err(error) if error.kind() == ErrorKind::System => return Err(error),
+            Err(error) => {
+                let text = error.to_string();
+                let error = AppleError::SignatureInvalid;
+                image.findings.push(Finding::failure(FindingKind::Malformed, error, text));
+            }
+        }
+        Ok(image)
+    }
+
+    /// Returns what a check of the image takes; `None` if it has no readable signature.
+    pub fn sealed<'a>(&'a self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
+        let signature = self.signature.as_ref()?;
+        Some(Sealed { source, offset: 0, len_bytes: self.len_bytes, signature, macho: None })
+    }
+
+    /// Returns what the signature binds besides the contents: the trailer.
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings { container: Some(&self.trailer), ..Surroundings::default() }
+    }
+
+    /// Checks the image, all of it: its one hash has no parts. `None` if it has no readable
+    /// signature.
+    ///
+    /// # Errors
+    /// If it cannot be checked at all.
+    pub fn check_bytes(
+        &self,
+        source: &dyn ReadAt,
+        options: &CheckOptions,
+    ) -> Option<Result<BytesVerdict, Error>> {
+        let sealed = self.sealed(source)?;
+        Some(sealed.check_bytes(&self.surroundings(), &PageChoice::All, options))
+    }
+}

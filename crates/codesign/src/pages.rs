@@ -1,0 +1,403 @@
+//! The verdict on the bytes: every directory's every page, and everything that slots bind.
+//!
+//! In: a source and a signature. Out: which pages and slots are as they were sealed. Must not
+//! know: who sealed them. Pages are read once, whatever the number of directories, and checking
+//! goes on after the first that is damaged.
+
+mod lanes;
+mod plan;
+mod read;
+mod slots;
+
+pub(crate) use read::hash_for_rate;
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use steadfast_digest::Lanes;
+
+use crate::apple::AppleError;
+use crate::binary::Slice;
+use crate::directory::CodeDirectory;
+use crate::error::Error;
+use crate::finding::{Finding, FindingKind, Place, Severity};
+use crate::hash::{CdHash, HashType};
+use crate::macho::MachO;
+use crate::signature::Signature;
+use crate::source::ReadAt;
+use crate::superblob::Slot;
+
+/// Damaged ranges of one directory that become findings; beyond them only a count does, since a
+/// finding is a hundred times as long as a range.
+const RANGE_FINDINGS_MAX: usize = 1000;
+
+/// Which pages to check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PageChoice {
+    /// All of them.
+    #[default]
+    All,
+    /// Those of a range, counted from 0, end excluded; in the pages of the chosen directory.
+    Pages(Range<u64>),
+    /// The one that holds a byte of the file; none if the byte belongs to something else.
+    Offset(u64),
+    /// So many, spread evenly over the sealed range. With none, only form and slots are checked.
+    Sample(u64),
+}
+
+/// How to check.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckOptions {
+    /// How many threads hash.
+    pub workers: NonZeroUsize,
+    /// The kernels that hash pages of SHA-256; `None` for those that prove fastest when tried.
+    pub lanes: Option<Lanes>,
+}
+
+impl Default for CheckOptions {
+    /// One thread, and the kernels that suit this processor.
+    fn default() -> CheckOptions {
+        CheckOptions { workers: NonZeroUsize::MIN, lanes: None }
+    }
+}
+
+/// Fewer bytes than this are no work for a thread more: starting it and waiting for it takes as
+/// long as hashing half a mebibyte.
+const WORKER_LEN: u64 = 2 << 20;
+
+impl CheckOptions {
+    /// Returns how many threads share a part so long.
+    pub(crate) fn workers_for(&self, len_bytes: u64) -> NonZeroUsize {
+        let useful = usize::try_from(len_bytes / WORKER_LEN).unwrap_or(usize::MAX);
+        NonZeroUsize::new(useful.min(self.workers.get())).unwrap_or(NonZeroUsize::MIN)
+    }
+}
+
+/// What lies around the code and is bound by its slots.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// Whether the code is the main executable of a bundle.
+    ///
+    /// If not, `Info.plist` is the section `__TEXT,__info_plist`, if there is one.
+    pub in_bundle: bool,
+    /// The bytes of `Info.plist`, in a bundle.
+    pub info_plist: Option<&'a [u8]>,
+    /// The bytes of `CodeResources`, in a bundle.
+    pub resources: Option<&'a [u8]>,
+    /// What a disk image binds: its trailer, length zeroed.
+    pub container: Option<&'a [u8]>,
+}
+
+/// A verdict on bytes in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BytesState {
+    /// Everything that was checked is as it was sealed.
+    Intact,
+    /// Something is not as it was sealed, or the seal contradicts itself.
+    Damaged,
+    /// There is no signature.
+    Unsigned,
+    /// The seal is of a form that cannot be checked, or bytes could not be read.
+    Unverifiable,
+}
+
+/// What became of one special slot of one directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SlotState {
+    /// The thing has the digest that was sealed.
+    Intact,
+    /// It has another one.
+    Damaged,
+    /// It is not there.
+    Missing,
+    /// It is there, and the directory does not bind it.
+    Unbound,
+    /// It lies outside of what was given to the check.
+    Unchecked,
+}
+
+/// One special slot of one directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotCheck {
+    /// The directory.
+    pub directory: Slot,
+    /// The slot.
+    pub slot: Slot,
+    /// What became of it.
+    pub state: SlotState,
+}
+
+/// What became of one directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectoryCheck {
+    /// The directory.
+    pub directory: Slot,
+    /// Its hash type.
+    pub hash: HashType,
+    /// Its CDHash.
+    pub cdhash: CdHash,
+    /// How many pages were checked.
+    pub pages_checked: u64,
+    /// How many it seals.
+    pub pages_total: u64,
+    /// How many of those checked are damaged.
+    pub pages_damaged: u64,
+    /// How many of those asked for could not be read.
+    pub pages_unreadable: u64,
+}
+
+/// Neighbouring pages that do not have the digests that were sealed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedPages {
+    /// The directory that says so.
+    pub directory: Slot,
+    /// The pages, end excluded.
+    pub pages: Range<u64>,
+    /// The bytes of the file, end excluded.
+    pub bytes: Range<u64>,
+    /// Segment and section of the first byte, such as `__TEXT,__text`.
+    pub section: Option<String>,
+}
+
+/// The verdict on the bytes of one slice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BytesVerdict {
+    /// In one word.
+    pub state: BytesState,
+    /// Each directory.
+    pub directories: Vec<DirectoryCheck>,
+    /// Each special slot of each directory.
+    pub slots: Vec<SlotCheck>,
+    /// Damaged pages as ranges, in the order of directories, then pages.
+    pub damage: Vec<DamagedPages>,
+    /// All that was found, damaged pages included.
+    pub findings: Vec<Finding>,
+    /// How many bytes of code were read.
+    pub read_bytes: u64,
+}
+
+/// What is checked: a signature, and the part of a file it seals.
+#[derive(Clone, Copy)]
+pub struct Sealed<'a> {
+    /// The whole file.
+    pub source: &'a dyn ReadAt,
+    /// Where the sealed part begins in the file.
+    pub offset: u64,
+    /// How long the part is, its signature included.
+    pub len_bytes: u64,
+    /// The signature.
+    pub signature: &'a Signature,
+    /// What the load commands say, if it is Mach-O.
+    pub macho: Option<&'a MachO>,
+}
+
+impl Slice {
+    /// Returns what is checked of the slice; `None` if it has no readable signature.
+    pub fn sealed<'a>(&'a self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
+        let (offset, len_bytes, macho) = (self.offset, self.len_bytes, self.macho.as_ref());
+        let signature = self.signature.as_ref()?;
+        Some(Sealed { source, offset, len_bytes, signature, macho })
+    }
+
+    /// Checks the bytes of the slice; one without a signature is `Unsigned`.
+    ///
+    /// # Errors
+    /// `Usage` if pages are asked for that the slice does not have.
+    pub fn check_bytes(
+        &self,
+        source: &dyn ReadAt,
+        surroundings: &Surroundings<'_>,
+        pages: &PageChoice,
+        options: &CheckOptions,
+    ) -> Result<BytesVerdict, Error> {
+        let mut verdict = match self.sealed(source) {
+            Some(sealed) => sealed.check_bytes(surroundings, pages, options)?,
+            None if self.is_unsigned() => BytesVerdict::unsigned(),
+            None => BytesVerdict::new(),
+        };
+        verdict.findings.splice(0..0, self.findings.iter().cloned());
+        let name = self.architecture.to_string();
+        for finding in &mut verdict.findings {
+            finding.place.slice.get_or_insert_with(|| name.clone());
+        }
+        verdict.settle();
+        Ok(verdict)
+    }
+}
+
+impl BytesVerdict {
+    fn new() -> BytesVerdict {
+        BytesVerdict {
+            state: BytesState::Intact,
+            directories: Vec::new(),
+            slots: Vec::new(),
+            damage: Vec::new(),
+            findings: Vec::new(),
+            read_bytes: 0,
+        }
+    }
+
+    fn unsigned() -> BytesVerdict {
+        let error = AppleError::Unsigned;
+        let finding = Finding::failure(FindingKind::Unsigned, error, "there is no signature");
+        BytesVerdict { findings: vec![finding], ..BytesVerdict::new() }
+    }
+
+    /// Draws the one word from the findings.
+    fn settle(&mut self) {
+        let failures = self.findings.iter().filter(|found| found.severity == Severity::Failure);
+        let states = failures.map(|found| match found.kind {
+            FindingKind::Unsigned => BytesState::Unsigned,
+            FindingKind::Unsupported | FindingKind::Unreadable | FindingKind::Scatter => {
+                BytesState::Unverifiable
+            }
+            _ => BytesState::Damaged,
+        });
+        // Damage that was seen outweighs what could not be seen.
+        let rank = |state: &BytesState| match state {
+            BytesState::Intact => 0,
+            BytesState::Unsigned => 1,
+            BytesState::Unverifiable => 2,
+            BytesState::Damaged => 3,
+        };
+        self.state = states.max_by_key(rank).unwrap_or(BytesState::Intact);
+    }
+
+    /// Returns how many pages were checked, counted for each directory.
+    pub fn pages_checked(&self) -> u64 {
+        self.directories.iter().map(|directory| directory.pages_checked).sum()
+    }
+
+    /// Returns whether every page of every directory was checked.
+    pub fn is_complete(&self) -> bool {
+        self.directories.iter().all(|directory| directory.pages_checked == directory.pages_total)
+    }
+}
+
+impl Sealed<'_> {
+    /// Checks the bytes.
+    ///
+    /// # Errors
+    /// `Usage` if pages are asked for that do not exist.
+    pub fn check_bytes(
+        &self,
+        surroundings: &Surroundings<'_>,
+        pages: &PageChoice,
+        options: &CheckOptions,
+    ) -> Result<BytesVerdict, Error> {
+        let wanted = plan::wanted(self, pages)?;
+        let mut verdict = BytesVerdict::new();
+        verdict.findings.extend(self.signature.findings.iter().cloned());
+        for directory in self.signature.directories() {
+            let found = self.find_in_form(directory);
+            verdict.findings.extend(found);
+        }
+        slots::check(self, surroundings, &mut verdict);
+        let outcome = read::check(self, &wanted, options);
+        verdict.read_bytes = outcome.read_bytes;
+        for (directory, of_directory) in
+            self.signature.directories().iter().zip(outcome.directories)
+        {
+            self.take(directory, of_directory, &mut verdict);
+        }
+        verdict.settle();
+        Ok(verdict)
+    }
+
+    /// Returns where in the part the signature begins: what the sealed range should end at.
+    pub(crate) fn signature_start(&self) -> u64 {
+        self.signature.offset.saturating_sub(self.offset)
+    }
+
+    /// Finds what is wrong with a directory before any page is read.
+    fn find_in_form(&self, directory: &CodeDirectory) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let (limit, start) = (directory.code_limit(), self.signature_start());
+        if limit != start {
+            let text =
+                format!("{limit} bytes are sealed, and the signature begins after {start} bytes");
+            let error = AppleError::SignatureInvalid;
+            findings.push(Finding::failure(FindingKind::CodeLimit, error, text));
+        }
+        let (count, expected) = (directory.page_count(), directory.page_count_expected());
+        if count != expected {
+            let text = format!("there are digests for {count} pages, and {expected} pages");
+            let error = AppleError::SignatureFailed;
+            findings.push(Finding::failure(FindingKind::PageCount, error, text));
+        }
+        if !directory.scatter().is_empty() {
+            let text = "pages are scattered: their digests are not those of the file's pages";
+            let error = AppleError::SignatureUnsupported;
+            findings.push(Finding::failure(FindingKind::Scatter, error, text));
+        }
+        for finding in &mut findings {
+            finding.place.directory = Some(directory.slot());
+        }
+        findings
+    }
+
+    /// Takes what the pages of one directory showed.
+    fn take(&self, directory: &CodeDirectory, found: read::Found, verdict: &mut BytesVerdict) {
+        let count =
+            |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum();
+        verdict.directories.push(DirectoryCheck {
+            directory: directory.slot(),
+            hash: directory.hash_type(),
+            cdhash: directory.cdhash(),
+            pages_checked: found.checked,
+            pages_total: directory.page_count(),
+            pages_damaged: count(&found.damaged),
+            pages_unreadable: count(&found.unreadable),
+        });
+        for (index, pages) in found.damaged.into_iter().enumerate() {
+            let damage = self.damaged(directory, pages);
+            if index < RANGE_FINDINGS_MAX {
+                let text = format!("{} damaged", pages_text(&damage.pages));
+                let error = AppleError::SignatureFailed;
+                let finding = Finding::failure(FindingKind::PageDamaged, error, text);
+                verdict.findings.push(finding.at(|place| damage.set(place)));
+            } else if index == RANGE_FINDINGS_MAX {
+                let text = "there are further damaged pages";
+                let error = AppleError::SignatureFailed;
+                let finding = Finding::failure(FindingKind::PageDamaged, error, text);
+                verdict.findings.push(finding.at(|place| place.directory = Some(directory.slot())));
+            }
+            verdict.damage.push(damage);
+        }
+        for pages in found.unreadable.into_iter().take(RANGE_FINDINGS_MAX) {
+            let damage = self.damaged(directory, pages);
+            let text = format!("{} not readable", pages_text(&damage.pages));
+            let error = AppleError::SignatureNotVerifiable;
+            let finding = Finding::failure(FindingKind::Unreadable, error, text);
+            verdict.findings.push(finding.at(|place| damage.set(place)));
+        }
+    }
+
+    /// Says where pages are.
+    fn damaged(&self, directory: &CodeDirectory, pages: Range<u64>) -> DamagedPages {
+        let start = directory.page_range(pages.start).start;
+        let end = directory.page_range(pages.end - 1).end;
+        DamagedPages {
+            directory: directory.slot(),
+            pages,
+            bytes: self.offset + start..self.offset + end,
+            section: self.macho.and_then(|macho| macho.locate(start)),
+        }
+    }
+}
+
+impl DamagedPages {
+    fn set(&self, place: &mut Place) {
+        place.directory = Some(self.directory);
+        place.pages = Some(self.pages.clone());
+        place.bytes = Some(self.bytes.clone());
+        place.section = self.section.clone();
+    }
+}
+
+fn pages_text(pages: &Range<u64>) -> String {
+    match pages.end - pages.start {
+        1 => format!("page {} is", pages.start),
+        _ => format!("pages {} to {} are", pages.start, pages.end - 1),
+    }
+}

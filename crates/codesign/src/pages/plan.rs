@@ -1,0 +1,99 @@
+//! Which bytes are to be read: a choice of pages, turned into ranges of the sealed part.
+//!
+//! In: a choice and the directories. Out: ranges, in order, that hold whole pages of every
+//! directory. Must not know: how they are read.
+
+use std::ops::Range;
+
+use super::{PageChoice, Sealed};
+use crate::directory::CodeDirectory;
+use crate::error::{Error, ErrorKind};
+
+/// Turns a choice into ranges of the part, in order, none touching another.
+///
+/// # Errors
+/// `Usage` if pages are asked for that do not exist.
+pub(super) fn wanted(sealed: &Sealed<'_>, choice: &PageChoice) -> Result<Vec<Range<u64>>, Error> {
+    let directory = sealed.signature.chosen_directory();
+    let count = directory.page_count().min(directory.page_count_expected());
+    let usage = |text: String| Error::new(ErrorKind::Usage, text);
+    let pages = match choice {
+        PageChoice::All => return Ok(everything(sealed).into_iter().collect()),
+        PageChoice::Pages(pages) => {
+            if pages.is_empty() || pages.end > count {
+                let text = format!("pages {pages:?} are asked for, and there are {count}");
+                return Err(usage(text));
+            }
+            vec![pages.clone()]
+        }
+        PageChoice::Offset(offset) => {
+            let inside = offset.checked_sub(sealed.offset);
+            let inside = inside.filter(|inside| *inside < directory.code_limit());
+            inside
+                .map(|inside| page_of(directory, inside))
+                .map(|page| page..page + 1)
+                .into_iter()
+                .collect()
+        }
+        PageChoice::Sample(size) => sample(*size, count),
+    };
+    let ranges = pages.into_iter().map(|pages| {
+        directory.page_range(pages.start).start..directory.page_range(pages.end - 1).end
+    });
+    Ok(widen(sealed, ranges))
+}
+
+/// Returns all that any directory seals, as far as the part has it.
+fn everything(sealed: &Sealed<'_>) -> Option<Range<u64>> {
+    let limits = sealed.signature.directories().iter().map(CodeDirectory::code_limit);
+    let limit = limits.max().unwrap_or(0).min(sealed.len_bytes);
+    (limit != 0).then_some(0..limit)
+}
+
+fn page_of(directory: &CodeDirectory, offset: u64) -> u64 {
+    directory.page_len().map_or(0, |page_len| offset / page_len)
+}
+
+/// Spreads so many pages evenly, the first and the last among them.
+fn sample(size: u64, count: u64) -> Vec<Range<u64>> {
+    let size = size.min(count);
+    let place = |index: u64| match size {
+        0 | 1 => 0,
+        _ => (u128::from(index) * u128::from(count - 1) / u128::from(size - 1)) as u64,
+    };
+    (0..size).map(place).map(|page| page..page + 1).collect()
+}
+
+/// Widens ranges so that no page of any directory is cut, and joins those that then touch.
+fn widen(sealed: &Sealed<'_>, ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+    let page_lens = sealed.signature.directories().iter().filter_map(CodeDirectory::page_len);
+    let step = page_lens.max().unwrap_or(1);
+    let whole = everything(sealed).map_or(0, |whole| whole.end);
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        let start = (range.start / step * step).min(whole);
+        let end = range.end.next_multiple_of(step).min(whole);
+        match joined.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            _ => joined.push(start..end),
+        }
+    }
+    joined.retain(|range| !range.is_empty());
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sample;
+
+    #[test]
+    fn a_sample_has_both_ends_and_no_page_twice() {
+        for (size, count) in [(0, 10), (1, 10), (2, 10), (3, 10), (10, 10), (99, 10), (7, 1000)] {
+            let pages: Vec<u64> = sample(size, count).iter().map(|range| range.start).collect();
+            assert_eq!(pages.len() as u64, size.min(count));
+            assert!(pages.windows(2).all(|pair| pair[0] < pair[1]), "{pages:?}");
+            assert!(size < 2 || (pages[0] == 0 && *pages.last().unwrap() == count.min(1000) - 1));
+        }
+        assert!(sample(5, 0).is_empty());
+    }
+}

@@ -1,0 +1,282 @@
+//! Reads the sealed part once and hashes its pages for every directory, in several threads.
+//!
+//! In: ranges to read. Out: for each directory, which pages are damaged and which could not be
+//! read. Must not know: what follows from it. Each thread has one buffer, so that memory does not
+//! depend on the file; a chunk is hashed by the thread that read it, while it is in that core's
+//! cache.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, LastPage, PageHasher};
+
+use super::{CheckOptions, Sealed, lanes};
+use crate::directory::CodeDirectory;
+
+/// Bytes read and hashed at a time: a multiple of every page, and within a second-level cache.
+const CHUNK_LEN: u64 = 256 << 10;
+
+/// What the pages of one directory showed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// How many pages were hashed and compared.
+    pub(super) checked: u64,
+    /// Those that have other digests, as ranges in order.
+    pub(super) damaged: Vec<Range<u64>>,
+    /// Those that could not be read, as ranges in order.
+    pub(super) unreadable: Vec<Range<u64>>,
+}
+
+/// What the pages of all directories showed.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) directories: Vec<Found>,
+    pub(super) read_bytes: u64,
+}
+
+/// Directories whose pages are hashed alike.
+struct Group {
+    algorithm: Algorithm,
+    page_len: u64,
+    limit: u64,
+    members: Vec<usize>,
+}
+
+/// Reads ranges of the part and compares their pages with every directory.
+pub(super) fn check(sealed: &Sealed<'_>, wanted: &[Range<u64>], options: &CheckOptions) -> Outcome {
+    let chunks: Vec<Range<u64>> = wanted.iter().flat_map(chunks_of).collect();
+    let len_bytes = wanted.iter().map(|range| range.end - range.start).sum();
+    let run = Run {
+        sealed,
+        groups: groups(sealed),
+        lanes: options.lanes.unwrap_or_else(|| lanes::lanes_for(len_bytes)),
+        found: Mutex::new(vec![Found::default(); sealed.signature.directories().len()]),
+        read_bytes: AtomicU64::new(0),
+    };
+    if !run.groups.is_empty() {
+        run.all(&chunks, options.workers_for(len_bytes));
+    }
+    run.whole_digests(wanted);
+    let mut directories = run.found.into_inner().expect("no thread died");
+    for found in &mut directories {
+        join(&mut found.damaged);
+        join(&mut found.unreadable);
+    }
+    Outcome { directories, read_bytes: run.read_bytes.into_inner() }
+}
+
+/// Cuts a range at multiples of the chunk's length.
+fn chunks_of(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let Range { start, end } = *range;
+    let chunks = start / CHUNK_LEN..end.div_ceil(CHUNK_LEN);
+    chunks.map(move |chunk| (chunk * CHUNK_LEN).max(start)..((chunk + 1) * CHUNK_LEN).min(end))
+}
+
+/// Puts directories together whose pages have the same digests. Those that cannot be checked page
+/// by page are in none.
+fn groups(sealed: &Sealed<'_>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (index, directory) in sealed.signature.directories().iter().enumerate() {
+        let Some(page_len) = directory.page_len().filter(|_| directory.scatter().is_empty()) else {
+            continue;
+        };
+        let (algorithm, limit) = (directory.hash_type().algorithm(), directory.code_limit());
+        let alike = groups.iter_mut().find(|group| {
+            (group.algorithm, group.page_len, group.limit) == (algorithm, page_len, limit)
+        });
+        match alike {
+            Some(group) => group.members.push(index),
+            None => groups.push(Group { algorithm, page_len, limit, members: vec![index] }),
+        }
+    }
+    groups
+}
+
+/// Sorts ranges and joins those that touch.
+fn join(ranges: &mut Vec<Range<u64>>) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges.drain(..) {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    *ranges = joined;
+}
+
+/// One check under way.
+struct Run<'a> {
+    sealed: &'a Sealed<'a>,
+    groups: Vec<Group>,
+    lanes: Lanes,
+    found: Mutex<Vec<Found>>,
+    read_bytes: AtomicU64,
+}
+
+impl Run<'_> {
+    /// Shares the chunks out among threads.
+    fn all(&self, chunks: &[Range<u64>], workers: NonZeroUsize) {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut buffer = vec![0; CHUNK_LEN as usize];
+            while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.chunk(chunk.clone(), &mut buffer);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..workers.get().min(chunks.len()) {
+                // A thread that cannot be had is one that does not help.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+
+    /// Reads and checks one chunk; what cannot be read at once is read page by page.
+    fn chunk(&self, range: Range<u64>, buffer: &mut [u8]) {
+        let buffer = &mut buffer[..(range.end - range.start) as usize];
+        if self.read(range.start, buffer) {
+            for group in &self.groups {
+                self.compare(group, range.start, buffer);
+            }
+            return;
+        }
+        for group in &self.groups {
+            let first = range.start / group.page_len;
+            for page in first..range.end.min(group.limit).div_ceil(group.page_len) {
+                let start = page * group.page_len;
+                let end = (start + group.page_len).min(range.end).min(group.limit);
+                let at = (start - range.start) as usize;
+                let bytes = &mut buffer[at..at + (end - start) as usize];
+                if self.read(start, bytes) {
+                    self.compare(group, start, bytes);
+                } else {
+                    let mut found = self.found.lock().expect("no thread died");
+                    for member in &group.members {
+                        found[*member].unreadable.push(page..page + 1);
+                    }
+                }
+            }
+        }
+    }
+
+    fn read(&self, start: u64, buffer: &mut [u8]) -> bool {
+        let read = self.sealed.source.read_exact_at(buffer, self.sealed.offset + start);
+        if read.is_ok() {
+            self.read_bytes.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        }
+        read.is_ok()
+    }
+
+    /// Hashes the pages in some bytes of the part, and compares them with a group's directories.
+    fn compare(&self, group: &Group, start: u64, bytes: &[u8]) {
+        let len = (group.limit.saturating_sub(start) as usize).min(bytes.len());
+        let directories = self.sealed.signature.directories();
+        let members: Vec<&CodeDirectory> =
+            group.members.iter().map(|member| &directories[*member]).collect();
+        let mut damaged: Vec<(usize, u64)> = Vec::new();
+        let mut checked = vec![0; members.len()];
+        let mut page = start / group.page_len;
+        let mut take = |digest: &[u8]| {
+            for (place, directory) in members.iter().enumerate() {
+                // Pages that were not given a digest are a finding of their own.
+                if let Some(stored) = directory.page_digest(page) {
+                    checked[place] += 1;
+                    if stored != &digest[..stored.len()] {
+                        damaged.push((place, page));
+                    }
+                }
+            }
+            page += 1;
+        };
+        hash_pages(group, self.lanes, &bytes[..len], &mut take);
+        let mut found = self.found.lock().expect("no thread died");
+        for (place, count) in checked.into_iter().enumerate() {
+            found[group.members[place]].checked += count;
+        }
+        for (place, page) in damaged {
+            found[group.members[place]].push_damaged(page);
+        }
+    }
+
+    /// Checks directories with one digest over everything; they can only be checked as a whole.
+    fn whole_digests(&self, wanted: &[Range<u64>]) {
+        for (index, directory) in self.sealed.signature.directories().iter().enumerate() {
+            let unpaged = directory.page_len().is_none() && directory.scatter().is_empty();
+            let limit = directory.code_limit();
+            let Some(stored) = directory.page_digest(0).filter(|_| unpaged) else {
+                continue;
+            };
+            if limit > self.sealed.len_bytes || !matches!(wanted, [all] if all.end >= limit) {
+                continue;
+            }
+            let digest = self.hash_whole(directory, limit);
+            let mut found = self.found.lock().expect("no thread died");
+            match digest {
+                None => found[index].unreadable.push(0..1),
+                Some(digest) => {
+                    found[index].checked = 1;
+                    if &digest.as_bytes()[..stored.len()] != stored {
+                        found[index].push_damaged(0);
+                    }
+                }
+            }
+        }
+    }
+
+    fn hash_whole(&self, directory: &CodeDirectory, limit: u64) -> Option<Digest> {
+        let mut hasher = AlgorithmHasher::new(directory.hash_type().algorithm());
+        let mut buffer = vec![0; CHUNK_LEN.min(limit) as usize];
+        for range in chunks_of(&(0..limit)) {
+            let bytes = &mut buffer[..(range.end - range.start) as usize];
+            if !self.read(range.start, bytes) {
+                return None;
+            }
+            hasher.update(bytes);
+        }
+        Some(hasher.finalize())
+    }
+}
+
+impl Found {
+    fn push_damaged(&mut self, page: u64) {
+        match self.damaged.last_mut() {
+            Some(last) if last.end == page => last.end += 1,
+            _ => self.damaged.push(page..page + 1),
+        }
+    }
+}
+
+/// Hashes the pages of some bytes that begin with a page; gives each digest to `take`, in order.
+fn hash_pages(group: &Group, lanes: Lanes, bytes: &[u8], take: &mut dyn FnMut(&[u8])) {
+    let page_len = group.page_len as usize;
+    if group.algorithm == Algorithm::Sha256 {
+        let page_len = NonZeroUsize::new(page_len).expect("a page has bytes");
+        let mut hasher = PageHasher::new(lanes, page_len, LastPage::AsIs);
+        hasher.update(bytes, |digest| take(digest.as_bytes()));
+        hasher.finish(|digest| take(digest.as_bytes()));
+        return;
+    }
+    for page in bytes.chunks(page_len) {
+        let mut hasher = AlgorithmHasher::new(group.algorithm);
+        hasher.update(page);
+        take(hasher.finalize().as_bytes());
+    }
+}
+
+/// Hashes bytes in pages of 4 KiB as a check of so many bytes would, for the time it takes.
+pub(crate) fn hash_for_rate(
+    algorithm: Algorithm,
+    options: &CheckOptions,
+    len_bytes: u64,
+    bytes: &[u8],
+) {
+    let lanes = options.lanes.unwrap_or_else(|| lanes::lanes_for(len_bytes));
+    let group = Group { algorithm, page_len: 4096, limit: u64::MAX, members: Vec::new() };
+    let mut seen = 0_u8;
+    hash_pages(&group, lanes, bytes, &mut |digest| seen ^= digest[0]);
+    std::hint::black_box(seen);
+}

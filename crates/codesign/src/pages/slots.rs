@@ -1,0 +1,167 @@
+//! Everything the special slots bind, in every directory.
+//!
+//! In: the signature, and what lies around it. Out: what became of each slot. Must not know: pages.
+
+use super::{BytesVerdict, Sealed, SlotCheck, SlotState, Surroundings};
+use crate::apple::AppleError;
+use crate::directory::CodeDirectory;
+use crate::fields::Fields;
+use crate::finding::{Finding, FindingKind};
+use crate::source::read_range;
+use crate::superblob::Slot;
+
+/// Sections longer than this are no property lists.
+const INFO_PLIST_LEN_MAX: u64 = 16 << 20;
+
+/// What a slot is about, if it is there.
+enum Thing<'a> {
+    /// What the digest is over.
+    Bytes(std::borrow::Cow<'a, [u8]>),
+    /// It is not there.
+    Absent,
+    /// It may be there, and the check was not given it.
+    Elsewhere,
+}
+
+/// Checks every slot of every directory.
+pub(super) fn check(
+    sealed: &Sealed<'_>,
+    surroundings: &Surroundings<'_>,
+    verdict: &mut BytesVerdict,
+) {
+    for number in 1..=Slot::CONSTRAINT_LIBRARY.0 {
+        let slot = Slot(number);
+        let directories = sealed.signature.directories();
+        let bound = directories.iter().any(|directory| directory.special_digest(slot).is_some());
+        let thing = thing(sealed, surroundings, slot, bound);
+        for directory in directories {
+            let Some(state) = state(directory, slot, &thing) else { continue };
+            let check = SlotCheck { directory: directory.slot(), slot, state };
+            verdict.slots.push(check);
+            verdict.findings.extend(finding(check, surroundings));
+        }
+        if let (Slot::TOP_DIRECTORY, Thing::Bytes(list)) = (slot, &thing) {
+            verdict.findings.extend(check_top_directory(sealed, list));
+        }
+    }
+    for directory in sealed.signature.directories() {
+        let beyond = directory.special_digests().filter(|(slot, _)| !slot.is_special());
+        verdict.findings.extend(beyond.map(|(slot, _)| {
+            let text = format!("slot {slot} is bound, and what it is for is not known");
+            let finding = Finding::warning(FindingKind::Unsupported, text);
+            finding.at(|place| {
+                place.directory = Some(directory.slot());
+                place.slot = Some(slot);
+            })
+        }));
+    }
+}
+
+/// Finds what a slot is about.
+fn thing<'a>(
+    sealed: &Sealed<'a>,
+    surroundings: &Surroundings<'a>,
+    slot: Slot,
+    bound: bool,
+) -> Thing<'a> {
+    let given = |bytes: Option<&'a [u8]>| match bytes {
+        Some(bytes) => Thing::Bytes(bytes.into()),
+        None if surroundings.in_bundle => Thing::Absent,
+        None => Thing::Elsewhere,
+    };
+    match slot {
+        Slot::INFO_PLIST if surroundings.in_bundle => given(surroundings.info_plist),
+        // Read only if it is bound: it lies in the pages too, which seal it anyway.
+        Slot::INFO_PLIST if bound => match section(sealed) {
+            Some(bytes) => Thing::Bytes(bytes.into()),
+            None => given(surroundings.info_plist),
+        },
+        Slot::INFO_PLIST => Thing::Absent,
+        Slot::RESOURCES => given(surroundings.resources),
+        Slot::CONTAINER if surroundings.container.is_some() => given(surroundings.container),
+        _ => match sealed.signature.blob(slot) {
+            Some(blob) if slot == Slot::TOP_DIRECTORY || slot == Slot::CONTAINER => {
+                Thing::Bytes(blob.payload().into())
+            }
+            Some(blob) => Thing::Bytes(blob.bytes.into()),
+            None => Thing::Absent,
+        },
+    }
+}
+
+/// Reads the property list that a bare executable carries.
+fn section(sealed: &Sealed<'_>) -> Option<Vec<u8>> {
+    let range = sealed.macho?.section("__TEXT", "__info_plist")?.range.clone();
+    let len_bytes = range.end - range.start;
+    let fits = len_bytes <= INFO_PLIST_LEN_MAX && range.end <= sealed.len_bytes;
+    let offset = fits.then(|| sealed.offset + range.start)?;
+    read_range(sealed.source, offset, len_bytes).ok()
+}
+
+/// Compares a slot with what it is about; `None` if there is neither.
+fn state(directory: &CodeDirectory, slot: Slot, thing: &Thing<'_>) -> Option<SlotState> {
+    Some(match (directory.special_digest(slot), thing) {
+        (None, Thing::Bytes(_)) => SlotState::Unbound,
+        (None, _) => return None,
+        (Some(_), Thing::Absent) => SlotState::Missing,
+        (Some(_), Thing::Elsewhere) => SlotState::Unchecked,
+        (Some(stored), Thing::Bytes(bytes)) => {
+            let digest = directory.hash_type().digest(bytes);
+            if digest.as_bytes() == stored { SlotState::Intact } else { SlotState::Damaged }
+        }
+    })
+}
+
+/// Says what is wrong with a slot, if anything.
+fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<Finding> {
+    let name = check.slot.name().unwrap_or("what the slot binds");
+    let error = match check.slot {
+        Slot::INFO_PLIST => AppleError::InfoPlistFailed,
+        Slot::RESOURCES => AppleError::ResourceDirectoryFailed,
+        _ => AppleError::SignatureFailed,
+    };
+    let finding = match check.state {
+        SlotState::Intact => return None,
+        SlotState::Damaged => {
+            let text = format!("{name} is not what was sealed");
+            Finding::failure(FindingKind::SlotDamaged, error, text)
+        }
+        SlotState::Missing => {
+            let text = format!("{name} is missing");
+            Finding::failure(FindingKind::SlotMissing, error, text)
+        }
+        SlotState::Unbound => {
+            let text = format!("{name} is not sealed");
+            Finding::warning(FindingKind::SlotUnbound, text)
+        }
+        SlotState::Unchecked => {
+            debug_assert!(!surroundings.in_bundle, "in a bundle it is there or missing");
+            let text = format!("{name} belongs to a bundle, and was not looked at");
+            Finding::note(FindingKind::SlotMissing, text)
+        }
+    };
+    Some(finding.at(|place| {
+        place.directory = Some(check.directory);
+        place.slot = Some(check.slot);
+    }))
+}
+
+/// Compares the list of slots that must be there with those that are.
+fn check_top_directory(sealed: &Sealed<'_>, list: &[u8]) -> Option<Finding> {
+    let listed: Vec<u32> =
+        (0..list.len() / 4).filter_map(|index| Fields::big(list).u32(4 * index)).collect();
+    let mut there: Vec<u32> =
+        sealed.signature.superblob.entries().iter().map(|entry| entry.slot.0).collect();
+    there.sort_unstable();
+    // Slots 1 and 3 live outside of the signature, and the CMS slot is listed even if empty.
+    let comparable = |slot: &u32| {
+        ![Slot::INFO_PLIST, Slot::RESOURCES, Slot::CONTAINER, Slot::CMS].contains(&Slot(*slot))
+    };
+    let equal = listed
+        .iter()
+        .filter(|slot| comparable(slot))
+        .eq(there.iter().filter(|slot| comparable(slot)));
+    let text = "the signature has other slots than its own list of them";
+    let finding = Finding::failure(FindingKind::Malformed, AppleError::SignatureFailed, text);
+    (!equal).then(|| finding.at(|place| place.slot = Some(Slot::TOP_DIRECTORY)))
+}

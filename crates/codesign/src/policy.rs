@@ -1,0 +1,219 @@
+//! The verdict on policy: whether a seal of this form, by this signer, should be accepted.
+//!
+//! In: a signature, the verdict on its signer, and perhaps the time. Out: what speaks against
+//! accepting it. Must not know: whether the bytes are intact.
+//!
+//! Failures are what Apple's check would refuse; warnings are what it lets pass and an archive
+//! should know: a certificate that ended without proof of an earlier signature, hashes that can be
+//! made to collide, a requirement that nobody can evaluate here.
+
+use steadfast_digest::Algorithm;
+
+use crate::apple::AppleError;
+use crate::certificate::Certificate;
+use crate::chain::invalid_at;
+use crate::directory::flags;
+use crate::error::ErrorKind;
+use crate::finding::{Finding, FindingKind, Severity};
+use crate::hash::HashType;
+use crate::key::PublicKey;
+use crate::plist::Value;
+use crate::requirement::{Requirements, Subject};
+use crate::roots::AppleRoot;
+use crate::signature::Signature;
+use crate::signer::{SignerState, SignerVerdict};
+use crate::superblob::{Blob, Slot};
+
+/// RSA keys shorter than this can be broken (NIST SP 800-57 part 1, table 2).
+const RSA_BITS_MIN: u32 = 2048;
+
+/// What there is to say on policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PolicyState {
+    /// Nothing speaks against it.
+    Clear,
+    /// Apple's check lets it pass, and there is something to know.
+    Doubtful,
+    /// Apple's check would refuse it.
+    Refused,
+}
+
+impl PolicyState {
+    /// Returns the name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            PolicyState::Clear => "clear",
+            PolicyState::Doubtful => "doubtful",
+            PolicyState::Refused => "refused",
+        }
+    }
+}
+
+/// What else is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PolicyOptions<'a> {
+    /// The time, in seconds since 1970; without it nobody asks what has expired since.
+    pub now: Option<i64>,
+    /// The code's `Info.plist`, which a requirement may ask for.
+    pub info: Option<&'a Value>,
+}
+
+/// Whether a seal of this form, by this signer, should be accepted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PolicyVerdict {
+    /// The verdict.
+    pub state: PolicyState,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl PolicyVerdict {
+    /// Judges a signature. What strict rules find in files and bundles is added by who looks there.
+    pub fn of(
+        signature: &Signature,
+        signer: &SignerVerdict,
+        options: &PolicyOptions<'_>,
+    ) -> PolicyVerdict {
+        let mut findings = Vec::new();
+        if !signer.chain.is_empty() {
+            expiry(signature, signer, options.now, &mut findings);
+            weak_signer(signer, &mut findings);
+        }
+        if signature.chosen_directory().hash_type() == HashType::Sha1 {
+            let text = "the code is sealed with SHA-1 alone, which can be made to collide";
+            findings.push(Finding::warning(FindingKind::WeakHash, text));
+        }
+        own_requirement(signature, signer, options.info, &mut findings);
+        let mut verdict = PolicyVerdict { state: PolicyState::Clear, findings: Vec::new() };
+        verdict.add(findings);
+        verdict
+    }
+
+    /// Adds findings of others, such as those on a bundle, and draws the verdict anew.
+    pub fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+        let worst = self.findings.iter().map(|finding| finding.severity).max();
+        self.state = match worst {
+            Some(Severity::Failure) => PolicyState::Refused,
+            Some(Severity::Warning) => PolicyState::Doubtful,
+            _ => PolicyState::Clear,
+        };
+    }
+}
+
+/// Looks at the dates of the certificates.
+///
+/// With proof of the time, they must have been valid then. Without it Apple's check takes the
+/// present time and passes over what has ended, unless the directory forbids that.
+fn expiry(
+    signature: &Signature,
+    signer: &SignerVerdict,
+    now: Option<i64>,
+    findings: &mut Vec<Finding>,
+) {
+    let kind = FindingKind::CertificateExpired;
+    if let Some(proved) = signer.proved_time() {
+        if let Some(ended) = invalid_at(&signer.chain, proved) {
+            let text = format!("{} was not valid when it was used", ended.subject());
+            findings.push(Finding::failure(kind, AppleError::CertificateExpired, text));
+        }
+        return;
+    }
+    if let Some(ended) = signer.signed_at.and_then(|time| invalid_at(&signer.chain, time)) {
+        let text = format!("{} was not valid when the signer says it was used", ended.subject());
+        findings.push(Finding::warning(kind, text));
+    }
+    let Some(ended) = now.and_then(|now| invalid_at(&signer.chain, now)) else { return };
+    if signature.chosen_directory().flags() & flags::EXPIRES != 0 {
+        let text = format!(
+            "{} is not valid now, and the directory asks to refuse it then",
+            ended.subject()
+        );
+        findings.push(Finding::failure(kind, AppleError::CertificateExpired, text));
+    } else {
+        let text = format!(
+            "{} is not valid now, and nothing proves that it was when it was used",
+            ended.subject()
+        );
+        findings.push(Finding::warning(kind, text));
+    }
+}
+
+/// Looks at hashes and keys of the signature, of the certificates and of the time stamp.
+fn weak_signer(signer: &SignerVerdict, findings: &mut Vec<Finding>) {
+    let kind = FindingKind::WeakHash;
+    if let Some(hash) = signer.signature_hash.filter(|hash| is_weak(*hash)) {
+        let text = format!("the signature is over {}, which can be made to collide", hash.name());
+        findings.push(Finding::warning(kind, text));
+    }
+    // A root is believed for what it is, not for its signature.
+    let below = |one: &&Certificate| AppleRoot::of(one).is_none();
+    for certificate in signer.chain.iter().filter(below) {
+        if let Some(hash) = certificate.signature_hash().filter(|hash| is_weak(*hash)) {
+            let name = certificate.subject();
+            let text =
+                format!("{name} was issued over {}, which can be made to collide", hash.name());
+            findings.push(Finding::warning(kind, text));
+        }
+        if let key @ PublicKey::Rsa { .. } = certificate.key()
+            && key.bits().is_some_and(|bits| bits < RSA_BITS_MIN)
+        {
+            let text = format!("the key of {} is short: {}", certificate.subject(), key.name());
+            findings.push(Finding::warning(kind, text));
+        }
+    }
+    let stamped = signer.timestamp.as_ref().and_then(|stamp| stamp.hash);
+    if let Some(hash) = stamped.filter(|hash| is_weak(*hash)) {
+        // Nothing to be done about it: all of Apple's are.
+        let text = format!("the time stamp is over {}, as all of Apple's are", hash.name());
+        findings.push(Finding::note(kind, text));
+    }
+}
+
+fn is_weak(hash: Algorithm) -> bool {
+    matches!(hash, Algorithm::Sha1 | Algorithm::Md5)
+}
+
+/// Asks whether the code meets the requirement by which it wants to be known.
+fn own_requirement(
+    signature: &Signature,
+    signer: &SignerVerdict,
+    info: Option<&Value>,
+    findings: &mut Vec<Finding>,
+) {
+    let Some(blob) = signature.requirements() else { return };
+    let requirements = match Requirements::from_blob(blob.bytes) {
+        Ok(requirements) => requirements,
+        Err(error) => {
+            let (kind, apple) = match error.kind() {
+                ErrorKind::Unsupported => {
+                    (FindingKind::RequirementUnsupported, AppleError::ReqUnsupported)
+                }
+                _ => (FindingKind::Requirement, AppleError::ReqInvalid),
+            };
+            return findings.push(Finding::failure(kind, apple, error.message()));
+        }
+    };
+    let Some(designated) = requirements.designated() else { return };
+    // Who signed is another verdict; a signature that is wrong must not be held against it twice.
+    if matches!(signer.state, SignerState::Invalid | SignerState::Unverifiable) {
+        return;
+    }
+    let entitlements = signature.blob(Slot::ENTITLEMENTS).map(Blob::payload);
+    let entitlements = entitlements.and_then(|bytes| Value::parse(bytes).ok());
+    let mut subject = Subject::of(signature, signer);
+    subject.info = info;
+    subject.entitlements = entitlements.as_ref();
+    match designated.holds_for(&subject) {
+        Ok(true) => {}
+        Ok(false) => {
+            let text = "the code does not meet its own designated requirement";
+            findings.push(Finding::failure(FindingKind::Requirement, AppleError::ReqFailed, text));
+        }
+        Err(unknown) => {
+            let text = format!("its own designated requirement asks what is not known: {unknown}");
+            findings.push(Finding::note(FindingKind::RequirementUnsupported, text));
+        }
+    }
+}

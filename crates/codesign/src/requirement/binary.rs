@@ -1,0 +1,323 @@
+//! The bytes of a requirement: operators before their operands.
+//!
+//! In: a blob, or a condition. Out: the condition, or the blob. Must not know: what it means.
+
+use super::{CertificateSlot, DEPTH_MAX, Expression, Match, Ordering, Relation};
+use crate::error::{Error, ErrorKind};
+use crate::fields::Fields;
+use crate::superblob::{Blob, magic};
+
+/// The kind of requirement that is made of operators, and the one that is a launch constraint.
+const KIND_EXPRESSION: u32 = 1;
+const KIND_CONSTRAINT: u32 = 2;
+
+/// Bits of an operator that is not known: it says its length, and is false or passed over.
+const FLAGS: u32 = 0xff00_0000;
+const GENERIC_FALSE: u32 = 0x8000_0000;
+const GENERIC_SKIP: u32 = 0x4000_0000;
+
+/// The operators, by their numbers.
+mod op {
+    pub(super) const FALSE: u32 = 0;
+    pub(super) const TRUE: u32 = 1;
+    pub(super) const IDENTIFIER: u32 = 2;
+    pub(super) const ANCHOR_APPLE: u32 = 3;
+    pub(super) const ANCHOR_HASH: u32 = 4;
+    pub(super) const INFO_VALUE: u32 = 5;
+    pub(super) const AND: u32 = 6;
+    pub(super) const OR: u32 = 7;
+    pub(super) const CDHASH: u32 = 8;
+    pub(super) const NOT: u32 = 9;
+    pub(super) const INFO: u32 = 10;
+    pub(super) const CERTIFICATE_FIELD: u32 = 11;
+    pub(super) const TRUSTED: u32 = 12;
+    pub(super) const ANCHOR_TRUSTED: u32 = 13;
+    pub(super) const CERTIFICATE_EXTENSION: u32 = 14;
+    pub(super) const ANCHOR_APPLE_GENERIC: u32 = 15;
+    pub(super) const ENTITLEMENT: u32 = 16;
+    pub(super) const CERTIFICATE_POLICY: u32 = 17;
+    pub(super) const NAMED_ANCHOR: u32 = 18;
+    pub(super) const NAMED_CODE: u32 = 19;
+    pub(super) const PLATFORM: u32 = 20;
+    pub(super) const NOTARIZED: u32 = 21;
+    pub(super) const CERTIFICATE_DATE: u32 = 22;
+    pub(super) const LEGACY: u32 = 23;
+}
+
+/// The comparisons of texts, by their numbers from 1.
+const RELATIONS: [Relation; 8] = [
+    Relation::Equal,
+    Relation::Contains,
+    Relation::BeginsWith,
+    Relation::EndsWith,
+    Relation::Less,
+    Relation::Greater,
+    Relation::LessOrEqual,
+    Relation::GreaterOrEqual,
+];
+
+/// The comparisons of dates, by their numbers from 9.
+const ORDERINGS: [Ordering; 5] =
+    [Ordering::On, Ordering::Before, Ordering::After, Ordering::OnOrBefore, Ordering::OnOrAfter];
+const MATCH_EXISTS: u32 = 0;
+const MATCH_TEXT_FIRST: u32 = 1;
+const MATCH_DATE_FIRST: u32 = 9;
+const MATCH_ABSENT: u32 = 14;
+
+/// Those of Apple's have some hundred bytes. What is read takes some twenty times as many.
+const LEN_MAX: usize = 1 << 20;
+
+/// Reads a requirement.
+pub(super) fn read(bytes: &[u8]) -> Result<Expression, Error> {
+    let blob = Blob::parse(bytes)?;
+    if blob.bytes.len() > LEN_MAX {
+        return Err(Error::malformed("a requirement is longer than a mebibyte"));
+    }
+    if blob.magic != magic::REQUIREMENT {
+        return Err(Error::malformed("a requirement has another kind of blob"));
+    }
+    let mut code = Code { bytes: blob.payload(), at: 0 };
+    match code.number()? {
+        KIND_EXPRESSION => code.expression(0),
+        KIND_CONSTRAINT => Ok(Expression::Constraint(code.data()?)),
+        kind => {
+            let text = format!("requirements of kind {kind} are not known");
+            Err(Error::new(ErrorKind::Unsupported, text))
+        }
+    }
+}
+
+/// What is still to be read.
+struct Code<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Code<'_> {
+    fn number(&mut self) -> Result<u32, Error> {
+        let number = Fields::big(self.bytes).u32(self.at).ok_or_else(cut_short)?;
+        self.at += 4;
+        Ok(number)
+    }
+
+    fn slot(&mut self) -> Result<CertificateSlot, Error> {
+        Ok(self.number()?.cast_signed())
+    }
+
+    fn timestamp(&mut self) -> Result<i64, Error> {
+        let number = Fields::big(self.bytes).u64(self.at).ok_or_else(cut_short)?;
+        self.at += 8;
+        Ok(number.cast_signed())
+    }
+
+    /// Reads bytes with their length before them, filled up to a multiple of four.
+    fn data(&mut self) -> Result<Vec<u8>, Error> {
+        let len = self.number()? as usize;
+        let rest = self.bytes.get(self.at..).ok_or_else(cut_short)?;
+        let data = rest.get(..len).ok_or_else(cut_short)?.to_vec();
+        self.at += len.next_multiple_of(4);
+        Ok(data)
+    }
+
+    fn boxed(&mut self, depth: u32) -> Result<Box<Expression>, Error> {
+        self.expression(depth).map(Box::new)
+    }
+
+    fn expression(&mut self, depth: u32) -> Result<Expression, Error> {
+        if depth >= DEPTH_MAX {
+            return Err(Error::malformed("a requirement is nested too deep"));
+        }
+        let operator = self.number()?;
+        let depth = depth + 1;
+        Ok(match operator & !FLAGS {
+            op::FALSE => Expression::Never,
+            op::TRUE => Expression::Always,
+            op::IDENTIFIER => Expression::Identifier(self.data()?),
+            op::ANCHOR_APPLE => Expression::AnchorApple,
+            op::ANCHOR_HASH => Expression::CertificateHash(self.slot()?, self.data()?),
+            op::INFO_VALUE => {
+                let key = self.data()?;
+                Expression::Info(key, Match::Text(Relation::Equal, self.data()?))
+            }
+            op::AND => Expression::And(self.boxed(depth)?, self.boxed(depth)?),
+            op::OR => Expression::Or(self.boxed(depth)?, self.boxed(depth)?),
+            op::CDHASH => Expression::CdHash(self.data()?),
+            op::NOT => Expression::Not(self.boxed(depth)?),
+            op::INFO => Expression::Info(self.data()?, self.comparison()?),
+            op::CERTIFICATE_FIELD => {
+                Expression::CertificateField(self.slot()?, self.data()?, self.comparison()?)
+            }
+            op::TRUSTED => Expression::CertificateTrusted(self.slot()?),
+            op::ANCHOR_TRUSTED => Expression::AnchorTrusted,
+            op::CERTIFICATE_EXTENSION => {
+                Expression::CertificateExtension(self.slot()?, self.data()?, self.comparison()?)
+            }
+            op::ANCHOR_APPLE_GENERIC => Expression::AnchorAppleGeneric,
+            op::ENTITLEMENT => Expression::Entitlement(self.data()?, self.comparison()?),
+            op::CERTIFICATE_POLICY => {
+                Expression::CertificatePolicy(self.slot()?, self.data()?, self.comparison()?)
+            }
+            op::NAMED_ANCHOR => Expression::NamedAnchor(self.data()?),
+            op::NAMED_CODE => Expression::NamedCode(self.data()?),
+            op::PLATFORM => Expression::Platform(self.slot()?),
+            op::NOTARIZED => Expression::Notarized,
+            op::CERTIFICATE_DATE => {
+                Expression::CertificateDate(self.slot()?, self.data()?, self.comparison()?)
+            }
+            op::LEGACY => Expression::LegacyDeveloperId,
+            number => self.unknown(operator, number, depth)?,
+        })
+    }
+
+    /// Reads an operator that is not known, if it says how.
+    fn unknown(&mut self, operator: u32, number: u32, depth: u32) -> Result<Expression, Error> {
+        if operator & (GENERIC_FALSE | GENERIC_SKIP) == 0 {
+            let text = format!("operator {number} of a requirement is not known");
+            return Err(Error::new(ErrorKind::Unsupported, text));
+        }
+        let len = self.number()? as usize;
+        self.at = self.at.checked_add(len).ok_or_else(cut_short)?;
+        if self.at > self.bytes.len() {
+            return Err(cut_short());
+        }
+        if operator & GENERIC_FALSE != 0 {
+            return Ok(Expression::UnknownFalse(number));
+        }
+        Ok(Expression::UnknownSkipped(number, self.boxed(depth)?))
+    }
+
+    fn comparison(&mut self) -> Result<Match, Error> {
+        let number = self.number()?;
+        let text = number.checked_sub(MATCH_TEXT_FIRST).and_then(|at| RELATIONS.get(at as usize));
+        let date = number.checked_sub(MATCH_DATE_FIRST).and_then(|at| ORDERINGS.get(at as usize));
+        Ok(match (number, text, date) {
+            (MATCH_EXISTS, ..) => Match::Exists,
+            (MATCH_ABSENT, ..) => Match::Absent,
+            (_, Some(relation), _) => Match::Text(*relation, self.data()?),
+            (_, _, Some(ordering)) => Match::Date(*ordering, self.timestamp()?),
+            _ => {
+                // Taken to have one operand, so that what follows can be read.
+                self.data()?;
+                Match::Unknown(number)
+            }
+        })
+    }
+}
+
+fn cut_short() -> Error {
+    Error::malformed("a requirement is cut short")
+}
+
+/// Writes a requirement.
+pub(super) fn write(expression: &Expression) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for number in [magic::REQUIREMENT, 0] {
+        put(&mut bytes, number);
+    }
+    if let Expression::Constraint(constraint) = expression {
+        put(&mut bytes, KIND_CONSTRAINT);
+        put_data(&mut bytes, constraint);
+    } else {
+        put(&mut bytes, KIND_EXPRESSION);
+        write_expression(&mut bytes, expression);
+    }
+    let len = u32::try_from(bytes.len()).expect("requirements come from blobs or short texts");
+    bytes[4..8].copy_from_slice(&len.to_be_bytes());
+    bytes
+}
+
+fn put(bytes: &mut Vec<u8>, number: u32) {
+    bytes.extend_from_slice(&number.to_be_bytes());
+}
+
+fn put_data(bytes: &mut Vec<u8>, data: &[u8]) {
+    put(bytes, u32::try_from(data.len()).expect("as long as what it was read from"));
+    bytes.extend_from_slice(data);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+fn write_expression(bytes: &mut Vec<u8>, expression: &Expression) {
+    use Expression as E;
+    match expression {
+        E::Never => put(bytes, op::FALSE),
+        E::Always => put(bytes, op::TRUE),
+        E::AnchorApple => put(bytes, op::ANCHOR_APPLE),
+        E::AnchorAppleGeneric => put(bytes, op::ANCHOR_APPLE_GENERIC),
+        E::AnchorTrusted => put(bytes, op::ANCHOR_TRUSTED),
+        E::Notarized => put(bytes, op::NOTARIZED),
+        E::LegacyDeveloperId => put(bytes, op::LEGACY),
+        E::Identifier(text) => put_with(bytes, op::IDENTIFIER, None, Some(text), None),
+        E::NamedAnchor(text) => put_with(bytes, op::NAMED_ANCHOR, None, Some(text), None),
+        E::NamedCode(text) => put_with(bytes, op::NAMED_CODE, None, Some(text), None),
+        E::CdHash(hash) => put_with(bytes, op::CDHASH, None, Some(hash), None),
+        E::CertificateHash(at, hash) => {
+            put_with(bytes, op::ANCHOR_HASH, Some(*at), Some(hash), None);
+        }
+        E::CertificateTrusted(at) => put_with(bytes, op::TRUSTED, Some(*at), None, None),
+        E::Platform(number) => put_with(bytes, op::PLATFORM, Some(*number), None, None),
+        E::Info(key, how) => put_with(bytes, op::INFO, None, Some(key), Some(how)),
+        E::Entitlement(key, how) => put_with(bytes, op::ENTITLEMENT, None, Some(key), Some(how)),
+        E::CertificateField(at, key, how) => {
+            put_with(bytes, op::CERTIFICATE_FIELD, Some(*at), Some(key), Some(how));
+        }
+        E::CertificateExtension(at, oid, how) => {
+            put_with(bytes, op::CERTIFICATE_EXTENSION, Some(*at), Some(oid), Some(how));
+        }
+        E::CertificatePolicy(at, oid, how) => {
+            put_with(bytes, op::CERTIFICATE_POLICY, Some(*at), Some(oid), Some(how));
+        }
+        E::CertificateDate(at, oid, how) => {
+            put_with(bytes, op::CERTIFICATE_DATE, Some(*at), Some(oid), Some(how));
+        }
+        E::And(left, right) | E::Or(left, right) => {
+            let is_and = matches!(expression, E::And(..));
+            put(bytes, if is_and { op::AND } else { op::OR });
+            write_expression(bytes, left);
+            write_expression(bytes, right);
+        }
+        E::Not(inner) => {
+            put(bytes, op::NOT);
+            write_expression(bytes, inner);
+        }
+        E::UnknownFalse(number) => put_with(bytes, GENERIC_FALSE | number, Some(0), None, None),
+        E::UnknownSkipped(number, next) => {
+            put_with(bytes, GENERIC_SKIP | number, Some(0), None, None);
+            write_expression(bytes, next);
+        }
+        // Only ever the whole of a requirement, which `write` has seen to.
+        E::Constraint(_) => {}
+    }
+}
+
+fn put_with(
+    bytes: &mut Vec<u8>,
+    operator: u32,
+    slot: Option<CertificateSlot>,
+    data: Option<&[u8]>,
+    how: Option<&Match>,
+) {
+    put(bytes, operator);
+    if let Some(slot) = slot {
+        put(bytes, slot.cast_unsigned());
+    }
+    if let Some(data) = data {
+        put_data(bytes, data);
+    }
+    match how {
+        None => {}
+        Some(Match::Exists) => put(bytes, MATCH_EXISTS),
+        Some(Match::Absent) => put(bytes, MATCH_ABSENT),
+        Some(Match::Text(relation, text)) => {
+            put(bytes, MATCH_TEXT_FIRST + *relation as u32);
+            put_data(bytes, text);
+        }
+        Some(Match::Date(ordering, seconds)) => {
+            put(bytes, MATCH_DATE_FIRST + *ordering as u32);
+            bytes.extend_from_slice(&seconds.to_be_bytes());
+        }
+        Some(Match::Unknown(number)) => {
+            put(bytes, *number);
+            put_data(bytes, &[]);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The text of a requirement.
+//!
+//! In: a condition. Out: its text, which reads back as the same condition. Must not know: what it
+//! means. It is what Apple's tools print, but for dates, which they print in a form that they do
+//! not read, and a space that they forget before `trusted`.
+
+use std::fmt::{self, Formatter};
+
+use super::{CertificateSlot, Expression, LEAF, Match, Ordering, ROOT, Relation};
+use crate::ber::dotted;
+
+/// Words that mean something and are quoted where they do not.
+pub(super) const KEYWORDS: &[&str] = &[
+    "guest",
+    "host",
+    "designated",
+    "library",
+    "plugin",
+    "or",
+    "and",
+    "always",
+    "true",
+    "never",
+    "false",
+    "identifier",
+    "cdhash",
+    "platform",
+    "notarized",
+    "legacy",
+    "anchor",
+    "apple",
+    "generic",
+    "certificate",
+    "cert",
+    "trusted",
+    "info",
+    "entitlement",
+    "exists",
+    "absent",
+    "leaf",
+    "root",
+    "timestamp",
+];
+
+/// What stands around a condition, the closest first: `!`, `and`, `or`, nothing.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Level {
+    Primary,
+    And,
+    Or,
+    Top,
+}
+
+/// Prints a condition.
+pub(super) fn print(expression: &Expression, f: &mut Formatter<'_>) -> fmt::Result {
+    print_at(expression, Level::Top, f)
+}
+
+fn print_at(expression: &Expression, level: Level, f: &mut Formatter<'_>) -> fmt::Result {
+    use Expression as E;
+    match expression {
+        E::Never => f.write_str("never"),
+        E::Always => f.write_str("always"),
+        E::Identifier(text) => {
+            f.write_str("identifier ")?;
+            data(text, false, f)
+        }
+        E::AnchorApple => f.write_str("anchor apple"),
+        E::AnchorAppleGeneric => f.write_str("anchor apple generic"),
+        E::AnchorTrusted => f.write_str("anchor trusted"),
+        E::NamedAnchor(name) => {
+            f.write_str("anchor apple ")?;
+            data(name, false, f)
+        }
+        E::NamedCode(name) => {
+            f.write_str("(")?;
+            data(name, false, f)?;
+            f.write_str(")")
+        }
+        E::CertificateHash(at, hash) => {
+            certificate(*at, f)?;
+            f.write_str(" = ")?;
+            quoted_hash(hash, f)
+        }
+        E::CertificateTrusted(at) => {
+            certificate(*at, f)?;
+            f.write_str(" trusted")
+        }
+        E::CertificateField(at, key, how) => {
+            certificate(*at, f)?;
+            key_in_brackets(key, f)?;
+            comparison(how, f)
+        }
+        E::CertificateExtension(at, oid, how) => part(*at, "field", oid, how, f),
+        E::CertificatePolicy(at, oid, how) => part(*at, "policy", oid, how, f),
+        E::CertificateDate(at, oid, how) => part(*at, "timestamp", oid, how, f),
+        E::Info(key, how) => {
+            f.write_str("info")?;
+            key_in_brackets(key, f)?;
+            comparison(how, f)
+        }
+        E::Entitlement(key, how) => {
+            f.write_str("entitlement")?;
+            key_in_brackets(key, f)?;
+            comparison(how, f)
+        }
+        E::And(left, right) => joined(left, " and ", right, Level::And, level, f),
+        E::Or(left, right) => joined(left, " or ", right, Level::Or, level, f),
+        E::Not(inner) => {
+            f.write_str("! ")?;
+            print_at(inner, Level::Primary, f)
+        }
+        E::CdHash(hash) => {
+            f.write_str("cdhash ")?;
+            quoted_hash(hash, f)
+        }
+        E::Platform(number) => write!(f, "platform = {number}"),
+        E::Notarized => f.write_str("notarized"),
+        E::LegacyDeveloperId => f.write_str("legacy"),
+        E::UnknownFalse(number) => write!(f, "false /* opcode {number} */"),
+        E::UnknownSkipped(number, next) => {
+            write!(f, "/* opcode {number} */ ")?;
+            print_at(next, level, f)
+        }
+        E::Constraint(_) => f.write_str("/* launch constraint */"),
+    }
+}
+
+fn joined(
+    left: &Expression,
+    word: &str,
+    right: &Expression,
+    own: Level,
+    around: Level,
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
+    let brackets = around < own;
+    if brackets {
+        f.write_str("(")?;
+    }
+    print_at(left, own, f)?;
+    f.write_str(word)?;
+    print_at(right, own, f)?;
+    if brackets {
+        f.write_str(")")?;
+    }
+    Ok(())
+}
+
+fn certificate(at: CertificateSlot, f: &mut Formatter<'_>) -> fmt::Result {
+    match at {
+        LEAF => f.write_str("certificate leaf"),
+        ROOT => f.write_str("certificate root"),
+        at => write!(f, "certificate {at}"),
+    }
+}
+
+fn key_in_brackets(key: &[u8], f: &mut Formatter<'_>) -> fmt::Result {
+    f.write_str("[")?;
+    data(key, true, f)?;
+    f.write_str("]")
+}
+
+/// Prints a part of a certificate that an object identifier names.
+fn part(
+    at: CertificateSlot,
+    kind: &str,
+    oid: &[u8],
+    how: &Match,
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
+    certificate(at, f)?;
+    match dotted(oid) {
+        Some(oid) => write!(f, "[{kind}.{oid}]")?,
+        None => {
+            write!(f, "[{kind}.0x")?;
+            hex(oid, f)?;
+            f.write_str("]")?;
+        }
+    }
+    comparison(how, f)
+}
+
+fn comparison(how: &Match, f: &mut Formatter<'_>) -> fmt::Result {
+    let (relation, text) = match how {
+        Match::Exists => return f.write_str(" /* exists */"),
+        Match::Absent => return f.write_str(" absent"),
+        Match::Unknown(number) => return write!(f, " /* comparison {number} */"),
+        Match::Date(ordering, seconds) => {
+            let sign = match ordering {
+                Ordering::On => "=",
+                Ordering::Before => "<",
+                Ordering::After => ">",
+                Ordering::OnOrBefore => "<=",
+                Ordering::OnOrAfter => ">=",
+            };
+            return write!(f, " {sign} timestamp \"{}\"", date(*seconds));
+        }
+        Match::Text(relation, text) => (relation, text),
+    };
+    f.write_str(match relation {
+        Relation::Equal | Relation::BeginsWith => " = ",
+        Relation::EndsWith => " = *",
+        Relation::Contains => " ~ ",
+        Relation::Less => " < ",
+        Relation::Greater => " > ",
+        Relation::LessOrEqual => " <= ",
+        Relation::GreaterOrEqual => " >= ",
+    })?;
+    data(text, false, f)?;
+    if *relation == Relation::BeginsWith { f.write_str("*") } else { Ok(()) }
+}
+
+fn quoted_hash(hash: &[u8], f: &mut Formatter<'_>) -> fmt::Result {
+    f.write_str("H\"")?;
+    hex(hash, f)?;
+    f.write_str("\"")
+}
+
+fn hex(bytes: &[u8], f: &mut Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+/// Prints a text as it is, in quotes or as hexadecimal digits, whichever does.
+fn data(text: &[u8], dots: bool, f: &mut Formatter<'_>) -> fmt::Result {
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || b" \t\n\r\x0b\x0c".contains(byte);
+    match std::str::from_utf8(text) {
+        Ok(text) if is_plain(text, dots) => f.write_str(text),
+        Ok(text) if text.as_bytes().iter().all(is_text) => {
+            write!(f, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+        }
+        _ => {
+            f.write_str("0x")?;
+            hex(text, f)
+        }
+    }
+}
+
+/// Returns whether a text needs no quotes: letters and digits, a letter first, and no keyword.
+fn is_plain(text: &str, dots: bool) -> bool {
+    let part_is_plain =
+        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let parts_are_plain = match dots {
+        true => text.split('.').all(part_is_plain),
+        false => part_is_plain(text),
+    };
+    let first_is_letter = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    parts_are_plain && first_is_letter && !KEYWORDS.contains(&text)
+}
+
+/// Prints a date as `YYYYMMDDhhmmssZ`.
+///
+/// Counted in years that begin in March, in cycles of 400 of them: the inverse of how times in
+/// certificates are read.
+fn date(seconds_since_2001: i64) -> String {
+    /// Days from the first of March of the year 0 to the first of January 2001.
+    const DAYS_TO_2001: i64 = 730_791;
+    let days = seconds_since_2001.div_euclid(86_400).saturating_add(DAYS_TO_2001);
+    let second = seconds_since_2001.rem_euclid(86_400);
+    let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = cycle * 400 + year + carry;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+    use crate::ber::generalized_time;
+
+    #[test]
+    fn dates_are_the_inverse_of_reading_them() {
+        assert_eq!(date(0), "20010101000000Z");
+        for seconds in [-978_307_200, 58_060_799, 86_399, 730_000_000, 1_500_000_001] {
+            let read = generalized_time(&date(seconds)).expect("a time");
+            assert_eq!(read - 978_307_200, seconds);
+        }
+    }
+}

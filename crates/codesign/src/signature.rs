@@ -1,0 +1,217 @@
+//! The signature of one slice or disk image: its blobs, its directories, the best of them.
+//!
+//! In: the range of a source that a signature may use. Out: the signature, and what is wrong with
+//! its form. Must not know: the code.
+
+use std::borrow::Cow;
+
+use crate::apple::AppleError;
+use crate::directory::CodeDirectory;
+use crate::error::{Error, ErrorKind};
+use crate::fields::Fields;
+use crate::finding::{Finding, FindingKind};
+use crate::source::{ReadAt, read_range};
+use crate::superblob::{Blob, Slot, SuperBlob, magic};
+
+/// A signature longer than this is refused: it would seal 8 GiB in pages of 4 KiB.
+pub const SIGNATURE_LEN_MAX: u64 = 64 << 20;
+
+/// The signature of one slice or disk image.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// How many bytes of the file it may use; more than the container's own length.
+    pub len_bytes: u64,
+    /// The container with all blobs.
+    pub superblob: SuperBlob,
+    /// The directories: the one of slot 0 first, then the alternates in order. Never empty.
+    directories: Vec<CodeDirectory>,
+    /// What is wrong with the form of the signature.
+    pub findings: Vec<Finding>,
+}
+
+impl Signature {
+    /// Reads the signature in a range of a file. What is wrong beside the first directory is a
+    /// finding.
+    ///
+    /// # Errors
+    /// If there is no container with a readable directory in slot 0.
+    pub fn read(source: &dyn ReadAt, offset: u64, len_bytes: u64) -> Result<Signature, Error> {
+        let system = |error| Error::system("read the signature", error);
+        if offset.checked_add(len_bytes).is_none_or(|end| end > source.len_bytes()) {
+            return Err(Error::malformed("the signature reaches beyond the end of the file"));
+        }
+        let head = read_range(source, offset, len_bytes.min(12)).map_err(system)?;
+        let fields = Fields::big(&head);
+        let short = || Error::malformed("the signature is shorter than its header");
+        let magic = fields.u32(0).ok_or_else(short)?;
+        let own_len = u64::from(fields.u32(4).ok_or_else(short)?);
+        check_magic(magic)?;
+        if own_len > len_bytes {
+            return Err(Error::malformed("the signature is longer than the room for it"));
+        }
+        if own_len > SIGNATURE_LEN_MAX {
+            let text = format!("signatures of {own_len} bytes are not supported");
+            return Err(Error::new(ErrorKind::Unsupported, text));
+        }
+        let bytes = read_range(source, offset, own_len).map_err(system)?;
+        Signature::new(offset, len_bytes, SuperBlob::parse(&bytes)?)
+    }
+
+    /// Takes a container that was put together elsewhere, as from the files of a bundle.
+    ///
+    /// # Errors
+    /// If it has no readable directory in slot 0.
+    pub fn new(offset: u64, len_bytes: u64, superblob: SuperBlob) -> Result<Signature, Error> {
+        let base = CodeDirectory::parse(&superblob, Slot::CODE_DIRECTORY)?;
+        let mut signature =
+            Signature { offset, len_bytes, superblob, directories: vec![base], findings: vec![] };
+        signature.read_alternates();
+        signature.find_duplicates();
+        signature.find_misplaced();
+        Ok(signature)
+    }
+
+    /// Reads alternate directories. Those after a gap count too: the kernel takes them all.
+    fn read_alternates(&mut self) {
+        let mut gap = false;
+        for slot in (Slot::ALTERNATE_FIRST.0..Slot::ALTERNATE_END.0).map(Slot) {
+            if self.superblob.blob(slot).is_none() {
+                gap = true;
+                continue;
+            }
+            if gap {
+                let text = "an alternate code directory follows a gap: the kernel sees it, \
+                            other checks do not";
+                let finding = Finding::warning(FindingKind::Malformed, text);
+                self.findings.push(finding.at(|place| place.directory = Some(slot)));
+            }
+            match CodeDirectory::parse(&self.superblob, slot) {
+                Ok(directory) => self.directories.push(directory),
+                Err(error) => {
+                    let finding = Finding::of_error(&error);
+                    self.findings.push(finding.at(|place| place.directory = Some(slot)));
+                }
+            }
+        }
+    }
+
+    fn find_duplicates(&mut self) {
+        let entries = self.superblob.entries();
+        for (index, entry) in entries.iter().enumerate() {
+            if entries[..index].iter().any(|earlier| earlier.slot == entry.slot) {
+                let text = format!("slot {} is there twice", entry.slot);
+                let error = AppleError::SignatureInvalid;
+                let finding = Finding::failure(FindingKind::Duplicate, error, text);
+                self.findings.push(finding.at(|place| place.slot = Some(entry.slot)));
+            }
+        }
+        for (index, directory) in self.directories.iter().enumerate() {
+            let hash = directory.hash_type();
+            if self.directories[..index].iter().any(|earlier| earlier.hash_type() == hash) {
+                let text = format!("two code directories have the hash type {hash}");
+                let error = AppleError::SignatureInvalid;
+                let finding = Finding::failure(FindingKind::Duplicate, error, text);
+                self.findings.push(finding.at(|place| place.directory = Some(directory.slot())));
+            }
+        }
+    }
+
+    /// Finds blobs of another kind than their slot is for, and slots that nothing knows.
+    fn find_misplaced(&mut self) {
+        for entry in self.superblob.entries() {
+            let finding = match magic_of(entry.slot) {
+                Some(magic) if magic == entry.magic => continue,
+                Some(_) => {
+                    let name = entry.slot.name().unwrap_or("a blob");
+                    let text = format!("{name} has another kind of blob: 0x{:08x}", entry.magic);
+                    Finding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
+                }
+                None if entry.slot.name().is_some() => continue,
+                None => {
+                    let text = format!("slot {} is not known", entry.slot);
+                    Finding::warning(FindingKind::Unsupported, text)
+                }
+            };
+            self.findings.push(finding.at(|place| place.slot = Some(entry.slot)));
+        }
+    }
+
+    /// Returns the directories: the one of slot 0 first, then the alternates.
+    pub fn directories(&self) -> &[CodeDirectory] {
+        &self.directories
+    }
+
+    /// Returns the directory of slot 0, which a CMS signature is over.
+    pub fn base_directory(&self) -> &CodeDirectory {
+        &self.directories[0]
+    }
+
+    /// Returns the directory with the best hash, whose CDHash is *the* CDHash.
+    pub fn chosen_directory(&self) -> &CodeDirectory {
+        // Of equals the first, which is what a check that stops at the first would take.
+        let best = self.directories.iter().rev().max_by_key(|directory| directory.hash_type());
+        best.expect("a signature has a directory")
+    }
+
+    /// Returns the blob of a slot.
+    pub fn blob(&self, slot: Slot) -> Option<Blob<'_>> {
+        self.superblob.blob(slot)
+    }
+
+    /// Returns the CMS signature; `None` if there is no blob for it or an empty one.
+    pub fn cms(&self) -> Option<&[u8]> {
+        let blob = self.blob(Slot::CMS).filter(|blob| blob.magic == magic::WRAPPER)?;
+        Some(blob.payload()).filter(|payload| !payload.is_empty())
+    }
+
+    /// Returns the set of requirements, its header included.
+    pub fn requirements(&self) -> Option<Blob<'_>> {
+        self.blob(Slot::REQUIREMENTS)
+    }
+
+    /// Returns whether the signature says that nobody signed it.
+    pub fn is_adhoc(&self) -> bool {
+        self.base_directory().is_adhoc()
+    }
+
+    /// Returns the identifier of the code.
+    pub fn identifier(&self) -> Cow<'_, str> {
+        self.base_directory().identifier()
+    }
+
+    /// Returns the team, if the directory names one.
+    pub fn team(&self) -> Option<Cow<'_, str>> {
+        self.base_directory().team()
+    }
+}
+
+/// Makes sure that a container is that of a signature inside a file.
+fn check_magic(found: u32) -> Result<(), Error> {
+    match found {
+        magic::EMBEDDED_SIGNATURE => Ok(()),
+        magic::DETACHED_SIGNATURE => {
+            Err(Error::new(ErrorKind::Unsupported, "the signature is a detached one"))
+        }
+        magic::LIBRARY_DEPENDENCIES => {
+            Err(Error::malformed("in place of the signature are requirements of dependencies"))
+        }
+        other => Err(Error::malformed(format!("0x{other:08x} begins no signature"))),
+    }
+}
+
+/// Returns how the blob of a slot begins, where that is laid down.
+fn magic_of(slot: Slot) -> Option<u32> {
+    Some(match slot {
+        Slot::REQUIREMENTS => magic::REQUIREMENTS,
+        Slot::ENTITLEMENTS => magic::ENTITLEMENTS,
+        Slot::ENTITLEMENTS_DER => magic::ENTITLEMENTS_DER,
+        slot if slot.is_directory() => magic::CODE_DIRECTORY,
+        slot if (Slot::CONSTRAINT_SELF..=Slot::CONSTRAINT_LIBRARY).contains(&slot) => {
+            magic::CONSTRAINT
+        }
+        Slot::CMS => magic::WRAPPER,
+        _ => return None,
+    })
+}

@@ -1,0 +1,328 @@
+//! The verdict on the signer: who vouches for the digests, and whether that can be shown.
+//!
+//! In: a signature. Out: the signer's certificates, when it was signed, and whether the signature
+//! is over these directories and made by whom it names. Must not know: the pages, the clock,
+//! whether the signer should be liked.
+//!
+//! A signature is over the directory of slot 0. The others are bound by two signed attributes: a
+//! list of hashes, and a set that also says how many there are. Without them an alternate directory
+//! is bound by nothing, which is a finding here and not in Apple's check.
+//!
+//! Source: `SecStaticCode::verifySignature` of Apple's Security framework.
+
+mod binding;
+
+use steadfast_digest::Algorithm;
+
+pub use self::binding::{Binding, Bindings};
+use crate::apple::AppleError;
+use crate::certificate::Certificate;
+use crate::chain::{Chain, End};
+use crate::cms::{SignedData, Signer, oid};
+use crate::finding::{Finding, FindingKind, Severity};
+use crate::key::Tried;
+use crate::roots::AppleRoot;
+use crate::signature::Signature;
+use crate::timestamp::{Timestamp, TimestampState};
+
+/// The purpose a certificate that signs code must have.
+const CODE_SIGNING: &str = "1.3.6.1.5.5.7.3.3";
+
+/// What can be said of the signer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignerState {
+    /// Nobody signed, and the directory says so. The digests vouch for themselves.
+    AdHoc,
+    /// There is no signature, and the directory does not say that none was meant.
+    Missing,
+    /// Signed by whom it names, up to a root of Apple's.
+    Valid,
+    /// Signed by whom it names, who is not known to Apple's roots.
+    Untrusted,
+    /// Made with an algorithm that is not known here.
+    Unverifiable,
+    /// The signature is wrong or over something else.
+    Invalid,
+}
+
+impl SignerState {
+    /// Returns the name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            SignerState::AdHoc => "ad-hoc",
+            SignerState::Missing => "missing",
+            SignerState::Valid => "valid",
+            SignerState::Untrusted => "untrusted",
+            SignerState::Unverifiable => "unverifiable",
+            SignerState::Invalid => "invalid",
+        }
+    }
+}
+
+/// What a certificate of Apple's says its owner may sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SignerKind {
+    /// Software given out by its developer.
+    DeveloperId,
+    /// Software being developed, for the Mac.
+    MacDevelopment,
+    /// Software being developed, for other systems.
+    IosDevelopment,
+    /// Software handed in to Apple, for the Mac.
+    MacDistribution,
+    /// Software handed in to Apple or given out in a company, for other systems.
+    IosDistribution,
+    /// Software given out by Apple's store.
+    AppStore,
+    /// Apple's own software.
+    AppleSoftware,
+}
+
+impl SignerKind {
+    /// Returns the name, as Apple has it in certificates where it has one.
+    pub fn name(self) -> &'static str {
+        match self {
+            SignerKind::DeveloperId => "Developer ID Application",
+            SignerKind::MacDevelopment => "Mac Developer",
+            SignerKind::IosDevelopment => "Apple Developer",
+            SignerKind::MacDistribution => "3rd Party Mac Developer Application",
+            SignerKind::IosDistribution => "Apple Distribution",
+            SignerKind::AppStore => "Apple Mac OS Application Signing",
+            SignerKind::AppleSoftware => "Software Signing",
+        }
+    }
+
+    /// Returns what the extensions of a chain say, the more specific first.
+    fn of(chain: &[Certificate]) -> Option<SignerKind> {
+        let leaf = chain.first()?;
+        let has = |number: &str| leaf.extension(&format!("1.2.840.113635.100.6.{number}"));
+        let developer_id_authority = chain
+            .get(1)
+            .is_some_and(|issuer| issuer.extension("1.2.840.113635.100.6.2.6").is_some());
+        if has("1.13").is_some() && developer_id_authority {
+            return Some(SignerKind::DeveloperId);
+        }
+        let table = [
+            ("22", SignerKind::AppleSoftware),
+            ("1.9", SignerKind::AppStore),
+            ("1.7", SignerKind::MacDistribution),
+            ("1.12", SignerKind::MacDevelopment),
+            ("1.4", SignerKind::IosDistribution),
+            ("1.2", SignerKind::IosDevelopment),
+        ];
+        table.into_iter().find(|(number, _)| has(number).is_some()).map(|(_, kind)| kind)
+    }
+}
+
+/// Who vouches for the digests, and whether that can be shown.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SignerVerdict {
+    /// The verdict.
+    pub state: SignerState,
+    /// What the signer's certificate is for, where it is one of Apple's.
+    pub kind: Option<SignerKind>,
+    /// The certificates, the signer's first, as far as they lead.
+    pub chain: Vec<Certificate>,
+    /// The root of Apple's that the chain ends at.
+    pub root: Option<AppleRoot>,
+    /// When the signer says it was signed, in seconds since 1970.
+    pub signed_at: Option<i64>,
+    /// The time stamp, if there is one.
+    pub timestamp: Option<Timestamp>,
+    /// What ties the signature to the directories.
+    pub bindings: Bindings,
+    /// The hash that the signature is over.
+    pub signature_hash: Option<Algorithm>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl SignerVerdict {
+    /// Judges the signer of a signature.
+    pub fn of(signature: &Signature) -> SignerVerdict {
+        let mut verdict = SignerVerdict {
+            state: SignerState::AdHoc,
+            kind: None,
+            chain: Vec::new(),
+            root: None,
+            signed_at: None,
+            timestamp: None,
+            bindings: Bindings::default(),
+            signature_hash: None,
+            findings: Vec::new(),
+        };
+        match signature.cms() {
+            // As in Apple's check, nothing else counts once the directory says that nobody signed.
+            _ if signature.chosen_directory().is_adhoc() => verdict.note_adhoc(signature),
+            None => {
+                let text = "nobody signed, and the directory does not say that this was meant";
+                verdict.fail(FindingKind::SignerMissing, AppleError::Unsigned, text);
+                verdict.state = SignerState::Missing;
+            }
+            Some(cms) => verdict.judge(signature, cms),
+        }
+        verdict
+    }
+
+    /// Returns the signer's certificate.
+    pub fn leaf(&self) -> Option<&Certificate> {
+        self.chain.first()
+    }
+
+    /// Returns a time that is proved: that of a valid time stamp.
+    pub fn proved_time(&self) -> Option<i64> {
+        let stamp = self.timestamp.as_ref()?;
+        stamp.time.filter(|_| stamp.state == TimestampState::Valid)
+    }
+
+    fn note_adhoc(&mut self, signature: &Signature) {
+        let text = "signed by nobody: the digests vouch for themselves";
+        self.findings.push(Finding::note(FindingKind::AdHoc, text));
+        if signature.cms().is_some() {
+            let text = "there is a signature, which counts for nothing beside the ad-hoc flag";
+            self.findings.push(Finding::warning(FindingKind::AdHoc, text));
+        }
+    }
+
+    fn judge(&mut self, signature: &Signature, cms: &[u8]) {
+        let message = match SignedData::parse(cms) {
+            Ok(message) => message,
+            Err(fault) => {
+                let text = format!("the signature cannot be read: {fault}");
+                return self.malformed(text);
+            }
+        };
+        let Some(signer) = message.signers.first() else {
+            return self.malformed("the signature has no signer");
+        };
+        if message.signers.len() > 1 {
+            let text = "there are further signers, of whom only the first was looked at";
+            self.findings.push(Finding::warning(FindingKind::SignerMalformed, text));
+        }
+        self.signed_at = signer.signing_time();
+        self.signature_hash = signer.hash;
+        self.bindings = Bindings::of(signer, &message, signature, &mut self.findings);
+        self.state = SignerState::Valid;
+        match message.certificate_of(signer) {
+            Some(certificate) => {
+                self.try_signature(signer, certificate, signature);
+                self.follow(certificate, &message);
+            }
+            None => {
+                let text = "the certificate of the signer did not come along";
+                self.fail(FindingKind::SignerChain, AppleError::SignatureFailed, text);
+            }
+        }
+        self.judge_timestamp(signer);
+        self.judge_team(signature);
+        if self.findings.iter().any(|finding| finding.severity == Severity::Failure) {
+            self.state = SignerState::Invalid;
+        }
+    }
+
+    /// Tries the signature itself.
+    fn try_signature(&mut self, signer: &Signer<'_>, certificate: &Certificate, of: &Signature) {
+        match signer.verify(certificate, of.base_directory().bytes()) {
+            Tried::Good => {}
+            Tried::Bad => {
+                let text = format!("{} did not make this signature", certificate.subject());
+                self.fail(FindingKind::SignerSignature, AppleError::SignatureFailed, text);
+            }
+            Tried::Unknown(algorithm) => {
+                let text = format!("algorithm {algorithm} is not known here, so nothing was tried");
+                self.findings.push(Finding::warning(FindingKind::SignerSignature, text));
+                self.state = SignerState::Unverifiable;
+            }
+        }
+    }
+
+    /// Follows the certificates up to a root.
+    fn follow(&mut self, certificate: &Certificate, message: &SignedData<'_>) {
+        let chain = Chain::build(certificate, &message.certificates, CODE_SIGNING);
+        for fault in &chain.faults {
+            self.fail(FindingKind::SignerChain, AppleError::NotTrusted, fault);
+        }
+        let doubt = |kind, text| Finding::warning(kind, text);
+        let doubt = match &chain.end {
+            End::Apple(root) if root.is_current() => None,
+            End::Apple(_) => {
+                let text =
+                    "the chain ends at Apple's root of 2005, which Apple's check has dropped";
+                self.findings.push(Finding::warning(FindingKind::SignerRoot, text));
+                None
+            }
+            End::Other => {
+                let name = chain.certificates.last().map(|last| last.subject().to_string());
+                let text = format!("the chain ends at {}, not at Apple", name.unwrap_or_default());
+                Some(doubt(FindingKind::SignerRoot, text))
+            }
+            End::Missing(name) => {
+                let text = format!("the certificate of {name} did not come along");
+                let finding = doubt(FindingKind::SignerChain, text);
+                Some(finding.apple(AppleError::NotTrusted))
+            }
+            End::Forged(name) => {
+                let text = format!("{name} was not issued by whom it names");
+                self.fail(FindingKind::SignerChain, AppleError::NotTrusted, text);
+                None
+            }
+            End::Unknown(algorithm) => {
+                let text = format!("the chain ends at algorithm {algorithm}, not known here");
+                Some(doubt(FindingKind::SignerChain, text))
+            }
+        };
+        if let Some(doubt) = doubt {
+            self.findings.push(doubt);
+            if self.state == SignerState::Valid {
+                self.state = SignerState::Untrusted;
+            }
+        }
+        self.root = chain.root();
+        self.kind = self.root.and_then(|_| SignerKind::of(&chain.certificates));
+        self.chain = chain.certificates;
+    }
+
+    fn judge_timestamp(&mut self, signer: &Signer<'_>) {
+        let Some(token) = signer.unsigned_value(oid::TIMESTAMP_TOKEN) else {
+            if signer.has_unsigned(oid::TIMESTAMP_TOKEN) {
+                let text = "there is not one time stamp but another number of them";
+                self.fail(FindingKind::TimestampDamaged, AppleError::SignatureFailed, text);
+            } else {
+                let text = "there is no time stamp: when it was signed is only the signer's word";
+                self.findings.push(Finding::note(FindingKind::TimestampMissing, text));
+            }
+            return;
+        };
+        let stamp = Timestamp::of(token, signer, &mut self.findings);
+        // What draws to Apple must not take its time from someone else.
+        if self.root.is_some() && stamp.state == TimestampState::Untrusted {
+            let text = "the chain ends at Apple, that of the time stamp does not";
+            self.fail(FindingKind::TimestampDamaged, AppleError::NotTrusted, text);
+        }
+        self.timestamp = Some(stamp);
+    }
+
+    /// Compares the team of the directory with that of a developer's certificate.
+    fn judge_team(&mut self, signature: &Signature) {
+        let (Some(team), Some(leaf)) = (signature.team(), self.chain.first()) else { return };
+        let Some(kind) = self.kind else { return };
+        if matches!(kind, SignerKind::AppStore | SignerKind::AppleSoftware) {
+            return;
+        }
+        if let Some(unit) = leaf.subject().organisational_unit().filter(|unit| *unit != team) {
+            let text = format!("the directory names team {team}, the certificate {unit}");
+            self.fail(FindingKind::SignerTeam, AppleError::BadTeamIdentifier, text);
+        }
+    }
+
+    fn malformed(&mut self, text: impl Into<String>) {
+        self.fail(FindingKind::SignerMalformed, AppleError::SignatureFailed, text);
+        self.state = SignerState::Invalid;
+    }
+
+    fn fail(&mut self, kind: FindingKind, apple: AppleError, text: impl Into<String>) {
+        self.findings.push(Finding::failure(kind, apple, text));
+    }
+}

@@ -1,0 +1,52 @@
+//! The shape of a file under strict rules: nothing before, between or behind what is sealed.
+//!
+//! In: a file's slices and the map of what is covered. Out: findings of policy. Must not know:
+//! bundles, whose strict rules are with them.
+//!
+//! Source: `macho++.cpp` of Apple's Security framework.
+
+use crate::apple::AppleError;
+use crate::binary::{Binary, Slice};
+use crate::coverage::{Cover, Coverage};
+use crate::finding::{Finding, FindingKind};
+
+impl Binary {
+    /// Finds what strict rules refuse in the file's own form.
+    pub fn strict_findings(&self, coverage: &Coverage) -> Vec<Finding> {
+        let error = AppleError::BadMainExecutable;
+        let mut findings: Vec<Finding> =
+            self.slices.iter().filter_map(Slice::find_loose_end).collect();
+        let around = coverage.findings().into_iter().filter(|found| found.apple == Some(error));
+        findings.extend(around.map(|found| Finding {
+            kind: FindingKind::Strict,
+            severity: crate::finding::Severity::Failure,
+            ..found
+        }));
+        let last = coverage.ranges.last().filter(|range| range.slice.is_none());
+        if let Some(zeros) = last.filter(|range| range.cover == Cover::UnsealedZero) {
+            let text = "zeros follow the last slice";
+            let finding = Finding::failure(FindingKind::Strict, error, text);
+            findings.push(finding.at(|place| place.bytes = Some(zeros.bytes.clone())));
+        }
+        findings
+    }
+}
+
+impl Slice {
+    /// Finds out whether the slice ends where its last segment does.
+    fn find_loose_end(&self) -> Option<Finding> {
+        let mut segments = self.macho.as_ref()?.segments.iter();
+        let last = segments.find(|segment| segment.name == "__LINKEDIT")?;
+        if self.signature.is_none() || last.range.end == self.len_bytes {
+            return None;
+        }
+        let text = "the slice does not end where its last segment does";
+        let finding = Finding::failure(FindingKind::Strict, AppleError::BadMainExecutable, text);
+        let start = self.offset.saturating_add(last.range.end.min(self.len_bytes));
+        let bytes = start..self.offset.saturating_add(self.len_bytes);
+        Some(finding.at(|place| {
+            place.slice = Some(self.architecture.to_string());
+            place.bytes = Some(bytes);
+        }))
+    }
+}

@@ -1,0 +1,175 @@
+//! Time stamps: someone's word that a signature existed at a time.
+//!
+//! In: the token beside a signature. Out: the time, who says so, and whether the word is good. Must
+//! not know: what the signature is over.
+//!
+//! Source: RFC 3161, section 2.4.2, appendix A of it. A token covers the signature's value, so it
+//! says nothing once that is wrong. Apple's authority has always signed with SHA-1.
+
+use steadfast_digest::Algorithm;
+
+use crate::apple::AppleError;
+use crate::ber::{Element, GENERALIZED_TIME, INTEGER, Malformed, OBJECT_IDENTIFIER, OCTET_STRING};
+use crate::ber::{Reader, SEQUENCE};
+use crate::certificate::{Certificate, algorithm};
+use crate::chain::{Chain, End, invalid_at};
+use crate::cms::{SignedData, Signer, oid};
+use crate::finding::{Finding, FindingKind};
+use crate::key::{Tried, digest, hash_of};
+use crate::roots::AppleRoot;
+
+/// The purpose a certificate of such an authority must have.
+const TIME_STAMPING: &str = "1.3.6.1.5.5.7.3.8";
+
+/// What a time stamp is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimestampState {
+    /// Good, and from Apple's authority.
+    Valid,
+    /// Good, and from somebody unknown here.
+    Untrusted,
+    /// Not good, or not of this signature.
+    Invalid,
+}
+
+/// A time stamp.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Timestamp {
+    /// What it is worth.
+    pub state: TimestampState,
+    /// The time, in seconds since 1970; what an invalid one says, too.
+    pub time: Option<i64>,
+    /// Who says so: the authority's certificate first.
+    pub chain: Vec<Certificate>,
+    /// The root of Apple's that the chain ends at.
+    pub root: Option<AppleRoot>,
+    /// The hash that the authority's signature is over.
+    pub hash: Option<Algorithm>,
+}
+
+/// What a token says.
+struct Info {
+    hash_oid: String,
+    imprint: Vec<u8>,
+    time: i64,
+}
+
+impl Info {
+    fn parse(bytes: &[u8]) -> Result<Info, Malformed> {
+        let mut fields = Reader::new(bytes).expect(SEQUENCE)?.children();
+        fields.expect(INTEGER)?;
+        fields.expect(OBJECT_IDENTIFIER)?;
+        let mut imprint = fields.expect(SEQUENCE)?.children();
+        let hash_oid = algorithm(&mut imprint)?;
+        let imprint = imprint.expect(OCTET_STRING)?.octets()?.into_owned();
+        fields.expect(INTEGER)?;
+        let time = fields.expect(GENERALIZED_TIME)?.time()?;
+        Ok(Info { hash_oid, imprint, time })
+    }
+}
+
+impl Timestamp {
+    /// Judges the token beside a signature; what is wrong goes to the findings.
+    pub(crate) fn of(
+        token: &Element<'_>,
+        signer: &Signer<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Timestamp {
+        let mut stamp = Timestamp {
+            state: TimestampState::Invalid,
+            time: None,
+            chain: Vec::new(),
+            root: None,
+            hash: None,
+        };
+        match stamp.read(token, signer) {
+            Ok(end) => stamp.judge_end(&end, findings),
+            Err(text) => findings.push(damaged(text)),
+        }
+        stamp
+    }
+
+    /// Reads and tries everything but where the chain ends; says what is wrong.
+    fn read(&mut self, token: &Element<'_>, signer: &Signer<'_>) -> Result<End, String> {
+        let unreadable = |fault: Malformed| format!("the time stamp cannot be read: {fault}");
+        let token = SignedData::parse(token.whole).map_err(unreadable)?;
+        if token.content_type != oid::TIMESTAMP_INFO {
+            return Err("the time stamp is another kind of message".to_owned());
+        }
+        let content = token.content.as_deref().ok_or("the time stamp has no content")?;
+        let info = Info::parse(content).map_err(unreadable)?;
+        self.time = Some(info.time);
+        let hash = hash_of(&info.hash_oid)
+            .ok_or_else(|| format!("the time stamp's hash {} is not known here", info.hash_oid))?;
+        if digest(hash, &[&signer.signature]) != info.imprint {
+            return Err("the time stamp is of another signature".to_owned());
+        }
+        let [authority] = &token.signers[..] else {
+            return Err("the time stamp has not one signer".to_owned());
+        };
+        self.hash = authority.hash;
+        let certificate = token
+            .certificate_of(authority)
+            .ok_or("the certificate of the time stamp's signer is missing")?;
+        check_signer(authority, certificate, &token.content_type, content)?;
+        let chain = Chain::build(certificate, &token.certificates, TIME_STAMPING);
+        self.root = chain.root();
+        self.chain = chain.certificates;
+        if let Some(fault) = chain.faults.first() {
+            return Err(format!("the time stamp's chain: {fault}"));
+        }
+        if let Some(expired) = invalid_at(&self.chain, info.time) {
+            let name = expired.subject();
+            return Err(format!("{name} was not valid at the time of the time stamp"));
+        }
+        Ok(chain.end)
+    }
+
+    fn judge_end(&mut self, end: &End, findings: &mut Vec<Finding>) {
+        match end {
+            End::Apple(_) => self.state = TimestampState::Valid,
+            End::Other | End::Missing(_) => {
+                self.state = TimestampState::Untrusted;
+                let text = "the time stamp is from an authority that is not known here";
+                findings.push(Finding::warning(FindingKind::TimestampDamaged, text));
+            }
+            End::Forged(name) => {
+                findings.push(damaged(format!("{name} was not issued by whom it names")));
+            }
+            End::Unknown(algorithm) => {
+                findings.push(damaged(format!("algorithm {algorithm} is not known here")));
+            }
+        }
+    }
+}
+
+/// Tries the signature of a message with signed attributes, and that these are about its content.
+fn check_signer(
+    signer: &Signer<'_>,
+    certificate: &Certificate,
+    content_type: &str,
+    content: &[u8],
+) -> Result<(), String> {
+    let named = signer.signed_value(oid::CONTENT_TYPE).and_then(|value| value.oid().ok());
+    if named.as_deref() != Some(content_type) {
+        return Err("the time stamp's attributes are of another kind of message".to_owned());
+    }
+    let hash = signer
+        .hash
+        .ok_or_else(|| format!("the time stamp's hash {} is not known here", signer.hash_oid))?;
+    if signer.message_digest() != Some(&digest(hash, &[content])[..]) {
+        return Err("the time stamp's attributes are of another content".to_owned());
+    }
+    match signer.verify(certificate, content) {
+        Tried::Good => Ok(()),
+        Tried::Bad => Err("the signature of the time stamp is wrong".to_owned()),
+        Tried::Unknown(algorithm) => {
+            Err(format!("the time stamp's algorithm {algorithm} is not known here"))
+        }
+    }
+}
+
+fn damaged(text: impl Into<String>) -> Finding {
+    Finding::failure(FindingKind::TimestampDamaged, AppleError::SignatureFailed, text)
+}

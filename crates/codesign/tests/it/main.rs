@@ -1,0 +1,26 @@
+//! Tests of signed code, made and real: one binary, a module for each subject.
+
+#![allow(clippy::unwrap_used)]
+
+mod app;
+mod builder;
+mod bundles;
+mod cover;
+mod damage;
+mod fixtures;
+mod forms;
+mod fuzz;
+mod images;
+mod malformed;
+mod requirement;
+mod signer;
+mod signing;
+mod verity;
+
+use std::alloc::System;
+
+/// No test holds more memory than this at any time, nor reserves it.
+const MEMORY_LEN_MAX: usize = 1 << 30;
+
+#[global_allocator]
+static ALLOCATOR: cap::Cap<System> = cap::Cap::new(System, MEMORY_LEN_MAX);

@@ -1,0 +1,95 @@
+//! Why a measurement could not begin or go on, or a record not be read.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What kind of thing stopped a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An option that makes no sense, or asks for what this machine lacks.
+    Usage,
+    /// The system refused something that the measurement needs.
+    System,
+    /// A record that is none, or not of a kind this version reads.
+    Record,
+    /// What was measured gave a wrong answer: no figure of it may be shown.
+    Wrong,
+}
+
+/// Why a measurement could not begin or go on, or a record not be read.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    path: Option<PathBuf>,
+    message: String,
+    source: Option<io::Error>,
+}
+
+impl Error {
+    /// Makes an error about an option, or about what this machine cannot do.
+    pub fn usage(message: impl Into<String>) -> Error {
+        Error { kind: ErrorKind::Usage, path: None, message: message.into(), source: None }
+    }
+
+    /// Makes an error of a failed system call. `doing` is an infinitive: "write a file".
+    pub fn system(doing: &str, source: io::Error) -> Error {
+        let message = format!("cannot {doing}");
+        Error { kind: ErrorKind::System, path: None, message, source: Some(source) }
+    }
+
+    /// Makes an error about a place in a record, as `series[2].samples[0].elapsed_ns`.
+    pub fn record(place: &str, message: impl fmt::Display) -> Error {
+        let message = match place {
+            "" | "." => message.to_string(),
+            place => format!("at {place}: {message}"),
+        };
+        Error { kind: ErrorKind::Record, path: None, message, source: None }
+    }
+
+    /// Makes an error of a result that is not what it must be.
+    pub fn wrong(message: impl Into<String>) -> Error {
+        Error { kind: ErrorKind::Wrong, path: None, message: message.into(), source: None }
+    }
+
+    /// Names the path that the error is about.
+    pub fn at(mut self, path: &Path) -> Error {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Returns what kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.path {
+            write!(f, "`{}`: ", path.display())?;
+        }
+        write!(f, "{}", self.message)?;
+        match &self.source {
+            Some(source) => write!(f, ": {source}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}
+
+impl From<steadfast::Error> for Error {
+    fn from(error: steadfast::Error) -> Error {
+        let kind = match error.kind() {
+            steadfast::ErrorKind::Usage => ErrorKind::Usage,
+            _ => ErrorKind::System,
+        };
+        Error { kind, path: None, message: error.to_string(), source: None }
+    }
+}

@@ -1,0 +1,277 @@
+//! What follows from ciphers with and without instructions: rates, gains, the account of a task.
+//!
+//! In: a record. Out: [`CipherFigures`]. A gain is put down to instructions only where the
+//! algorithm uses them; that of all others shows whether something else changed as well. The
+//! account holds the gain of a cipher against that of the task around it.
+
+use super::hash::Figure;
+use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};
+use crate::stats::{Amdahl, median};
+use crate::workload::cipher::kernels::{self, Uses};
+
+/// Draws the rounds again where a record names no seed.
+const SEED: u64 = 1;
+
+/// What uses none of the instructions that were switched off may differ by so much.
+pub const UNTOUCHED_SHARE: f64 = 0.1;
+
+/// What follows from the series of `measure cipher`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CipherFigures {
+    /// In memory: each algorithm and what was done with it, in the order of the record.
+    pub rows: Vec<CipherRow>,
+    /// Sets of instructions, in the order of the record, with the words that prove them.
+    pub isas: Vec<(Isa, String)>,
+    /// The library.
+    pub library: String,
+    /// Gain of everything that cannot profit, by set of instructions: 1 where nothing else changed.
+    pub untouched: Vec<(Isa, f64)>,
+    /// A file, with all instructions and with fewer.
+    pub tasks: Vec<TaskRate>,
+    /// The account of the task's gain.
+    pub account: Option<Account>,
+}
+
+/// One algorithm, and what was done with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CipherRow {
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// What was done.
+    pub stage: Stage,
+    /// What is counted.
+    pub unit: Unit,
+    /// Rate per second by set of instructions.
+    pub rates: Vec<(Isa, Figure)>,
+    /// How many times faster it is with all instructions than with this set.
+    pub gains: Vec<Gain>,
+}
+
+/// How many times faster something is with all instructions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
+    /// The set without.
+    pub without: Isa,
+    /// The gain.
+    pub gain: Figure,
+    /// Whether the algorithm uses any instruction that the set lacks: only then is it a gain by
+    /// them.
+    pub by_instructions: bool,
+}
+
+/// A file to an enciphered file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRate {
+    /// Its cipher.
+    pub algorithm: String,
+    /// With which instructions.
+    pub isa: Isa,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Bytes per second.
+    pub rate: Figure,
+    /// Share of the task's time in the cipher, as it was measured within.
+    pub cipher_share: Option<Figure>,
+}
+
+/// Why a task gained less than its cipher.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    /// The cipher.
+    pub algorithm: String,
+    /// The set without instructions.
+    pub without: Isa,
+    /// How many times faster the cipher is in memory.
+    pub kernel_gain: Figure,
+    /// How many times faster the cipher is within the task.
+    pub gain_within: Option<Figure>,
+    /// How many times faster the task is.
+    pub task_gain: Figure,
+    /// Share of the slow task that the cipher must have had, and the most that the task can gain;
+    /// absent if the task gained more than its cipher, which no share explains.
+    pub amdahl: Option<Amdahl>,
+    /// Share of the slow task that the cipher did have.
+    pub measured_share: Option<Figure>,
+}
+
+/// Derives figures from a record; `None` if it has no ciphers.
+pub fn of(record: &Record) -> Option<CipherFigures> {
+    let all: Vec<&Series> =
+        record.series.iter().filter(|series| series.workload == Workload::Cipher).collect();
+    let first = all.first()?;
+    let mut isas: Vec<(Isa, String)> = Vec::new();
+    for series in &all {
+        let isa = isa(series);
+        if !isas.iter().any(|known| known.0 == isa) {
+            isas.push((isa, series.factors.capabilities.clone().unwrap_or_default()));
+        }
+    }
+    isas.sort_by_key(|(isa, _)| *isa as u8);
+    let rows = rows(&all);
+    let tasks: Vec<TaskRate> = all
+        .iter()
+        .filter(|series| series.factors.stage == Some(Stage::EncryptFile))
+        .filter_map(|series| task(series, &all))
+        .collect();
+    let account = account(&all);
+    let library = first.factors.backend.clone().unwrap_or_default();
+    let untouched = untouched(&rows);
+    Some(CipherFigures { rows, isas, library, untouched, tasks, account })
+}
+
+fn isa(series: &Series) -> Isa {
+    series.factors.isa.unwrap_or(Isa::Full)
+}
+
+fn algorithm(series: &Series) -> &str {
+    series.factors.algorithm.as_deref().unwrap_or_default()
+}
+
+/// What is in memory has no folder.
+fn in_memory<'a>(all: &[&'a Series]) -> Vec<&'a Series> {
+    all.iter().filter(|series| series.place.is_none()).copied().collect()
+}
+
+fn rows(all: &[&Series]) -> Vec<CipherRow> {
+    let mut rows: Vec<CipherRow> = Vec::new();
+    let series = in_memory(all);
+    for one in &series {
+        let Some(stage) = one.factors.stage else { continue };
+        let same = |row: &CipherRow| row.algorithm == algorithm(one) && row.stage == stage;
+        if rows.iter().any(same) {
+            continue;
+        }
+        let mut row = CipherRow {
+            algorithm: algorithm(one).to_owned(),
+            stage,
+            unit: one.unit,
+            rates: Vec::new(),
+            gains: Vec::new(),
+        };
+        let of_row = |found: &&&Series| {
+            found.factors.stage == Some(stage) && algorithm(found) == row.algorithm
+        };
+        let mut of_row: Vec<&Series> = series.iter().filter(of_row).copied().collect();
+        of_row.sort_by_key(|found| isa(found) as u8);
+        let full = of_row.iter().find(|found| isa(found) == Isa::Full).copied();
+        for found in of_row {
+            row.rates.extend(rate(found).map(|rate| (isa(found), rate)));
+            let gain = full.filter(|_| isa(found) != Isa::Full).and_then(|full| gain(full, found));
+            let uses = kernels::uses(&row.algorithm);
+            row.gains.extend(gain.map(|gain| Gain {
+                without: isa(found),
+                gain,
+                by_instructions: lacks(uses, isa(found)),
+            }));
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// Tells whether a set of instructions lacks any that are used.
+fn lacks(uses: Uses, isa: Isa) -> bool {
+    match isa {
+        Isa::Full => false,
+        Isa::NoAes => uses.aes,
+        Isa::NoSha => uses.sha,
+        Isa::Baseline => uses.aes || uses.carry_less || uses.sha,
+    }
+}
+
+/// Returns the median gain of what cannot profit, by set of instructions.
+fn untouched(rows: &[CipherRow]) -> Vec<(Isa, f64)> {
+    let of = |isa: Isa| {
+        let gains = rows.iter().flat_map(|row| &row.gains);
+        let gains = gains.filter(|gain| gain.without == isa && !gain.by_instructions);
+        let gains: Vec<f64> = gains.map(|gain| gain.gain.value).collect();
+        median(&gains).map(|gain| (isa, gain))
+    };
+    [Isa::NoAes, Isa::NoSha, Isa::Baseline].into_iter().filter_map(of).collect()
+}
+
+fn counting(series: &Series) -> impl Iterator<Item = &Sample> {
+    series.samples.iter().filter(|sample| !sample.warm_up)
+}
+
+fn per_second(sample: &Sample) -> f64 {
+    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
+}
+
+fn seed(series: &Series) -> u64 {
+    series.seed.unwrap_or(SEED)
+}
+
+fn rate(series: &Series) -> Option<Figure> {
+    if let Some(stated) = series.stated {
+        return Some(Figure { value: stated.per_second, interval: None });
+    }
+    let rounds: Vec<Vec<f64>> = counting(series).map(|sample| vec![per_second(sample)]).collect();
+    Figure::of(&rounds, seed(series), median)
+}
+
+/// Returns a median over the rounds of what two series have to do with each other.
+fn by_round(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Option<Figure> {
+    let of_round = |round: u32| counting(other).find(|sample| sample.round == round);
+    let pairs = counting(one)
+        .filter_map(|sample| of_round(sample.round).map(|other| vec![of(sample, other)]));
+    let pairs: Vec<Vec<f64>> = pairs.collect();
+    Figure::of(&pairs, seed(one), median)
+}
+
+fn gain(fast: &Series, slow: &Series) -> Option<Figure> {
+    by_round(fast, slow, |fast, slow| per_second(fast) / per_second(slow))
+}
+
+/// Finds the time in the cipher that belongs to a task.
+fn within<'a>(all: &[&'a Series], task: &Series) -> Option<&'a Series> {
+    let belongs = |series: &&&Series| {
+        series.place.is_some()
+            && series.factors.stage == Some(Stage::Encrypt)
+            && isa(series) == isa(task)
+            && algorithm(series) == algorithm(task)
+    };
+    all.iter().find(belongs).copied()
+}
+
+fn share_within(all: &[&Series], task: &Series) -> Option<Figure> {
+    let within = within(all, task)?;
+    by_round(within, task, |within, task| within.elapsed_ns as f64 / task.elapsed_ns as f64)
+}
+
+fn task(series: &Series, all: &[&Series]) -> Option<TaskRate> {
+    Some(TaskRate {
+        algorithm: algorithm(series).to_owned(),
+        isa: isa(series),
+        bytes: counting(series).map(|sample| sample.amount).max()?,
+        rate: rate(series)?,
+        cipher_share: share_within(all, series),
+    })
+}
+
+fn account(all: &[&Series]) -> Option<Account> {
+    let tasks: Vec<&&Series> =
+        all.iter().filter(|series| series.factors.stage == Some(Stage::EncryptFile)).collect();
+    let fast = tasks.iter().find(|series| isa(series) == Isa::Full)?;
+    let slow = tasks.iter().find(|series| isa(series) != Isa::Full)?;
+    let without = isa(slow);
+    let memory = in_memory(all);
+    let kernel = |of: Isa| {
+        memory.iter().find(|series| {
+            isa(series) == of
+                && algorithm(series) == algorithm(fast)
+                && series.factors.stage == Some(Stage::Encrypt)
+        })
+    };
+    let kernel_gain = gain(kernel(Isa::Full)?, kernel(without)?)?;
+    let task_gain = gain(fast, slow)?;
+    Some(Account {
+        algorithm: algorithm(fast).to_owned(),
+        without,
+        kernel_gain,
+        gain_within: within(all, fast).zip(within(all, slow)).and_then(|(one, two)| gain(one, two)),
+        task_gain,
+        amdahl: Amdahl::of(kernel_gain.value, task_gain.value),
+        measured_share: share_within(all, slow),
+    })
+}

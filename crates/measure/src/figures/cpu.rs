@@ -1,0 +1,163 @@
+//! What follows from loops in one core: rates, what four threads leave of one, levels, percentages.
+//!
+//! In: a record, and another one to compare with. Out: [`CpuFigures`]. A rate is that of one
+//! thread, also where four ran: the loops of each ÷ the mean of their times. Percentages are of
+//! rates on as many threads, of the highest level.
+
+use super::hash::Figure;
+use crate::record::{Record, Sample, Series, Unit, Workload};
+use crate::stats::{Bootstrap, Estimate, median, percent_of};
+
+/// Draws the rounds again where a record names no seed.
+const SEED: u64 = 1;
+
+/// Threads that are each slower than one alone by more than this get in each other's way.
+pub const CROWDED_SHARE: f64 = 0.9;
+
+/// What follows from the series of `measure cpu`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CpuFigures {
+    /// Each kernel, level and number of threads, in that order.
+    pub rates: Vec<LoopRate>,
+    /// What the record was compared with, if anything.
+    pub against: Option<String>,
+}
+
+/// Loops of one kernel at one level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopRate {
+    /// The kernel's name.
+    pub kernel: String,
+    /// QoS level, by number, if one was asked for.
+    pub qos: Option<u8>,
+    /// Threads at once.
+    pub threads: u32,
+    /// Loops per second of one thread.
+    pub rate: Figure,
+    /// The rate as a share of that of one thread alone at this level.
+    pub of_one_thread: Option<Figure>,
+    /// The rate as a share of that at the highest level of this record.
+    pub of_own_high: Option<Figure>,
+    /// The rate in per cent of the other record's at its highest level.
+    pub of_other_percent: Option<Figure>,
+}
+
+impl LoopRate {
+    /// Tells whether several threads got in each other's way: they share processors, or heat.
+    pub fn is_crowded(&self) -> bool {
+        self.threads > 1 && self.of_one_thread.is_some_and(|share| share.value < CROWDED_SHARE)
+    }
+}
+
+/// Derives figures from a record; `None` if it has no loops.
+pub fn of(record: &Record) -> Option<CpuFigures> {
+    compared(record, None)
+}
+
+/// Derives figures from a record and holds them against another one.
+pub fn against(record: &Record, other: &Record) -> Option<CpuFigures> {
+    compared(record, Some(other))
+}
+
+fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
+    let mut all: Vec<&Series> = series_of(record).collect();
+    all.sort_by_key(|series| place_of(series));
+    let rates: Vec<LoopRate> = all
+        .iter()
+        .filter_map(|series| {
+            let seed = series.seed.unwrap_or(SEED);
+            let alone = find(&all, series, |found| {
+                threads(found) == 1 && found.factors.qos == series.factors.qos
+            });
+            let high = find(&all, series, |found| threads(found) == threads(series));
+            let not_itself = |found: &&Series| !std::ptr::eq::<Series>(*found, *series);
+            Some(LoopRate {
+                kernel: kernel(series).to_owned(),
+                qos: series.factors.qos,
+                threads: threads(series),
+                rate: rate(series, seed)?,
+                of_one_thread: alone
+                    .filter(not_itself)
+                    .and_then(|alone| share(series, alone, seed)),
+                of_own_high: high.filter(not_itself).and_then(|high| share(series, high, seed)),
+                of_other_percent: other.and_then(|other| percent(series, other, seed)),
+            })
+        })
+        .collect();
+    let name = |other: &Record| other.name.clone().unwrap_or_else(|| other.machine.cpu.clone());
+    (!rates.is_empty()).then(|| CpuFigures { rates, against: other.map(name) })
+}
+
+fn series_of(record: &Record) -> impl Iterator<Item = &Series> {
+    let loops = |series: &&Series| series.workload == Workload::Cpu && series.unit == Unit::Loops;
+    record.series.iter().filter(loops)
+}
+
+fn kernel(series: &Series) -> &str {
+    series.factors.algorithm.as_deref().unwrap_or_default()
+}
+
+fn threads(series: &Series) -> u32 {
+    series.factors.threads.unwrap_or(1)
+}
+
+/// The kernels as they are shown, then those that this version does not know; levels falling.
+fn place_of(series: &Series) -> (usize, String, std::cmp::Reverse<u8>, u32) {
+    let kernels = crate::workload::cpu::kernels::Kernel::ALL;
+    let known = kernels.iter().position(|known| known.name() == kernel(series));
+    let level = std::cmp::Reverse(series.factors.qos.unwrap_or(0));
+    (known.unwrap_or(kernels.len()), kernel(series).to_owned(), level, threads(series))
+}
+
+/// Finds, of the series of the same kernel that fit, the one of the highest level.
+fn find<'a>(
+    all: &[&'a Series],
+    series: &Series,
+    fits: impl Fn(&Series) -> bool,
+) -> Option<&'a Series> {
+    let same = |found: &&&Series| kernel(found) == kernel(series) && fits(found);
+    all.iter().filter(same).max_by_key(|found| found.factors.qos).copied()
+}
+
+fn per_second(sample: &Sample) -> f64 {
+    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
+}
+
+fn counting(series: &Series) -> impl Iterator<Item = &Sample> {
+    series.samples.iter().filter(|sample| !sample.warm_up)
+}
+
+fn rates_of(series: &Series) -> Vec<f64> {
+    counting(series).map(per_second).collect()
+}
+
+fn rate(series: &Series, seed: u64) -> Option<Figure> {
+    if let Some(stated) = series.stated {
+        return Some(Figure { value: stated.per_second, interval: None });
+    }
+    let rounds: Vec<Vec<f64>> = rates_of(series).into_iter().map(|rate| vec![rate]).collect();
+    Figure::of(&rounds, seed, median)
+}
+
+/// Returns the rate of one series as a share of the other's, round by round.
+fn share(series: &Series, other: &Series, seed: u64) -> Option<Figure> {
+    let of_round = |round: u32| counting(other).find(|sample| sample.round == round);
+    let shares = counting(series).filter_map(|sample| {
+        of_round(sample.round).map(|other| vec![per_second(sample) / per_second(other)])
+    });
+    let shares: Vec<Vec<f64>> = shares.collect();
+    Figure::of(&shares, seed, median)
+}
+
+fn percent(series: &Series, other: &Record, seed: u64) -> Option<Figure> {
+    let theirs: Vec<&Series> = series_of(other).collect();
+    let high = find(&theirs, series, |found| threads(found) == threads(series))?;
+    let ours = rates_of(series);
+    let reference = match high.stated {
+        Some(stated) => vec![stated.per_second],
+        None => rates_of(high),
+    };
+    let value = 100.0 * median(&ours)? / median(&reference)?;
+    let interval: Option<Estimate> = percent_of(&ours, &reference, &Bootstrap::new(seed));
+    Some(Figure { value, interval })
+}

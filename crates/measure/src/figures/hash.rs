@@ -1,0 +1,264 @@
+//! What follows from hashing, reading and both: rates, overlap, gains, and a time to wait.
+//!
+//! In: a record. Out: [`HashFigures`]. Series are told apart by their factors, never by their
+//! labels. Everything that compares two series compares them round by round.
+
+mod estimate;
+mod path;
+
+use crate::record::{Factors, Record, Sample, Series, Stage, Workload};
+use crate::stats::{Bootstrap, Estimate, Point, median};
+
+pub use estimate::{ClassForecast, Forecast};
+pub use path::{FolderRate, Overlap, PathLine};
+
+/// Draws the rounds again where a record names no seed.
+const SEED: u64 = 1;
+
+/// A buffer this near to the best serves as well.
+const AS_GOOD_SHARE: f64 = 0.98;
+
+/// What follows from the series of `measure hash`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HashFigures {
+    /// Hashing in memory, in the order of the record.
+    pub kernels: Vec<KernelRate>,
+    /// Time by size of one file: hashing alone, reading alone, both, and the path alone.
+    pub lines: Vec<PathLine>,
+    /// Many files in one run.
+    pub folders: Vec<FolderRate>,
+    /// How far reading and hashing hide each other, by where bytes came from.
+    pub overlaps: Vec<Overlap>,
+    /// Reading and hashing by turns, by rising length of the buffer.
+    pub buffers: Vec<BufferRate>,
+    /// Index of the fastest buffer, and of the shortest that is as good: within 2 %.
+    pub buffers_best: Option<(usize, usize)>,
+    /// QoS levels, by stage, then by rising level.
+    pub levels: Vec<LevelRate>,
+    /// For each stage, the highest level's rate as a multiple of the lowest's.
+    pub level_ratios: Vec<LevelRatio>,
+    /// How long checking a folder will take.
+    pub forecast: Option<Forecast>,
+}
+
+/// A figure, with its interval if there were rounds enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The figure itself.
+    pub value: f64,
+    /// Where it may lie as well, and how that is known.
+    pub interval: Option<Estimate>,
+}
+
+impl Figure {
+    /// Returns the ends of the interval.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        self.interval.map(|interval| (interval.low, interval.high))
+    }
+
+    /// Makes a figure of rounds: `figure` is of all samples, whichever rounds they are from.
+    pub(super) fn of<T: Copy>(
+        rounds: &[Vec<T>],
+        seed: u64,
+        figure: impl Fn(&[T]) -> Option<f64>,
+    ) -> Option<Figure> {
+        let value = figure(&rounds.concat()).filter(|value| value.is_finite())?;
+        Some(Figure { value, interval: Bootstrap::new(seed).of_rounds(rounds, figure) })
+    }
+}
+
+/// Hashing in memory by one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelRate {
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// What computed.
+    pub backend: String,
+    /// Messages at once in each thread.
+    pub lanes: u32,
+    /// Threads.
+    pub threads: u32,
+    /// Bytes per second of all threads together.
+    pub rate: Figure,
+    /// The rate as a multiple of what software alone does for the same algorithm in as many
+    /// threads, one message each; absent for that itself, and where there is none to compare.
+    pub gain: Option<Figure>,
+}
+
+/// Reading and hashing by turns with one buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferRate {
+    /// Length of the buffer in bytes.
+    pub buffer_len_bytes: u64,
+    /// Bytes per second.
+    pub rate: Figure,
+}
+
+/// A QoS level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelRate {
+    /// Hashing in memory, or a run of a folder.
+    pub stage: Stage,
+    /// Number of the level.
+    pub qos: u8,
+    /// Threads at that level.
+    pub threads: u32,
+    /// Bytes per second.
+    pub rate: Figure,
+}
+
+/// Two QoS levels compared, round by round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelRatio {
+    /// Hashing in memory, or a run of a folder.
+    pub stage: Stage,
+    /// The highest and the lowest level.
+    pub levels: (u8, u8),
+    /// Rate of the highest ÷ rate of the lowest.
+    pub ratio: Figure,
+}
+
+/// Derives the figures. `None` if the record has no such series.
+pub fn of(record: &Record) -> Option<HashFigures> {
+    let series: Vec<&Series> = record
+        .series
+        .iter()
+        .filter(|series| series.workload == Workload::Hash && !series.samples.is_empty())
+        .collect();
+    if series.is_empty() {
+        return None;
+    }
+    let levels = levels(&series);
+    let buffers = buffers(&series);
+    Some(HashFigures {
+        kernels: kernels(&series),
+        lines: path::lines(&series),
+        folders: path::folders(&series),
+        overlaps: path::overlaps(&series),
+        buffers_best: best(&buffers),
+        buffers,
+        level_ratios: level_ratios(&series),
+        levels,
+        forecast: estimate::forecast(&series),
+    })
+}
+
+/// Returns what is made of each sample that counts, round by round.
+fn by_round<T>(series: &Series, make: impl Fn(&Sample) -> T) -> Vec<Vec<T>> {
+    let mut rounds: Vec<(u32, Vec<T>)> = Vec::new();
+    for sample in series.samples.iter().filter(|sample| !sample.warm_up) {
+        match rounds.last_mut() {
+            Some((round, made)) if *round == sample.round => made.push(make(sample)),
+            _ => rounds.push((sample.round, vec![make(sample)])),
+        }
+    }
+    rounds.into_iter().map(|(_, made)| made).collect()
+}
+
+fn seed_of(series: &Series) -> u64 {
+    series.seed.unwrap_or(SEED)
+}
+
+fn rate_of(sample: &Sample) -> f64 {
+    Point::of(sample.amount, sample.elapsed_ns).rate_per_s()
+}
+
+/// The median of the rates of a series whose samples are all of one amount.
+fn rate(series: &Series) -> Option<Figure> {
+    Figure::of(&by_round(series, rate_of), seed_of(series), median)
+}
+
+/// The median over rounds of one series' rate ÷ another's.
+fn ratio(one: &Series, other: &Series) -> Option<Figure> {
+    let of = |series: &Series| -> Vec<(u32, f64)> {
+        let counts = series.samples.iter().filter(|sample| !sample.warm_up);
+        counts.map(|sample| (sample.round, rate_of(sample))).collect()
+    };
+    let others = of(other);
+    let pairs = of(one).into_iter().filter_map(|(round, rate)| {
+        let (_, other) = others.iter().find(|(paired, _)| *paired == round)?;
+        Some(vec![rate / other])
+    });
+    Figure::of(&pairs.collect::<Vec<_>>(), seed_of(one), median)
+}
+
+/// Whether a series is of a kernel in memory, at no level in particular.
+fn is_kernel(factors: &Factors) -> bool {
+    factors.stage == Some(Stage::Hash) && factors.engine.is_none() && factors.qos.is_none()
+}
+
+fn kernels(series: &[&Series]) -> Vec<KernelRate> {
+    let kernels: Vec<&&Series> =
+        series.iter().filter(|series| is_kernel(&series.factors)).collect();
+    let software = |of: &Factors| {
+        kernels.iter().find(|series| {
+            let factors = &series.factors;
+            factors.backend.as_deref() == Some("portable")
+                && factors.lanes == Some(1)
+                && (&factors.algorithm, factors.threads) == (&of.algorithm, of.threads)
+        })
+    };
+    let kernel = |series: &&&Series| {
+        let factors = &series.factors;
+        let compared = software(factors).filter(|software| software.factors != *factors);
+        Some(KernelRate {
+            algorithm: factors.algorithm.clone()?,
+            backend: factors.backend.clone()?,
+            lanes: factors.lanes?,
+            threads: factors.threads?,
+            rate: rate(series)?,
+            gain: compared.and_then(|software| ratio(series, software)),
+        })
+    };
+    kernels.iter().filter_map(kernel).collect()
+}
+
+fn buffers(series: &[&Series]) -> Vec<BufferRate> {
+    let swept = series.iter().filter(|series| {
+        series.factors.stage == Some(Stage::ReadHash)
+            && series.factors.engine.is_none()
+            && series.factors.drawn_from.is_none()
+    });
+    let buffer = |series: &&Series| {
+        let buffer_len_bytes = series.factors.buffer_len_bytes?;
+        Some(BufferRate { buffer_len_bytes, rate: rate(series)? })
+    };
+    let mut buffers: Vec<BufferRate> = swept.filter_map(buffer).collect();
+    buffers.sort_by_key(|buffer| buffer.buffer_len_bytes);
+    buffers
+}
+
+fn best(buffers: &[BufferRate]) -> Option<(usize, usize)> {
+    let rate = |place: &usize| buffers[*place].rate.value;
+    let best = (0..buffers.len()).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let as_good = (0..buffers.len()).find(|place| rate(place) >= AS_GOOD_SHARE * rate(&best))?;
+    Some((best, as_good))
+}
+
+/// The series of a stage at levels, by rising level.
+fn at_levels<'a>(series: &[&'a Series], stage: Stage) -> Vec<(u8, &'a Series)> {
+    let found = series.iter().filter(|series| series.factors.stage == Some(stage));
+    let mut found: Vec<(u8, &Series)> =
+        found.filter_map(|series| Some((series.factors.qos?, *series))).collect();
+    found.sort_by_key(|(qos, _)| *qos);
+    found
+}
+
+fn levels(series: &[&Series]) -> Vec<LevelRate> {
+    let level = |stage: Stage, (qos, series): (u8, &Series)| {
+        let threads = series.factors.threads?;
+        Some(LevelRate { stage, qos, threads, rate: rate(series)? })
+    };
+    let of = |stage| at_levels(series, stage).into_iter().filter_map(move |at| level(stage, at));
+    of(Stage::Hash).chain(of(Stage::ReadHash)).collect()
+}
+
+fn level_ratios(series: &[&Series]) -> Vec<LevelRatio> {
+    let of = |stage: Stage| {
+        let levels = at_levels(series, stage);
+        let ((lowest, low), (highest, high)) = (levels.first()?, levels.last()?);
+        let ratio = ratio(high, low).filter(|_| lowest < highest)?;
+        Some(LevelRatio { stage, levels: (*highest, *lowest), ratio })
+    };
+    [Stage::Hash, Stage::ReadHash].into_iter().filter_map(of).collect()
+}

@@ -1,0 +1,132 @@
+//! How long checking a folder will take, from runs over some of its files.
+//!
+//! In: series of sets drawn from classes of files. Out: a time with its interval, and what it is
+//! made of. Short files cost by the file, longer ones by the byte; what a run costs beside its
+//! files comes once.
+
+use std::collections::BTreeMap;
+
+use super::{Figure, by_round, seed_of};
+use crate::record::{Files, Series, Stage};
+use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
+
+/// Files up to this mean length are reckoned by the file.
+const BY_FILE_LEN_BYTES_MAX: f64 = 65_536.0;
+
+/// A set takes at least this share of its time for its files, however long the run's beginning
+/// seems to have taken.
+const NET_SHARE_MIN: f64 = 0.05;
+
+/// How long checking a folder will take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// What it holds.
+    pub all: Files,
+    /// The time, in seconds.
+    pub time_s: Figure,
+    /// Of that, beginning and ending the run, in seconds.
+    pub start_s: f64,
+    /// By rising length.
+    pub classes: Vec<ClassForecast>,
+    /// Time of one file by its length, over all sets: cost of each file, and rate beyond that.
+    pub line: Option<Intervals>,
+    /// Bytes that were read for it; files that were read again count again.
+    pub read_bytes: u64,
+    /// Share of those bytes that the page cache held before; absent if the system did not tell.
+    pub cached_share: Option<f64>,
+}
+
+/// Files of about one length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClassForecast {
+    /// How many there are.
+    pub files: Files,
+    /// Seconds that all of them take.
+    pub time_s: f64,
+    /// Sets that were drawn.
+    pub sets: usize,
+}
+
+/// One run over a set.
+#[derive(Clone, Copy)]
+struct Set {
+    class: usize,
+    files: f64,
+    bytes: f64,
+    /// Without the run's beginning and end.
+    net_s: f64,
+}
+
+pub(super) fn forecast(series: &[&Series]) -> Option<Forecast> {
+    let start = series.iter().find(|series| series.factors.stage == Some(Stage::Start))?;
+    let starts = by_round(start, |sample| sample.elapsed_ns as f64 / 1e9);
+    let start_s = median(&starts.concat())?;
+    let drawn: Vec<(Files, &Series)> =
+        series.iter().filter_map(|series| Some((series.factors.drawn_from?, *series))).collect();
+    let classes: Vec<Files> = drawn.iter().map(|(files, _)| *files).collect();
+    let rounds = sets(&drawn, start_s);
+    let seed = seed_of(drawn.first()?.1);
+    let time_of = |sets: &[Set]| {
+        let times = (0..classes.len()).map(|class| class_time_s(sets, class, classes[class]));
+        Some(start_s + times.sum::<Option<f64>>()?)
+    };
+    let all = rounds.concat();
+    let samples = || drawn.iter().flat_map(|(_, series)| &series.samples);
+    let read_bytes: u64 = samples().map(|sample| sample.amount).sum();
+    let cached = samples().map(|sample| sample.cached_bytes).sum::<Option<u64>>();
+    Some(Forecast {
+        all: classes.iter().fold(Files::default(), |sum, class| Files {
+            files: sum.files + class.files,
+            bytes: sum.bytes + class.bytes,
+        }),
+        time_s: Figure::of(&rounds, seed, time_of)?,
+        start_s,
+        classes: classes
+            .iter()
+            .enumerate()
+            .filter_map(|(class, &files)| {
+                let sets = all.iter().filter(|set| set.class == class).count();
+                Some(ClassForecast { files, time_s: class_time_s(&all, class, files)?, sets })
+            })
+            .collect(),
+        line: line(&rounds, seed),
+        read_bytes,
+        cached_share: cached.map(|cached| cached as f64 / read_bytes.max(1) as f64),
+    })
+}
+
+/// Puts the sets of all classes together by rounds.
+fn sets(drawn: &[(Files, &Series)], start_s: f64) -> Vec<Vec<Set>> {
+    let mut rounds: BTreeMap<u32, Vec<Set>> = BTreeMap::new();
+    for (class, (_, series)) in drawn.iter().enumerate() {
+        for sample in series.samples.iter().filter(|sample| !sample.warm_up) {
+            let elapsed_s = sample.elapsed_ns as f64 / 1e9;
+            rounds.entry(sample.round).or_default().push(Set {
+                class,
+                files: sample.files.unwrap_or(1) as f64,
+                bytes: sample.amount as f64,
+                net_s: (elapsed_s - start_s).max(NET_SHARE_MIN * elapsed_s),
+            });
+        }
+    }
+    rounds.into_values().collect()
+}
+
+/// Returns the seconds that all files of a class take; `None` if no set is of it.
+fn class_time_s(sets: &[Set], class: usize, files: Files) -> Option<f64> {
+    let of_class = sets.iter().filter(|set| set.class == class);
+    let by_file = files.bytes as f64 <= BY_FILE_LEN_BYTES_MAX * files.files as f64;
+    let times = of_class.map(|set| match by_file || set.bytes == 0.0 {
+        true => set.net_s / set.files * files.files as f64,
+        false => set.net_s / set.bytes * files.bytes as f64,
+    });
+    median(&times.collect::<Vec<f64>>())
+}
+
+/// Fits the time of one file by its length: of a set, the means.
+fn line(rounds: &[Vec<Set>], seed: u64) -> Option<Intervals> {
+    let point = |set: &Set| Point { amount: set.bytes / set.files, time_s: set.net_s / set.files };
+    let rounds: Vec<Vec<Point>> =
+        rounds.iter().map(|round| round.iter().map(point).collect()).collect();
+    fit_rounds(&rounds, &Bootstrap::new(seed))
+}

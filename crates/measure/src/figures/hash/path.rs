@@ -1,0 +1,191 @@
+//! The path of a check and its parts: time by size, folders, and how far one part hides another.
+//!
+//! In: series of runs. Out: lines with their intervals, rates, overlaps.
+
+use super::{Figure, by_round, rate, ratio, seed_of};
+use crate::record::{Cache, Factors, Series, Stage};
+use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
+
+/// Shorter files take as long as their run's beginning and end; overlap shows in longer ones.
+const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
+
+/// Time by size of one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathLine {
+    /// Hashing, reading, or both.
+    pub stage: Stage,
+    /// `memory`, `buffered`, or `null`, where no bytes were moved.
+    pub engine: String,
+    /// Where bytes came from, as far as was proved.
+    pub cache: Option<Cache>,
+    /// The line: its rate, and the cost of each file, with that of beginning and ending a run.
+    pub line: Intervals,
+    /// Shortest and longest file, in bytes.
+    pub sizes_bytes: (u64, u64),
+    /// What was measured: bytes and seconds, in the order made.
+    pub points: Vec<Point>,
+}
+
+/// Many files in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FolderRate {
+    /// Reading, or reading and hashing.
+    pub stage: Stage,
+    /// `buffered`, or `null`, where no bytes were moved.
+    pub engine: String,
+    /// Where bytes came from, as far as was proved.
+    pub cache: Option<Cache>,
+    /// Files in each run.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes per second.
+    pub rate: Figure,
+    /// Rate ÷ that of reading alone; absent for reading itself.
+    pub net_by_read: Option<Figure>,
+}
+
+/// How far reading and hashing hide each other in one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overlap {
+    /// Where bytes came from.
+    pub cache: Option<Cache>,
+    /// Shortest file that counts, in bytes.
+    pub size_bytes_min: u64,
+    /// Share of the shorter of the two that the longer one hides: 0 where the whole takes as long
+    /// as both one after the other, 1 where it takes no longer than the longer one. Beyond 1 where
+    /// the whole is even faster than that, below 0 where the two disturb each other.
+    pub overlap: Figure,
+    /// Rate of reading and hashing ÷ rate of reading alone.
+    pub net_by_read: Figure,
+    /// Rate of reading and hashing ÷ rate of hashing alone.
+    pub net_by_hash: Figure,
+}
+
+/// Whether a series is of runs of one file each, or of such messages in memory.
+fn is_line(series: &Series) -> bool {
+    let Factors { engine, qos, drawn_from, .. } = &series.factors;
+    let single = series.samples.iter().all(|sample| sample.files.is_none());
+    engine.is_some() && qos.is_none() && drawn_from.is_none() && single
+}
+
+pub(super) fn lines(series: &[&Series]) -> Vec<PathLine> {
+    let line = |series: &&Series| {
+        let point = |sample: &crate::record::Sample| Point::of(sample.amount, sample.elapsed_ns);
+        let rounds = by_round(series, point);
+        let line = fit_rounds(&rounds, &Bootstrap::new(seed_of(series)))?;
+        let sizes = series.samples.iter().map(|sample| sample.amount);
+        Some(PathLine {
+            stage: series.factors.stage?,
+            engine: series.factors.engine.clone()?,
+            cache: series.factors.cache,
+            line,
+            sizes_bytes: (sizes.clone().min()?, sizes.max()?),
+            points: rounds.concat(),
+        })
+    };
+    series.iter().filter(|series| is_line(series)).filter_map(line).collect()
+}
+
+pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
+    let many = |series: &&&Series| {
+        let Factors { qos, drawn_from, stage, .. } = &series.factors;
+        let many = series.samples.iter().all(|sample| sample.files.is_some());
+        many && qos.is_none() && drawn_from.is_none() && *stage != Some(Stage::Start)
+    };
+    let folders: Vec<&Series> = series.iter().filter(many).copied().collect();
+    let folder = |series: &&Series| {
+        let factors = &series.factors;
+        let reading = match factors.stage? {
+            Stage::ReadHash => folders.iter().find(|other| is_reading_of(other, series)),
+            _ => None,
+        };
+        let sample = series.samples.first()?;
+        Some(FolderRate {
+            stage: factors.stage?,
+            engine: factors.engine.clone()?,
+            cache: factors.cache,
+            files: sample.files?,
+            bytes: sample.amount,
+            rate: rate(series)?,
+            net_by_read: reading.and_then(|reading| ratio(series, reading)),
+        })
+    };
+    folders.iter().filter_map(folder).collect()
+}
+
+/// Whether one series is the other with its hashing left out.
+fn is_reading_of(one: &Series, other: &Series) -> bool {
+    let (one, other) = (&one.factors, &other.factors);
+    one.stage == Some(Stage::Read) && (&one.engine, one.cache) == (&other.engine, other.cache)
+}
+
+/// Times of one round, of the same files.
+#[derive(Clone, Copy)]
+struct Times {
+    read_s: f64,
+    hash_s: f64,
+    both_s: f64,
+}
+
+pub(super) fn overlaps(series: &[&Series]) -> Vec<Overlap> {
+    let lines: Vec<&Series> = series.iter().filter(|series| is_line(series)).copied().collect();
+    let hashing = lines.iter().find(|series| series.factors.stage == Some(Stage::Hash));
+    let both = lines.iter().filter(|series| {
+        let factors = &series.factors;
+        factors.stage == Some(Stage::ReadHash) && factors.engine.as_deref() != Some("null")
+    });
+    let overlap = |both: &&Series| {
+        let reading = lines.iter().find(|series| is_reading_of(series, both))?;
+        overlap(reading, hashing?, both)
+    };
+    both.filter_map(overlap).collect()
+}
+
+fn overlap(reading: &Series, hashing: &Series, both: &Series) -> Option<Overlap> {
+    let longest = both.samples.iter().map(|sample| sample.amount).max()?;
+    let from = OVERLAP_LEN_BYTES_MIN.min(longest);
+    let mut rounds: Vec<u32> = both.samples.iter().map(|sample| sample.round).collect();
+    rounds.dedup();
+    let times = rounds.into_iter().filter_map(|round| {
+        let sizes = |series: &Series| -> Vec<(u64, u64)> {
+            let counts = |sample: &&crate::record::Sample| {
+                sample.round == round && sample.amount >= from && !sample.warm_up
+            };
+            let mut sizes: Vec<(u64, u64)> = series
+                .samples
+                .iter()
+                .filter(counts)
+                .map(|sample| (sample.amount, sample.elapsed_ns))
+                .collect();
+            sizes.sort_unstable();
+            sizes
+        };
+        let (read, hash, both) = (sizes(reading), sizes(hashing), sizes(both));
+        // Only the sizes that all three have: a round cut short lacks some.
+        let has = |sizes: &[(u64, u64)], size: u64| sizes.iter().any(|(other, _)| *other == size);
+        let sum = |of: &[(u64, u64)]| -> f64 {
+            let shared = of
+                .iter()
+                .filter(|(size, _)| has(&read, *size) && has(&hash, *size) && has(&both, *size));
+            shared.map(|(_, elapsed_ns)| *elapsed_ns as f64 / 1e9).sum()
+        };
+        let times = Times { read_s: sum(&read), hash_s: sum(&hash), both_s: sum(&both) };
+        (times.both_s > 0.0).then(|| vec![times])
+    });
+    let times: Vec<Vec<Times>> = times.collect();
+    let seed = seed_of(both);
+    let figure = |of: fn(&Times) -> f64| {
+        Figure::of(&times, seed, |times| median(&times.iter().map(of).collect::<Vec<_>>()))
+    };
+    Some(Overlap {
+        cache: both.factors.cache,
+        size_bytes_min: from,
+        overlap: figure(|times| {
+            let Times { read_s, hash_s, both_s } = times;
+            (read_s + hash_s - both_s) / read_s.min(*hash_s)
+        })?,
+        net_by_read: figure(|times| times.read_s / times.both_s)?,
+        net_by_hash: figure(|times| times.hash_s / times.both_s)?,
+    })
+}

@@ -1,0 +1,150 @@
+//! Machines beside each other: how fast each hashes, reads, and does both.
+//!
+//! In: a record, measured or published. Out: [`HostFigures`], one for each thing that the record
+//! tells of the machine. Figures stand beside each other without having been measured alike: each
+//! says where it is from.
+
+use super::hash::{self, Figure, HashFigures, PathLine};
+use super::storage;
+use crate::record::{Cache, Record, Series, Stage, Workload};
+
+/// What a record says of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostFigures {
+    /// Name of the machine, or of its processor.
+    pub name: String,
+    /// What of it, if the record tells several things: `one file, encrypted`.
+    pub what: Option<String>,
+    /// The publication; `None` if the figures were measured.
+    pub published: Option<String>,
+    /// Bytes per second of a check at the highest QoS, or with none asked for.
+    pub hash_high_per_s: Option<Figure>,
+    /// Bytes per second of a check at the lowest QoS.
+    pub hash_low_per_s: Option<Figure>,
+    /// Bytes per second of reading alone, from storage.
+    pub read_per_s: Option<Figure>,
+    /// Bytes per second of reading and hashing, from storage.
+    pub net_per_s: Option<Figure>,
+    /// The share of reading's rate that reading and hashing reaches.
+    pub net_by_read: Option<Figure>,
+}
+
+/// Derives the figures of a machine; none if the record has neither hashing nor reading.
+pub fn of(record: &Record) -> Vec<HostFigures> {
+    match &record.published {
+        Some(published) => stated(record, &published.source),
+        None => measured(record).into_iter().collect(),
+    }
+}
+
+fn empty(record: &Record) -> HostFigures {
+    HostFigures {
+        name: record.name.clone().unwrap_or_else(|| record.machine.cpu.clone()),
+        what: None,
+        published: None,
+        hash_high_per_s: None,
+        hash_low_per_s: None,
+        read_per_s: None,
+        net_per_s: None,
+        net_by_read: None,
+    }
+}
+
+fn measured(record: &Record) -> Option<HostFigures> {
+    let mut host = empty(record);
+    if let Some(figures) = hash::of(record) {
+        hashing(&figures, &mut host);
+        host.read_per_s = from_storage(&figures, Stage::Read).and_then(rate_of);
+        host.net_per_s = from_storage(&figures, Stage::ReadHash).and_then(rate_of);
+        let from = from_storage(&figures, Stage::ReadHash).map(|line| line.cache);
+        let overlap = figures.overlaps.iter().find(|overlap| Some(overlap.cache) == from);
+        host.net_by_read = overlap.map(|overlap| overlap.net_by_read);
+    }
+    // What stands beside the net rate was measured in the same rounds.
+    host.read_per_s = host.read_per_s.or_else(|| reading(record));
+    let known = host.hash_high_per_s.is_some() || host.read_per_s.is_some();
+    known.then_some(host)
+}
+
+/// The levels of a check, or its line where no level was asked for.
+fn hashing(figures: &HashFigures, host: &mut HostFigures) {
+    let levels: Vec<_> =
+        figures.levels.iter().filter(|level| level.stage == Stage::ReadHash).collect();
+    let (low, high) = (levels.first(), levels.last());
+    if let (Some(low), Some(high)) = (low, high)
+        && low.qos < high.qos
+    {
+        (host.hash_low_per_s, host.hash_high_per_s) = (Some(low.rate), Some(high.rate));
+        return;
+    }
+    let mut lines = figures.lines.iter().filter(|line| is_check(line));
+    let warm = lines.clone().find(|line| line.cache == Some(Cache::Warm));
+    host.hash_high_per_s = warm.or_else(|| lines.next()).and_then(rate_of);
+}
+
+fn is_check(line: &PathLine) -> bool {
+    line.stage == Stage::ReadHash && line.engine != "null"
+}
+
+/// The line of a stage whose bytes came from storage, as far as was proved.
+fn from_storage(figures: &HashFigures, stage: Stage) -> Option<&PathLine> {
+    figures.lines.iter().find(|line| {
+        let stored = matches!(line.cache, Some(Cache::Cold | Cache::Direct));
+        line.stage == stage && line.engine != "null" && stored
+    })
+}
+
+fn rate_of(line: &PathLine) -> Option<Figure> {
+    let value = line.line.fits.robust.rate_per_s()?;
+    Some(Figure { value, interval: line.line.rate_per_s })
+}
+
+/// What `measure read` found of storage: rather past the page cache than through an empty one.
+fn reading(record: &Record) -> Option<Figure> {
+    let figures = storage::of(record, Workload::Read)?;
+    let by = |cache: Cache| {
+        let found = figures.series.iter().find(|series| series.cache == Some(cache))?;
+        let line = found.line.as_ref()?;
+        Some(Figure { value: line.fits.robust.rate_per_s()?, interval: line.rate_per_s })
+    };
+    by(Cache::Direct).or_else(|| by(Cache::Cold))
+}
+
+/// One row for the levels, and one for each thing that was read.
+fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
+    let rate = |series: &Series| {
+        series.stated.map(|stated| Figure { value: stated.per_second, interval: None })
+    };
+    let published = || HostFigures { published: Some(source.to_owned()), ..empty(record) };
+    let mut hosts = Vec::new();
+    let mut levels: Vec<(u8, Figure)> = record
+        .series
+        .iter()
+        .filter(|series| series.factors.stage == Some(Stage::ReadHash))
+        .filter_map(|series| Some((series.factors.qos?, rate(series)?)))
+        .collect();
+    levels.sort_by_key(|(level, _)| *level);
+    if let (Some((_, low)), Some((_, high))) = (levels.first(), levels.last()) {
+        hosts.push(HostFigures {
+            hash_high_per_s: Some(*high),
+            hash_low_per_s: Some(*low).filter(|_| levels.len() > 1),
+            ..published()
+        });
+    }
+    let reads = |series: &&Series| series.factors.stage == Some(Stage::Read);
+    for read in record.series.iter().filter(reads) {
+        let net = record.series.iter().find(|series| {
+            series.factors.stage == Some(Stage::ReadHash) && series.label == read.label
+        });
+        let (read_per_s, net_per_s) = (rate(read), net.and_then(rate));
+        let share = read_per_s.zip(net_per_s).map(|(read, net)| net.value / read.value);
+        hosts.push(HostFigures {
+            what: Some(read.label.clone()),
+            read_per_s,
+            net_per_s,
+            net_by_read: share.map(|value| Figure { value, interval: None }),
+            ..published()
+        });
+    }
+    hosts
+}

@@ -1,0 +1,111 @@
+//! What follows from the same work in two folders, or three: ratios with their intervals.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Cache, Record, Sample, Series, Side, Stage, Workload};
+use crate::stats::{Bootstrap, Estimate, Finding, finding, median, ratio};
+
+/// Draws the rounds again where a record names no seed.
+const SEED: u64 = 1;
+
+/// A difference in rate that does not matter, as a share.
+pub const MARGIN: f64 = 0.02;
+
+/// What follows from a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairFigures {
+    /// Each side that was measured, with the index of its folder.
+    pub sides: Vec<(Side, Option<usize>)>,
+    /// By step, then by length.
+    pub rows: Vec<PairRow>,
+}
+
+/// What follows for one step and one length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairRow {
+    /// Writing, reading, or reading and hashing.
+    pub stage: Stage,
+    /// Length of the files, in bytes.
+    pub len_bytes: u64,
+    /// Whether all that was read came from the storage, as far as was proved.
+    pub cold: bool,
+    /// Median rate of each side, in bytes per second, and how many samples it rests on.
+    pub rates: Vec<(Side, f64, usize)>,
+    /// Rate of A ÷ rate of B, round by round.
+    pub a_to_b: Compared,
+    /// Rate of A ÷ rate of the control, if there is one: what A adds to its own path.
+    pub a_to_control: Option<Compared>,
+}
+
+/// A ratio of two rates, and what was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// Median over the rounds with its interval; absent with too few.
+    pub ratio: Option<Estimate>,
+    /// What that says of the first.
+    pub finding: Finding,
+}
+
+/// Derives the figures; `None` if the record has no pair.
+pub fn of(record: &Record) -> Option<PairFigures> {
+    let mut cells: BTreeMap<(u8, u64), BTreeMap<Side, &Series>> = BTreeMap::new();
+    let mut sides = BTreeMap::new();
+    for series in record.series.iter().filter(|series| series.workload == Workload::Pair) {
+        let factors = &series.factors;
+        let (Some(stage), Some(side)) = (factors.stage, factors.side) else { continue };
+        let length = factors.block_len_bytes.unwrap_or(0);
+        sides.insert(side, series.place);
+        cells.entry((rank(stage), length)).or_default().insert(side, series);
+    }
+    let rows: Vec<PairRow> = cells.values().filter_map(row).collect();
+    (!rows.is_empty()).then(|| PairFigures { sides: sides.into_iter().collect(), rows })
+}
+
+fn rank(stage: Stage) -> u8 {
+    match stage {
+        Stage::Write => 0,
+        Stage::Read => 1,
+        _ => 2,
+    }
+}
+
+fn row(sides: &BTreeMap<Side, &Series>) -> Option<PairRow> {
+    let (a, b) = (sides.get(&Side::A)?, sides.get(&Side::B)?);
+    let control = sides.get(&Side::Control);
+    let stage = a.factors.stage?;
+    let unproved = |series: &&Series| series.factors.cache == Some(Cache::Unknown);
+    Some(PairRow {
+        stage,
+        len_bytes: a.factors.block_len_bytes.unwrap_or(0),
+        cold: stage != Stage::Write && !sides.values().any(unproved),
+        rates: sides
+            .iter()
+            .filter_map(|(&side, series)| {
+                let rates: Vec<f64> = samples(series).map(rate).collect();
+                Some((side, median(&rates)?, rates.len()))
+            })
+            .collect(),
+        a_to_b: compared(a, b),
+        a_to_control: control.map(|control| compared(a, control)),
+    })
+}
+
+fn samples(series: &Series) -> impl Iterator<Item = &Sample> {
+    series.samples.iter().filter(|sample| !sample.warm_up)
+}
+
+fn rate(sample: &Sample) -> f64 {
+    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
+}
+
+/// Compares two series round by round; a round that one of them lacks is left out.
+fn compared(one: &Series, other: &Series) -> Compared {
+    let of = |series: &Series| -> BTreeMap<u32, f64> {
+        samples(series).map(|sample| (sample.round, rate(sample))).collect()
+    };
+    let (one, others) = (of(one), of(other));
+    let pairs = one.iter().filter_map(|(round, rate)| Some((*rate, *others.get(round)?)));
+    let rounds: Vec<(f64, f64)> = pairs.collect();
+    let ratio = ratio(&rounds, &Bootstrap::new(other.seed.unwrap_or(SEED)));
+    Compared { ratio, finding: finding(ratio.as_ref(), MARGIN) }
+}

@@ -1,0 +1,84 @@
+//! What follows from reads by depth: reads and bytes in a second, and how long one takes.
+
+use crate::latencies::{joined, quantile_ns};
+use crate::record::{Cache, Order, Record, Sample, Series, Workload};
+use crate::stats::{Bootstrap, Estimate, median};
+
+/// Draws the rounds again where a record names no seed.
+const SEED: u64 = 1;
+
+/// What follows from every combination of order, size and depth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueFigures {
+    /// By order, then size, then depth.
+    pub cells: Vec<QueueCell>,
+}
+
+/// What follows from one combination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueCell {
+    /// In which order blocks were read.
+    pub order: Order,
+    /// Bytes of a read.
+    pub block_len_bytes: u64,
+    /// Reads in flight.
+    pub depth: u32,
+    /// Where the bytes came from, as far as was proved.
+    pub cache: Cache,
+    /// Index of the folder.
+    pub place: Option<usize>,
+    /// Median over the rounds of reads in a second.
+    pub reads_per_s: f64,
+    /// Its interval over whole rounds; absent with too few.
+    pub interval: Option<Estimate>,
+    /// Reads that were timed.
+    pub reads: u64,
+    /// Median latency in nanoseconds; each percentile only with ten reads beyond it.
+    pub p50_ns: Option<u64>,
+    /// Latency that 99 of 100 reads did not exceed.
+    pub p99_ns: Option<u64>,
+    /// Latency that 999 of 1,000 reads did not exceed.
+    pub p999_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+impl QueueCell {
+    /// Returns bytes in a second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.reads_per_s * self.block_len_bytes as f64
+    }
+}
+
+/// Derives the figures; `None` if the record has no such series.
+pub fn of(record: &Record) -> Option<QueueFigures> {
+    let series = record.series.iter().filter(|series| series.workload == Workload::Queue);
+    let mut cells: Vec<QueueCell> = series.filter_map(cell).collect();
+    cells.sort_by_key(|cell| {
+        (cell.place, cell.order == Order::Random, cell.block_len_bytes, cell.depth)
+    });
+    (!cells.is_empty()).then_some(QueueFigures { cells })
+}
+
+fn cell(series: &Series) -> Option<QueueCell> {
+    let samples: Vec<&Sample> = series.samples.iter().filter(|sample| !sample.warm_up).collect();
+    let rate = |sample: &&Sample| sample.amount as f64 * 1e9 / sample.elapsed_ns as f64;
+    let rates: Vec<f64> = samples.iter().map(rate).collect();
+    let rounds: Vec<Vec<f64>> = rates.iter().map(|&rate| vec![rate]).collect();
+    let bootstrap = Bootstrap::new(series.seed.unwrap_or(SEED));
+    let latencies = joined(samples.iter().filter_map(|sample| sample.latencies.as_ref()));
+    Some(QueueCell {
+        order: series.factors.order?,
+        block_len_bytes: series.factors.block_len_bytes?,
+        depth: series.factors.queue_depth?,
+        cache: series.factors.cache.unwrap_or(Cache::Unknown),
+        place: series.place,
+        reads_per_s: median(&rates)?,
+        interval: bootstrap.of_rounds(&rounds, median),
+        reads: samples.iter().map(|sample| sample.amount).sum(),
+        p50_ns: quantile_ns(&latencies, 0.5),
+        p99_ns: quantile_ns(&latencies, 0.99),
+        p999_ns: quantile_ns(&latencies, 0.999),
+        max_ns: latencies.max_ns,
+    })
+}

@@ -1,0 +1,241 @@
+//! What follows from writing and reading files: rates, phases, and what cannot be true.
+//!
+//! In: a record. Out: [`StorageFigures`] for each series of `write` or `read`. The rate is that of
+//! the line of time against length; means and the like stand beside it because others publish them.
+//! A cause of a change is named only on evidence from beside the files, never from their rates.
+
+mod phases;
+
+use crate::record::{Cache, Record, Sample, Series, Stage, Unit, Workload};
+use crate::stats::{
+    self, Bootstrap, Description, Drifts, Estimate, Histogram, Intervals, Point, Populations,
+};
+
+pub use phases::{Phase, Step};
+
+/// Shorter files are left out: what they take has little to do with bytes.
+pub const ANALYSED_LEN_BYTES_MIN: u64 = 10_000;
+
+/// A series of files no longer than this is of the small zone, where memory answers for the disk.
+pub const SMALL_ZONE_LEN_BYTES_MAX: u64 = 2_000_000;
+
+/// How far a rate must lie above memory's: less is noise.
+const ABOVE: f64 = 1.05;
+
+/// Draws the rounds again where a record names no seed.
+const SEED: u64 = 1;
+
+/// What follows from the series of one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StorageFigures {
+    /// Each series of files, in the order of the record.
+    pub series: Vec<SeriesFigures>,
+    /// Bytes per second of the fastest copy of memory by one thread.
+    pub copy_rate_per_s: Option<f64>,
+    /// Median bytes per second of hashing in memory between files.
+    pub core_rate_per_s: Option<f64>,
+}
+
+/// What follows from one series of files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesFigures {
+    /// What it is called.
+    pub label: String,
+    /// Reading or writing.
+    pub stage: Stage,
+    /// Where its bytes came from, as far as was proved.
+    pub cache: Option<Cache>,
+    /// Index of its folder.
+    pub place: Option<usize>,
+    /// Files that count.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that were left out because they are shorter than 10 kB.
+    pub too_small: usize,
+    /// Whether all files are so short that memory may have answered: no measure of a disk.
+    pub is_cache_prone: bool,
+    /// Time against length, with intervals over whole sets; absent if all files have one length.
+    pub line: Option<Intervals>,
+    /// Bytes of all ÷ time of all, and its interval over whole sets.
+    pub rate_overall_per_s: f64,
+    /// The interval of that.
+    pub rate_overall_interval: Option<Estimate>,
+    /// The rates of single files: mean, median, trimmed mean, extremes.
+    pub rates_per_s: Description,
+    /// How many files had which rate.
+    pub histogram: Option<Histogram>,
+    /// Two kinds of files that differ by rate and not by length, if there are two.
+    pub populations: Option<Populations>,
+    /// Slides of the rate, along time and along bytes.
+    pub drifts: Option<Drifts>,
+    /// Parts of the series between steps of the rate: one if it did not step.
+    pub phases: Vec<Phase>,
+    /// The steps, each between two phases.
+    pub steps: Vec<Step>,
+    /// What cannot be a rate of the storage.
+    pub impossible: Vec<Impossible>,
+    /// `points[i]`: length, time and bytes before of each file that counts, for charts.
+    pub points: Vec<Timed>,
+}
+
+/// A file of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timed {
+    /// Its set, or round.
+    pub round: u32,
+    /// Its length and time.
+    pub point: Point,
+    /// When it began, in seconds after the record's beginning.
+    pub start_s: f64,
+    /// Bytes of the series before it.
+    pub bytes_before: u64,
+}
+
+/// Files whose rates are not the storage's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impossible {
+    /// Why not.
+    pub why: Why,
+    /// How many files.
+    pub files: usize,
+    /// The fastest of them, in bytes per second.
+    pub fastest_per_s: f64,
+}
+
+/// Why a rate is not the storage's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Why {
+    /// The page cache held bytes of the file before it was read.
+    Cached,
+    /// It exceeds what the link to the device can carry, in bytes per second.
+    AboveLink(f64),
+    /// It exceeds the fastest copy of memory by one thread, in bytes per second.
+    AboveMemory(f64),
+}
+
+/// Derives the figures of `write` or of `read`. `None` if the record has no such series.
+pub fn of(record: &Record, workload: Workload) -> Option<StorageFigures> {
+    let of_stage = |stages: &[Stage]| -> Vec<&Series> {
+        let series = record.series.iter().filter(|series| {
+            series.workload == workload
+                && series.unit == Unit::Bytes
+                && series.factors.stage.is_some_and(|stage| stages.contains(&stage))
+        });
+        series.collect()
+    };
+    let rates = |stage| -> Vec<f64> {
+        let samples = of_stage(&[stage]).into_iter().flat_map(|series| counted(&series.samples));
+        samples.map(|sample| point(sample).rate_per_s()).collect()
+    };
+    let core = of_stage(&[Stage::Hash]);
+    let copy_rate_per_s = rates(Stage::Copy).into_iter().reduce(f64::max);
+    let series: Vec<SeriesFigures> = of_stage(&[Stage::Write, Stage::Read])
+        .into_iter()
+        .filter_map(|series| of_series(record, series, &core, copy_rate_per_s))
+        .collect();
+    let core_rate_per_s = stats::median(&rates(Stage::Hash));
+    (!series.is_empty()).then_some(StorageFigures { series, copy_rate_per_s, core_rate_per_s })
+}
+
+fn of_series(
+    record: &Record,
+    series: &Series,
+    core: &[&Series],
+    copy_rate_per_s: Option<f64>,
+) -> Option<SeriesFigures> {
+    let longest = counted(&series.samples).map(|sample| sample.amount).max()?;
+    let is_cache_prone = longest <= SMALL_ZONE_LEN_BYTES_MAX;
+    let least = if is_cache_prone { 1 } else { ANALYSED_LEN_BYTES_MIN };
+    let samples: Vec<&Sample> =
+        counted(&series.samples).filter(|sample| sample.amount >= least).collect();
+    let too_small = counted(&series.samples).count() - samples.len();
+    let points: Vec<Point> = samples.iter().map(|sample| point(sample)).collect();
+    let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s()).collect();
+    let bootstrap = Bootstrap::new(series.seed.unwrap_or(SEED));
+    let rounds = rounds(&samples);
+    let (phases, steps) = phases::of(record, series, &samples, &points, core);
+    let starts_s: Vec<f64> = samples.iter().map(|sample| sample.start_ns as f64 / 1e9).collect();
+    let mut bytes = 0;
+    let timed = samples.iter().zip(&points).zip(&starts_s).map(|((sample, &point), &start_s)| {
+        let bytes_before = bytes;
+        bytes += sample.amount;
+        Timed { round: sample.round, point, start_s, bytes_before }
+    });
+    let timed: Vec<Timed> = timed.collect();
+    Some(SeriesFigures {
+        label: series.label.clone(),
+        stage: series.factors.stage?,
+        cache: series.factors.cache,
+        place: series.place,
+        files: samples.len(),
+        bytes,
+        too_small,
+        is_cache_prone,
+        line: stats::fit_rounds(&rounds, &bootstrap),
+        rate_overall_per_s: stats::rate_overall(&points)?,
+        rate_overall_interval: bootstrap.of_rounds(&rounds, stats::rate_overall),
+        rates_per_s: stats::describe(&rates)?,
+        histogram: stats::histogram(&rates),
+        populations: stats::populations(&points),
+        drifts: stats::drifts(&starts_s, &points),
+        phases,
+        steps,
+        impossible: impossible(record, series, &samples, copy_rate_per_s),
+        points: timed,
+    })
+}
+
+/// Samples that are more than a warm-up.
+fn counted(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
+    samples.iter().filter(|sample| !sample.warm_up && sample.amount > 0)
+}
+
+fn point(sample: &Sample) -> Point {
+    Point::of(sample.amount, sample.elapsed_ns)
+}
+
+fn rounds(samples: &[&Sample]) -> Vec<Vec<Point>> {
+    let round = |samples: &[&Sample]| samples.iter().map(|sample| point(sample)).collect();
+    samples.chunk_by(|a, b| a.round == b.round).map(round).collect()
+}
+
+/// Finds rates that are not the storage's. Of reads that were meant to be warm none is.
+fn impossible(
+    record: &Record,
+    series: &Series,
+    samples: &[&Sample],
+    copy_rate_per_s: Option<f64>,
+) -> Vec<Impossible> {
+    let is_read = series.factors.stage == Some(Stage::Read);
+    if is_read && series.factors.cache == Some(Cache::Warm) {
+        return Vec::new();
+    }
+    let place = series.place.and_then(|place| record.places.get(place));
+    let is_direct = series.factors.backend.as_deref() == Some("direct");
+    let link = place.and_then(|place| place.link_bytes_per_s_max).map(|rate| rate as f64);
+    let above = |bound: Option<f64>, rate: f64| bound.is_some_and(|bound| rate > bound);
+    // Past the page cache the device writes to memory by itself; nobody copies.
+    let memory = copy_rate_per_s.filter(|_| !is_direct).map(|rate| rate * ABOVE);
+    let cached = |sample: &Sample, _| {
+        is_read && !is_direct && sample.cached_bytes.is_some_and(|bytes| bytes > 0)
+    };
+    let found = [
+        found(Why::Cached, samples, cached),
+        found(Why::AboveLink(link.unwrap_or(0.0)), samples, |_, rate| above(link, rate)),
+        found(Why::AboveMemory(copy_rate_per_s.unwrap_or(0.0)), samples, |_, rate| {
+            above(memory, rate)
+        }),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn found(why: Why, samples: &[&Sample], is: impl Fn(&Sample, f64) -> bool) -> Option<Impossible> {
+    let rates = samples.iter().filter_map(|sample| {
+        let rate = point(sample).rate_per_s();
+        is(sample, rate).then_some(rate)
+    });
+    let rates: Vec<f64> = rates.collect();
+    let fastest_per_s = rates.iter().copied().fold(0.0, f64::max);
+    (!rates.is_empty()).then_some(Impossible { why, files: rates.len(), fastest_per_s })
+}

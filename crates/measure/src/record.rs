@@ -1,0 +1,238 @@
+//! A record: what was measured, on what, how, and every raw sample.
+//!
+//! In: what workloads measured, or a document. Out: a document that anybody can read, or a record
+//! that has been checked. Rates and other figures are derived on reading and never stored, so that
+//! a better estimator improves old records too. Specified in `docs/formats/record.md`, which
+//! outranks this file; the schema beside it is made from these types.
+
+mod factors;
+mod machine;
+mod read;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use factors::{Cache, Factors, Files, Isa, Order, Side, Stage};
+pub use machine::{Clock, CoreType, Load, Machine, Place};
+pub use read::{Known, read, schema, write};
+
+/// Version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// One session of measuring, whole or cut short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// `steadfast record`: what the document is.
+    pub format: Format,
+    /// Version of the format.
+    pub version: u32,
+    /// What measured: `steadfast 0.1.0 (x86_64-linux)`.
+    pub made_by: String,
+    /// The command that makes such a record: the verb and its arguments.
+    pub command: Vec<String>,
+    /// Name of the machine, if its owner gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where the figures come from, if they were published elsewhere and not measured by this
+    /// program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
+    /// When it began, in seconds since 1970 began in UTC.
+    pub started_unix_s: i64,
+    /// How long it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Why it ended before everything was measured; absent if nothing is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
+    /// What it was measured on.
+    pub machine: Machine,
+    /// What time was taken with.
+    pub clock: Clock,
+    /// Folders that were written to or read from; series name them by their index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
+    /// What was measured.
+    pub series: Vec<Series>,
+    /// What a reader should know before believing the figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What the document is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Format {
+    /// A record of measurements.
+    #[default]
+    #[serde(rename = "steadfast record")]
+    Record,
+}
+
+/// Where figures come from that this program did not measure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Who measured, in which publication, when.
+    pub source: String,
+    /// What is to be known of the method.
+    pub note: String,
+}
+
+/// What was measured, by name.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workload {
+    /// Reading and hashing, each alone and together.
+    Hash,
+    /// Reading files.
+    Read,
+    /// Writing files.
+    Write,
+    /// Reads by queue depth, with their latencies.
+    Queue,
+    /// The same work in two places, in turn.
+    Pair,
+    /// Ciphers, digests and signatures, with and without the processor's instructions for them.
+    Cipher,
+    /// Loops in one core.
+    Cpu,
+}
+
+impl Workload {
+    /// Every workload, in the order of `measure all`.
+    pub const ALL: [Workload; 7] = [
+        Workload::Hash,
+        Workload::Read,
+        Workload::Write,
+        Workload::Queue,
+        Workload::Pair,
+        Workload::Cipher,
+        Workload::Cpu,
+    ];
+
+    /// Returns its name, as on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Workload::Hash => "hash",
+            Workload::Read => "read",
+            Workload::Write => "write",
+            Workload::Queue => "queue",
+            Workload::Pair => "pair",
+            Workload::Cipher => "cipher",
+            Workload::Cpu => "cpu",
+        }
+    }
+}
+
+/// What a sample counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Bytes read, written, hashed or enciphered.
+    Bytes,
+    /// Reads of a queue, signatures made or verified.
+    Operations,
+    /// Rounds of a kernel.
+    Loops,
+}
+
+/// Samples that differ by nothing but size and time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// What was measured, by name.
+    pub workload: Workload,
+    /// What it is called in a table: `SHA-256 by x86_shani, in memory`.
+    pub label: String,
+    /// How it was measured, in a sentence or two.
+    pub method: String,
+    /// What it differs in from the other series.
+    pub factors: Factors,
+    /// What samples count.
+    pub unit: Unit,
+    /// Where the order of the samples, or their sizes, came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Index of the folder it was measured in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<usize>,
+    /// Every observation, in the order made. Empty only where the figure is `stated`.
+    pub samples: Vec<Sample>,
+    /// A figure from a publication, which gave no samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<Stated>,
+}
+
+/// One timed repetition.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    /// Which round it belongs to, from 0. What shares a round shares the machine's mood: intervals
+    /// come from resampling whole rounds.
+    pub round: u32,
+    /// How much was done, in the series' unit. For a file, its length.
+    pub amount: u64,
+    /// When it began, in nanoseconds after the record's beginning.
+    pub start_ns: u64,
+    /// How long it took, in nanoseconds; never 0.
+    pub elapsed_ns: u64,
+    /// Processor time of the whole process meanwhile, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// How many files the amount was in, if it was not one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// How many of the bytes the page cache held before they were read, where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_bytes: Option<u64>,
+    /// Whether it was done only to warm up. Such samples are kept and count for nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warm_up: bool,
+    /// What else was seen meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
+    /// How long each operation took, where there were many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latencies: Option<Latencies>,
+}
+
+/// What else was seen while a sample was taken: evidence for what disturbed it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Beside {
+    /// Processor time that other processes and the kernel's own threads took, in nanoseconds; in
+    /// steps as coarse as the system's ticks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_ns: Option<u64>,
+    /// Processor time that the host gave to others, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_ns: Option<u64>,
+    /// Frequency of the fastest processor at the end, in kHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency_khz: Option<u64>,
+    /// The highest temperature that any of the processor's sensors gave at the end, in thousandths
+    /// of a degree Celsius.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_millidegrees: Option<i64>,
+}
+
+/// How many operations took how long.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Latencies {
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
+    /// Lower bound of a latency in nanoseconds, and how many there were from it to the next bound,
+    /// in rising order. Bounds lie less than one part in 64 apart.
+    pub buckets: Vec<(u64, u64)>,
+}
+
+/// A figure as a publication gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stated {
+    /// In the series' unit, per second.
+    pub per_second: f64,
+}

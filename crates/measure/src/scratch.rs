@@ -1,0 +1,439 @@
+//! A folder of a measurement's own within the one that was named, and everything written there.
+//!
+//! In: a folder. Out: a new folder in it, gone when this value is, with numbered files. A file in
+//! it names its process and is locked as long as that lives, so the next measurement knows what a
+//! killed one left, and removes it. The only module of this crate that writes files for workloads:
+//! beneath an open folder, by names of its own, nothing that exists, through no symlink.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, TryLockError};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Read as _, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+use steadfast_sys::file::{Dir, File, FileKind};
+use steadfast_sys::qos::process::Process;
+
+use crate::error::Error;
+
+/// What the names of these folders begin with; 16 hexadecimal digits follow, drawn by chance.
+const PREFIX: &str = ".steadfast-measure-";
+
+/// The file in the folder that names its process.
+const OWNER: &str = "owner";
+
+/// An owner's file is shorter; what is longer is somebody else's.
+const OWNER_LEN_MAX: u64 = 400;
+
+/// Names that are tried; more than one only if another measurement cleans up this very moment.
+const TRIES: usize = 10;
+
+/// Waits, of so long each, for the last file of a folder to be closed where closing takes a while.
+const WAITS: usize = 20;
+const WAIT: Duration = Duration::from_millis(10);
+
+/// Bytes that stay free: a twentieth of the volume, and never more than this.
+const MARGIN_BYTES_MAX: u64 = 2_000_000_000;
+
+/// A folder of a measurement's own, removed when dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    parent: Dir,
+    own: Dir,
+    name: OsString,
+    path: PathBuf,
+    removed: bool,
+    /// Held as long as the folder is in use.
+    owner: Option<fs::File>,
+}
+
+/// What became of folders that others left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Folders of dead processes that were removed.
+    pub removed: usize,
+    /// Folders that could not be removed, or whose process may live, and why.
+    pub kept: Vec<(PathBuf, String)>,
+}
+
+impl Scratch {
+    /// Makes a folder, and removes those that killed measurements left.
+    ///
+    /// `is_local` says that no other machine writes there, as [`crate::place::Site`] tells.
+    ///
+    /// # Errors
+    /// If the folder is none, a symlink, or cannot be written to.
+    pub fn make(folder: &Path, is_local: bool) -> Result<(Scratch, Left), Error> {
+        let failed = |error| Error::system("make a folder in it", error).at(folder);
+        let status = steadfast_sys::file::Status::of_link(folder).map_err(failed)?;
+        if status.kind == FileKind::Symlink {
+            return Err(Error::usage("is a symlink: name the folder itself").at(folder));
+        }
+        let parent = Dir::open(folder).map_err(failed)?;
+        let left = remove_left(&parent, folder, is_local);
+        let mut outcome = Err(io::ErrorKind::AlreadyExists.into());
+        for _ in 0..TRIES {
+            let name = OsString::from(format!("{PREFIX}{:016x}", by_chance()));
+            outcome = make_own(&parent, &name);
+            match outcome {
+                Ok((own, owner)) => {
+                    let path = folder.join(&name);
+                    let (removed, owner) = (false, Some(owner));
+                    let scratch = Scratch { parent, own, name, path, removed, owner };
+                    return Ok((scratch, left));
+                }
+                // Taken, or removed while it was empty.
+                Err(ref error) if is_chance(error) => {}
+                Err(_) => break,
+            }
+        }
+        outcome.map(|_| unreachable!("success returns above")).map_err(failed)
+    }
+
+    /// Returns the folder's path, for programs that are started.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns a file's path, for programs that are started.
+    pub fn path_of(&self, number: u32) -> PathBuf {
+        self.path.join(name_of(number))
+    }
+
+    /// Makes a file, for writing and reading back.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn create(&self, number: u32) -> io::Result<fs::File> {
+        self.own.create_file(&name_of(number))
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn open(&self, number: u32) -> io::Result<File> {
+        self.own.open_file(&name_of(number))
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn remove(&self, number: u32) -> io::Result<()> {
+        patiently(io::ErrorKind::ResourceBusy, || self.own.remove_file(&name_of(number)))
+    }
+
+    /// Returns the numbers of the files in the order in which the file system lists them.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn listed(&self) -> io::Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        self.own.entries(&mut |entry| {
+            numbers.extend(number_of(entry.name));
+            ControlFlow::Continue(())
+        })?;
+        Ok(numbers)
+    }
+
+    /// Removes the folder with its files.
+    ///
+    /// # Errors
+    /// If it cannot be removed, or something is in it that a measurement did not make: that stays.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.removed = true;
+        remove_own(&self.parent, &self.own, &self.name, self.owner.take())
+            .map_err(|error| Error::system("remove it", error).at(&self.path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.removed {
+            // There is nobody to tell; the next measurement tries again.
+            let _ = remove_own(&self.parent, &self.own, &self.name, self.owner.take());
+        }
+    }
+}
+
+/// Checks that a volume has room for so many bytes and a margin. One without a size does not tell:
+/// some programs behind FUSE answer nothing but zeros.
+///
+/// # Errors
+/// If it has not, with the numbers.
+pub fn require_room(place: &crate::record::Place, bytes: u64) -> Result<(), Error> {
+    let margin = (place.total_bytes / 20).min(MARGIN_BYTES_MAX);
+    if place.total_bytes == 0 || bytes.saturating_add(margin) <= place.free_bytes {
+        return Ok(());
+    }
+    let megabytes = |bytes: u64| format!("{} MB", bytes.div_ceil(1_000_000));
+    Err(Error::usage(format!(
+        "too little room: needs {} and leaves {} free, but there are only {}",
+        megabytes(bytes),
+        megabytes(margin),
+        megabytes(place.free_bytes)
+    ))
+    .at(Path::new(&place.path)))
+}
+
+/// The name of a file by its number, so that names sort as numbers do.
+fn name_of(number: u32) -> OsString {
+    OsString::from(format!("f{number:08}"))
+}
+
+/// The number of a file that a measurement made.
+fn number_of(name: &OsStr) -> Option<u32> {
+    let number = name.to_str()?.strip_prefix('f')?.parse().ok()?;
+    (name_of(number) == name).then_some(number)
+}
+
+/// A number that nobody can know beforehand: the standard library's maps are keyed with such.
+pub fn by_chance() -> u64 {
+    RandomState::new().hash_one(process::id())
+}
+
+fn is_chance(error: &io::Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, NotFound, WouldBlock};
+    matches!(error.kind(), AlreadyExists | NotFound | WouldBlock)
+}
+
+/// Makes the folder and the file that names its process.
+fn make_own(parent: &Dir, name: &OsStr) -> io::Result<(Dir, fs::File)> {
+    let own = parent.create_dir(name)?;
+    let owner = own.create_file(OsStr::new(OWNER)).and_then(|mut owner| {
+        let locked = match owner.try_lock() {
+            Ok(()) => true,
+            // Another measurement is about to remove it, not yet knowing whose it is.
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(_)) => false,
+        };
+        owner.write_all(Owner::this(locked).text().as_bytes())?;
+        Ok(owner)
+    });
+    match owner {
+        // It may have been found empty, and removed, before it was locked.
+        Ok(owner) if is_there(parent, &own, name)? => Ok((own, owner)),
+        Ok(_) => Err(io::ErrorKind::NotFound.into()),
+        Err(error) => {
+            let _ = remove_own(parent, &own, name, None);
+            Err(error)
+        }
+    }
+}
+
+fn is_there(parent: &Dir, own: &Dir, name: &OsStr) -> io::Result<bool> {
+    let owner = own.status_of(OsStr::new(OWNER));
+    let there = parent.status_of(name);
+    Ok(owner.is_ok() && there.is_ok_and(|there| own.status().is_ok_and(|own| own == there)))
+}
+
+/// Removes the folder's files and the folder. What a measurement did not make stays, and with it
+/// the folder.
+///
+/// The owner's file is open, for its lock, until it has no name. NFS and many programs behind FUSE
+/// give such a file another name in the same folder until it is closed; shares refuse to remove it.
+fn remove_own(
+    parent: &Dir,
+    own: &Dir,
+    name: &OsStr,
+    mut owner: Option<fs::File>,
+) -> io::Result<()> {
+    let mut names = Vec::new();
+    own.entries(&mut |entry| {
+        names.push(entry.name.to_owned());
+        ControlFlow::Continue(())
+    })?;
+    // The owner last: as long as it is there, others know whose the folder is.
+    names.sort_by_key(|name| name == OWNER);
+    for name in &names {
+        if name != OWNER && number_of(name).is_none() {
+            continue;
+        }
+        match own.remove_file(name) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                drop(owner.take());
+                patiently(io::ErrorKind::ResourceBusy, || own.remove_file(name))?;
+            }
+            outcome => outcome?,
+        }
+    }
+    drop(owner);
+    match patiently(io::ErrorKind::DirectoryNotEmpty, || parent.remove_dir(name)) {
+        // Without an owner, another measurement may have removed it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Does something again while it fails in this way, for a while: the kernel tells a program behind
+/// FUSE that a file is closed only after closing it has returned.
+fn patiently(kind: io::ErrorKind, mut act: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    for _ in 0..WAITS {
+        match act() {
+            Err(error) if error.kind() == kind => thread::sleep(WAIT),
+            outcome => return outcome,
+        }
+    }
+    act()
+}
+
+/// Whose a folder is.
+#[derive(Debug, PartialEq, Eq)]
+struct Owner {
+    process: u32,
+    /// When that process started, the system's start included.
+    started: String,
+    /// Whether the file system knows locks, so that one tells whether it lives.
+    locked: bool,
+}
+
+impl Owner {
+    fn this(locked: bool) -> Owner {
+        let started = Process::find(process::id()).map(|process| process.started);
+        Owner { process: process::id(), started: started.unwrap_or_default(), locked }
+    }
+
+    fn text(&self) -> String {
+        let Owner { process, started, locked } = self;
+        format!("steadfast measure\nprocess {process}\nstarted {started}\nlocked {locked}\n")
+    }
+
+    fn parse(text: &str) -> Option<Owner> {
+        let mut lines = text.lines();
+        (lines.next()? == "steadfast measure").then_some(())?;
+        Some(Owner {
+            process: lines.next()?.strip_prefix("process ")?.parse().ok()?,
+            started: lines.next()?.strip_prefix("started ")?.to_owned(),
+            locked: lines.next()?.strip_prefix("locked ")?.parse().ok()?,
+        })
+    }
+
+    /// Says whether the process is dead, given that nobody holds the lock.
+    fn is_dead(&self, is_local: bool) -> bool {
+        let boot = |started: &str| started.split(':').next().map(str::to_owned);
+        let this = Owner::this(self.locked);
+        if boot(&self.started) != boot(&this.started) {
+            // Started before this system did, or on another machine, whose locks may not be seen.
+            return is_local;
+        }
+        if self.locked {
+            return true;
+        }
+        !Process::find(self.process).is_ok_and(|process| process.started == self.started)
+    }
+}
+
+/// Removes folders whose processes are dead.
+fn remove_left(parent: &Dir, folder: &Path, is_local: bool) -> Left {
+    let mut left = Left::default();
+    let mut names = Vec::new();
+    let listed = parent.entries(&mut |entry| {
+        if is_name(entry.name) {
+            names.push(entry.name.to_owned());
+        }
+        ControlFlow::Continue(())
+    });
+    if let Err(error) = listed {
+        left.kept.push((folder.into(), format!("cannot be listed: {error}")));
+    }
+    for name in names {
+        match remove_one(parent, &name, is_local) {
+            Ok(Fate::Removed) => left.removed += 1,
+            Ok(Fate::Alive) => {}
+            Ok(Fate::Unknown) => {
+                let why = "nobody can say whether its process lives".to_owned();
+                left.kept.push((folder.join(name), why));
+            }
+            Err(error) => left.kept.push((folder.join(name), error.to_string())),
+        }
+    }
+    left
+}
+
+fn is_name(name: &OsStr) -> bool {
+    let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    digits.is_some_and(|digits| {
+        digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
+enum Fate {
+    Removed,
+    Alive,
+    Unknown,
+}
+
+fn remove_one(parent: &Dir, name: &OsStr, is_local: bool) -> io::Result<Fate> {
+    let own = parent.open_dir(name)?;
+    let path = OsStr::new(OWNER);
+    let owner = match own.status_of(path) {
+        Ok(status) if status.kind == FileKind::Regular && status.length <= OWNER_LEN_MAX => {
+            fs::File::from(own.open_file(path)?.into_fd())
+        }
+        Ok(_) => return Ok(Fate::Unknown),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // About to be made, or about to be gone: an empty folder is no loss to either.
+            return Ok(match parent.remove_dir(name) {
+                Ok(()) => Fate::Removed,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Fate::Removed,
+                Err(_) => Fate::Unknown,
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    if let Err(TryLockError::WouldBlock) = owner.try_lock() {
+        return Ok(Fate::Alive);
+    }
+    let mut text = String::new();
+    (&owner).take(OWNER_LEN_MAX).read_to_string(&mut text)?;
+    match Owner::parse(&text) {
+        Some(owner) if owner.is_dead(is_local) => {}
+        Some(owner) if !owner.locked => return Ok(Fate::Alive),
+        // Killed before its first word; whoever is about to write it finds the lock taken.
+        None if text.is_empty() => {}
+        Some(_) | None => return Ok(Fate::Unknown),
+    }
+    remove_own(parent, &own, name, Some(owner))?;
+    Ok(Fate::Removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_read_as_written() {
+        let owner = Owner::this(true);
+        assert_eq!(Owner::parse(&owner.text()).as_ref(), Some(&owner));
+        for text in ["", "steadfast measure\n", "steadfast measure\nprocess x\n", "other\n"] {
+            assert_eq!(Owner::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn without_a_lock_the_process_and_its_start_tell() {
+        let alive = Owner::this(false);
+        assert!(!alive.is_dead(true));
+        let boot = alive.started.split(':').next().unwrap();
+        let earlier = Owner { started: format!("{boot}:1"), ..Owner::this(false) };
+        assert!(earlier.is_dead(false), "the number was another process's");
+        let elsewhere = Owner { started: "another:1".into(), ..Owner::this(true) };
+        assert!(elsewhere.is_dead(true) && !elsewhere.is_dead(false));
+    }
+
+    #[test]
+    fn only_our_names_are_ours() {
+        assert_eq!(number_of(OsStr::new("f00000012")), Some(12));
+        for name in ["f12", "f000000012", "g00000012", "f-0000012", "owner", "f+0000012"] {
+            assert_eq!(number_of(OsStr::new(name)), None, "{name}");
+        }
+        assert!(is_name(OsStr::new(".steadfast-measure-0123456789abcdef")));
+        assert!(!is_name(OsStr::new(".steadfast-measure-0123456789abcde")));
+        assert!(!is_name(OsStr::new(".steadfast-probe-0123456789abcdef")));
+    }
+}

@@ -1,0 +1,39 @@
+//! Samples → figures with their uncertainty. Pure.
+//!
+//! In: raw samples, as numbers, and a seed. Out: medians, lines, ratios and steps, each with what
+//! it rests on. Knows no clock, no file and no record; the same samples and seed give the same
+//! figures. Nothing is ever deleted: what disturbs is outweighed, and what lies far out is marked.
+//!
+//! Functions return `None` where the samples do not suffice for an answer, and for numbers that
+//! are not finite.
+
+mod amdahl;
+mod bootstrap;
+mod cause;
+mod changes;
+mod describe;
+mod drift;
+mod fit;
+mod histogram;
+mod normal;
+mod outliers;
+mod populations;
+mod ratio;
+mod rounds;
+
+pub use amdahl::{Amdahl, gain_of_task};
+pub use bootstrap::{Bootstrap, Estimate, Method, ROUNDS_MIN};
+pub use cause::{Cause, Direction, Evidence, cause};
+pub use changes::{Change, Segment, Segments, change_points, segments};
+pub use describe::{
+    Description, Percentile, describe, deviation, mean, median, percentiles, quantile, trimmed_mean,
+};
+pub use drift::{Drift, Drifts, drift, drifts};
+pub use fit::{
+    Fits, Line, Point, fit, least_absolute, least_squares, rate_overall, robust, theil_sen,
+};
+pub use histogram::{Histogram, histogram};
+pub use outliers::{Mark, Marks, outliers};
+pub use populations::{Populations, populations};
+pub use ratio::{Finding, enough, finding, percent_of, ratio, rounds_needed};
+pub use rounds::{BAND_LEN, Banded, Intervals, fit_rounds, theil_sen_rate};

@@ -1,0 +1,159 @@
+//! Numbers → their middle, their spread, their extremes.
+//!
+//! In: samples of one kind, in any order. Out: what describes them without assuming how they are
+//! spread. Rates are described so, never averaged into one: the rate of the whole is
+//! [`super::rate_overall`].
+
+/// Share of the samples that a trimmed mean leaves out at each end, as is usual for timings.
+const TRIMMED_SHARE: f64 = 0.2;
+
+/// Percentiles that are shown where the samples suffice, in thousandths.
+const PERCENTILES_PER_MILLE: [usize; 8] = [10, 50, 250, 500, 750, 950, 990, 999];
+
+/// So many samples must lie beyond a percentile: one that rests on fewer is an accident.
+const SAMPLES_BEYOND_MIN: usize = 10;
+
+/// What describes a set of numbers, each in the unit of the numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// How many there are.
+    pub count: usize,
+    /// The least.
+    pub min: f64,
+    /// A quarter of them lie below.
+    pub quartile_low: f64,
+    /// Half of them lie below.
+    pub median: f64,
+    /// A quarter of them lie above.
+    pub quartile_high: f64,
+    /// The greatest.
+    pub max: f64,
+    /// Their mean. One stalled sample moves it.
+    pub mean: f64,
+    /// Mean of what is left without the lowest fifth and the highest fifth.
+    pub trimmed_mean: f64,
+    /// Median of the distances from the median, as [`deviation`] gives it: unscaled.
+    pub deviation: f64,
+    /// Percentiles, of which those are left out that too few samples lie beyond.
+    pub percentiles: Vec<Percentile>,
+}
+
+/// A number that a share of the samples lies below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percentile {
+    /// The share, in percent.
+    pub percent: f64,
+    /// The number.
+    pub value: f64,
+}
+
+/// Describes numbers. `None` if there are none, or one is not finite.
+pub fn describe(values: &[f64]) -> Option<Description> {
+    let sorted = sorted(values)?;
+    Some(Description {
+        count: sorted.len(),
+        min: sorted[0],
+        quartile_low: at_share(&sorted, 0.25),
+        median: at_share(&sorted, 0.5),
+        quartile_high: at_share(&sorted, 0.75),
+        max: sorted[sorted.len() - 1],
+        mean: mean(values)?,
+        trimmed_mean: trimmed_of(&sorted, TRIMMED_SHARE),
+        deviation: deviation(values)?,
+        percentiles: percentiles(values),
+    })
+}
+
+/// Returns the mean.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    let finite = values.iter().all(|value| value.is_finite());
+    (finite && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Returns the median: of an even number of samples, the mean of the middle two.
+pub fn median(values: &[f64]) -> Option<f64> {
+    median_within(&mut values.to_vec())
+}
+
+/// As [`median`], reordering the numbers.
+pub(super) fn median_within(values: &mut [f64]) -> Option<f64> {
+    if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let middle = values.len() / 2;
+    let upper = *values.select_nth_unstable_by(middle, f64::total_cmp).1;
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    let lower = values[..middle].iter().copied().max_by(f64::total_cmp)?;
+    Some(lower + (upper - lower) / 2.0)
+}
+
+/// Returns the median of the distances from the median.
+///
+/// Times 1.4826 it estimates the standard deviation of normal samples, and a few wild ones do not
+/// move it.
+pub fn deviation(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    median_within(&mut values.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>())
+}
+
+/// Returns the number that a share of the samples, 0 to 1, lies below; between two samples, on the
+/// straight line between them.
+///
+/// Source: R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American
+/// Statistician 50 (1996), number 4, definition 7.
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    Some(at_share(&sorted(values)?, share))
+}
+
+/// Returns the mean of what is left without a share of the samples at each end, rounded down to
+/// whole samples. The share is from 0 up to, not including, 0.5.
+pub fn trimmed_mean(values: &[f64], share: f64) -> Option<f64> {
+    let sorted = sorted(values)?;
+    (0.0..0.5).contains(&share).then(|| trimmed_of(&sorted, share))
+}
+
+/// Returns percentiles 1, 5, 25, 50, 75, 95, 99 and 99.9, without those that fewer than ten
+/// samples lie beyond.
+pub fn percentiles(values: &[f64]) -> Vec<Percentile> {
+    let Some(sorted) = sorted(values) else { return Vec::new() };
+    let suffices = |per_mille: &usize| {
+        sorted.len() * (*per_mille).min(1000 - per_mille) >= SAMPLES_BEYOND_MIN * 1000
+    };
+    let percentile = |per_mille: usize| Percentile {
+        percent: per_mille as f64 / 10.0,
+        value: at_share(&sorted, per_mille as f64 / 1000.0),
+    };
+    PERCENTILES_PER_MILLE.into_iter().filter(suffices).map(percentile).collect()
+}
+
+/// Returns the numbers in rising order, if there are any and all are finite.
+pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
+    if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    Some(sorted)
+}
+
+/// As [`quantile`], of numbers in rising order, of which there is at least one.
+pub(super) fn at_share(sorted: &[f64], share: f64) -> f64 {
+    at_place(sorted, share * (sorted.len() - 1) as f64)
+}
+
+/// Returns what stands at a place, counted from 0, among numbers in rising order, of which there is
+/// at least one; between two, on the straight line between them.
+pub(super) fn at_place(sorted: &[f64], place: f64) -> f64 {
+    let place = place.clamp(0.0, (sorted.len() - 1) as f64);
+    let below = place as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
+}
+
+fn trimmed_of(sorted: &[f64], share: f64) -> f64 {
+    let cut = (share * sorted.len() as f64) as usize;
+    let kept = &sorted[cut..sorted.len() - cut];
+    kept.iter().sum::<f64>() / kept.len() as f64
+}

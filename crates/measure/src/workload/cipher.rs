@@ -1,0 +1,279 @@
+//! Ciphers, digests and signatures, with and without the processor's instructions for them.
+//!
+//! In: which algorithms and sets of instructions, a folder for the file that is enciphered, and the
+//! command that starts the processes which do the work. Out: a series for each combination,
+//! measured in turn, and those of a whole task, so that the gain of a cipher can be held against
+//! what a user sees of it. A set of instructions is believed only if the library's own words say
+//! so; without a switch it is refused.
+
+mod dsa;
+mod file;
+pub mod kernels;
+pub mod masks;
+mod signatures;
+mod task;
+mod vectors;
+mod worker;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+pub use self::worker::{WorkerCommand, serve};
+
+use self::kernels::Kernel;
+use self::masks::Mask;
+use self::worker::Worker;
+use super::Workload;
+use crate::error::Error;
+use crate::random::Random;
+use crate::record::{self, Factors, Isa, Sample, Series, Stage, Unit};
+use crate::runner::{End, SeriesId, Session};
+
+/// Bytes that a cipher or digest is given at a time; the most that `openssl speed` gives.
+pub const BUFFER_LEN_BYTES: usize = 16 * 1024;
+
+/// The file of the task, in bytes.
+pub const FILE_LEN_BYTES: u64 = 832_000_000;
+
+/// What is measured of a crypto library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cipher {
+    /// Starts a process that calls [`serve`].
+    pub worker: WorkerCommand,
+    /// What is timed in memory.
+    pub kernels: Vec<Kernel>,
+    /// With which instructions; what this processor cannot do is left out with a warning.
+    pub isas: Vec<Isa>,
+    /// Whether a set of instructions that cannot be had ends the measurement instead.
+    pub strict: bool,
+    /// Bytes that a cipher or digest is given at a time.
+    pub buffer_len_bytes: usize,
+    /// How often everything in memory is measured.
+    pub rounds: u32,
+    /// How long a sample in memory takes, in nanoseconds.
+    pub sample_ns: u64,
+    /// A file that is enciphered, if any.
+    pub task: Option<Task>,
+    /// Draws the order of each round, and the file's bytes.
+    pub seed: u64,
+    /// Whether this is a short form of the standard one, and says so.
+    pub quick: bool,
+}
+
+/// The task: a file to an enciphered file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Where both files are made, and removed.
+    pub folder: PathBuf,
+    /// Its cipher.
+    pub algorithm: &'static str,
+    /// Its length in bytes, a multiple of 16.
+    pub len_bytes: u64,
+    /// How often it is done.
+    pub rounds: u32,
+}
+
+impl Task {
+    /// Returns the task of 832 MB by AES-256-CBC, as `openssl enc` does it; 7 rounds.
+    pub fn standard(folder: PathBuf) -> Task {
+        Task { folder, algorithm: "aes-256-cbc", len_bytes: FILE_LEN_BYTES, rounds: 7 }
+    }
+
+    /// Returns the same of 64 MB and 5 rounds.
+    pub fn quick(folder: PathBuf) -> Task {
+        Task { len_bytes: 64_000_000, rounds: 5, ..Task::standard(folder) }
+    }
+}
+
+impl Cipher {
+    /// Returns the standard: everything, with every set of instructions, 20 rounds.
+    pub fn standard(worker: WorkerCommand, task: Option<Task>, seed: u64) -> Cipher {
+        Cipher {
+            worker,
+            kernels: Kernel::all(),
+            isas: masks::ALL.to_vec(),
+            strict: false,
+            buffer_len_bytes: BUFFER_LEN_BYTES,
+            rounds: 20,
+            sample_ns: 50_000_000,
+            task,
+            seed,
+            quick: false,
+        }
+    }
+
+    /// Returns a short form of some eight seconds: 6 rounds of 5 ms.
+    pub fn quick(worker: WorkerCommand, task: Option<Task>, seed: u64) -> Cipher {
+        let standard = Cipher::standard(worker, task, seed);
+        Cipher { rounds: 6, sample_ns: 5_000_000, quick: true, ..standard }
+    }
+
+    /// Starts a process for each set of instructions, and proves what it sees.
+    fn start(&self, session: &mut Session<'_>) -> Result<Vec<Isolated>, End> {
+        let mut full = Worker::start(&self.worker, None)?;
+        let unmasked = full.look()?;
+        let mut isolated = Vec::new();
+        for &isa in &self.isas {
+            session.doing(&format!("starting with instructions: {}", masks::name(isa)))?;
+            let started = Mask::of(isa, &unmasked.words).and_then(|mask| {
+                let mut worker = Worker::start(&self.worker, Some(&mask))?;
+                let seen = worker.look()?;
+                mask.check(&unmasked.words, &seen.words)?;
+                let capabilities = masks::hex(&seen.words);
+                Ok(Isolated { isa, worker, library: seen.library, capabilities })
+            });
+            match started {
+                Ok(one) => isolated.push(one),
+                Err(error) if self.strict => return Err(error.into()),
+                Err(error) => session.warn(format!("not measured with {error}")),
+            }
+        }
+        Ok(isolated)
+    }
+
+    fn series(&self, kernel: Kernel, isolated: &Isolated) -> Series {
+        let Kernel { algorithm, stage } = kernel;
+        let (unit, doing, buffer) = match stage {
+            Stage::Sign => (Unit::Operations, "signing, ", None),
+            Stage::Verify => (Unit::Operations, "verifying, ", None),
+            _ => (Unit::Bytes, "", Some(self.buffer_len_bytes as u64)),
+        };
+        let given = match stage {
+            Stage::Encrypt => {
+                "One thread; a buffer in memory enciphered into another, again and \
+                               again, each time from the beginning. Checked against a published \
+                               vector before, and against the other processes after."
+            }
+            Stage::Hash => {
+                "One thread; a buffer in memory, again and again. Checked against a \
+                            published vector before, and against the other processes after."
+            }
+            _ => {
+                "One thread; 32 bytes, with a key made in the process. Signatures are verified, \
+                  and those of another message found bad."
+            }
+        };
+        let isa = masks::name(isolated.isa);
+        Series {
+            workload: record::Workload::Cipher,
+            label: format!("{algorithm}, {doing}{isa}"),
+            method: format!("{given}{}", self.standard_note()),
+            factors: Factors {
+                stage: Some(stage),
+                buffer_len_bytes: buffer,
+                ..self.factors(algorithm, isolated)
+            },
+            unit,
+            seed: Some(self.seed),
+            place: None,
+            samples: Vec::new(),
+            stated: None,
+        }
+    }
+
+    fn factors(&self, algorithm: &str, isolated: &Isolated) -> Factors {
+        Factors {
+            algorithm: Some(algorithm.to_owned()),
+            backend: Some(isolated.library.clone()),
+            isa: Some(isolated.isa),
+            capabilities: Some(isolated.capabilities.clone()),
+            threads: Some(1),
+            ..Factors::default()
+        }
+    }
+
+    fn standard_note(&self) -> &'static str {
+        if self.quick { " Not standard: a quick profile." } else { "" }
+    }
+
+    fn run_kernels(
+        &self,
+        session: &mut Session<'_>,
+        isolated: &mut [Isolated],
+        random: &mut Random,
+    ) -> Result<(), End> {
+        let mut running = Vec::new();
+        for &kernel in &self.kernels {
+            for (process, one) in isolated.iter().enumerate() {
+                let id = session.add_series(self.series(kernel, one));
+                running.push(Running { kernel, process, id, begun: false });
+            }
+        }
+        let mut answers: HashMap<Kernel, Vec<u8>> = HashMap::new();
+        for round in 0..self.rounds {
+            random.shuffle(&mut running);
+            for one in &mut running {
+                session.doing(&session.series(one.id).label.clone())?;
+                let worker = &mut isolated[one.process].worker;
+                if !std::mem::replace(&mut one.begun, true) {
+                    // The first one also prepares and calibrates: it is asked for and dropped.
+                    worker.time(one.kernel, self.buffer_len_bytes, self.sample_ns)?;
+                }
+                let start_ns = session.now_ns();
+                let timed = worker.time(one.kernel, self.buffer_len_bytes, self.sample_ns)?;
+                if let Some(answer) = timed.answer {
+                    let first = answers.entry(one.kernel).or_insert_with(|| answer.clone());
+                    if *first != answer {
+                        let name = one.kernel.algorithm;
+                        let message = format!("{name} gives other answers with other instructions");
+                        return Err(Error::wrong(message).into());
+                    }
+                }
+                let sample = Sample {
+                    round,
+                    amount: timed.amount,
+                    start_ns,
+                    elapsed_ns: timed.elapsed_ns,
+                    cpu_ns: Some(timed.cpu_ns),
+                    ..Sample::default()
+                };
+                session.add_sample(one.id, sample);
+                session.did(self.sample_ns as f64 / 1e9);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A process with a set of instructions.
+struct Isolated {
+    isa: Isa,
+    worker: Worker,
+    library: String,
+    capabilities: String,
+}
+
+/// A series in the making.
+struct Running {
+    kernel: Kernel,
+    /// Index of its process.
+    process: usize,
+    id: SeriesId,
+    /// Whether the process has prepared it.
+    begun: bool,
+}
+
+impl Workload for Cipher {
+    fn plan(&self, session: &mut Session<'_>) {
+        let combinations = self.kernels.len() * self.isas.len();
+        let samples = combinations as f64 * f64::from(self.rounds);
+        session.plan(samples * self.sample_ns as f64 / 1e9);
+        if let Some(task) = &self.task {
+            let each = task::weight(task) * f64::from(task.rounds);
+            session.plan(each * task::isas(task, &self.isas).len() as f64);
+        }
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        if self.task.as_ref().is_some_and(|task| !task.len_bytes.is_multiple_of(16)) {
+            return Err(Error::usage("a file to encipher has a multiple of 16 bytes").into());
+        }
+        let mut isolated = self.start(session)?;
+        let mut random = Random::new(self.seed);
+        self.run_kernels(session, &mut isolated, &mut random)?;
+        match &self.task {
+            Some(task) => self.run_task(session, task, &mut isolated, &mut random),
+            None => Ok(()),
+        }
+    }
+}

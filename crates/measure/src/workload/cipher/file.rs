@@ -1,0 +1,73 @@
+//! A whole task: a file to an enciphered file, and what share of its time the cipher had.
+//!
+//! In: a cipher and two paths. Out: times. Plain reads and writes of one thread, as simple programs
+//! do it, so that the account shows how much of a cipher's gain such a task sees.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use steadfast_sys::clock;
+
+use super::kernels;
+use crate::error::Error;
+
+/// Bytes that are read, enciphered and written at a time.
+pub(super) const CHUNK_LEN_BYTES: usize = 1 << 20;
+
+/// How the task went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Filed {
+    /// Bytes of the plain file.
+    pub(super) bytes: u64,
+    /// All of it, from opening to closing.
+    pub(super) elapsed_ns: u64,
+    /// Processor time meanwhile.
+    pub(super) cpu_ns: u64,
+    /// Of all of it, the time in the cipher.
+    pub(super) enciphering_ns: u64,
+}
+
+/// Enciphers a file into one that is there and empty.
+pub(super) fn encipher(algorithm: &str, from: &Path, to: &Path) -> Result<Filed, Error> {
+    let mut cipher = kernels::cipher(algorithm)?;
+    let mut plain = vec![0; CHUNK_LEN_BYTES];
+    let mut enciphered = vec![0; CHUNK_LEN_BYTES + cipher.tag_len()];
+    let cpu = clock::process_cpu_ns();
+    let begun = clock::monotonic_ns();
+    let reading = |error| Error::system("read it", error).at(from);
+    let writing = |error| Error::system("write it", error).at(to);
+    let mut source = File::open(from).map_err(reading)?;
+    let mut target = OpenOptions::new().write(true).open(to).map_err(writing)?;
+    let (mut bytes, mut enciphering_ns) = (0, 0);
+    for unit in 0.. {
+        let length = fill(&mut source, &mut plain).map_err(reading)?;
+        if length == 0 {
+            break;
+        }
+        let at = clock::monotonic_ns();
+        let enciphered = &mut enciphered[..length + cipher.tag_len()];
+        cipher.encipher(unit, &plain[..length], enciphered)?;
+        enciphering_ns += clock::monotonic_ns() - at;
+        target.write_all(enciphered).map_err(writing)?;
+        bytes += length as u64;
+    }
+    drop(target);
+    let elapsed_ns = (clock::monotonic_ns() - begun).max(1);
+    Ok(Filed { bytes, elapsed_ns, cpu_ns: clock::process_cpu_ns() - cpu, enciphering_ns })
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(source: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match source.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,315 @@
+//! What can be timed of a crypto library: ciphers, digests, signatures.
+//!
+//! In: a name and a stage. Out: work that can be repeated, once it gave the published answers.
+//! What instructions each can profit from is known here, so that a gain is put down to the right
+//! ones: DSA and RSA multiply, whatever happens to AES.
+
+use aws_lc_rs::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::digest;
+use steadfast_sys::crypto::{Aes, Mode};
+
+use super::{signatures, vectors};
+use crate::error::Error;
+use crate::record::Stage;
+
+/// Algorithms that encipher bytes.
+pub const CIPHERS: [&str; 8] = [
+    "aes-256-xts",
+    "aes-128-gcm",
+    "aes-256-gcm",
+    "aes-128-ctr",
+    "aes-256-ctr",
+    "aes-128-cbc",
+    "aes-256-cbc",
+    "chacha20-poly1305",
+];
+
+/// Digests.
+pub const DIGESTS: [&str; 4] = ["sha1", "sha256", "sha384", "sha512"];
+
+/// Algorithms that sign and verify.
+pub const SIGNATURES: [&str; 6] =
+    ["rsa-2048", "dsa-512", "dsa-1024", "dsa-2048", "ecdsa-p256", "ed25519"];
+
+/// What cannot be had, and why.
+pub const REFUSED: [(&str, &str); 1] =
+    [("aes-128-xts", "the crypto library has XTS with keys of 256 bits only")];
+
+/// Instructions that an algorithm profits from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Those for AES.
+    pub aes: bool,
+    /// Carry-less multiplication.
+    pub carry_less: bool,
+    /// Those for SHA.
+    pub sha: bool,
+}
+
+/// Returns which instructions an algorithm profits from on this processor.
+///
+/// x86 has instructions for SHA-1 and SHA-256; where a word of capabilities has three bits for
+/// SHA, the third is that of SHA-512.
+pub fn uses(algorithm: &str) -> Uses {
+    let long_sha = steadfast_sys::crypto::WORDS.sha.len() > 1;
+    Uses {
+        aes: algorithm.starts_with("aes-"),
+        carry_less: algorithm.ends_with("-gcm"),
+        sha: match algorithm {
+            "sha1" | "sha256" => true,
+            "sha384" | "sha512" => long_sha,
+            _ => false,
+        },
+    }
+}
+
+/// One thing to time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kernel {
+    /// Name of the algorithm.
+    pub algorithm: &'static str,
+    /// What is done with it.
+    pub stage: Stage,
+}
+
+impl Kernel {
+    /// Every kernel, in the order in which they are shown.
+    pub fn all() -> Vec<Kernel> {
+        let of = |names: &'static [&'static str], stage| {
+            names.iter().map(move |&algorithm| Kernel { algorithm, stage })
+        };
+        let signatures = SIGNATURES.into_iter().flat_map(|algorithm| {
+            [Stage::Sign, Stage::Verify].map(|stage| Kernel { algorithm, stage })
+        });
+        of(&CIPHERS, Stage::Encrypt).chain(of(&DIGESTS, Stage::Hash)).chain(signatures).collect()
+    }
+
+    /// Finds every kernel of an algorithm.
+    ///
+    /// # Errors
+    /// If there is none of that name, or it cannot be had, with the reason.
+    pub fn named(algorithm: &str) -> Result<Vec<Kernel>, Error> {
+        if let Some((_, why)) = REFUSED.iter().find(|refused| refused.0 == algorithm) {
+            return Err(Error::usage(format!("{algorithm}: {why}")));
+        }
+        let kernels: Vec<Kernel> =
+            Kernel::all().into_iter().filter(|kernel| kernel.algorithm == algorithm).collect();
+        match kernels.is_empty() {
+            false => Ok(kernels),
+            true => {
+                let names: Vec<&str> =
+                    CIPHERS.into_iter().chain(DIGESTS).chain(SIGNATURES).collect();
+                let message = format!("no such algorithm `{algorithm}`: {}", names.join(", "));
+                Err(Error::usage(message))
+            }
+        }
+    }
+
+    /// Prepares the work, after checking that its answers are right.
+    ///
+    /// # Errors
+    /// If they are not, or the library refuses.
+    pub(super) fn prepare(self, buffer_len: usize) -> Result<Box<dyn Work>, Error> {
+        match self.stage {
+            Stage::Encrypt => {
+                let cipher = cipher(self.algorithm)?;
+                let enciphered = vec![0; buffer_len + cipher.tag_len()];
+                Ok(Box::new(Enciphering { cipher, plain: pattern(buffer_len), enciphered }))
+            }
+            Stage::Hash => {
+                let algorithm = digest_of(self.algorithm)?;
+                let digest = |bytes: &[u8]| digest::digest(algorithm, bytes).as_ref().to_vec();
+                vectors::check_digest(self.algorithm, digest)?;
+                Ok(Box::new(Hashing { algorithm, plain: pattern(buffer_len), digest: None }))
+            }
+            stage => signatures::prepare(self.algorithm, stage),
+        }
+    }
+}
+
+/// Work that can be repeated.
+pub(super) trait Work {
+    /// Does it so many times.
+    fn repeat(&mut self, times: u64) -> Result<(), Error>;
+
+    /// Returns how much one time is, in bytes or operations.
+    fn amount(&self) -> u64;
+
+    /// Checks the last answer. Returns it if it must be the same in every process.
+    fn answer(&mut self) -> Result<Option<Vec<u8>>, Error>;
+}
+
+/// Enciphers bytes, unit after unit.
+pub(super) trait Encipher {
+    /// Enciphers a unit into a slice that is longer by the tag. Unit 0 begins anew.
+    fn encipher(&mut self, unit: u64, plain: &[u8], enciphered: &mut [u8]) -> Result<(), Error>;
+
+    /// Returns how many bytes longer a unit becomes.
+    fn tag_len(&self) -> usize;
+}
+
+/// Makes a cipher under a fixed key, after checking it against its vector.
+pub(super) fn cipher(name: &str) -> Result<Box<dyn Encipher>, Error> {
+    vectors::check_cipher(name)?;
+    let key_len = match name {
+        "aes-256-xts" => 64,
+        name if name.contains("-128-") => 16,
+        _ => 32,
+    };
+    let key = pattern(key_len);
+    if name.ends_with("-gcm") || name.starts_with("chacha") {
+        return Ok(Box::new(Aead::new(name, &key)?));
+    }
+    Ok(Box::new(Blocks::new(name, &key, [7; 16])?))
+}
+
+/// AES in a mode that lets lengths as they are.
+pub(super) struct Blocks {
+    aes: Aes,
+    mode: Mode,
+    iv: [u8; 16],
+}
+
+impl Blocks {
+    pub(super) fn new(name: &str, key: &[u8], iv: [u8; 16]) -> Result<Blocks, Error> {
+        let mode = match name.rsplit('-').next() {
+            Some("xts") => Mode::Xts,
+            Some("ctr") => Mode::Ctr,
+            Some("cbc") => Mode::Cbc,
+            _ => return Err(Error::usage(format!("no such cipher `{name}`"))),
+        };
+        Ok(Blocks { aes: Aes::new(mode, key).map_err(failed)?, mode, iv })
+    }
+}
+
+impl Encipher for Blocks {
+    fn encipher(&mut self, unit: u64, plain: &[u8], enciphered: &mut [u8]) -> Result<(), Error> {
+        if self.mode == Mode::Xts {
+            let mut tweak = [0; 16];
+            tweak[..8].copy_from_slice(&unit.to_le_bytes());
+            self.aes.restart(&tweak).map_err(failed)?;
+        } else if unit == 0 {
+            self.aes.restart(&self.iv).map_err(failed)?;
+        }
+        self.aes.encrypt(plain, enciphered).map_err(failed)
+    }
+
+    fn tag_len(&self) -> usize {
+        0
+    }
+}
+
+/// A cipher that also authenticates.
+pub(super) struct Aead {
+    key: LessSafeKey,
+}
+
+impl Aead {
+    pub(super) fn new(name: &str, key: &[u8]) -> Result<Aead, Error> {
+        let algorithm = match name {
+            "aes-128-gcm" => &aead::AES_128_GCM,
+            "aes-256-gcm" => &aead::AES_256_GCM,
+            "chacha20-poly1305" => &aead::CHACHA20_POLY1305,
+            _ => return Err(Error::usage(format!("no such cipher `{name}`"))),
+        };
+        let key = UnboundKey::new(algorithm, key).map_err(|_| refused("set a key"))?;
+        Ok(Aead { key: LessSafeKey::new(key) })
+    }
+
+    pub(super) fn seal(
+        &self,
+        nonce: [u8; 12],
+        data: &[u8],
+        plain: &[u8],
+        enciphered: &mut [u8],
+    ) -> Result<(), Error> {
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        let (enciphered, tag) = enciphered.split_at_mut(plain.len());
+        self.key
+            .seal_out_of_place_scatter(nonce, Aad::from(data), plain, enciphered, &[], tag)
+            .map_err(|_| refused("encipher"))
+    }
+}
+
+impl Encipher for Aead {
+    fn encipher(&mut self, unit: u64, plain: &[u8], enciphered: &mut [u8]) -> Result<(), Error> {
+        let mut nonce = [0; 12];
+        nonce[..8].copy_from_slice(&unit.to_le_bytes());
+        self.seal(nonce, &[], plain, enciphered)
+    }
+
+    fn tag_len(&self) -> usize {
+        self.key.algorithm().tag_len()
+    }
+}
+
+struct Enciphering {
+    cipher: Box<dyn Encipher>,
+    plain: Vec<u8>,
+    enciphered: Vec<u8>,
+}
+
+impl Work for Enciphering {
+    fn repeat(&mut self, times: u64) -> Result<(), Error> {
+        for _ in 0..times {
+            self.cipher.encipher(0, &self.plain, &mut self.enciphered)?;
+        }
+        Ok(())
+    }
+
+    fn amount(&self) -> u64 {
+        self.plain.len() as u64
+    }
+
+    fn answer(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        Ok(Some(steadfast_digest::sha256(&self.enciphered).as_bytes().to_vec()))
+    }
+}
+
+struct Hashing {
+    algorithm: &'static digest::Algorithm,
+    plain: Vec<u8>,
+    digest: Option<digest::Digest>,
+}
+
+impl Work for Hashing {
+    fn repeat(&mut self, times: u64) -> Result<(), Error> {
+        for _ in 0..times {
+            self.digest = Some(digest::digest(self.algorithm, &self.plain));
+        }
+        Ok(())
+    }
+
+    fn amount(&self) -> u64 {
+        self.plain.len() as u64
+    }
+
+    fn answer(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.digest.map(|digest| digest.as_ref().to_vec()))
+    }
+}
+
+fn digest_of(name: &str) -> Result<&'static digest::Algorithm, Error> {
+    match name {
+        "sha1" => Ok(&digest::SHA1_FOR_LEGACY_USE_ONLY),
+        "sha256" => Ok(&digest::SHA256),
+        "sha384" => Ok(&digest::SHA384),
+        "sha512" => Ok(&digest::SHA512),
+        _ => Err(Error::usage(format!("no such digest `{name}`"))),
+    }
+}
+
+/// Bytes that are the same in every process.
+pub(super) fn pattern(len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    crate::random::Random::new(len as u64).fill(&mut bytes);
+    bytes
+}
+
+pub(super) fn failed(error: std::io::Error) -> Error {
+    Error::system("go on", error)
+}
+
+pub(super) fn refused(doing: &str) -> Error {
+    Error::wrong(format!("the crypto library could not {doing}"))
+}

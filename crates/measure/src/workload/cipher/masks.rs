@@ -1,0 +1,135 @@
+//! Which instructions are switched off, and the proof that no others are.
+//!
+//! In: words of the processor as the library sees them. Out: the value of the variable that masks
+//! them, and what the words must be afterwards. A mask names its bits and no others: OpenSSL's
+//! common recipe, which names one word only, clears all bits of the other word as well.
+
+use steadfast_sys::crypto::{Bit, WORDS};
+
+use crate::error::Error;
+use crate::record::Isa;
+
+/// Every set of instructions, most first.
+pub const ALL: [Isa; 4] = [Isa::Full, Isa::NoAes, Isa::NoSha, Isa::Baseline];
+
+/// Returns the name of a set, as in records and on the command line.
+pub const fn name(isa: Isa) -> &'static str {
+    match isa {
+        Isa::Full => "full",
+        Isa::NoAes => "no-aes",
+        Isa::NoSha => "no-sha",
+        Isa::Baseline => "baseline",
+    }
+}
+
+/// What a processor lacks for this program, once masked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mask {
+    /// Bits to clear in each word, all of which are set without the mask.
+    bits: Vec<u32>,
+}
+
+impl Mask {
+    /// Makes the mask of a set, for a processor whose words are these.
+    ///
+    /// # Errors
+    /// If there is nothing to switch off, or no switch.
+    pub fn of(isa: Isa, words: &[u32]) -> Result<Mask, Error> {
+        let groups: &[&[Bit]] = match isa {
+            Isa::Full => &[],
+            Isa::NoAes => &[WORDS.aes],
+            Isa::NoSha => &[WORDS.sha],
+            Isa::Baseline => &[WORDS.aes, WORDS.carry_less, WORDS.sha],
+        };
+        let mut bits = vec![0; words.len()];
+        for &(word, bit) in groups.iter().copied().flatten() {
+            if let Some(found) = words.get(word) {
+                bits[word] |= found & 1 << bit;
+            }
+        }
+        if isa != Isa::Full && WORDS.variable.is_empty() {
+            let message = "no switch for this processor's instructions is known";
+            return Err(Error::usage(format!("{}: {message}", name(isa))));
+        }
+        if isa != Isa::Full && bits.iter().all(|&bits| bits == 0) {
+            let message = "the processor has none of these instructions, nothing to switch off";
+            return Err(Error::usage(format!("{}: {message}", name(isa))));
+        }
+        Ok(Mask { bits })
+    }
+
+    /// Returns the variable and its value; none where nothing is masked.
+    pub fn variable(&self) -> Option<(&'static str, String)> {
+        if self.bits.iter().all(|&bits| bits == 0) {
+            return None;
+        }
+        // All numbers are given, so that none is left to a reader's default.
+        let number = |words: &[u32]| {
+            let number =
+                words.iter().rev().fold(0_u64, |number, &word| number << 32 | u64::from(word));
+            format!("~{number:#x}")
+        };
+        let numbers: Vec<String> = self.bits.chunks(WORDS.per_number).map(number).collect();
+        Some((WORDS.variable, numbers.join(":")))
+    }
+
+    /// Checks that words differ from the unmasked ones by this mask and by nothing else.
+    ///
+    /// # Errors
+    /// If they do not: then no effect may be put down to these instructions.
+    pub fn check(&self, unmasked: &[u32], masked: &[u32]) -> Result<(), Error> {
+        let expected: Vec<u32> =
+            unmasked.iter().zip(&self.bits).map(|(word, bits)| word & !bits).collect();
+        if expected == masked {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "the crypto library sees {} where {} was asked for: no effect may be put down to \
+             single instructions here",
+            hex(masked),
+            hex(&expected)
+        )))
+    }
+}
+
+/// Returns words as records keep them.
+pub fn hex(words: &[u32]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
+    words.join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_clears_its_bits_and_no_others() {
+        let words = steadfast_sys::crypto::capabilities();
+        let Ok(mask) = Mask::of(Isa::NoAes, &words) else { return };
+        let (word, bit) = WORDS.aes[0];
+        let mut masked = words.clone();
+        for &(word, bit) in WORDS.aes {
+            masked[word] &= !(1 << bit);
+        }
+        assert_eq!(mask.check(&words, &masked).ok(), Some(()));
+        assert!(mask.check(&words, &words).is_err(), "nothing was switched off");
+        masked[word] &= !(1 << bit ^ 1 << (bit + 1) | masked[word]);
+        assert!(mask.check(&words, &masked).is_err(), "something else was switched off too");
+    }
+
+    #[test]
+    fn every_number_of_the_variable_is_given() {
+        let words = steadfast_sys::crypto::capabilities();
+        assert_eq!(Mask::of(Isa::Full, &words).unwrap().variable(), None);
+        let Ok(mask) = Mask::of(Isa::Baseline, &words) else { return };
+        let (variable, value) = mask.variable().unwrap();
+        assert_eq!(variable, WORDS.variable);
+        assert_eq!(value.split(':').count(), words.len() / WORDS.per_number);
+        assert!(value.split(':').all(|number| number.starts_with("~0x")), "{value}");
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_switched_off() {
+        assert!(Mask::of(Isa::NoSha, &[0, 0, 0, 0]).is_err());
+    }
+}

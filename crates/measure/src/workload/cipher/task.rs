@@ -1,0 +1,212 @@
+//! The task as it is measured: the file is made, enciphered in turn by each process, removed.
+//!
+//! In: processes with their instructions. Out: two series for each, the task and its time in the
+//! cipher. What is written is compared between the processes, by its digest.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use steadfast_digest::Sha256;
+use steadfast_sys::cache::cached_bytes;
+
+use super::file::CHUNK_LEN_BYTES;
+use super::{Cipher, Isolated, Task, kernels, masks};
+use crate::contents::Contents;
+use crate::error::Error;
+use crate::place::Site;
+use crate::random::Random;
+use crate::record::{Cache, Factors, Isa, Sample, Series, Stage, Unit, Workload};
+use crate::runner::{End, SeriesId, Session};
+use crate::scratch::{Scratch, require_room};
+
+/// Numbers of the two files in the folder.
+const PLAIN: u32 = 0;
+const ENCIPHERED: u32 = 1;
+
+/// Returns with which instructions the task is done: all, and without those of its cipher.
+pub(super) fn isas(task: &Task, isas: &[Isa]) -> Vec<Isa> {
+    let uses = kernels::uses(task.algorithm);
+    let without = [Isa::NoAes, Isa::Baseline].into_iter().find(|isa| isas.contains(isa));
+    let wanted = |isa: &Isa| *isa == Isa::Full || (uses.aes && Some(*isa) == without);
+    isas.iter().copied().filter(wanted).collect()
+}
+
+/// Returns expected seconds of one round with one set of instructions.
+pub(super) fn weight(task: &Task) -> f64 {
+    task.len_bytes as f64 / 300e6
+}
+
+/// The two series of one process.
+struct Pair {
+    process: usize,
+    whole: SeriesId,
+    within: SeriesId,
+}
+
+impl Cipher {
+    /// Measures the task.
+    pub(super) fn run_task(
+        &self,
+        session: &mut Session<'_>,
+        task: &Task,
+        isolated: &mut [Isolated],
+        random: &mut Random,
+    ) -> Result<(), End> {
+        let site = Site::look(&task.folder)?;
+        site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
+        require_room(&site.place, 2 * task.len_bytes)?;
+        let (scratch, left) = Scratch::make(&task.folder, site.is_local)?;
+        for (path, why) in left.kept {
+            session.warn(format!("`{}` was left by an earlier measurement: {why}", path.display()));
+        }
+        let place = session.add_place(site.place);
+        session.doing("making the file to encipher")?;
+        make(&scratch, task, self.seed, session)?;
+        let mut pairs = Vec::new();
+        for isa in isas(task, &self.isas) {
+            let found = isolated.iter().position(|one| one.isa == isa);
+            let Some(process) = found else { continue };
+            let [whole, within] = self.task_series(task, &isolated[process]);
+            let whole = session.add_series_at(place, whole);
+            let within = session.add_series_at(place, within);
+            pairs.push(Pair { process, whole, within });
+        }
+        let mut digest = None;
+        for round in 0..task.rounds {
+            random.shuffle(&mut pairs);
+            for pair in &pairs {
+                session.doing(&session.series(pair.whole).label.clone())?;
+                let found = self.one_task(session, task, isolated, (&scratch, pair), round)?;
+                if digest.get_or_insert(found) != &found {
+                    let message = "the file enciphered with other instructions is another";
+                    return Err(Error::wrong(message).into());
+                }
+                session.did(weight(task));
+            }
+        }
+        Ok(scratch.close()?)
+    }
+
+    /// Does the task once and returns the digest of what came of it.
+    fn one_task(
+        &self,
+        session: &mut Session<'_>,
+        task: &Task,
+        isolated: &mut [Isolated],
+        (scratch, pair): (&Scratch, &Pair),
+        round: u32,
+    ) -> Result<steadfast_digest::Digest, End> {
+        let path = |number: u32| scratch.path_of(number);
+        let failed = |doing: &str, error| Error::system(doing, error).at(scratch.path());
+        drop(scratch.create(ENCIPHERED).map_err(|error| failed("make a file in it", error))?);
+        let plain = scratch.open(PLAIN).map_err(|error| failed("read a file in it", error))?;
+        let cached = cached_bytes(&plain, task.len_bytes).ok();
+        let start_ns = session.now_ns();
+        let worker = &mut isolated[pair.process].worker;
+        let filed = worker.file(task.algorithm, &path(PLAIN), &path(ENCIPHERED))?;
+        if filed.bytes != task.len_bytes {
+            return Err(Error::wrong("the file that was enciphered has another length").into());
+        }
+        let mut sample = Sample {
+            round,
+            amount: filed.bytes,
+            start_ns,
+            elapsed_ns: filed.elapsed_ns,
+            cpu_ns: Some(filed.cpu_ns),
+            cached_bytes: cached,
+            ..Sample::default()
+        };
+        let warm = cached.is_some_and(|cached| cached >= task.len_bytes);
+        let factors = &mut session.series_mut(pair.whole).factors;
+        let cache = if warm { Cache::Warm } else { Cache::Unknown };
+        // One sample that was not warm takes the word from all.
+        if factors.cache.is_none() || cache == Cache::Unknown {
+            factors.cache = Some(cache);
+        }
+        session.add_sample(pair.whole, sample.clone());
+        sample.elapsed_ns = filed.enciphering_ns.max(1);
+        (sample.cpu_ns, sample.cached_bytes) = (None, None);
+        session.add_sample(pair.within, sample);
+        let digest = digest_of(&path(ENCIPHERED))?;
+        scratch.remove(ENCIPHERED).map_err(|error| failed("remove a file in it", error))?;
+        Ok(digest)
+    }
+
+    fn task_series(&self, task: &Task, isolated: &Isolated) -> [Series; 2] {
+        let isa = masks::name(isolated.isa);
+        let algorithm = task.algorithm;
+        let base = Factors {
+            buffer_len_bytes: Some(CHUNK_LEN_BYTES as u64),
+            ..self.factors(algorithm, isolated)
+        };
+        let series = |label: String, stage, method: &str| Series {
+            workload: Workload::Cipher,
+            label,
+            method: format!("{method}{}", self.task_note(task)),
+            factors: Factors { stage: Some(stage), ..base.clone() },
+            unit: Unit::Bytes,
+            seed: Some(self.seed),
+            place: None,
+            samples: Vec::new(),
+            stated: None,
+        };
+        [
+            series(
+                format!("a file enciphered by {algorithm}, {isa}"),
+                Stage::EncryptFile,
+                "One thread reads the file in chunks through the page cache, where it still is \
+                 since it was made, enciphers each and writes it to another file. That is not \
+                 flushed: the page cache takes it. What is written is compared between the \
+                 processes.",
+            ),
+            series(
+                format!("a file enciphered by {algorithm}, {isa}: its time in the cipher"),
+                Stage::Encrypt,
+                "Of the same task, the time between handing chunks to the cipher and having them \
+                 back.",
+            ),
+        ]
+    }
+
+    fn task_note(&self, task: &Task) -> &'static str {
+        let standard = Task::standard(task.folder.clone());
+        match *task == standard {
+            true => "",
+            false => " Not standard: not 7 rounds of 832 MB by AES-256-CBC.",
+        }
+    }
+}
+
+/// Makes the file: incompressible, and of the seed.
+fn make(scratch: &Scratch, task: &Task, seed: u64, session: &mut Session<'_>) -> Result<(), End> {
+    let failed = |error| Error::system("write a file in it", error).at(scratch.path());
+    let mut file = scratch.create(PLAIN).map_err(failed)?;
+    let mut contents = Contents::new(seed);
+    let mut left = task.len_bytes;
+    for index in 0.. {
+        let length = left.min(CHUNK_LEN_BYTES as u64) as usize;
+        if length == 0 {
+            break;
+        }
+        session.doing("making the file to encipher")?;
+        file.write_all(contents.chunk(PLAIN, index, length)).map_err(failed)?;
+        left -= length as u64;
+    }
+    // What is still to be written to the disk would disturb the first samples.
+    file.sync_all().map_err(failed)?;
+    Ok(())
+}
+
+/// Returns the digest of a file, by our own kernels: no mask touches them.
+fn digest_of(path: &Path) -> Result<steadfast_digest::Digest, Error> {
+    let failed = |error| Error::system("read it", error).at(path);
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let mut hasher = Sha256::new(steadfast_digest::Backend::default());
+    let mut buffer = vec![0; CHUNK_LEN_BYTES];
+    loop {
+        match file.read(&mut buffer).map_err(failed)? {
+            0 => return Ok(hasher.finalize()),
+            length => hasher.update(&buffer[..length]),
+        }
+    }
+}

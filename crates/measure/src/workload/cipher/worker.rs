@@ -1,0 +1,235 @@
+//! A process of our own that sees fewer instructions: what it is asked, what it answers.
+//!
+//! In: a command that ends in [`serve`], and a mask. Out: answers, one line of JSON for each
+//! question. The library looks for instructions once, when a process starts, so that each set of
+//! them needs a process. It stays until its standard input ends, and asks nothing itself.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+use steadfast_sys::{clock, crypto};
+
+use super::file;
+use super::kernels::{Kernel, Work};
+use super::masks::Mask;
+use crate::error::Error;
+use crate::record::Stage;
+
+/// The command that starts a process which does nothing but [`serve`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// What is asked.
+#[derive(Debug, Serialize, Deserialize)]
+enum Request {
+    /// Which library, and what it sees of the processor.
+    Look,
+    /// One sample of a kernel.
+    Time { algorithm: String, stage: Stage, buffer_len_bytes: usize, sample_ns: u64 },
+    /// A file to an enciphered file, by paths as bytes.
+    File { algorithm: String, from: Vec<u8>, to: Vec<u8> },
+}
+
+/// What is answered.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Seen(Seen),
+    Timed(TimedWork),
+    Filed(file::Filed),
+    Failed { message: String },
+}
+
+/// What the library is and sees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seen {
+    pub(super) library: String,
+    pub(super) words: Vec<u32>,
+}
+
+/// A sample, as the process that made it took its time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TimedWork {
+    pub(super) amount: u64,
+    pub(super) elapsed_ns: u64,
+    pub(super) cpu_ns: u64,
+    /// The last answer, where every process must give the same.
+    pub(super) answer: Option<Vec<u8>>,
+}
+
+/// Answers until nothing more is asked.
+///
+/// # Errors
+/// If reading or writing fails.
+pub fn serve(questions: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result<()> {
+    let mut prepared = HashMap::new();
+    for question in questions.lines() {
+        let answer = serde_json::from_str(&question?)
+            .map_err(|error| Error::record("question", error))
+            .and_then(|request| answer(request, &mut prepared))
+            .unwrap_or_else(|error| Answer::Failed { message: error.to_string() });
+        serde_json::to_writer(&mut *answers, &answer)?;
+        answers.write_all(b"\n")?;
+        answers.flush()?;
+    }
+    Ok(())
+}
+
+/// Work by kernel and length, with how often it is done for one sample.
+type Prepared = HashMap<(Kernel, usize), (Box<dyn Work>, u64)>;
+
+fn answer(request: Request, prepared: &mut Prepared) -> Result<Answer, Error> {
+    match request {
+        Request::Look => {
+            Ok(Answer::Seen(Seen { library: crypto::library(), words: crypto::capabilities() }))
+        }
+        Request::Time { algorithm, stage, buffer_len_bytes, sample_ns } => {
+            let kernel =
+                Kernel::named(&algorithm)?.into_iter().find(|kernel| kernel.stage == stage);
+            let kernel = kernel.ok_or_else(|| Error::usage(format!("`{algorithm}` not so")))?;
+            let (work, times) = match prepared.entry((kernel, buffer_len_bytes)) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let mut work = kernel.prepare(buffer_len_bytes)?;
+                    let times = times_for(&mut *work, sample_ns)?;
+                    entry.insert((work, times))
+                }
+            };
+            timed(&mut **work, *times).map(Answer::Timed)
+        }
+        Request::File { algorithm, from, to } => {
+            let path = |bytes: Vec<u8>| PathBuf::from(OsString::from_vec(bytes));
+            file::encipher(&algorithm, &path(from), &path(to)).map(Answer::Filed)
+        }
+    }
+}
+
+/// Finds how often work is to be done to take so long: more and more, until it takes a quarter.
+fn times_for(work: &mut dyn Work, sample_ns: u64) -> Result<u64, Error> {
+    let mut times = 1;
+    loop {
+        let took = timed(work, times)?.elapsed_ns;
+        if took >= sample_ns / 4 {
+            return Ok((times as f64 * sample_ns as f64 / took as f64).ceil() as u64);
+        }
+        times *= 2;
+    }
+}
+
+fn timed(work: &mut dyn Work, times: u64) -> Result<TimedWork, Error> {
+    let cpu = clock::process_cpu_ns();
+    let begun = clock::monotonic_ns();
+    let done = work.repeat(times);
+    let elapsed_ns = (clock::monotonic_ns() - begun).max(1);
+    let cpu_ns = clock::process_cpu_ns() - cpu;
+    done?;
+    let answer = work.answer()?;
+    Ok(TimedWork { amount: times * work.amount(), elapsed_ns, cpu_ns, answer })
+}
+
+/// A process that answers. It ends with this value.
+#[derive(Debug)]
+pub(super) struct Worker {
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    /// Starts a process; without a mask it sees every instruction, whatever ours was told.
+    pub(super) fn start(command: &WorkerCommand, mask: Option<&Mask>) -> Result<Worker, Error> {
+        let mut process = Command::new(&command.program);
+        process.args(&command.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Whoever stops a session stops it here; the process ends with its input.
+        process.process_group(0);
+        match mask.and_then(Mask::variable) {
+            Some((variable, value)) => process.env(variable, value),
+            None => process.env_remove(crypto::WORDS.variable),
+        };
+        let failed = |error| Error::system("start it for a measurement", error);
+        let mut child = process.spawn().map_err(|error| failed(error).at(&command.program))?;
+        let questions = child.stdin.take();
+        let answers = child.stdout.take().expect("its output is piped");
+        Ok(Worker { child, questions, answers: BufReader::new(answers) })
+    }
+
+    /// Asks which library it has, and what that sees.
+    pub(super) fn look(&mut self) -> Result<Seen, Error> {
+        match self.ask(&Request::Look)? {
+            Answer::Seen(seen) => Ok(seen),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Asks for one sample of a kernel.
+    pub(super) fn time(
+        &mut self,
+        kernel: Kernel,
+        buffer_len_bytes: usize,
+        sample_ns: u64,
+    ) -> Result<TimedWork, Error> {
+        let Kernel { algorithm, stage } = kernel;
+        let algorithm = algorithm.to_owned();
+        match self.ask(&Request::Time { algorithm, stage, buffer_len_bytes, sample_ns })? {
+            Answer::Timed(timed) => Ok(timed),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Asks to encipher a file.
+    pub(super) fn file(
+        &mut self,
+        algorithm: &str,
+        from: &Path,
+        to: &Path,
+    ) -> Result<file::Filed, Error> {
+        let bytes = |path: &Path| OsStr::as_bytes(path.as_os_str()).to_vec();
+        let algorithm = algorithm.to_owned();
+        match self.ask(&Request::File { algorithm, from: bytes(from), to: bytes(to) })? {
+            Answer::Filed(filed) => Ok(filed),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Answer, Error> {
+        let mut question = serde_json::to_vec(request).expect("a question is JSON");
+        question.push(b'\n');
+        let failed = |error| Error::system("talk to the process that measures", error);
+        let questions = self.questions.as_mut().expect("it is closed by `drop` only");
+        questions.write_all(&question).and_then(|()| questions.flush()).map_err(failed)?;
+        let mut line = String::new();
+        if self.answers.read_line(&mut line).map_err(failed)? == 0 {
+            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it ended without an answer");
+            return Err(failed(ended));
+        }
+        match serde_json::from_str(&line) {
+            Ok(Answer::Failed { message }) => Err(Error::wrong(message)),
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(failed(error.into())),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        drop(self.questions.take());
+        // It may be in the middle of a sample that nobody waits for; there is nobody to tell.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn unexpected(answer: &Answer) -> Error {
+    Error::wrong(format!("the process that measures answered something else: {answer:?}"))
+}

@@ -1,0 +1,244 @@
+//! Loops in one core: six kernels, on one thread and on four, at QoS levels.
+//!
+//! In: which kernels, levels and thread counts. Out: a series of each combination, its samples
+//! loops and the mean of the threads' times. Combinations are measured in turn, each round in
+//! another order. Touches no storage and hardly any memory: it says what the cores do, and what a
+//! level leaves of it.
+
+pub mod kernels;
+pub mod plain;
+mod sparse;
+
+use std::num::NonZero;
+use std::thread;
+
+use steadfast::Level;
+use steadfast_sys::{clock, qos};
+
+use self::kernels::Kernel;
+use super::Workload;
+use super::together::{Together, thread_count, together};
+use crate::error::Error;
+use crate::random::Random;
+use crate::record::{Factors, Sample, Series, Stage, Unit};
+use crate::runner::{End, SeriesId, Session};
+
+/// Loops that a calibration begins with.
+const LOOPS_MIN: u64 = 64;
+
+/// Runs of which the fastest says how many loops a sample has: what disturbs one only slows it.
+const CALIBRATION_RUNS: u32 = 3;
+
+/// What is measured of the cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// Which kernels.
+    pub kernels: Vec<Kernel>,
+    /// At which QoS levels.
+    pub levels: Vec<Level>,
+    /// On how many threads at once, each.
+    pub threads: Vec<NonZero<u32>>,
+    /// How often each combination is measured.
+    pub rounds: u32,
+    /// How long one thread works for a sample where nothing slows it, in nanoseconds.
+    pub sample_ns: u64,
+    /// Draws the order of each round.
+    pub seed: u64,
+    /// Whether this is a short form of the standard one, and says so.
+    pub quick: bool,
+}
+
+impl Cpu {
+    /// Returns the standard: every kernel at every level, on one thread and on four, 20 rounds.
+    pub fn standard(seed: u64) -> Cpu {
+        Cpu {
+            kernels: Kernel::ALL.to_vec(),
+            levels: Level::ALL.to_vec(),
+            threads: [1, 4].into_iter().filter_map(NonZero::new).collect(),
+            rounds: 20,
+            sample_ns: 100_000_000,
+            seed,
+            quick: false,
+        }
+    }
+
+    /// Returns a short form of some eight seconds: lowest and default level, 8 rounds of 15 ms.
+    pub fn quick(seed: u64) -> Cpu {
+        let levels = vec![Level::Background, Level::Default];
+        Cpu { levels, rounds: 8, sample_ns: 15_000_000, quick: true, ..Cpu::standard(seed) }
+    }
+
+    fn combinations(&self) -> Vec<Combination> {
+        let mut combinations = Vec::new();
+        for &kernel in &self.kernels {
+            for &level in &self.levels {
+                for &threads in &self.threads {
+                    combinations.push(Combination { kernel, level, threads: threads.get() });
+                }
+            }
+        }
+        combinations
+    }
+
+    /// Expected seconds of one sample: what the threads share, they wait for.
+    fn weight(&self, combination: Combination) -> f64 {
+        let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+        let crowding = (f64::from(combination.threads) / cpus as f64).max(1.0);
+        self.sample_ns as f64 / 1e9 * crowding
+    }
+
+    fn series(&self, combination: Combination) -> Series {
+        let Combination { kernel, level, threads } = combination;
+        let counted =
+            if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        let standard = if self.quick { " Not standard: a quick profile." } else { "" };
+        let milliseconds = self.sample_ns as f64 / 1e6;
+        Series {
+            workload: crate::record::Workload::Cpu,
+            label: format!("{}, {level}, {counted}", kernel.name()),
+            method: format!(
+                "One loop: {}. A sample is as many loops as took {milliseconds} ms or more in \
+                 the fastest of {CALIBRATION_RUNS} runs on one thread beforehand, the same number \
+                 on each thread; its time is the mean of the threads' own times. A sum over the \
+                 results is checked.{standard}",
+                kernel.definition()
+            ),
+            factors: Factors {
+                stage: Some(Stage::Kernel),
+                algorithm: Some(kernel.name().to_owned()),
+                backend: Some(kernel.backend().to_owned()),
+                threads: Some(threads),
+                qos: Some(level.number()),
+                ..Factors::default()
+            },
+            unit: Unit::Loops,
+            seed: Some(self.seed),
+            place: None,
+            samples: Vec::new(),
+            stated: None,
+        }
+    }
+}
+
+/// What a series is of.
+#[derive(Clone, Copy, Debug)]
+struct Combination {
+    kernel: Kernel,
+    level: Level,
+    threads: u32,
+}
+
+/// A series in the making.
+struct Running {
+    combination: Combination,
+    id: SeriesId,
+    loops: u64,
+}
+
+impl Workload for Cpu {
+    fn plan(&self, session: &mut Session<'_>) {
+        let combinations = self.combinations();
+        let round: f64 = combinations.iter().map(|&combination| self.weight(combination)).sum();
+        session.plan(round * f64::from(self.rounds));
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        for threads in &self.threads {
+            thread_count(u64::from(threads.get()))?;
+        }
+        let mut running = Vec::new();
+        for combination in self.combinations() {
+            session.doing(&format!("calibrating {}", combination.kernel.name()))?;
+            let loops = match running.last() {
+                // The same kernel does the same number of loops everywhere.
+                Some(Running { combination: last, loops, .. })
+                    if last.kernel == combination.kernel =>
+                {
+                    *loops
+                }
+                _ => loops_for(session, combination.kernel, self.sample_ns)?,
+            };
+            let id = session.add_series(self.series(combination));
+            running.push(Running { combination, id, loops });
+        }
+        let mut random = Random::new(self.seed);
+        for round in 0..self.rounds {
+            random.shuffle(&mut running);
+            for Running { combination, id, loops } in &running {
+                session.doing(&session.series(*id).label.clone())?;
+                let sample = sample(session, *combination, *loops, round)?;
+                session.add_sample(*id, sample);
+                session.did(self.weight(*combination));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finds how many loops take so long or longer, even in the fastest of some runs.
+fn loops_for(session: &mut Session<'_>, kernel: Kernel, sample_ns: u64) -> Result<u64, End> {
+    let doing = format!("calibrating {}", kernel.name());
+    let scaled = |loops: u64, took: u64| (loops as f64 * sample_ns as f64 / took as f64) as u64;
+    let mut loops = LOOPS_MIN;
+    loop {
+        session.doing(&doing)?;
+        let took = time_of(kernel, loops)?;
+        if took >= sample_ns / 4 || loops > u64::MAX / 4 {
+            loops = scaled(loops, took).max(1);
+            break;
+        }
+        loops *= 2;
+    }
+    loop {
+        let mut best = u64::MAX;
+        for _ in 0..CALIBRATION_RUNS {
+            session.doing(&doing)?;
+            best = best.min(time_of(kernel, loops)?);
+        }
+        if best >= sample_ns || loops > u64::MAX / 4 {
+            return Ok(loops);
+        }
+        // A little more than seems needed, or the last per cent would take many rounds.
+        let wanted = scaled(loops, best);
+        loops = wanted.max(loops).saturating_add(wanted / 50 + 1);
+    }
+}
+
+/// Runs a kernel in this thread, checks its answer, and returns its time in nanoseconds.
+fn time_of(kernel: Kernel, loops: u64) -> Result<u64, Error> {
+    let begun = clock::monotonic_ns();
+    let sum = kernel.run(loops);
+    let took = (clock::monotonic_ns() - begun).max(1);
+    check(kernel, loops, sum)?;
+    Ok(took)
+}
+
+fn check(kernel: Kernel, loops: u64, sum: u64) -> Result<(), Error> {
+    if sum == kernel.expected(loops) {
+        return Ok(());
+    }
+    Err(Error::wrong(format!("{} computed something else than it must", kernel.name())))
+}
+
+/// Runs a kernel on its threads and returns the mean of their times.
+fn sample(
+    session: &mut Session<'_>,
+    combination: Combination,
+    loops: u64,
+    round: u32,
+) -> Result<Sample, Error> {
+    let Combination { kernel, level, threads } = combination;
+    let enter = || {
+        let refused = qos::apply_to_thread(level).into_iter().filter_map(|step| {
+            let error = step.result.err()?;
+            Some(format!("level {level} is not what it should be: {}: {error}", step.what))
+        });
+        refused.collect()
+    };
+    let work = |_| kernel.run(loops);
+    let Together { timed, mean_ns, results } = together(session, threads as usize, &enter, &work)?;
+    for sum in results {
+        check(kernel, loops, sum)?;
+    }
+    Ok(Sample { elapsed_ns: mean_ns, ..timed.sample(round, loops) })
+}

@@ -1,0 +1,52 @@
+//! Loops that stay plain: one number at a time, whatever the compiler could do with four.
+//!
+//! In: numbers. Out: sums of results. A test disassembles these functions and finds scalar
+//! arithmetic only. That holds because a fence stands between one multiplication and the next. It
+//! is for the compiler alone and no instruction: it may not be crossed by four at a time.
+
+use std::hint::black_box;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use super::kernels::{SIDE, Square};
+
+/// Multiplies two squares in three nested loops, again and again, and sums one result of each.
+#[inline(never)]
+pub fn products(left: &Square, right: &Square, loops: u64) -> u64 {
+    let mut product: Square = [[0.0; SIDE]; SIDE];
+    let mut sum = 0_u64;
+    for index in 0..loops {
+        let (left, right) = (black_box(left), black_box(right));
+        // Were it a constant, all loops could be unrolled into one.
+        let side = black_box(SIDE).min(SIDE);
+        for row in 0..side {
+            for column in 0..side {
+                let mut dot = 0.0;
+                for k in 0..side {
+                    dot += left[row][k] * right[k][column];
+                    compiler_fence(Ordering::SeqCst);
+                }
+                product[row][column] = dot;
+            }
+        }
+        let place = index as usize % (SIDE * SIDE);
+        let one = black_box(&product)[place / SIDE][place % SIDE];
+        sum = sum.wrapping_add(u64::from(one.to_bits()));
+    }
+    sum
+}
+
+/// Takes the dot product of two vectors of four integers, again and again, and sums them.
+#[inline(never)]
+pub fn dots(one: &[i64; 4], other: &[i64; 4], loops: u64) -> u64 {
+    let mut sum = 0_u64;
+    for _ in 0..loops {
+        let (one, other) = (black_box(one), black_box(other));
+        let mut dot = 0_i64;
+        for index in 0..4 {
+            dot = dot.wrapping_add(one[index].wrapping_mul(other[index]));
+            compiler_fence(Ordering::SeqCst);
+        }
+        sum = sum.wrapping_add(dot as u64);
+    }
+    sum
+}

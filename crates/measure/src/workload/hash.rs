@@ -1,0 +1,390 @@
+//! `measure hash`: hashing alone, reading alone, and both as a check does them.
+//!
+//! In: a folder for files, sizes, rounds, levels. Out: series of kernels in memory, of the path of
+//! a check whole and in part, of buffers and of QoS levels. Every round does everything once, in
+//! an order drawn from the seed, so that what disturbs one disturbs all.
+//!
+//! ```text
+//! memory ── hash ──▶                       what hashing can do
+//! files ─── read ──▶                       the path with hashing left out
+//! files ─── read ─── hash ──▶              the path of a check
+//!           (nothing) ─── hash ──▶         the path without moving bytes
+//! ```
+
+mod answers;
+mod estimate;
+mod files;
+mod kernel;
+mod memory;
+mod path;
+mod sweep;
+mod tree;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use steadfast::Level;
+use steadfast_sys::machine;
+
+pub use estimate::Estimate;
+use files::{Made, Store};
+use kernel::Kernel;
+use memory::{Data, KernelCell, StreamCell};
+use path::{PathCell, Scope, Source, Way};
+use sweep::SweepCell;
+
+use super::Workload;
+use crate::contents::Contents;
+use crate::error::Error;
+use crate::random::Random;
+use crate::record::{self, Factors, Series, Stage, Unit};
+use crate::runner::{End, Session};
+
+/// Bytes of a message that are handed over at a time: as many as a run reads into a chunk.
+const PIECE_LEN_BYTES: usize = 256 << 10;
+
+/// Files longer than memory divided by this are not taken to stay in the page cache.
+const WARM_PART_OF_MEMORY: u64 = 2;
+
+/// One part of what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Every algorithm and backend, in memory.
+    Kernels,
+    /// Files of several sizes, one in each run; hashing alone of messages of those sizes.
+    Sizes,
+    /// Many files in one run.
+    Folder,
+    /// Reading and hashing by turns, with buffers of several lengths.
+    Buffers,
+    /// QoS levels.
+    Levels,
+}
+
+impl Part {
+    /// Every part.
+    pub const ALL: [Part; 5] =
+        [Part::Kernels, Part::Sizes, Part::Folder, Part::Buffers, Part::Levels];
+}
+
+/// What is measured, and how often.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hash {
+    /// Folder in which files are made, in a folder of its own.
+    pub folder: PathBuf,
+    /// What of it is measured.
+    pub parts: Vec<Part>,
+    /// Repetitions of everything. Fewer than five give no interval.
+    pub rounds: u32,
+    /// Draws the order of each round and the contents of the files.
+    pub seed: u64,
+    /// Lengths of the single files, in bytes.
+    pub sizes_bytes: Vec<u64>,
+    /// How many files a folder has, and how many bytes each.
+    pub folder_files: (u32, u64),
+    /// Lengths of buffers, in bytes, and of the file that is read with each.
+    pub buffers_bytes: (Vec<usize>, u64),
+    /// Levels that are compared.
+    pub levels: Vec<Level>,
+    /// How long one sample in memory takes, about, in nanoseconds.
+    pub kernel_ns: u64,
+    /// What departs from the standard, for the methods; empty if nothing does.
+    pub departs: String,
+}
+
+impl Hash {
+    /// Everything as documented: sizes of 1 MB to 10 GB.
+    pub fn standard(folder: PathBuf, seed: u64) -> Hash {
+        let sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
+        Hash {
+            folder,
+            parts: Part::ALL.to_vec(),
+            rounds: 10,
+            seed,
+            sizes_bytes: sizes.map(|size| size * 1_000_000).to_vec(),
+            folder_files: (32, 64_000_000),
+            buffers_bytes: ((12..=26).map(|power| 1 << power).collect(), 128 << 20),
+            levels: Level::ALL.to_vec(),
+            kernel_ns: 20_000_000,
+            departs: String::new(),
+        }
+    }
+
+    /// Less of everything: sizes of 1 to 256 MB. Figures of it are not comparable with standard
+    /// ones of long files, and say so.
+    pub fn quick(folder: PathBuf, seed: u64) -> Hash {
+        let sizes = [1, 4, 16, 64, 256];
+        Hash {
+            rounds: 5,
+            sizes_bytes: sizes.map(|size| size * 1_000_000).to_vec(),
+            folder_files: (16, 4_000_000),
+            buffers_bytes: ((12..=26).step_by(2).map(|power| 1 << power).collect(), 16 << 20),
+            kernel_ns: 3_000_000,
+            departs: "quick: not standard".to_owned(),
+            ..Hash::standard(folder, seed)
+        }
+    }
+
+    /// Leaves out files longer than this; if none is left, there is one of this length.
+    pub fn limit_sizes(&mut self, size_bytes_max: u64) {
+        let mut sizes = self.sizes_bytes.clone();
+        sizes.retain(|&size| size <= size_bytes_max);
+        if sizes.is_empty() {
+            sizes.push(size_bytes_max);
+        }
+        if sizes != self.sizes_bytes {
+            self.take_sizes(sizes);
+        }
+    }
+
+    /// Takes files of these lengths in place of the standard ones, which the methods then say.
+    pub fn take_sizes(&mut self, sizes_bytes: Vec<u64>) {
+        self.sizes_bytes = sizes_bytes;
+        let said = "sizes: not standard";
+        if !self.departs.contains(said) {
+            let comma = if self.departs.is_empty() { "" } else { "; " };
+            self.departs = format!("{}{comma}{said}", self.departs);
+        }
+    }
+
+    fn has(&self, part: Part) -> bool {
+        self.parts.contains(&part)
+    }
+
+    /// Returns how many files there are of each kind: single ones, the folder's, the buffers'.
+    fn counts(&self) -> [usize; 3] {
+        let folder = self.has(Part::Folder) || self.has(Part::Levels);
+        [
+            if self.has(Part::Sizes) { self.sizes_bytes.len() } else { 0 },
+            if folder { self.folder_files.0 as usize } else { 0 },
+            usize::from(self.has(Part::Buffers)),
+        ]
+    }
+
+    /// Returns the lengths of all files, kind after kind.
+    fn lengths(&self) -> Vec<u64> {
+        let [single, folder, buffers] = self.counts();
+        let folder = std::iter::repeat_n(self.folder_files.1, folder);
+        let sizes = self.sizes_bytes[..single].iter().copied();
+        sizes.chain(folder).chain([self.buffers_bytes.1].into_iter().take(buffers)).collect()
+    }
+
+    /// Returns the files of the folder.
+    fn folder_of<'a>(&self, store: &'a Store) -> &'a [Made] {
+        let [single, folder, _] = self.counts();
+        &store.files[single..single + folder]
+    }
+
+    /// Refuses options that make no sense.
+    fn require_sense(&self) -> Result<(), Error> {
+        let buffers_ok = self.buffers_bytes.0.iter().all(|&buffer| buffer > 0);
+        if self.rounds == 0 || self.parts.is_empty() || self.lengths().contains(&0) || !buffers_ok {
+            return Err(Error::usage("there is nothing to measure in no rounds, or of no bytes"));
+        }
+        Ok(())
+    }
+
+    fn cells(
+        &self,
+        session: &mut Session<'_>,
+        store: &Rc<Store>,
+        data: &Rc<Data>,
+    ) -> Result<Vec<Box<dyn Cell>>, End> {
+        let mut cells: Vec<Box<dyn Cell>> = Vec::new();
+        if self.has(Part::Kernels) {
+            self.kernel_cells(session, data, &mut cells);
+        }
+        if self.has(Part::Sizes) {
+            for cell in StreamCell::all(session, &self.sizes_bytes, data, self.seed)? {
+                cells.push(Box::new(cell));
+            }
+        }
+        self.path_cells(session, store, &mut cells);
+        if self.has(Part::Levels) {
+            self.level_cells(session, store, data, &mut cells);
+        }
+        if self.has(Part::Buffers) {
+            self.buffer_cells(session, store, &mut cells);
+        }
+        Ok(cells)
+    }
+
+    /// One thread that reads and hashes by turns, with every buffer.
+    fn buffer_cells(
+        &self,
+        session: &mut Session<'_>,
+        store: &Rc<Store>,
+        cells: &mut Vec<Box<dyn Cell>>,
+    ) {
+        let file = store.files.last().expect("the last file is for buffers");
+        let longest = self.buffers_bytes.0.iter().max().copied().unwrap_or(0);
+        let memory = Rc::new(RefCell::new(vec![0; longest]));
+        for &buffer_len in &self.buffers_bytes.0 {
+            let buffer = (buffer_len, &memory);
+            cells.push(Box::new(SweepCell::new(session, buffer, file, store, self.seed)));
+        }
+    }
+
+    /// Every kernel, in one thread and in one for each processor.
+    fn kernel_cells(
+        &self,
+        session: &mut Session<'_>,
+        data: &Rc<Data>,
+        cells: &mut Vec<Box<dyn Cell>>,
+    ) {
+        let mut threads = vec![1, machine::logical_cpus()];
+        threads.dedup();
+        for kernel in Kernel::all() {
+            for &threads in &threads {
+                let what = (kernel, threads, None);
+                let cell = KernelCell::new(session, what, data, self.kernel_ns, self.seed);
+                cells.push(Box::new(cell));
+            }
+        }
+    }
+
+    /// The path in its parts, of every file alone and of a folder.
+    fn path_cells(
+        &self,
+        session: &mut Session<'_>,
+        store: &Rc<Store>,
+        cells: &mut Vec<Box<dyn Cell>>,
+    ) {
+        let (single, folder) = (&store.files[..self.counts()[0]], self.folder_of(store));
+        let warm_max = machine::memory_bytes() / WARM_PART_OF_MEMORY;
+        for source in Source::ALL {
+            for stage in [Stage::Read, Stage::ReadHash] {
+                let way = Way { stage, source, scope: Scope::OneFile, level: None };
+                let id = way.series(session, store, self.seed);
+                for file in single {
+                    if source == Source::Warm && file.length > warm_max {
+                        let length = file.length;
+                        session.warn(format!("{length} bytes do not stay in memory: never warm"));
+                        continue;
+                    }
+                    cells.push(Box::new(PathCell::new(way, vec![file.clone()], store, id)));
+                }
+                if self.has(Part::Folder) {
+                    let way = Way { scope: Scope::Folder, ..way };
+                    let id = way.series(session, store, self.seed);
+                    cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
+                }
+            }
+        }
+    }
+
+    /// The kernel of runs, and a run of the folder, at every level.
+    fn level_cells(
+        &self,
+        session: &mut Session<'_>,
+        store: &Rc<Store>,
+        data: &Rc<Data>,
+        cells: &mut Vec<Box<dyn Cell>>,
+    ) {
+        let folder = self.folder_of(store);
+        for &level in &self.levels {
+            let what = (Kernel::of_runs(), steadfast::qos::workers(level), Some(level));
+            cells.push(Box::new(KernelCell::new(session, what, data, self.kernel_ns, self.seed)));
+            let (source, scope) = (Source::Warm, Scope::Folder);
+            let way = Way { stage: Stage::ReadHash, source, scope, level: Some(level) };
+            let id = way.series(session, store, self.seed);
+            cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
+        }
+    }
+
+    /// Measures every cell once in every round.
+    fn rounds(&self, session: &mut Session<'_>, cells: &mut [Box<dyn Cell>]) -> Result<(), End> {
+        let mut random = Random::new(self.seed);
+        let mut order: Vec<usize> = (0..cells.len()).collect();
+        let cost: f64 = cells.iter().map(|cell| cell.cost_s()).sum();
+        for round in 0..self.rounds {
+            random.shuffle(&mut order);
+            for &place in &order {
+                let cell = &mut cells[place];
+                session.doing(cell.label())?;
+                cell.measure(session, round)?;
+                session.did(self.round_s() * cell.cost_s() / cost);
+            }
+        }
+        Ok(())
+    }
+
+    /// Guesses how long files take to be made.
+    fn making_s(&self) -> f64 {
+        self.lengths().iter().sum::<u64>() as f64 / 250e6
+    }
+
+    /// Guesses how long a round takes.
+    fn round_s(&self) -> f64 {
+        let files: u64 = self.lengths().iter().sum();
+        let kernels = Kernel::all().len() as f64 * 2.0 * self.kernel_ns as f64 / 1e9;
+        let buffers = self.buffers_bytes.0.len() as f64 * self.buffers_bytes.1 as f64 / 1.2e9;
+        1.5 * kernels + files as f64 / 300e6 + buffers
+    }
+}
+
+impl Workload for Hash {
+    fn plan(&self, session: &mut Session<'_>) {
+        session.plan(self.making_s() + self.round_s() * f64::from(self.rounds));
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        self.require_sense()?;
+        let first = session.series_count();
+        for kernel in Kernel::all() {
+            session.doing("checking published digests")?;
+            answers::check(kernel)?;
+        }
+        let mut contents = Contents::new(self.seed);
+        let store = Store::make(session, &self.folder, &self.lengths(), &mut contents)?;
+        session.did(self.making_s());
+        let (store, data) = (Rc::new(store), Rc::new(Data::new(contents)));
+        let mut cells = self.cells(session, &store, &data)?;
+        let outcome = self.rounds(session, &mut cells);
+        cells.iter().for_each(|cell| cell.finish(session));
+        drop(cells);
+        for series in session.series_after_mut(first) {
+            depart(series, &self.departs);
+        }
+        let store = Rc::into_inner(store).expect("no cell is left that holds it");
+        store.close().map_err(End::Failed).and(outcome)
+    }
+}
+
+/// One thing that is measured once in each round.
+trait Cell {
+    /// Names it, as its series does.
+    fn label(&self) -> &str;
+
+    /// Guesses how long it takes, in seconds.
+    fn cost_s(&self) -> f64;
+
+    /// Measures it.
+    fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End>;
+
+    /// Says in the series what only all of its samples prove.
+    fn finish(&self, _session: &mut Session<'_>) {}
+}
+
+/// Says in a series what its method departs in from the standard.
+fn depart(series: &mut Series, departs: &str) {
+    if !departs.is_empty() {
+        series.method = format!("{} ({departs})", series.method);
+    }
+}
+
+/// Begins a series of bytes.
+fn series(label: &str, method: &str, factors: Factors) -> Series {
+    Series {
+        workload: record::Workload::Hash,
+        label: label.to_owned(),
+        method: method.to_owned(),
+        factors,
+        unit: Unit::Bytes,
+        seed: None,
+        place: None,
+        samples: Vec::new(),
+        stated: None,
+    }
+}

@@ -1,0 +1,252 @@
+//! `measure hash --estimate`: how long checking a folder will take, from some of its own files.
+//!
+//! In: a folder. Out: a series for each class of lengths, of runs over files drawn from it, with
+//! the number of files they stand for. The time of the whole follows on reading. Reads, and puts
+//! out of the page cache again what it brought there; writes nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use steadfast::read::buffered::Buffered;
+use steadfast::run::run_with;
+use steadfast::store::xattr::Xattr;
+use steadfast::{Selection, Verb, Verdict};
+use steadfast_sys::cache::{cached_bytes, drop_cached};
+use steadfast_sys::file::File;
+
+use super::path::{Ran, options, run, selection};
+use super::series;
+use super::tree::{Class, Drawn, Tree};
+use crate::error::Error;
+use crate::place::Site;
+use crate::random::Random;
+use crate::record::{Factors, Sample, Series, Stage};
+use crate::runner::{End, PlaceId, SeriesId, Session};
+use crate::workload::Workload;
+
+/// A set has so many bytes at least, and so many files, as far as its class has them.
+const SET_LEN_BYTES: u64 = 96 << 20;
+const SET_FILES: usize = 8;
+
+/// Files of one set at most.
+const SET_FILES_MAX: usize = 4_096;
+
+/// Of the longest files a set takes the shorter ones, and stops here.
+const SET_LEN_BYTES_MAX: u64 = 2 << 30;
+
+/// Further rounds begin no later, in nanoseconds: an estimate that takes longer helps nobody.
+const ROUNDS_NS: u64 = 20_000_000_000;
+
+/// How long checking a folder will take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The folder.
+    pub root: PathBuf,
+    /// Sets that are drawn from each class, at most. Fewer than five give no interval.
+    pub rounds: u32,
+    /// Draws the files.
+    pub seed: u64,
+}
+
+/// A file's place and how much of it was in memory before.
+struct Found {
+    file: Option<File>,
+    cached: Option<u64>,
+    length: u64,
+}
+
+impl Estimate {
+    /// Carries out a run over files, as a check would, and returns the sample. What was not in
+    /// memory before is not afterwards.
+    fn measure(
+        &self,
+        session: &mut Session<'_>,
+        verb: Verb,
+        files: &[Drawn],
+        round: u32,
+    ) -> Result<Sample, End> {
+        let found: Vec<Found> = files.iter().map(look).collect();
+        let options = options(None);
+        // Not `exact`: each file is then opened in its directory, as a walk does it.
+        let paths = files.iter().map(|file| file.path.clone()).collect();
+        let selection = Selection { exact: false, ..selection(paths) };
+        let ran = run(session, &options, |heard| {
+            run_with(verb, &selection, &options, Arc::new(Buffered), Arc::new(Xattr), heard)
+        });
+        for Found { file, cached, .. } in &found {
+            if let (Some(file), Some(0)) = (file, cached) {
+                // A refusal leaves it cached, as any check does.
+                let _ = drop_cached(file);
+            }
+        }
+        let Ran { timed, summary, heard } = ran?;
+        if let Some(trouble) = heard.trouble {
+            session.warn(format!("files of the sample could not be read, as {trouble}"));
+        }
+        if summary.verdicts(Verdict::Corrupt) > 0 {
+            session.warn("files of the sample are corrupt: `steadfast check` says which");
+        }
+        let cached = found.iter().map(|found| found.cached).sum::<Option<u64>>();
+        let expected: u64 = found.iter().map(|found| found.length).sum();
+        if summary.bytes != expected {
+            session.warn("not all bytes of the sample were read: the estimate may be low");
+        }
+        let files = Some(files.len() as u64);
+        Ok(Sample { files, cached_bytes: cached, ..timed.sample(round, summary.bytes) })
+    }
+
+    /// Finds out whether a check would read these files: it reads those with a tag.
+    fn verb(&self, session: &mut Session<'_>, tree: &Tree) -> Result<Verb, End> {
+        let files = tree.classes.iter().flat_map(|class| class.sample.iter().take(SET_FILES));
+        let files: Vec<PathBuf> = files.map(|file| file.path.clone()).collect();
+        let (count, options, selection) = (files.len(), options(None), selection(files));
+        let shown = run(session, &options, |heard| {
+            run_with(Verb::Show, &selection, &options, Arc::new(Buffered), Arc::new(Xattr), heard)
+        })?;
+        let untagged = shown.heard.untagged;
+        if untagged == 0 {
+            return Ok(Verb::Check);
+        }
+        session.warn(format!(
+            "{untagged} of {count} files looked at have no tag: the estimate is as if all had one"
+        ));
+        Ok(Verb::Hash)
+    }
+
+    fn begin(&self, session: &mut Session<'_>, place: PlaceId, class: &Class) -> SeriesId {
+        let (shortest, longest) = bounds(class);
+        let label = format!("read and hash, files of {shortest} to {longest} bytes");
+        let method = "runs as of a check over sets of the folder's own files, drawn by chance, in \
+                      whatever state the page cache has them";
+        let factors = Factors {
+            stage: Some(Stage::ReadHash),
+            engine: Some("buffered".to_owned()),
+            drawn_from: Some(class.files),
+            ..Factors::default()
+        };
+        let seed = Some(self.seed);
+        session.add_series_at(place, Series { seed, ..series(&label, method, factors) })
+    }
+
+    fn rounds(
+        &self,
+        session: &mut Session<'_>,
+        verb: Verb,
+        classes: &mut [(SeriesId, Sets<'_>)],
+    ) -> Result<(), End> {
+        let begun_ns = session.now_ns();
+        for round in 0..self.rounds {
+            for (id, sets) in &mut *classes {
+                session.doing("reading files of the folder")?;
+                let sample = self.measure(session, verb, &sets.next(), round)?;
+                session.add_sample(*id, sample);
+            }
+            session.did(WEIGHT / f64::from(self.rounds));
+            if session.now_ns() - begun_ns > ROUNDS_NS {
+                let (done, all) = (round + 1, self.rounds);
+                session.warn(format!("{done} of {all} rounds, so as to end in time"));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Times what a run takes beside its files.
+    fn start(
+        &self,
+        session: &mut Session<'_>,
+        place: PlaceId,
+        verb: Verb,
+        shortest: &Drawn,
+    ) -> Result<(), End> {
+        let method = "a run as of a check over the shortest file of the sample";
+        let factors = Factors { stage: Some(Stage::Start), ..Factors::default() };
+        let id =
+            session.add_series_at(place, series("beginning and ending a run", method, factors));
+        for round in 0..self.rounds {
+            session.doing("beginning and ending a run")?;
+            let mut sample = self.measure(session, verb, std::slice::from_ref(shortest), round)?;
+            sample.warm_up = round == 0;
+            session.add_sample(id, sample);
+        }
+        Ok(())
+    }
+}
+
+/// Expected seconds.
+const WEIGHT: f64 = 10.0;
+
+impl Workload for Estimate {
+    fn plan(&self, session: &mut Session<'_>) {
+        session.plan(WEIGHT);
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        if self.rounds == 0 {
+            return Err(Error::usage("there is nothing to measure in no rounds").into());
+        }
+        let site = Site::look(&self.root)?;
+        site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
+        let mut random = Random::new(self.seed);
+        let mut tree = Tree::walk(session, &self.root, &mut random)?;
+        if tree.unseen > 0 {
+            session.warn(format!("{} entries could not be looked at", tree.unseen));
+        }
+        let shortest = tree.classes.iter().flat_map(|class| &class.sample);
+        let Some(shortest) = shortest.min_by_key(|file| file.length).cloned() else {
+            return Err(Error::usage("there are no files in it").at(&self.root).into());
+        };
+        if let Some(last) = tree.classes.last_mut() {
+            // The rate of long files does not depend on their length; the time to wait does.
+            last.sample.sort_by_key(|file| file.length);
+        }
+        let place = session.add_place(site.place.clone());
+        let verb = self.verb(session, &tree)?;
+        self.start(session, place, verb, &shortest)?;
+        let classes = tree.classes.iter().filter(|class| class.files.files > 0);
+        let mut classes: Vec<(SeriesId, Sets<'_>)> =
+            classes.map(|class| (self.begin(session, place, class), Sets::of(class))).collect();
+        self.rounds(session, verb, &mut classes)
+    }
+}
+
+/// Takes sets of files from a class's sample, one after the other, and again from its beginning.
+struct Sets<'a> {
+    sample: &'a [Drawn],
+    next: usize,
+}
+
+impl Sets<'_> {
+    fn of(class: &Class) -> Sets<'_> {
+        Sets { sample: &class.sample, next: 0 }
+    }
+
+    fn next(&mut self) -> Vec<Drawn> {
+        let (mut set, mut bytes) = (Vec::new(), 0);
+        for _ in 0..self.sample.len().min(SET_FILES_MAX) {
+            let file = &self.sample[self.next % self.sample.len()];
+            let enough = bytes >= SET_LEN_BYTES && set.len() >= SET_FILES;
+            if enough || (!set.is_empty() && bytes + file.length > SET_LEN_BYTES_MAX) {
+                break;
+            }
+            bytes += file.length;
+            set.push(file.clone());
+            self.next += 1;
+        }
+        // Those of one directory together, as a walk finds them.
+        set.sort_by(|one, other| one.path.cmp(&other.path));
+        set
+    }
+}
+
+fn look(drawn: &Drawn) -> Found {
+    let file = File::open(&drawn.path).ok();
+    let cached = file.as_ref().and_then(|file| cached_bytes(file, drawn.length).ok());
+    Found { file, cached, length: drawn.length }
+}
+
+/// The shortest and the longest file of a class, as far as it was drawn.
+fn bounds(class: &Class) -> (u64, u64) {
+    let lengths = class.sample.iter().map(|file| file.length);
+    (lengths.clone().min().unwrap_or(0), lengths.max().unwrap_or(0))
+}

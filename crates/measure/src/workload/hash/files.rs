@@ -1,0 +1,147 @@
+//! The files that are read and hashed: made once, brought into or out of memory before each sample.
+//!
+//! In: a folder, lengths, a seed. Out: files of bytes that nobody can compress, each with the
+//! digest of what was written. All of it is gone when [`Store`] is.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use steadfast::{Backend, Digest};
+use steadfast_digest::Sha256;
+use steadfast_sys::cache::cached_bytes;
+use steadfast_sys::file::File;
+
+use crate::contents::{CHUNK_LEN_BYTES, Contents};
+use crate::error::Error;
+use crate::place::Site;
+use crate::runner::{End, PlaceId, Session};
+use crate::scratch::{Scratch, require_room};
+
+/// Bytes read at a time to bring a file into memory.
+const WARMING_LEN_BYTES: usize = 1 << 20;
+
+/// One file.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    pub(super) number: u32,
+    pub(super) path: PathBuf,
+    pub(super) length: u64,
+    /// Of what was written, computed while it was.
+    pub(super) digest: Digest,
+}
+
+/// A folder of files, and what holds it.
+pub(super) struct Store {
+    site: Site,
+    scratch: Scratch,
+    pub(super) place: PlaceId,
+    pub(super) files: Vec<Made>,
+}
+
+impl Store {
+    /// Makes files of these lengths in a folder of its own beneath `folder`.
+    ///
+    /// # Errors
+    /// If there is too little room, writing fails, or it was stopped.
+    pub(super) fn make(
+        session: &mut Session<'_>,
+        folder: &Path,
+        lengths: &[u64],
+        contents: &mut Contents,
+    ) -> Result<Store, End> {
+        let site = Site::look(folder)?;
+        require_room(&site.place, lengths.iter().sum())?;
+        site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
+        let (scratch, left) = Scratch::make(folder, site.is_local)?;
+        for (path, why) in left.kept {
+            session
+                .warn(format!("`{}`, left by another measurement, stays: {why}", path.display()));
+        }
+        let place = session.add_place(site.place.clone());
+        let mut store = Store { site, scratch, place, files: Vec::new() };
+        for (number, &length) in (0..).zip(lengths) {
+            session.doing("writing files")?;
+            let written = store.write(session, number, length, contents)?;
+            let digest = written.map_err(|error| failed("write a file", error, folder))?;
+            let path = store.scratch.path().join(format!("f{number:08}"));
+            store.files.push(Made { number, path, length, digest });
+        }
+        Ok(store)
+    }
+
+    /// Removes everything.
+    ///
+    /// # Errors
+    /// If something is left.
+    pub(super) fn close(self) -> Result<(), Error> {
+        self.scratch.close()
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub(super) fn open(&self, file: &Made) -> Result<File, Error> {
+        self.scratch.open(file.number).map_err(|error| failed("read a file", error, &file.path))
+    }
+
+    /// Puts a file out of memory, and returns how much of it is still there, if the system tells.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(super) fn cool(&self, file: &Made) -> Result<Option<u64>, Error> {
+        Ok(self.site.empty_caches(&self.open(file)?, file.length))
+    }
+
+    /// Brings a file into memory, and returns how much of it is there, if the system tells.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn warm(&self, file: &Made) -> Result<Option<u64>, Error> {
+        let opened = self.open(file)?;
+        if cached_bytes(&opened, file.length).ok() == Some(file.length) {
+            return Ok(Some(file.length));
+        }
+        let mut buffer = vec![0; WARMING_LEN_BYTES];
+        let mut offset = 0;
+        loop {
+            match opened.read_at(&mut buffer, offset) {
+                Ok(0) => break,
+                Ok(read) => offset += read as u64,
+                Err(error) => return Err(failed("read a file", error, &file.path)),
+            }
+        }
+        Ok(cached_bytes(&opened, file.length).ok())
+    }
+
+    fn write(
+        &self,
+        session: &mut Session<'_>,
+        number: u32,
+        length: u64,
+        contents: &mut Contents,
+    ) -> Result<io::Result<Digest>, End> {
+        let mut file = match self.scratch.create(number) {
+            Ok(file) => file,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut hasher = Sha256::new(Backend::detect());
+        let mut written = 0;
+        while written < length {
+            session.doing("writing files")?;
+            let part = (length - written).min(CHUNK_LEN_BYTES as u64) as usize;
+            let chunk = contents.chunk(number, written / CHUNK_LEN_BYTES as u64, part);
+            hasher.update(chunk);
+            if let Err(error) = file.write_all(chunk) {
+                return Ok(Err(error));
+            }
+            written += part as u64;
+        }
+        // What is not on the medium cannot be put out of memory.
+        Ok(file.sync_all().map(|()| hasher.finalize()))
+    }
+}
+
+fn failed(doing: &str, error: io::Error, path: &Path) -> Error {
+    Error::system(doing, error).at(path)
+}

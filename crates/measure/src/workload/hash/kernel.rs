@@ -1,0 +1,147 @@
+//! One way to hash messages that lie in memory: algorithm, backend, messages at once.
+//!
+//! In: messages of one length. Out: their digests. Knows no clock and no thread.
+
+use std::fmt;
+
+use steadfast::{Algorithm, Backend, Digest, Lanes};
+use steadfast_digest::{
+    AlgorithmHasher, BlockHasher, LanesOf, Md5Lanes, Message, Rules, Sha512Lanes,
+};
+
+/// One way to hash messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kernel {
+    /// SHA-256 in lanes of a backend; one lane is one message.
+    Sha256(Lanes),
+    /// SHA-512 in several lanes.
+    Sha512(Sha512Lanes),
+    /// MD5 in several lanes.
+    Md5(Md5Lanes),
+    /// Any algorithm, one message.
+    Alone(Algorithm),
+}
+
+impl Kernel {
+    /// Lists what this machine has: SHA-256 by every backend first, then the other algorithms.
+    pub(super) fn all() -> Vec<Kernel> {
+        let mut kernels: Vec<Kernel> = lanes_of().map(Kernel::Sha256).collect();
+        let others = Algorithm::ALL.iter().filter(|algorithm| **algorithm != Algorithm::Sha256);
+        for &algorithm in others {
+            kernels.push(Kernel::Alone(algorithm));
+            // One lane of these is the library's, which is what runs alone.
+            match algorithm {
+                Algorithm::Sha512 => {
+                    kernels.extend(lanes_of().filter(is_wide).map(Kernel::Sha512));
+                }
+                Algorithm::Md5 => kernels.extend(lanes_of().filter(is_wide).map(Kernel::Md5)),
+                _ => {}
+            }
+        }
+        kernels
+    }
+
+    /// Returns what a run takes for SHA-256 unless told otherwise.
+    pub(super) fn of_runs() -> Kernel {
+        Kernel::Sha256(steadfast::run::fastest_lanes())
+    }
+
+    pub(super) fn algorithm(self) -> Algorithm {
+        match self {
+            Kernel::Sha256(_) => Algorithm::Sha256,
+            Kernel::Sha512(_) => Algorithm::Sha512,
+            Kernel::Md5(_) => Algorithm::Md5,
+            Kernel::Alone(algorithm) => algorithm,
+        }
+    }
+
+    /// Names what computes: a backend, or the library.
+    pub(super) fn backend(self) -> String {
+        match self {
+            Kernel::Sha256(lanes) => lanes.backend().name().to_owned(),
+            Kernel::Sha512(lanes) => lanes.backend().name().to_owned(),
+            Kernel::Md5(lanes) => lanes.backend().name().to_owned(),
+            Kernel::Alone(algorithm) => library(algorithm).to_owned(),
+        }
+    }
+
+    /// Returns how many messages advance at once.
+    pub(super) fn lanes(self) -> usize {
+        match self {
+            Kernel::Sha256(lanes) => lanes.count(),
+            Kernel::Sha512(lanes) => lanes.count(),
+            Kernel::Md5(lanes) => lanes.count(),
+            Kernel::Alone(_) => 1,
+        }
+    }
+
+    /// Hashes messages of one length, `piece_len` bytes of each at a time.
+    pub(super) fn digests(self, messages: &[&[u8]], piece_len: usize) -> Vec<Digest> {
+        match self {
+            Kernel::Sha256(lanes) => in_lanes(lanes, messages, piece_len),
+            Kernel::Sha512(lanes) => in_lanes(lanes, messages, piece_len),
+            Kernel::Md5(lanes) => in_lanes(lanes, messages, piece_len),
+            Kernel::Alone(algorithm) => {
+                messages.iter().map(|message| alone(algorithm, message, piece_len)).collect()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    /// Writes `sha256 by x86_shani x2`, or `blake3 by blake3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {}", self.algorithm(), self.backend())?;
+        match self {
+            Kernel::Alone(_) => Ok(()),
+            _ => write!(f, " x{}", self.lanes()),
+        }
+    }
+}
+
+/// Names what computes one message alone.
+fn library(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Sha256 | Algorithm::Fletcher64 => "steadfast",
+        Algorithm::Sha512 | Algorithm::Sha384 => "sha2",
+        Algorithm::Sha1 => "sha1",
+        Algorithm::Md5 => "md-5",
+        Algorithm::Blake2b => "blake2b_simd",
+        Algorithm::Blake3 => "blake3",
+        Algorithm::Xxh3_128 => "twox-hash",
+        Algorithm::Crc32c => "crc32c",
+        Algorithm::Crc32 => "crc32fast",
+    }
+}
+
+/// Every backend at every lane count that it offers for an algorithm.
+fn lanes_of<A: Rules>() -> impl Iterator<Item = LanesOf<A>> {
+    let counts = |backend| (1..=Backend::LANES_MAX).map(move |count| (backend, count));
+    let all = Backend::detected().flat_map(counts);
+    all.filter_map(|(backend, count)| LanesOf::new(backend, count).ok())
+}
+
+fn is_wide<A: Rules>(lanes: &LanesOf<A>) -> bool {
+    lanes.count() > 1
+}
+
+fn in_lanes<A: Rules>(lanes: LanesOf<A>, messages: &[&[u8]], piece_len: usize) -> Vec<Digest> {
+    let mut hashers = vec![BlockHasher::<A>::new(lanes.backend()); messages.len()];
+    let len = messages.first().map_or(0, |message| message.len());
+    for start in (0..len.max(1)).step_by(piece_len.max(1)) {
+        let end = (start + piece_len.max(1)).min(len);
+        let pieces = hashers.iter_mut().zip(messages).map(|(hasher, message)| Message {
+            hasher,
+            data: &message[start..end],
+            last: end == len,
+        });
+        lanes.update(&mut pieces.collect::<Vec<Message<'_, A>>>());
+    }
+    hashers.into_iter().map(BlockHasher::finalize).collect()
+}
+
+fn alone(algorithm: Algorithm, message: &[u8], piece_len: usize) -> Digest {
+    let mut hasher = AlgorithmHasher::new(algorithm);
+    message.chunks(piece_len.max(1)).for_each(|piece| hasher.update(piece));
+    hasher.finalize()
+}

@@ -1,0 +1,276 @@
+//! Hashing of bytes that are in memory already: every kernel, and messages of every size.
+//!
+//! In: bytes, a kernel, threads, a QoS level. Out: samples in their series. Nothing is read here:
+//! what it shows is the most that hashing can do. Whatever the size of a message, memory is that of
+//! [`Data`]: longer messages are the same bytes over again.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use steadfast::{Algorithm, Backend, Digest, Level};
+use steadfast_digest::{AlgorithmHasher, Sha256};
+
+use super::kernel::Kernel;
+use super::{Cell, PIECE_LEN_BYTES, series};
+use crate::contents::Contents;
+use crate::error::Error;
+use crate::record::{Factors, Series, Stage};
+use crate::runner::{End, SeriesId, Session, Timed};
+use crate::workload::together::{Together, together};
+
+/// Bytes of one message of a kernel's sample.
+const MESSAGE_LEN_BYTES: usize = 1 << 20;
+
+/// Up to this length, messages are checked by the portable backend; it is slow.
+const PORTABLE_LEN_BYTES_MAX: u64 = 64_000_000;
+
+/// The bytes that are hashed, and what of them is known.
+pub(super) struct Data {
+    contents: Contents,
+    known: RefCell<HashMap<(Algorithm, usize), Digest>>,
+}
+
+impl Data {
+    /// Takes the pool of bytes that files were made of; no more files are made then.
+    pub(super) fn new(contents: Contents) -> Data {
+        Data { contents, known: RefCell::default() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.contents.pool()
+    }
+
+    /// Returns the digest of a message, computed by other code than what is measured, where there
+    /// is other code.
+    fn digest(&self, algorithm: Algorithm, number: usize) -> Digest {
+        let place = number % (self.bytes().len() / MESSAGE_LEN_BYTES);
+        let mut known = self.known.borrow_mut();
+        *known.entry((algorithm, place)).or_insert_with(|| {
+            let message = message(self.bytes(), number);
+            match algorithm {
+                Algorithm::Sha256 => {
+                    let portable = Backend::named("portable").expect("it runs everywhere");
+                    let mut hasher = Sha256::new(portable);
+                    hasher.update(message);
+                    hasher.finalize()
+                }
+                _ => {
+                    let mut hasher = AlgorithmHasher::new(algorithm);
+                    hasher.update(message);
+                    hasher.finalize()
+                }
+            }
+        })
+    }
+}
+
+/// Returns message `number`; there are as many as the bytes have room for, then the first again.
+fn message(bytes: &[u8], number: usize) -> &[u8] {
+    let count = bytes.len() / MESSAGE_LEN_BYTES;
+    &bytes[number % count * MESSAGE_LEN_BYTES..][..MESSAGE_LEN_BYTES]
+}
+
+/// One kernel in some threads, at a level or at none in particular.
+pub(super) struct KernelCell {
+    kernel: Kernel,
+    threads: usize,
+    level: Option<Level>,
+    data: Rc<Data>,
+    target_ns: u64,
+    id: SeriesId,
+    label: String,
+    /// Sets of messages in one sample, so that it takes long enough; found at the first call.
+    repeats: Option<usize>,
+}
+
+impl KernelCell {
+    /// Makes the cell and its series. A sample takes about `target_ns`.
+    pub(super) fn new(
+        session: &mut Session<'_>,
+        (kernel, threads, level): (Kernel, usize, Option<Level>),
+        data: &Rc<Data>,
+        target_ns: u64,
+        seed: u64,
+    ) -> KernelCell {
+        let at = level.map_or(String::new(), |level| format!(", {level}"));
+        let plural = if threads == 1 { "thread" } else { "threads" };
+        let label = format!("{kernel}, {threads} {plural}{at}, in memory");
+        let factors = Factors {
+            stage: Some(Stage::Hash),
+            algorithm: Some(kernel.algorithm().name().to_owned()),
+            backend: Some(kernel.backend()),
+            lanes: Some(kernel.lanes() as u32),
+            threads: Some(threads as u32),
+            qos: level.map(Level::number),
+            buffer_len_bytes: Some(PIECE_LEN_BYTES as u64),
+            ..Factors::default()
+        };
+        let method = format!(
+            "each thread hashes messages of {MESSAGE_LEN_BYTES} bytes, as many at once as lanes, \
+             {PIECE_LEN_BYTES} bytes of each at a time, out of {} MB of memory; the digests of \
+             every sample are compared with those by other code",
+            data.bytes().len() / 1_000_000
+        );
+        let id =
+            session.add_series(Series { seed: Some(seed), ..series(&label, &method, factors) });
+        KernelCell {
+            kernel,
+            threads,
+            level,
+            data: Rc::clone(data),
+            target_ns,
+            id,
+            label,
+            repeats: None,
+        }
+    }
+
+    fn hash(&self, session: &mut Session<'_>, repeats: usize) -> Result<Timed, End> {
+        let (kernel, lanes) = (self.kernel, self.kernel.lanes());
+        let bytes = self.data.bytes();
+        let work = |thread: usize| {
+            let messages: Vec<&[u8]> =
+                (0..lanes).map(|lane| message(bytes, thread * lanes + lane)).collect();
+            let mut digests = Vec::new();
+            for _ in 0..repeats {
+                digests = kernel.digests(&messages, PIECE_LEN_BYTES);
+            }
+            digests
+        };
+        let level = self.level;
+        let enter = move || {
+            let Some(level) = level else { return Vec::new() };
+            let refused = steadfast::qos::enter(level).into_iter().filter_map(|step| {
+                let error = step.result.err()?;
+                Some(format!("QoS {level}: {} refused ({error})", step.what))
+            });
+            refused.collect()
+        };
+        let Together { timed, results, .. } = together(session, self.threads, &enter, &work)?;
+        for (number, digest) in results.into_iter().flatten().enumerate() {
+            if digest != self.data.digest(kernel.algorithm(), number) {
+                return Err(
+                    Error::wrong(format!("{kernel}: wrong digest of message {number}")).into()
+                );
+            }
+        }
+        Ok(timed)
+    }
+}
+
+impl Cell for KernelCell {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn cost_s(&self) -> f64 {
+        self.target_ns as f64 / 1e9
+    }
+
+    fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
+        let repeats = match self.repeats {
+            Some(repeats) => repeats,
+            None => {
+                let once = self.hash(session, 1)?;
+                session.doing(&self.label)?;
+                (self.target_ns.div_ceil(once.elapsed_ns)).clamp(1, 1 << 20) as usize
+            }
+        };
+        self.repeats = Some(repeats);
+        let timed = self.hash(session, repeats)?;
+        let messages = (repeats * self.threads * self.kernel.lanes()) as u64;
+        session.add_sample(self.id, timed.sample(round, messages * MESSAGE_LEN_BYTES as u64));
+        Ok(())
+    }
+}
+
+/// Messages of the sizes of the files, one at a time, in one thread.
+pub(super) struct StreamCell {
+    size: u64,
+    digest: Digest,
+    data: Rc<Data>,
+    id: SeriesId,
+    label: String,
+}
+
+impl StreamCell {
+    /// Makes a cell for each size, all of one series.
+    ///
+    /// # Errors
+    /// If it was stopped.
+    pub(super) fn all(
+        session: &mut Session<'_>,
+        sizes: &[u64],
+        data: &Rc<Data>,
+        seed: u64,
+    ) -> Result<Vec<StreamCell>, End> {
+        let backend = Backend::detect();
+        let label = format!("one message, sha256 by {backend}, in memory");
+        let factors = Factors {
+            stage: Some(Stage::Hash),
+            algorithm: Some("sha256".to_owned()),
+            backend: Some(backend.name().to_owned()),
+            engine: Some("memory".to_owned()),
+            lanes: Some(1),
+            threads: Some(1),
+            buffer_len_bytes: Some(PIECE_LEN_BYTES as u64),
+            ..Factors::default()
+        };
+        let method = format!(
+            "one thread hashes one message, {PIECE_LEN_BYTES} bytes at a time; what is longer than \
+             {} bytes is that memory over again",
+            data.bytes().len()
+        );
+        let id =
+            session.add_series(Series { seed: Some(seed), ..series(&label, &method, factors) });
+        let mut cells = Vec::new();
+        for &size in sizes {
+            session.doing(&label)?;
+            // The portable backend, as far as that takes no age; beyond, only that all agree.
+            let portable = Backend::named("portable").expect("it runs everywhere");
+            let judge = if size <= PORTABLE_LEN_BYTES_MAX { portable } else { backend };
+            let digest = stream(data.bytes(), size, judge);
+            cells.push(StreamCell {
+                size,
+                digest,
+                data: Rc::clone(data),
+                id,
+                label: label.clone(),
+            });
+        }
+        Ok(cells)
+    }
+}
+
+impl Cell for StreamCell {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn cost_s(&self) -> f64 {
+        self.size as f64 / 1.5e9
+    }
+
+    fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
+        let (bytes, size) = (self.data.bytes(), self.size);
+        let (timed, digest) = session.time(|| stream(bytes, size, Backend::detect()));
+        if digest != self.digest {
+            return Err(Error::wrong(format!("sha256: wrong digest of {size} bytes")).into());
+        }
+        session.add_sample(self.id, timed.sample(round, size));
+        Ok(())
+    }
+}
+
+/// Hashes `size` bytes, which are `bytes` over and over.
+fn stream(bytes: &[u8], size: u64, backend: Backend) -> Digest {
+    let mut hasher = Sha256::new(backend);
+    let mut left = size;
+    while left > 0 {
+        let length = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+        bytes[..length].chunks(PIECE_LEN_BYTES).for_each(|piece| hasher.update(piece));
+        left -= length as u64;
+    }
+    hasher.finalize()
+}

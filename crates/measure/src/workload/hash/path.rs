@@ -1,0 +1,328 @@
+//! The path of a check, timed: whole, with its hashing left out, and without moving bytes.
+//!
+//! In: files, and where their bytes are to come from. Out: samples in their series. What runs is
+//! what ships: the same threads, buffers and engine, told to leave something out.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use steadfast::read::Engine;
+use steadfast::read::buffered::Buffered;
+use steadfast::read::null::Null;
+use steadfast::run::{read_without_hashing, run_with};
+use steadfast::store::xattr::Xattr;
+use steadfast::{
+    CatalogueUse, Digest, Error as RunError, Event, Level, Monitor, Options, Progress, Selection,
+    Summary, Verb,
+};
+
+use super::files::{Made, Store};
+use super::{Cell, series};
+use crate::error::Error;
+use crate::record::{Cache, Factors, Series, Stage};
+use crate::runner::{End, SeriesId, Session, Timed};
+
+/// Where bytes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// From the page cache, which holds all of them.
+    Warm,
+    /// From the storage, after the page cache was emptied of them.
+    Cold,
+    /// From nowhere: the engine that moves none.
+    Null,
+}
+
+impl Source {
+    pub(super) const ALL: [Source; 3] = [Source::Warm, Source::Cold, Source::Null];
+
+    fn words(self) -> &'static str {
+        match self {
+            Source::Warm => "warm",
+            Source::Cold => "cold",
+            Source::Null => "no bytes moved",
+        }
+    }
+
+    fn engine(self) -> Arc<dyn Engine> {
+        match self {
+            Source::Warm | Source::Cold => Arc::new(Buffered),
+            Source::Null => Arc::new(Null),
+        }
+    }
+}
+
+/// What the files of a series are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// One file in each run, of several sizes.
+    OneFile,
+    /// Many files in each run, always the same.
+    Folder,
+}
+
+/// A series of runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) stage: Stage,
+    pub(super) source: Source,
+    pub(super) scope: Scope,
+    pub(super) level: Option<Level>,
+}
+
+impl Way {
+    fn label(self) -> String {
+        let what = match (self.stage, self.source) {
+            (Stage::Read, Source::Null) => "the path alone",
+            (_, Source::Null) => "the path with hashing",
+            (Stage::Read, _) => "read",
+            _ => "read and hash",
+        };
+        let scope = match self.scope {
+            Scope::OneFile => "one file",
+            Scope::Folder => "a folder",
+        };
+        let at = self.level.map_or(String::new(), |level| format!(", {level}"));
+        format!("{what}, {scope}, {}{at}", self.source.words())
+    }
+
+    fn method(self) -> String {
+        let what = match self.stage {
+            Stage::Read => "a run that reads as a check does and hashes nothing",
+            _ => {
+                "a run that reads and hashes as a check does; every digest is compared with that \
+                  of what was written"
+            }
+        };
+        let source = match self.source {
+            Source::Warm => "the page cache holds the files before each run",
+            Source::Cold => "the files are put out of the page cache before each run",
+            Source::Null => "reads return at once and move no bytes, so digests are of nothing",
+        };
+        let scope = match self.scope {
+            Scope::OneFile => "one file in each run",
+            Scope::Folder => "all files in one run",
+        };
+        format!("{what}; {source}; {scope}; starting and ending the run's threads is included")
+    }
+
+    /// Adds the series. What the run says of itself is filled in by the first sample.
+    pub(super) fn series(self, session: &mut Session<'_>, store: &Store, seed: u64) -> SeriesId {
+        let factors = Factors {
+            stage: Some(self.stage),
+            algorithm: (self.stage == Stage::ReadHash).then(|| "sha256".to_owned()),
+            engine: Some(self.source.engine().name().to_owned()),
+            qos: self.level.map(Level::number),
+            cache: match self.source {
+                Source::Null => None,
+                // Until all samples proved more.
+                Source::Warm | Source::Cold => Some(Cache::Unknown),
+            },
+            ..Factors::default()
+        };
+        let series = series(&self.label(), &self.method(), factors);
+        session.add_series_at(store.place, Series { seed: Some(seed), ..series })
+    }
+}
+
+/// One run of some files.
+pub(super) struct PathCell {
+    way: Way,
+    files: Vec<Made>,
+    store: Rc<Store>,
+    id: SeriesId,
+    label: String,
+}
+
+impl PathCell {
+    pub(super) fn new(way: Way, files: Vec<Made>, store: &Rc<Store>, id: SeriesId) -> PathCell {
+        PathCell { way, files, store: Rc::clone(store), id, label: way.label() }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.length).sum()
+    }
+
+    /// Brings the files where they are to come from; returns how much of them is in memory.
+    fn prepare(&self) -> Result<Option<u64>, Error> {
+        let mut cached = Some(0);
+        for file in &self.files {
+            let of_file = match self.way.source {
+                Source::Warm => self.store.warm(file)?,
+                Source::Cold => self.store.cool(file)?,
+                Source::Null => None,
+            };
+            cached = cached.zip(of_file).map(|(sum, one)| sum + one);
+        }
+        Ok(cached)
+    }
+
+    fn check(&self, summary: &Summary, heard: &Heard<'_>) -> Result<(), Error> {
+        let wrong = |why: String| Err(Error::wrong(format!("{}: {why}", self.label)));
+        if let Some(trouble) = &heard.trouble {
+            return wrong(trouble.clone());
+        }
+        if summary.bytes != self.bytes() {
+            return wrong(format!("read {} of {} bytes", summary.bytes, self.bytes()));
+        }
+        if self.way.stage == Stage::Read || self.way.source == Source::Null {
+            return Ok(());
+        }
+        let expected = self.files.iter().map(|file| Some(file.digest));
+        match expected.eq(heard.digests.iter().copied()) {
+            true => Ok(()),
+            false => wrong("a digest differs from that of what was written".to_owned()),
+        }
+    }
+
+    /// Keeps in the series what the run says of itself.
+    fn note(&self, session: &mut Session<'_>, summary: &Summary) {
+        let hashes = self.way.stage == Stage::ReadHash;
+        let factors = &mut session.series_mut(self.id).factors;
+        factors.threads = Some(summary.workers as u32);
+        if hashes {
+            factors.backend = Some(summary.backend.clone());
+        }
+    }
+}
+
+impl Cell for PathCell {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn cost_s(&self) -> f64 {
+        // Guesses that only the time left is made of.
+        let bytes_per_s = match self.way.source {
+            Source::Warm => 2e9,
+            Source::Cold => 1e9,
+            Source::Null => 4e9,
+        };
+        0.003 + self.bytes() as f64 / bytes_per_s
+    }
+
+    fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
+        let cached = self.prepare()?;
+        let options = options(self.way.level);
+        let selection = selection(self.files.iter().map(|file| file.path.clone()).collect());
+        let engine = self.way.source.engine();
+        let ran = match self.way.stage {
+            Stage::Read => run(session, &options, |heard| {
+                read_without_hashing(&selection, &options, engine, heard)
+            }),
+            _ => run(session, &options, |heard| {
+                run_with(Verb::Hash, &selection, &options, engine, Arc::new(Xattr), heard)
+            }),
+        };
+        let Ran { timed, summary, heard } = ran?;
+        self.check(&summary, &heard)?;
+        heard.refused.iter().for_each(|refusal| session.warn(refusal.clone()));
+        self.note(session, &summary);
+        let mut sample = timed.sample(round, self.bytes());
+        sample.cached_bytes = cached;
+        sample.files = (self.way.scope == Scope::Folder).then_some(self.files.len() as u64);
+        session.add_sample(self.id, sample);
+        Ok(())
+    }
+
+    fn finish(&self, session: &mut Session<'_>) {
+        if self.way.source == Source::Null {
+            return;
+        }
+        let samples = &session.series(self.id).samples;
+        let all = |proved: &dyn Fn(u64, u64) -> bool| {
+            let held = samples.iter().map(|sample| (sample.cached_bytes, sample.amount));
+            held.clone().count() > 0
+                && held.into_iter().all(|(held, of)| held.is_some_and(|held| proved(held, of)))
+        };
+        let cache = match self.way.source {
+            Source::Cold if all(&|held, _| held == 0) => Cache::Cold,
+            Source::Warm if all(&|held, of| held == of) => Cache::Warm,
+            _ => Cache::Unknown,
+        };
+        if cache == Cache::Unknown && !samples.is_empty() {
+            let why = match self.way.source {
+                Source::Cold => "not proved to be cold: pages of the files stayed in memory",
+                _ => "not proved to be warm: not all pages of the files were in memory",
+            };
+            session.warn(format!("{}: {why}", self.label));
+        }
+        session.series_mut(self.id).factors.cache = Some(cache);
+    }
+}
+
+/// A run that came to its end.
+pub(super) struct Ran<'a> {
+    pub(super) timed: Timed,
+    pub(super) summary: Summary,
+    pub(super) heard: Heard<'a>,
+}
+
+/// Carries out a run and times it; ends it early if the session is to end.
+///
+/// # Errors
+/// If it could not run, or was stopped.
+pub(super) fn run<'a>(
+    session: &mut Session<'a>,
+    options: &Options,
+    work: impl FnOnce(&mut dyn Monitor) -> Result<Summary, RunError>,
+) -> Result<Ran<'a>, End> {
+    let stop = (session.stop_flag(), Arc::clone(&options.stop));
+    let mut heard =
+        Heard { digests: Vec::new(), untagged: 0, trouble: None, refused: Vec::new(), stop };
+    let (timed, summary) = session.time(|| work(&mut heard));
+    let summary = summary.map_err(Error::from)?;
+    if summary.interrupted {
+        return Err(End::Stopped);
+    }
+    Ok(Ran { timed, summary, heard })
+}
+
+/// How a run is carried out that touches nothing but what it reads.
+pub(super) fn options(level: Option<Level>) -> Options {
+    let catalogue = CatalogueUse::Off;
+    Options { catalogue, qos: level.unwrap_or(Level::Default), ..Options::default() }
+}
+
+/// Selects files one by one, in this order.
+pub(super) fn selection(listed: Vec<std::path::PathBuf>) -> Selection {
+    Selection { listed, exact: true, ..Selection::default() }
+}
+
+/// What a run said.
+pub(super) struct Heard<'a> {
+    /// Of each file, in order.
+    pub(super) digests: Vec<Option<Digest>>,
+    /// Files without a tag, as far as the run looked for tags.
+    pub(super) untagged: usize,
+    /// The first thing that went wrong with a file.
+    pub(super) trouble: Option<String>,
+    /// What the system refused of the level.
+    pub(super) refused: Vec<String>,
+    stop: (&'a AtomicBool, Arc<AtomicBool>),
+}
+
+impl Monitor for Heard<'_> {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::File(event) => {
+                self.untagged += usize::from(event.stored.is_none());
+                self.digests.push(event.digest().map(|(_, digest)| digest));
+                if let (Some(trouble), None) = (&event.trouble, &self.trouble) {
+                    self.trouble = Some(format!("`{}`: {trouble}", event.path.to_path().display()));
+                }
+            }
+            Event::Notice(notice) if notice.text.contains("refused") => {
+                self.refused.push(notice.text.clone());
+            }
+            Event::Notice(_) | Event::Finding(_) => {}
+        }
+    }
+
+    fn progress(&mut self, _progress: &Progress) {
+        if self.stop.0.load(Ordering::Relaxed) {
+            self.stop.1.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A folder's files, counted by length, and some of them drawn.
+//!
+//! In: a folder. Out: for each class of lengths how many files there are, how many bytes they have,
+//! and files of it drawn by chance. Looks at names and statuses alone and opens no file. Memory is
+//! bounded whatever the tree: what is kept of each class is a sample.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::random::Random;
+use crate::record::Files;
+use crate::runner::{End, Session};
+
+/// Longest files of each class but the last: what a run reads whole, what fits a cache, and so on.
+pub(super) const CLASS_LEN_BYTES_MAX: [u64; 4] = [64 << 10, 1 << 20, 16 << 20, 128 << 20];
+
+/// Files that are kept of each class.
+const SAMPLE_LEN_MAX: usize = 8_192;
+
+/// Linked files that are known again by another name.
+const LINKED_FILES_MAX: usize = 100_000;
+
+/// Files between two looks at whether to stop.
+const FILES_PER_LOOK: u64 = 1_000;
+
+/// A file of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Drawn {
+    pub(super) path: PathBuf,
+    pub(super) length: u64,
+}
+
+/// Files of about one length.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Class {
+    pub(super) files: Files,
+    /// Each file of the class is in it as likely as any other; in the order of the draw.
+    pub(super) sample: Vec<Drawn>,
+}
+
+/// What was found in a folder.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    /// By rising length.
+    pub(super) classes: [Class; CLASS_LEN_BYTES_MAX.len() + 1],
+    /// Directories and files that could not be looked at.
+    pub(super) unseen: u64,
+}
+
+impl Tree {
+    /// Walks a folder. Links are not followed, linked files counted once, as a check does it.
+    ///
+    /// # Errors
+    /// If the folder itself cannot be listed, or it was stopped.
+    pub(super) fn walk(
+        session: &mut Session<'_>,
+        root: &Path,
+        random: &mut Random,
+    ) -> Result<Tree, End> {
+        let mut tree = Tree::default();
+        let mut seen = HashSet::new();
+        let mut folders = vec![root.to_owned()];
+        let mut looked = 0;
+        while let Some(folder) = folders.pop() {
+            session.doing("counting files")?;
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if folder == root => {
+                    let error = crate::Error::system("list it", error);
+                    return Err(error.at(root).into());
+                }
+                Err(_) => {
+                    tree.unseen += 1;
+                    continue;
+                }
+            };
+            for entry in entries {
+                looked += 1;
+                if looked % FILES_PER_LOOK == 0 {
+                    session.doing("counting files")?;
+                }
+                match look(entry, &mut seen) {
+                    Ok(Look::Folder(path)) => folders.push(path),
+                    Ok(Look::File(file)) => tree.take(file, random),
+                    Ok(Look::Other) => {}
+                    Err(_) => tree.unseen += 1,
+                }
+            }
+        }
+        for class in &mut tree.classes {
+            random.shuffle(&mut class.sample);
+        }
+        Ok(tree)
+    }
+
+    /// Counts a file, and keeps it as likely as every other of its class.
+    ///
+    /// Source: J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Mathematical
+    /// Software 11 (1985), number 1, algorithm R.
+    fn take(&mut self, file: Drawn, random: &mut Random) {
+        let class = CLASS_LEN_BYTES_MAX.iter().take_while(|&&max| file.length > max).count();
+        let Class { files, sample } = &mut self.classes[class];
+        files.files += 1;
+        files.bytes += file.length;
+        if sample.len() < SAMPLE_LEN_MAX {
+            sample.push(file);
+        } else if let Ok(place) = usize::try_from(random.below(files.files))
+            && place < SAMPLE_LEN_MAX
+        {
+            sample[place] = file;
+        }
+    }
+}
+
+/// What an entry is.
+enum Look {
+    Folder(PathBuf),
+    File(Drawn),
+    Other,
+}
+
+fn look(entry: io::Result<fs::DirEntry>, seen: &mut HashSet<(u64, u64)>) -> io::Result<Look> {
+    let entry = entry?;
+    let kind = entry.file_type()?;
+    if kind.is_dir() {
+        return Ok(Look::Folder(entry.path()));
+    }
+    if !kind.is_file() {
+        return Ok(Look::Other);
+    }
+    let status = entry.metadata()?;
+    if status.nlink() > 1
+        && seen.len() < LINKED_FILES_MAX
+        && !seen.insert((status.dev(), status.ino()))
+    {
+        return Ok(Look::Other);
+    }
+    Ok(Look::File(Drawn { path: entry.path(), length: status.len() }))
+}

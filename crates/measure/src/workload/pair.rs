@@ -1,0 +1,353 @@
+//! Workload `pair`: the same work in two folders in turn, or in three: what a cipher, a share or
+//! another drive costs, free of what drifts.
+//!
+//! In: folders, lengths of files, a number of rounds. Out: for each folder, step and length a
+//! series. In every round each folder gets a file of each length, in an order drawn anew: written
+//! and flushed, put out of the cache, read, put out again, read and hashed. So whatever disturbs a
+//! round disturbs all folders alike, and a ratio of two is known far better than either rate.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use steadfast_digest::{Algorithm, AlgorithmHasher};
+use steadfast_sys::file::{AlignedBuffer, Status};
+
+use super::Workload;
+use super::storage::bench::{Way, through};
+use super::storage::plan::Planned;
+use super::storage::timed;
+use crate::contents::{CHUNK_LEN_BYTES, Contents};
+use crate::error::Error;
+use crate::place::Site;
+use crate::random::Random;
+use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage, Unit};
+use crate::runner::{End, PlaceId, SeriesId, Session};
+use crate::scratch::{Scratch, require_room};
+use crate::stats;
+
+/// What each file goes through, in this order.
+const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
+
+/// Rounds before which no ratio is looked at to see whether it is known well enough.
+const ROUNDS_LOOKED_AT_MIN: u32 = 7;
+
+/// Compares folders.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The folders, each with its part in the comparison. The first two are A and B.
+    pub folders: Vec<(Side, PathBuf)>,
+    /// Lengths of files, in bytes.
+    pub lens_bytes: Vec<u64>,
+    /// Rounds at most.
+    pub rounds: u32,
+    /// Stop once half of the interval's width of every ratio of A to B is less than this share.
+    pub half_width: f64,
+    /// Begin no further round after so long.
+    pub span: Duration,
+    /// Where contents and orders come from.
+    pub seed: u64,
+}
+
+/// One folder, while it is measured.
+struct Bench {
+    side: Side,
+    folder: PathBuf,
+    site: Site,
+    place: PlaceId,
+    scratch: Scratch,
+}
+
+/// Names a series: which folder, what, and which length.
+type Key = (usize, usize, u64);
+
+impl Pair {
+    fn check(&self) -> Result<(), Error> {
+        if self.folders.len() < 2 || self.folders.len() > 3 {
+            return Err(Error::usage("a pair is two folders, and a control if there is one"));
+        }
+        for (at, (_, one)) in self.folders.iter().enumerate() {
+            if self.folders[..at].iter().any(|(_, other)| is_same(one, other)) {
+                return Err(Error::usage("is named twice: there is nothing to compare").at(one));
+            }
+        }
+        if self.lens_bytes.is_empty() || self.lens_bytes.contains(&0) || self.rounds == 0 {
+            return Err(Error::usage("nothing to measure: no lengths, or no rounds"));
+        }
+        Ok(())
+    }
+
+    fn bytes_of_round(&self) -> u64 {
+        self.lens_bytes.iter().sum::<u64>() * self.folders.len() as u64
+    }
+}
+
+impl Workload for Pair {
+    fn plan(&self, session: &mut Session<'_>) {
+        // Written, compared, read twice.
+        session.plan(f64::from(self.rounds) * 4.0 * self.bytes_of_round() as f64 / 1e9);
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        self.check()?;
+        let mut running = Running::begin(self, session)?;
+        let begun = Instant::now();
+        for round in 0..self.rounds {
+            if begun.elapsed() > self.span {
+                let rounds = self.rounds;
+                session.warn(format!("pair: time was up after {round} of {rounds} rounds"));
+                break;
+            }
+            running.round(session, round)?;
+            session.did(4.0 * self.bytes_of_round() as f64 / 1e9);
+            if round + 1 >= ROUNDS_LOOKED_AT_MIN && running.is_enough(session) {
+                break;
+            }
+        }
+        running.close()
+    }
+}
+
+/// A comparison under way.
+struct Running<'p> {
+    pair: &'p Pair,
+    benches: Vec<Bench>,
+    series: BTreeMap<Key, SeriesId>,
+    contents: Contents,
+    buffer: AlignedBuffer,
+    random: Random,
+    next_file: u32,
+}
+
+impl<'p> Running<'p> {
+    fn begin(pair: &'p Pair, session: &mut Session<'_>) -> Result<Running<'p>, End> {
+        let mut benches = Vec::new();
+        for (side, folder) in &pair.folders {
+            benches.push(Bench::open(session, *side, folder, pair)?);
+        }
+        let mut series = BTreeMap::new();
+        for (at, bench) in benches.iter().enumerate() {
+            for (step, &stage) in STEPS.iter().enumerate() {
+                for &length in &pair.lens_bytes {
+                    let id = add_series(session, bench, stage, length, pair);
+                    series.insert((at, step, length), id);
+                }
+            }
+        }
+        Ok(Running {
+            pair,
+            benches,
+            series,
+            contents: Contents::new(pair.seed),
+            buffer: AlignedBuffer::new(CHUNK_LEN_BYTES),
+            random: Random::new(pair.seed),
+            next_file: 0,
+        })
+    }
+
+    /// Does everything once, in an order drawn anew.
+    fn round(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
+        let mut lengths = self.pair.lens_bytes.clone();
+        self.random.shuffle(&mut lengths);
+        for length in lengths {
+            let mut turns: Vec<usize> = (0..self.benches.len()).collect();
+            self.random.shuffle(&mut turns);
+            for at in turns {
+                self.file(session, at, length, round)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one file through all steps.
+    fn file(
+        &mut self,
+        session: &mut Session<'_>,
+        at: usize,
+        length: u64,
+        round: u32,
+    ) -> Result<(), End> {
+        let file = Planned { number: self.next_file, set: round, length };
+        self.next_file += 1;
+        let label = session.series(self.series[&(at, 0, length)]).label.clone();
+        session.doing(&format!("{label}, round {} of at most {}", round + 1, self.pair.rounds))?;
+        let bench = &self.benches[at];
+        let stop = session.stop_flag();
+        let failed = |doing: &'static str| {
+            let folder = bench.folder.clone();
+            move |error| Error::system(doing, error).at(&folder)
+        };
+        let (scratch, contents) = (&bench.scratch, &mut self.contents);
+        let (timed, outcome) = session.time(|| timed::write(scratch, contents, file, true, stop));
+        through(outcome.map_err(failed("write a file"))?)?;
+        session.add_sample(self.series[&(at, 0, length)], timed.sample(round, length));
+        for (step, stage) in STEPS.iter().enumerate().skip(1) {
+            let id = self.series[&(at, step, length)];
+            let read = read(bench, session, file, *stage, &mut self.buffer);
+            let (sample, digest) = read?;
+            if let Some(digest) = digest
+                && digest != expected(contents, file)
+            {
+                let message = "a file does not hash to what was written";
+                return Err(Error::wrong(message).at(&bench.folder).into());
+            }
+            // The page cache is not all that may have answered.
+            if sample.cached_bytes != Some(0) || bench.site.is_behind_memory {
+                session.series_mut(id).factors.cache = Some(Cache::Unknown);
+            }
+            session.add_sample(id, sample);
+        }
+        scratch.remove(file.number).map_err(failed("remove a file"))?;
+        Ok(())
+    }
+
+    /// Whether the ratio of A to B is known well enough in every step and length.
+    fn is_enough(&self, session: &Session<'_>) -> bool {
+        let rates = |key: &Key| -> Vec<f64> {
+            let samples = &session.series(self.series[key]).samples;
+            samples.iter().map(|of| of.amount as f64 * 1e9 / of.elapsed_ns as f64).collect()
+        };
+        let firsts = self.series.keys().filter(|(at, ..)| *at == 0);
+        firsts.into_iter().all(|&(_, step, length)| {
+            let (a, b) = (rates(&(0, step, length)), rates(&(1, step, length)));
+            let rounds: Vec<(f64, f64)> = a.into_iter().zip(b).collect();
+            let ratio = stats::ratio(&rounds, &stats::Bootstrap::new(self.pair.seed));
+            ratio.is_some_and(|ratio| stats::enough(&ratio, self.pair.half_width))
+        })
+    }
+
+    fn close(self) -> Result<(), End> {
+        for bench in self.benches {
+            bench.scratch.close()?;
+        }
+        Ok(())
+    }
+}
+
+impl Bench {
+    fn open(
+        session: &mut Session<'_>,
+        side: Side,
+        folder: &Path,
+        pair: &Pair,
+    ) -> Result<Bench, Error> {
+        let mut site = Site::look(folder)?;
+        let (scratch, left) = Scratch::make(folder, site.is_local)?;
+        if left.removed > 0 {
+            // What a killed measurement left took room.
+            let now = Site::look(folder)?.place;
+            (site.place.free_bytes, site.place.total_bytes) = (now.free_bytes, now.total_bytes);
+        }
+        for (path, why) in left.kept {
+            session.warn(format!("`{}` was left by another measurement: {why}", path.display()));
+        }
+        // One file of a folder is there at a time.
+        require_room(&site.place, pair.lens_bytes.iter().max().copied().unwrap_or(0))?;
+        const PROBE: u32 = 99_999_999;
+        let probed = scratch.create(PROBE).and_then(|_| scratch.open(PROBE));
+        if let Ok(file) = probed {
+            site.note_alignment(&file);
+        }
+        // One that is left goes with the folder.
+        let _ = scratch.remove(PROBE);
+        for warning in site.warnings() {
+            session.warn(warning);
+        }
+        let place = session.add_place(site.place.clone());
+        Ok(Bench { side, folder: folder.to_owned(), site, place, scratch })
+    }
+}
+
+/// Whether two paths lead to one folder. What cannot be looked at is told of later.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let of = |path: &Path| Status::of(path).map(|status| (status.device, status.inode));
+    matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Reads a file out of an emptied cache, with or without hashing it; returns the digest of the
+/// latter.
+fn read(
+    bench: &Bench,
+    session: &mut Session<'_>,
+    file: Planned,
+    stage: Stage,
+    buffer: &mut AlignedBuffer,
+) -> Result<(Sample, Option<Vec<u8>>), End> {
+    let failed = |error| Error::system("read a file", error).at(&bench.folder);
+    let stop = session.stop_flag();
+    let before = bench.scratch.open(file.number).map_err(failed)?;
+    let cached_bytes = bench.site.empty_caches(&before, file.length);
+    drop(before);
+    let hashes = stage == Stage::ReadHash;
+    let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
+    let (timed, outcome) = session.time(|| {
+        let opened = bench.scratch.open(file.number)?;
+        timed::read_into(Way::Cold.engine(), &opened, buffer, stop, |bytes| {
+            if hashes {
+                hasher.update(bytes);
+            }
+        })
+    });
+    let (length, _) = through(outcome.map_err(failed)?)?;
+    if length != file.length {
+        let message = format!("a file of {} bytes had {length} when read", file.length);
+        return Err(Error::wrong(message).at(&bench.folder).into());
+    }
+    let digest = hashes.then(|| hasher.finalize().as_bytes().to_vec());
+    Ok((Sample { cached_bytes, ..timed.sample(file.set, file.length) }, digest))
+}
+
+/// Returns the digest of what was written.
+fn expected(contents: &mut Contents, file: Planned) -> Vec<u8> {
+    let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
+    for (index, length) in timed::chunks(file.length) {
+        hasher.update(contents.chunk(file.number, index, length));
+    }
+    hasher.finalize().as_bytes().to_vec()
+}
+
+fn add_series(
+    session: &mut Session<'_>,
+    bench: &Bench,
+    stage: Stage,
+    length: u64,
+    pair: &Pair,
+) -> SeriesId {
+    let (step, doing) = match stage {
+        Stage::Write => ("written", "made, written 1 MiB at a time, flushed to the medium, closed"),
+        Stage::Read => ("read", "put out of the page cache; then opened, read 1 MiB at a time"),
+        _ => ("read and hashed", "the same with SHA-256 between the reads, by one thread"),
+    };
+    let side = match bench.side {
+        Side::A => "A",
+        Side::B => "B",
+        Side::Control => "control",
+    };
+    let method = format!(
+        "Folders took turns in an order drawn anew for each file and round. Each file of {length} \
+         bytes: {doing}. Incompressible bytes, verified by their digest."
+    );
+    let writes = stage == Stage::Write;
+    let series = Series {
+        workload: record::Workload::Pair,
+        label: format!("{side} {step}, files of {length} bytes"),
+        method,
+        factors: Factors {
+            stage: Some(stage),
+            algorithm: (stage == Stage::ReadHash).then(|| "sha256".to_owned()),
+            threads: Some(1),
+            buffer_len_bytes: Some(CHUNK_LEN_BYTES as u64),
+            block_len_bytes: Some(length),
+            order: Some(Order::Random),
+            cache: (!writes).then_some(Cache::Cold),
+            side: Some(bench.side),
+            ..Factors::default()
+        },
+        unit: Unit::Bytes,
+        seed: Some(pair.seed),
+        place: None,
+        samples: Vec::new(),
+        stated: None,
+    };
+    session.add_series_at(bench.place, series)
+}

@@ -1,0 +1,90 @@
+//! Workload `read`: files read in several ways, from where they really are.
+//!
+//! In: a folder, and a plan of files of our own, or the word that its own files be read. Out: a
+//! series for each way of reading. The ways take turns on each file in an order drawn from the
+//! seed, so that what drifts spoils none more than the others.
+
+mod existing;
+
+use std::path::PathBuf;
+
+use super::Workload;
+use super::storage::bench::{Bench, expected_s};
+use super::storage::plan::Plan;
+use crate::error::Error;
+use crate::random::Random;
+use crate::record::{self, Order};
+use crate::runner::{End, Session};
+
+pub use super::storage::bench::Way;
+pub use existing::Existing;
+
+/// What is read.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Files of our own, written before, compared and removed afterwards.
+    Own(Plan),
+    /// What is in the folder. Nothing is written; nothing is known of what it should be.
+    Existing(Existing),
+}
+
+/// Reads files.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What is read.
+    pub source: Source,
+    /// How it is read, each way once for each file and round.
+    pub ways: Vec<Way>,
+    /// In which order: [`Order::Written`] is that of writing, of existing files one drawn from the
+    /// seed for each round; [`Order::Sequential`] is that of the folder.
+    pub order: Order,
+}
+
+impl Workload for Read {
+    fn plan(&self, session: &mut Session<'_>) {
+        match &self.source {
+            // Written, compared, read in each way.
+            Source::Own(plan) => {
+                session.plan((2 + self.ways.len()) as f64 * expected_s(plan.bytes()));
+            }
+            Source::Existing(existing) => {
+                let bytes = existing.bytes(&self.folder).unwrap_or(0);
+                session.plan(self.ways.len() as f64 * expected_s(bytes));
+            }
+        }
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        if self.ways.is_empty() {
+            return Err(Error::usage("no way of reading, nothing to measure").into());
+        }
+        let plan = match &self.source {
+            Source::Own(plan) => plan,
+            Source::Existing(existing) => {
+                return existing.run(session, &self.folder, &self.ways, self.order);
+            }
+        };
+        let mut bench = Bench::open(session, record::Workload::Read, &self.folder, plan)?;
+        bench.write(session, None)?;
+        let series: Vec<_> =
+            self.ways.iter().map(|&way| bench.read_series(session, way, self.order)).collect();
+        let mut turns: Vec<usize> = (0..self.ways.len()).collect();
+        let mut random = Random::new(plan.seed ^ TURNS);
+        for file in bench.files(self.order)? {
+            random.shuffle(&mut turns);
+            for &turn in &turns {
+                let way = self.ways[turn];
+                let set = file.set + 1;
+                session.doing(&format!("reading {}, set {set} of {}", way.name(), plan.sets))?;
+                bench.read(session, file, way, series[turn])?;
+            }
+            bench.compare(session, file)?;
+        }
+        bench.close()
+    }
+}
+
+/// Makes the seed of the turns another than that of the files.
+const TURNS: u64 = 0x7475_726e_7321_7475;

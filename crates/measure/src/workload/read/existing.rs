@@ -1,0 +1,239 @@
+//! Files that are in a folder already, read as they are.
+//!
+//! In: a folder. Out: samples of every regular file beneath it, by round. Nothing is written and no
+//! symlink followed; the page cache is emptied of the files, since what it answers is no measure of
+//! storage. What the bytes should be nobody knows: that the file stayed the same is checked.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use steadfast_sys::cache::cached_bytes;
+use steadfast_sys::file::{AlignedBuffer, Dir, File, FileKind, Status};
+
+use super::super::storage::bench::{Way, expected_s, note_origin, through};
+use super::super::storage::beside::{Core, Counted, copy_memory};
+use super::super::storage::timed;
+use super::TURNS;
+use crate::contents::CHUNK_LEN_BYTES;
+use crate::error::Error;
+use crate::place::Site;
+use crate::random::Random;
+use crate::record::{self, Order, Sample, Series, Unit};
+use crate::runner::{End, SeriesId, Session};
+
+/// Folders deeper than this are left out: somebody's loop of mounts.
+const DEPTH_MAX: usize = 64;
+
+/// More files than this say nothing more, and would fill a record.
+const FILES_MAX: usize = 10_000;
+
+/// Reads what is in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Existing {
+    /// How often each file is read in each way.
+    pub rounds: u32,
+    /// What the orders are drawn from.
+    pub seed: u64,
+}
+
+/// A file that was found.
+#[derive(Clone, Debug)]
+struct Found {
+    /// Names of the folders to it, and its own.
+    path: Vec<OsString>,
+    status: Status,
+}
+
+impl Existing {
+    /// Returns how many bytes there are to read in one way.
+    pub(super) fn bytes(&self, folder: &Path) -> io::Result<u64> {
+        let files = found(&Dir::open(folder)?)?;
+        let bytes: u64 = files.iter().map(|file| file.status.length).sum();
+        Ok(bytes.saturating_mul(u64::from(self.rounds)))
+    }
+
+    pub(super) fn run(
+        &self,
+        session: &mut Session<'_>,
+        folder: &Path,
+        ways: &[Way],
+        order: Order,
+    ) -> Result<(), End> {
+        let failed = |error| Error::system("list it", error).at(folder);
+        let mut site = Site::look(folder)?;
+        let root = Dir::open(folder).map_err(failed)?;
+        let files = found(&root).map_err(failed)?;
+        let Some(first) = files.first() else {
+            return Err(Error::usage("has no files to read").at(folder).into());
+        };
+        if files.len() == FILES_MAX {
+            session.warn(format!("read: only the first {FILES_MAX} files were read"));
+        }
+        if let Ok(first) = open(&root, first) {
+            site.note_alignment(&first);
+        }
+        for warning in site.warnings() {
+            session.warn(warning);
+        }
+        let place = session.add_place(site.place.clone());
+        copy_memory(session, record::Workload::Read, &vec![7; 64 << 20])?;
+        let mut core = Core::new(session, record::Workload::Read);
+        let add = |&way| session.add_series_at(place, self.series(way, files.len(), order));
+        let series: Vec<SeriesId> = ways.iter().map(add).collect();
+        let mut buffer = AlignedBuffer::new(CHUNK_LEN_BYTES);
+        let mut random = Random::new(self.seed);
+        let mut turn_of = Random::new(self.seed ^ TURNS);
+        let mut turns: Vec<usize> = (0..ways.len()).collect();
+        let mut order_of: Vec<usize> = (0..files.len()).collect();
+        for round in 0..self.rounds {
+            if order != Order::Sequential {
+                random.shuffle(&mut order_of);
+            }
+            for &index in &order_of {
+                turn_of.shuffle(&mut turns);
+                for &turn in &turns {
+                    let (way, file) = (ways[turn], &files[index]);
+                    let doing = format!("reading {}, round {}", way.name(), round + 1);
+                    session.doing(&doing)?;
+                    let sample = sample(session, &root, &site, file, way, &mut buffer);
+                    let Some((sample, origin)) = sample.map_err(|end| at(end, folder))? else {
+                        let message = "read: files changed meanwhile, or went; they were left out";
+                        session.warn(message);
+                        continue;
+                    };
+                    let sample = Sample { round, ..sample };
+                    note_origin(session, series[turn], way, origin, &sample);
+                    session.add_sample(series[turn], sample);
+                    core.sample(session, round)?;
+                    session.did(expected_s(file.status.length));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn series(&self, way: Way, files: usize, order: Order) -> Series {
+        let ordered = match order {
+            Order::Sequential => "in the order of the folder",
+            _ => "in an order drawn anew for each round",
+        };
+        let rounds = self.rounds;
+        Series {
+            workload: record::Workload::Read,
+            label: format!("read, {}, files found there", way.name()),
+            method: format!(
+                "{files} files that were in the folder, {rounds} rounds, {ordered}; not standard: \
+                 files of one's own. Each file {}. What its bytes should be is not known: its \
+                 length and times were the same afterwards.",
+                way.method()
+            ),
+            factors: way.factors(if order == Order::Sequential { order } else { Order::Random }),
+            unit: Unit::Bytes,
+            seed: Some(self.seed),
+            place: None,
+            samples: Vec::new(),
+            stated: None,
+        }
+    }
+}
+
+impl Found {
+    fn name(&self) -> &OsStr {
+        self.path.last().expect("a file has a name")
+    }
+}
+
+/// Reads one file in one way; `None` if it is not what was found any more.
+fn sample(
+    session: &mut Session<'_>,
+    root: &Dir,
+    site: &Site,
+    found: &Found,
+    way: Way,
+    buffer: &mut AlignedBuffer,
+) -> Result<Option<(Sample, steadfast::Origin)>, End> {
+    let stop = session.stop_flag();
+    let failed = |error| Error::system("read a file", error);
+    let Ok(below) = parent_of(root, found) else { return Ok(None) };
+    let dir = below.as_ref().unwrap_or(root);
+    let Ok(before) = dir.open_file(found.name()) else { return Ok(None) };
+    let length = found.status.length;
+    let mut cached = site.empty_caches(&before, length);
+    if way == Way::Warm {
+        through(timed::read(way.engine(), &before, buffer, stop).map_err(failed)?)?;
+        cached = cached_bytes(&before, length).ok();
+    }
+    let counted = Counted::now();
+    let (timed, outcome) = session.time(|| {
+        let file = dir.open_file(found.name())?;
+        timed::read(way.engine(), &file, buffer, stop)
+    });
+    let (read, origin) = through(outcome.map_err(failed)?)?;
+    let after = before.status().map_err(failed)?;
+    let same = (after.inode, after.mtime, after.ctime)
+        == (found.status.inode, found.status.mtime, found.status.ctime);
+    if !same || read != length {
+        return Ok(None);
+    }
+    let beside = counted.beside(timed);
+    Ok(Some((Sample { cached_bytes: cached, beside, ..timed.sample(0, length) }, origin)))
+}
+
+fn at(end: End, folder: &Path) -> End {
+    match end {
+        End::Failed(error) => End::Failed(error.at(folder)),
+        End::Stopped => End::Stopped,
+    }
+}
+
+/// Opens the folder that holds a file, a component at a time; `None` is the root.
+fn parent_of(root: &Dir, found: &Found) -> io::Result<Option<Dir>> {
+    let (_, folders) = found.path.split_last().expect("a file has a name");
+    let mut below: Option<Dir> = None;
+    for name in folders {
+        below = Some(below.as_ref().unwrap_or(root).open_dir(name)?);
+    }
+    Ok(below)
+}
+
+fn open(root: &Dir, found: &Found) -> io::Result<File> {
+    parent_of(root, found)?.as_ref().unwrap_or(root).open_file(found.name())
+}
+
+/// Finds every regular file that has bytes, in the order of the file system.
+fn found(root: &Dir) -> io::Result<Vec<Found>> {
+    let mut files = Vec::new();
+    find(root, &mut Vec::new(), &mut files)?;
+    Ok(files)
+}
+
+fn find(dir: &Dir, path: &mut Vec<OsString>, files: &mut Vec<Found>) -> io::Result<()> {
+    let mut entries = Vec::new();
+    dir.entries(&mut |entry| {
+        entries.push(entry.name.to_owned());
+        ControlFlow::Continue(())
+    })?;
+    let device = dir.status()?.device;
+    for name in entries {
+        // What went meanwhile was not found.
+        let Ok(status) = dir.status_of(&name) else { continue };
+        path.push(name);
+        match status.kind {
+            _ if files.len() == FILES_MAX => {}
+            FileKind::Regular if status.length > 0 => {
+                files.push(Found { path: path.clone(), status });
+            }
+            FileKind::Directory if path.len() < DEPTH_MAX && status.device == device => {
+                let name = path.last().expect("it was pushed above");
+                if let Ok(below) = dir.open_dir(name) {
+                    find(&below, path, files)?;
+                }
+            }
+            _ => {}
+        }
+        path.pop();
+    }
+    Ok(())
+}

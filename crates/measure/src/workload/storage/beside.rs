@@ -1,0 +1,152 @@
+//! What else goes on while files are timed: evidence for what disturbed them.
+//!
+//! In: nothing but the machine. Out: what others took of the processors during a sample, and the
+//! rate of hashing in memory between two. That falls when the processor is held back or shared; a
+//! disk that is hot or full leaves it alone.
+
+use std::hint::black_box;
+
+use steadfast_digest::{Digest, sha256};
+use steadfast_sys::machine;
+
+use crate::contents::CHUNK_LEN_BYTES;
+use crate::error::Error;
+use crate::random::Random;
+use crate::record::{Beside, Factors, Series, Stage, Unit, Workload};
+use crate::runner::{SeriesId, Session, Timed};
+
+/// Bytes that are hashed in between: some 2 ms, and they fit a second-level cache or nearly.
+const HASHED_LEN_BYTES: usize = 4 << 20;
+
+/// How often memory is copied: the fastest is the bound, and a busy machine slows most of them.
+const COPIES: u32 = 9;
+
+/// What the system has counted so far.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::workload) struct Counted {
+    busy_ns: Option<u64>,
+    stolen_ns: Option<u64>,
+}
+
+impl Counted {
+    /// Looks at the counters, before a sample.
+    pub(in crate::workload) fn now() -> Counted {
+        Counted { busy_ns: machine::busy_ns(), stolen_ns: machine::stolen_ns() }
+    }
+
+    /// Looks at them again after it.
+    pub(in crate::workload) fn beside(self, timed: Timed) -> Option<Beside> {
+        let since = |before: Option<u64>, now: Option<u64>| Some(now?.saturating_sub(before?));
+        let busy_ns = since(self.busy_ns, machine::busy_ns());
+        let beside = Beside {
+            others_ns: busy_ns.map(|busy_ns| busy_ns.saturating_sub(timed.cpu_ns)),
+            stolen_ns: since(self.stolen_ns, machine::stolen_ns()),
+            frequency_khz: machine::frequency_khz(),
+            temperature_millidegrees: machine::temperature_millidegrees(),
+        };
+        (beside != Beside::default()).then_some(beside)
+    }
+}
+
+/// Hashes in memory between files.
+#[derive(Debug)]
+pub(in crate::workload) struct Core {
+    workload: Workload,
+    bytes: Vec<u8>,
+    digest: Digest,
+    /// The series that samples go to, and the round of its last one.
+    series: SeriesId,
+    round: u32,
+}
+
+impl Core {
+    /// Adds the series of it to the session.
+    pub(in crate::workload) fn new(session: &mut Session<'_>, workload: Workload) -> Core {
+        let mut bytes = vec![0; HASHED_LEN_BYTES];
+        Random::new(0).fill(&mut bytes);
+        let digest = sha256(&bytes);
+        let series = add_series(session, workload);
+        Core { workload, bytes, digest, series, round: 0 }
+    }
+
+    /// Hashes once. Where rounds begin anew, as reading does after writing, a series does.
+    ///
+    /// # Errors
+    /// If the digest is another one than before.
+    pub(in crate::workload) fn sample(
+        &mut self,
+        session: &mut Session<'_>,
+        round: u32,
+    ) -> Result<(), Error> {
+        let (timed, digest) = session.time(|| sha256(black_box(&self.bytes)));
+        if digest != self.digest {
+            return Err(Error::wrong("the same bytes in memory gave another digest"));
+        }
+        if round < self.round {
+            self.series = add_series(session, self.workload);
+        }
+        self.round = round;
+        session.add_sample(self.series, timed.sample(round, self.bytes.len() as u64));
+        Ok(())
+    }
+}
+
+fn add_series(session: &mut Session<'_>, workload: Workload) -> SeriesId {
+    session.add_series(Series {
+        workload,
+        label: "SHA-256 in memory, between files".to_owned(),
+        method: "4 MiB in memory hashed by one thread after each file: it falls when the \
+                 processor is held back or shared, and not when a disk is"
+            .to_owned(),
+        factors: Factors {
+            stage: Some(Stage::Hash),
+            algorithm: Some("sha256".to_owned()),
+            threads: Some(1),
+            ..Factors::default()
+        },
+        unit: Unit::Bytes,
+        seed: None,
+        place: None,
+        samples: Vec::new(),
+        stated: None,
+    })
+}
+
+/// Times copying memory as a read out of the page cache does: from much memory to one buffer. No
+/// read through the cache by one thread can be faster.
+///
+/// # Errors
+/// If the copy is another than what was copied.
+pub(in crate::workload) fn copy_memory(
+    session: &mut Session<'_>,
+    workload: Workload,
+    from: &[u8],
+) -> Result<(), Error> {
+    let series = session.add_series(Series {
+        workload,
+        label: "memory to memory".to_owned(),
+        method: format!(
+            "{} MiB copied by one thread to a buffer of 1 MiB, as a bound for reading",
+            from.len() >> 20
+        ),
+        factors: Factors { stage: Some(Stage::Copy), threads: Some(1), ..Factors::default() },
+        unit: Unit::Bytes,
+        seed: None,
+        place: None,
+        samples: Vec::new(),
+        stated: None,
+    });
+    let mut buffer = vec![1; CHUNK_LEN_BYTES];
+    for round in 0..COPIES {
+        let (timed, ()) = session.time(|| {
+            for chunk in black_box(from).chunks_exact(CHUNK_LEN_BYTES) {
+                black_box(&mut buffer).copy_from_slice(chunk);
+            }
+        });
+        session.add_sample(series, timed.sample(round, from.len() as u64));
+    }
+    if from.chunks_exact(CHUNK_LEN_BYTES).next_back() != Some(&*buffer) {
+        return Err(Error::wrong("a copy in memory is not what was copied"));
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Workload `write`: planned files written to a folder, then read back.
+//!
+//! In: a folder and a plan. Out: a series of writing and one of reading back, in the order of
+//! writing or of the folder. Every byte is compared before anything is believed.
+
+use std::path::PathBuf;
+
+use super::Workload;
+use super::storage::bench::{Bench, Way, expected_s};
+use super::storage::plan::Plan;
+use crate::record::{self, Order};
+use crate::runner::{End, Session};
+
+/// Writes planned files and reads them back.
+#[derive(Clone, Debug)]
+pub struct Write {
+    /// The folder, in which one of our own is made.
+    pub folder: PathBuf,
+    /// What is written.
+    pub plan: Plan,
+    /// In which order it is read back: [`Order::Written`], or [`Order::Sequential`] for that of the
+    /// folder.
+    pub order: Order,
+}
+
+impl Workload for Write {
+    fn plan(&self, session: &mut Session<'_>) {
+        session.plan(3.0 * expected_s(self.plan.bytes()));
+    }
+
+    fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        let mut bench = Bench::open(session, record::Workload::Write, &self.folder, &self.plan)?;
+        let written = bench.write_series(session);
+        bench.write(session, Some(written))?;
+        let read = bench.read_series(session, Way::Cold, self.order);
+        for file in bench.files(self.order)? {
+            session.doing(&format!("reading back, set {} of {}", file.set + 1, self.plan.sets))?;
+            bench.read(session, file, Way::Cold, read)?;
+            bench.compare(session, file)?;
+        }
+        bench.close()
+    }
+}

@@ -1,0 +1,279 @@
+//! Loops in one core: their answers, their instructions, their samples, what follows from them.
+
+use std::num::NonZero;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use steadfast::Level;
+use steadfast_measure::ErrorKind;
+use steadfast_measure::figures;
+use steadfast_measure::record::{self, Factors, Record, Sample, Series, Stage, Unit};
+use steadfast_measure::runner::{End, Session, Unwatched};
+use steadfast_measure::workload::Workload as _;
+use steadfast_measure::workload::cpu::Cpu;
+use steadfast_measure::workload::cpu::kernels::Kernel;
+use steadfast_measure::workload::together::{THREADS_MAX, thread_count};
+
+/// Names other tools without which tests against them fail.
+const REQUIRED: &str = "STEADFAST_REQUIRE_PEERS";
+
+#[test]
+fn every_kernel_computes_what_it_must() {
+    for kernel in Kernel::ALL {
+        for loops in [0, 1, 2, 9, 255, 256, 257, 1000] {
+            assert_eq!(kernel.run(loops), kernel.expected(loops), "{} × {loops}", kernel.name());
+        }
+        // Were the sum the same whatever is done, nothing would be checked.
+        assert_ne!(kernel.expected(1000), kernel.expected(1001), "{}", kernel.name());
+    }
+}
+
+#[test]
+fn kernels_are_found_by_name() {
+    for kernel in Kernel::ALL {
+        assert_eq!(Kernel::named(kernel.name()).unwrap(), kernel);
+    }
+    let error = Kernel::named("f32").unwrap_err().to_string();
+    assert!(error.contains("f32-product-plain, i64-dot"), "{error}");
+}
+
+/// Arithmetic that an instruction does.
+#[derive(Debug, PartialEq, Eq)]
+enum Arithmetic {
+    Scalar,
+    Packed,
+}
+
+/// Judges one instruction of x86 or Arm; moves, jumps and the like are none.
+fn arithmetic(instruction: &str) -> Option<Arithmetic> {
+    let mut words = instruction.split_whitespace();
+    let name = words.next()?;
+    let operands = words.collect::<String>();
+    let lanes = [".2s", ".4s", ".2d", ".4h", ".8h", ".8b", ".16b", "z"];
+    if matches!(name, "fmul" | "fadd" | "fmla" | "fmadd" | "mul" | "madd" | "add" | "faddp") {
+        let packed =
+            lanes[..7].iter().any(|lane| operands.contains(lane)) || operands.starts_with(lanes[7]);
+        return Some(if packed { Arithmetic::Packed } else { Arithmetic::Scalar });
+    }
+    let name = name.strip_prefix('v').unwrap_or(name);
+    let does = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+    if does(&["mulps", "mulpd", "addps", "addpd", "subps", "haddp", "dpps", "dppd"])
+        || does(&["pmul", "padd", "psub", "phadd", "fmadd", "fnmadd"]) && !name.ends_with('s')
+        || does(&["fmadd", "fnmadd"]) && (name.ends_with("ps") || name.ends_with("pd"))
+    {
+        return Some(Arithmetic::Packed);
+    }
+    does(&["mulss", "mulsd", "addss", "addsd", "imul"]).then_some(Arithmetic::Scalar)
+}
+
+/// Disassembles a function of this very program, given its module and name as linkers see them.
+fn disassembled(objdump: &str, part: &str) -> Vec<String> {
+    let program = std::env::current_exe().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(objdump).args(arguments).arg(&program).output().unwrap();
+        assert!(output.status.success(), "objdump {arguments:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let symbols = run(&["-t"]);
+    let symbols: Vec<&str> = symbols
+        .lines()
+        .filter(|line| line.contains(".text") && line.contains(part))
+        .filter_map(|line| line.split_whitespace().last())
+        .collect();
+    assert!(!symbols.is_empty(), "no function {part} in the program");
+    let mut instructions = Vec::new();
+    for symbol in symbols {
+        let listing = run(&["-d", "--no-show-raw-insn", &format!("--disassemble={symbol}")]);
+        let lines = listing.lines().filter_map(|line| line.split_once(":\t"));
+        instructions.extend(lines.map(|(_, instruction)| instruction.to_owned()));
+    }
+    instructions
+}
+
+#[test]
+fn plain_loops_are_plain() {
+    let objdump = "objdump";
+    if Command::new(objdump).arg("--version").output().is_err() {
+        let listed = std::env::var(REQUIRED).unwrap_or_default();
+        assert!(!listed.split(',').any(|name| name == objdump), "{objdump} is required");
+        eprintln!("skipped: no {objdump}, so nobody knows which instructions the loops have");
+        return;
+    }
+    let count = |part: &str, kind: Arithmetic| {
+        let instructions = disassembled(objdump, part);
+        instructions.iter().filter(|line| arithmetic(line).as_ref() == Some(&kind)).count()
+    };
+    for part in ["5plain8products", "5plain4dots"] {
+        assert!(count(part, Arithmetic::Scalar) > 0, "{part} has no arithmetic");
+        assert_eq!(count(part, Arithmetic::Packed), 0, "{part} was vectorised");
+    }
+    // The same eyes see packed arithmetic where there is some.
+    assert!(count("7kernels14four_lane_dots", Arithmetic::Packed) > 0);
+}
+
+#[test]
+fn packed_arithmetic_is_told_from_scalar() {
+    for packed in [
+        "mulps %xmm1,%xmm0",
+        "vaddps (%rdi),%ymm0,%ymm1",
+        "vfmadd231ps %ymm0,%ymm1,%ymm2",
+        "pmuludq %xmm1,%xmm0",
+        "paddq %xmm1,%xmm0",
+        "fmul v0.4s, v1.4s, v2.4s",
+        "fadd z0.s, z1.s, z2.s",
+    ] {
+        assert_eq!(arithmetic(packed), Some(Arithmetic::Packed), "{packed}");
+    }
+    for scalar in [
+        "mulss (%rdi),%xmm0",
+        "vaddss %xmm1,%xmm0,%xmm0",
+        "imul (%rsi),%rax",
+        "fmul s0, s1, s2",
+        "madd x0, x1, x2, x3",
+    ] {
+        assert_eq!(arithmetic(scalar), Some(Arithmetic::Scalar), "{scalar}");
+    }
+    for neither in ["xorps %xmm0,%xmm0", "movaps %xmm0,%xmm1", "jne 10", "movss (%rdi),%xmm0"] {
+        assert_eq!(arithmetic(neither), None, "{neither}");
+    }
+}
+
+#[test]
+fn each_combination_gives_a_sample_in_each_round() {
+    let cpu = Cpu {
+        kernels: vec![Kernel::IntegerDot, Kernel::SparseProduct],
+        levels: vec![Level::Default],
+        threads: [1, 3].into_iter().filter_map(NonZero::new).collect(),
+        rounds: 5,
+        sample_ns: 100_000,
+        ..Cpu::quick(9)
+    };
+    let stop = AtomicBool::new(false);
+    let mut unwatched = Unwatched;
+    let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut unwatched);
+    cpu.plan(&mut session);
+    cpu.run(&mut session).unwrap();
+    let record = session.end(None);
+    assert_eq!(record.series.len(), 4);
+    for series in &record.series {
+        assert_eq!(series.unit, Unit::Loops);
+        assert!(series.method.contains("Not standard"), "{}", series.method);
+        let rounds: Vec<u32> = series.samples.iter().map(|sample| sample.round).collect();
+        assert_eq!(rounds, [0, 1, 2, 3, 4]);
+        let of_kernel = |other: &&Series| other.factors.algorithm == series.factors.algorithm;
+        let amount = record.series.iter().find(of_kernel).unwrap().samples[0].amount;
+        assert!(series.samples.iter().all(|sample| sample.amount == amount && amount > 0));
+    }
+    assert_eq!(record::read(&record::write(&record)).unwrap(), record);
+    assert_eq!(figures::cpu::of(&record).unwrap().rates.len(), 4);
+}
+
+#[test]
+fn no_threads_and_too_many_are_refused() {
+    for count in [1, 4, u64::from(THREADS_MAX)] {
+        assert_eq!(u64::from(thread_count(count).unwrap().get()), count);
+    }
+    for count in [0, u64::from(THREADS_MAX) + 1, 100_000, u64::MAX] {
+        let error = thread_count(count).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains(&count.to_string()), "{error}");
+    }
+    let threads = [1, 100_000].into_iter().filter_map(NonZero::new).collect();
+    let cpu = Cpu { threads, sample_ns: 100_000, ..Cpu::quick(9) };
+    let stop = AtomicBool::new(false);
+    let mut unwatched = Unwatched;
+    let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut unwatched);
+    match cpu.run(&mut session) {
+        Err(End::Failed(error)) => assert_eq!(error.kind(), ErrorKind::Usage),
+        other => panic!("{other:?}"),
+    }
+    assert!(session.end(None).series.is_empty());
+}
+
+#[test]
+fn no_sample_is_faster_than_the_work_can_be() {
+    let cpu = Cpu {
+        kernels: vec![Kernel::IntegerDot],
+        levels: vec![Level::Default],
+        // Many more than processors: the thread that only waits is put aside at every moment.
+        threads: [1, 16].into_iter().filter_map(NonZero::new).collect(),
+        rounds: 50,
+        sample_ns: 200_000,
+        ..Cpu::quick(5)
+    };
+    let stop = AtomicBool::new(false);
+    let mut unwatched = Unwatched;
+    let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut unwatched);
+    cpu.run(&mut session).unwrap();
+    let record = session.end(None);
+    assert_eq!(record.series.len(), 2);
+    // The calibration was the fastest of three; a clock that speeds up gains less than this.
+    let least_ns = cpu.sample_ns / 5;
+    for series in &record.series {
+        assert!(series.method.contains("0.2 ms or more"), "{}", series.method);
+        assert_eq!(series.samples.len(), 50);
+        for sample in &series.samples {
+            assert!(sample.elapsed_ns >= least_ns, "{}: {sample:?}", series.label);
+        }
+    }
+}
+
+/// A record of one kernel whose rounds take so many nanoseconds for 1,000 loops.
+fn made(series: &[(u8, u32, [u64; 6])]) -> Record {
+    let stop = AtomicBool::new(false);
+    let mut unwatched = Unwatched;
+    let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut unwatched);
+    for &(qos, threads, times) in series {
+        let sample = |(round, elapsed_ns): (usize, u64)| Sample {
+            round: round as u32,
+            amount: 1000,
+            elapsed_ns,
+            ..Sample::default()
+        };
+        session.add_series(Series {
+            workload: record::Workload::Cpu,
+            label: "i64-dot".into(),
+            method: String::new(),
+            factors: Factors {
+                stage: Some(Stage::Kernel),
+                algorithm: Some("i64-dot".into()),
+                threads: Some(threads),
+                qos: Some(qos),
+                ..Factors::default()
+            },
+            unit: Unit::Loops,
+            seed: Some(3),
+            place: None,
+            samples: times.into_iter().enumerate().map(sample).collect(),
+            stated: None,
+        });
+    }
+    session.end(None)
+}
+
+#[test]
+fn rates_are_those_of_one_thread_and_crowding_is_said() {
+    let record = made(&[
+        (9, 1, [4000; 6]),
+        (33, 1, [1000, 1000, 1010, 990, 1000, 1000]),
+        (33, 4, [2000; 6]),
+    ]);
+    let figures = figures::cpu::of(&record).unwrap();
+    let [high, four, low] = figures.rates.as_slice() else { panic!("{figures:?}") };
+    assert_eq!((high.qos, high.threads, high.rate.value), (Some(33), 1, 1e9));
+    assert!(high.of_own_high.is_none() && high.of_one_thread.is_none());
+    let bounds = high.rate.bounds().unwrap();
+    assert!(bounds.0 < 1e9 && bounds.1 > 1e9, "{bounds:?}");
+    assert!((four.of_one_thread.unwrap().value - 0.5).abs() < 1e-9 && four.is_crowded());
+    assert!((low.of_own_high.unwrap().value - 0.25).abs() < 1e-9 && !low.is_crowded());
+}
+
+#[test]
+fn another_record_gives_percentages_of_its_highest_level() {
+    let (ours, theirs) =
+        (made(&[(33, 1, [500; 6])]), made(&[(9, 1, [9000; 6]), (25, 1, [1000; 6])]));
+    let figures = figures::cpu::against(&ours, &theirs).unwrap();
+    assert!((figures.rates[0].of_other_percent.unwrap().value - 200.0).abs() < 1e-9);
+    assert_eq!(figures.against.as_deref(), Some(theirs.machine.cpu.as_str()));
+    assert!(figures::cpu::of(&ours).unwrap().rates[0].of_other_percent.is_none());
+}

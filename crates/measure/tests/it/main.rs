@@ -1,0 +1,22 @@
+//! Measuring: statistics against known truths, and small sessions of every workload.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+mod cipher;
+mod coverage;
+mod cpu;
+mod describing;
+mod fitting;
+mod frozen;
+mod hash;
+mod intervals;
+mod pair;
+mod queue;
+mod random;
+mod record;
+mod steps;
+mod storage;
+mod storage_figures;
+mod storage_folder;
+mod storage_image;
+mod synthetic;

@@ -1,0 +1,90 @@
+//! Reads by depth: a small session, and what must be refused.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use steadfast_measure::figures;
+use steadfast_measure::record::{self, Order, Record, Unit};
+use steadfast_measure::runner::{End, Session, Unwatched};
+use steadfast_measure::workload::Workload as _;
+use steadfast_measure::workload::queue::Queue;
+
+fn small(folder: &Path) -> Queue {
+    Queue {
+        folder: folder.to_owned(),
+        file_len_bytes: 8 << 20,
+        block_lens_bytes: vec![4 << 10, 64 << 10],
+        depths: vec![1, 4],
+        orders: vec![Order::Sequential, Order::Random],
+        rounds: 5,
+        span: Duration::from_millis(10),
+        seed: 3,
+    }
+}
+
+fn run(queue: &Queue, stop: bool) -> (Record, Option<End>) {
+    let stop = AtomicBool::new(stop);
+    let mut watch = Unwatched;
+    let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut watch);
+    queue.plan(&mut session);
+    let end = queue.run(&mut session).err();
+    let partial = end.as_ref().map(|_| "ended early".to_owned());
+    (session.end(partial), end)
+}
+
+#[test]
+fn every_combination_has_its_reads_and_their_latencies() {
+    let root = tempfile::tempdir().unwrap();
+    let (record, end) = run(&small(root.path()), false);
+    assert!(end.is_none(), "{end:?}");
+    assert_eq!(record::read(&record::write(&record)).unwrap(), record);
+    assert_eq!(record.series.len(), 8);
+    for series in &record.series {
+        assert_eq!((series.unit, series.samples.len()), (Unit::Operations, 5), "{}", series.label);
+        for sample in &series.samples {
+            let latencies = sample.latencies.as_ref().expect("every read was timed");
+            let reads: u64 = latencies.buckets.iter().map(|(_, count)| count).sum();
+            assert_eq!(reads, sample.amount);
+            assert!(latencies.max_ns >= latencies.buckets.last().unwrap().0);
+            // Threads that each wait for their reads cannot have waited longer than there was time.
+            let waited: u64 = latencies.buckets.iter().map(|(lower, count)| lower * count).sum();
+            let depth = u64::from(series.factors.queue_depth.unwrap());
+            assert!(waited <= depth * sample.elapsed_ns, "{}", series.label);
+        }
+    }
+    let figures = figures::queue::of(&record).expect("there are such series");
+    assert_eq!(figures.cells.len(), 8);
+    let deep = figures.cells.iter().find(|cell| cell.depth == 4).unwrap();
+    assert!(deep.reads_per_s > 0.0 && deep.interval.is_some());
+    assert!(fs::read_dir(root.path()).unwrap().next().is_none(), "something was left behind");
+}
+
+#[test]
+fn a_stopped_session_leaves_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let (record, end) = run(&small(root.path()), true);
+    assert!(matches!(end, Some(End::Stopped)));
+    assert!(record.series.is_empty());
+    assert!(fs::read_dir(root.path()).unwrap().next().is_none(), "something was left behind");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_words() {
+    let root = tempfile::tempdir().unwrap();
+    type Spoil = fn(&mut Queue);
+    let cases: [(Spoil, &str); 4] = [
+        (|queue| queue.depths = vec![0], "1 to 256"),
+        (|queue| queue.block_lens_bytes = vec![100], "multiples of 512"),
+        (|queue| queue.file_len_bytes = 1 << 20, "at least 64"),
+        (|queue| queue.rounds = 0, "no rounds"),
+    ];
+    for (spoil, words) in cases {
+        let mut queue = small(root.path());
+        spoil(&mut queue);
+        let (_, end) = run(&queue, false);
+        let Some(End::Failed(error)) = end else { panic!("{words}: accepted") };
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}

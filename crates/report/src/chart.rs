@@ -1,0 +1,301 @@
+//! Charts: a [`Chart`] in, one SVG picture out.
+//!
+//! The picture explains itself: axes with units, rates from zero, intervals drawn, a title and a
+//! description for who cannot see it. Layers differ by shape, dash and hatching as well as by
+//! colour. Colours are names that the page's style gives a value, so that one picture is right in
+//! light, in dark and in print. Knows nothing of what is drawn.
+
+mod axis;
+mod marks;
+mod theme;
+
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
+use plotters::prelude::SVGBackend;
+use plotters::style::{IntoFont as _, TextStyle};
+
+use crate::document::{Axis, Chart, Layer, Mark, Scale};
+use crate::units::Units;
+use axis::Span;
+use theme::Ink;
+
+pub use theme::STANDALONE_STYLE;
+
+/// Size of a picture in its own units; the page scales it. It is as wide as letters allow that are
+/// still read on a telephone.
+const WIDTH: u32 = 480;
+const HEIGHT: u32 = 300;
+
+/// Heights of a bar, of the room between rows of bars, and of what is below the frame.
+const BAR_HEIGHT: u32 = 17;
+const ROW_GAP: u32 = 8;
+
+/// Height of a row's name where it stands above its bars, as names do that are longer than this.
+const NAME_HEIGHT: u32 = 18;
+const SIDE_NAME_LEN_MAX: usize = 18;
+
+const BELOW_HEIGHT: u32 = 44;
+
+/// Size of letters, and the share of it that one is wide on average.
+/// The library that draws takes the height of a line for the size: letters are 1.24 times smaller.
+const LETTER: f64 = 15.5;
+const LETTER_WIDTH: f64 = 0.43;
+
+/// Height of a row of the legend, or of the title of the axis upwards.
+const LINE_HEIGHT: i32 = 19;
+
+/// Widest labels of rows, in letters; longer ones are cut.
+const ROW_LABEL_LEN_MAX: usize = 64;
+
+/// Rows of bars or spans that a picture shows at most.
+const ROWS_MAX: usize = 400;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Frame<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Span, Span>>;
+
+/// Draws a chart as an SVG element with a title and a description.
+pub fn svg(chart: &Chart, units: Units) -> String {
+    let chart = lying(chart);
+    let inks = inks(&chart.layers);
+    let top = legend_rows(&chart, &inks) * LINE_HEIGHT;
+    let height = height_of(&chart, top);
+    let mut picture = String::new();
+    {
+        let area = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
+        draw(&chart, &inks, units, &area).expect("a picture in memory takes everything");
+    }
+    theme::dress(&picture, &chart, (WIDTH, height))
+}
+
+/// Draws a chart as a file of its own, readable in light and dark.
+pub fn standalone(chart: &Chart, units: Units) -> String {
+    let picture = svg(chart, units);
+    let style = format!("<style>{STANDALONE_STYLE}</style>");
+    let end = picture.find('>').map_or(0, |end| end + 1);
+    let element = picture[..end].replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
+    format!("{element}<!-- steadfast report -->{style}{}\n", &picture[end..])
+}
+
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> Drawn {
+    let top = legend(chart, inks, area)?;
+    let x = Span::of(&chart.x, chart, axis::Direction::X, units);
+    let y = Span::of(&chart.y, chart, axis::Direction::Y, units);
+    let (x_label, y_label) = (labels(&chart.x, &x, units), labels(&chart.y, &y, units));
+    let named = matches!(chart.y.scale, Scale::Names(_));
+    let rows = Rows::of(chart);
+    let last = x.marks().last().map_or(0, |mark| x_label(mark).chars().count());
+    let mut builder = ChartBuilder::on(area);
+    let mut frame = builder
+        .margin_top(top)
+        .margin_right(6 + width_of(last) / 2)
+        .x_label_area_size(BELOW_HEIGHT)
+        .y_label_area_size(if rows.above { 0 } else { label_width(&y, &y_label) })
+        .build_cartesian_2d(x.clone(), y.clone())?;
+    let mut mesh = frame.configure_mesh();
+    if rows.above {
+        mesh.disable_y_mesh().y_labels(0);
+    } else if named {
+        mesh.disable_y_mesh();
+    } else if is_histogram(chart) {
+        mesh.disable_x_mesh();
+    }
+    mesh.x_desc(&chart.x.title)
+        .x_label_formatter(&x_label)
+        .y_label_formatter(&y_label)
+        .label_style(text(Ink::Text))
+        .axis_desc_style(text(Ink::Soft))
+        .axis_style(plotters::style::TRANSPARENT)
+        .bold_line_style(Ink::Grid.color())
+        .light_line_style(plotters::style::TRANSPARENT)
+        .draw()?;
+    let mut bar = 0;
+    for (layer, &ink) in chart.layers.iter().zip(inks) {
+        let place = marks::Place { ink, bar, rows };
+        marks::draw(&mut frame, chart, layer, place, (&x, &y), units)?;
+        bar += usize::from(layer.mark == Mark::Bars);
+    }
+    marks::base_line(&mut frame, named, (&x, &y))?;
+    if rows.above {
+        marks::names(&mut frame, rows, (&x, &y), &y_label)?;
+    }
+    area.present()?;
+    Ok(())
+}
+
+/// How rows of bars are divided.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    /// Bars of each row.
+    bars: u32,
+    /// Whether names stand above their bars.
+    above: bool,
+}
+
+impl Rows {
+    fn of(chart: &Chart) -> Rows {
+        let bars = chart.layers.iter().filter(|layer| layer.mark == Mark::Bars).count();
+        let long = match &chart.y.scale {
+            Scale::Names(names) => {
+                names.iter().any(|name| name.chars().count() > SIDE_NAME_LEN_MAX)
+            }
+            _ => false,
+        };
+        Rows { bars: u32::try_from(bars.max(1)).unwrap_or(1), above: long && bars > 0 }
+    }
+
+    /// Height of a row.
+    fn height(self) -> u32 {
+        self.bars * BAR_HEIGHT + ROW_GAP + if self.above { NAME_HEIGHT } else { 0 }
+    }
+
+    /// Where a bar begins within its row, and how thick it is, as shares of the row's height from
+    /// its middle.
+    fn bar(self, bar: usize) -> (f64, f64) {
+        let height = f64::from(self.height());
+        let name = if self.above { NAME_HEIGHT } else { 0 };
+        let thick = f64::from(BAR_HEIGHT) / height;
+        let first = -0.5 + f64::from(ROW_GAP / 2 + name) / height;
+        (first + bar as f64 * thick, thick)
+    }
+}
+
+/// Returns the ink of each layer. Layers of one label are of one thing and have one ink.
+fn inks(layers: &[Layer]) -> Vec<usize> {
+    let mut labels: Vec<&str> = Vec::new();
+    let mut inks = Vec::with_capacity(layers.len());
+    for layer in layers {
+        let known = labels.iter().position(|label| *label == layer.label);
+        if known.is_none() && layer.mark != Mark::Rule {
+            labels.push(&layer.label);
+        }
+        inks.push(known.unwrap_or(labels.len().saturating_sub(1)));
+    }
+    inks
+}
+
+fn is_histogram(chart: &Chart) -> bool {
+    chart.layers.iter().any(|layer| layer.mark == Mark::Histogram)
+}
+
+/// Lays bars down if their names stand along x: names are read, not turned on their sides.
+fn lying(chart: &Chart) -> Chart {
+    let bars = chart.layers.iter().any(|layer| layer.mark == Mark::Bars);
+    let mut chart = chart.clone();
+    if !(bars && matches!(chart.x.scale, Scale::Names(_))) {
+        return chart;
+    }
+    std::mem::swap(&mut chart.x, &mut chart.y);
+    for point in chart.layers.iter_mut().flat_map(|layer| &mut layer.points) {
+        std::mem::swap(&mut point.x, &mut point.y);
+    }
+    chart
+}
+
+/// Makes room for every row of names.
+fn height_of(chart: &Chart, top: i32) -> u32 {
+    let top = u32::try_from(top).unwrap_or(0);
+    match &chart.y.scale {
+        Scale::Names(names) => {
+            let rows = u32::try_from(names.len().clamp(1, ROWS_MAX)).unwrap_or(1);
+            top + rows * Rows::of(chart).height() + BELOW_HEIGHT + 10
+        }
+        _ => top + HEIGHT,
+    }
+}
+
+/// Returns what the legend tells: each label once, with its ink. One layer alone needs no legend:
+/// the title says what it is.
+fn entries<'a>(chart: &'a Chart, inks: &[usize]) -> Vec<(usize, &'a Layer)> {
+    let mut entries: Vec<(usize, &Layer)> = Vec::new();
+    for (layer, &ink) in chart.layers.iter().zip(inks) {
+        let told = entries.iter().any(|(known, _)| *known == ink);
+        if !told && !layer.label.is_empty() && layer.mark != Mark::Rule {
+            entries.push((ink, layer));
+        }
+    }
+    let spans = chart.layers.iter().any(|layer| layer.mark == Mark::Spans);
+    if entries.len() < 2 && !spans { Vec::new() } else { entries }
+}
+
+/// Returns where each entry of the legend stands, and how many rows there are.
+fn arranged(entries: &[(usize, &Layer)]) -> (Vec<(i32, i32)>, i32) {
+    let (mut x, mut row) = (0, 0);
+    let mut places = Vec::new();
+    for (_, layer) in entries {
+        let width = 22 + width_of(layer.label.chars().count());
+        if x > 0 && x + width > WIDTH as i32 {
+            (x, row) = (0, row + 1);
+        }
+        places.push((x, row));
+        x += width + 14;
+    }
+    (places, if entries.is_empty() { 0 } else { row + 1 })
+}
+
+/// Returns how many rows stand above the frame.
+fn legend_rows(chart: &Chart, inks: &[usize]) -> i32 {
+    arranged(&entries(chart, inks)).1 + i32::from(!upright_title(chart).is_empty())
+}
+
+/// Returns the title of the axis upwards, which stands above it. Rows name themselves.
+fn upright_title(chart: &Chart) -> &str {
+    if matches!(chart.y.scale, Scale::Names(_)) { "" } else { &chart.y.title }
+}
+
+/// Draws what the layers are, in rows above the frame; returns where the frame begins.
+fn legend(
+    chart: &Chart,
+    inks: &[usize],
+    area: &Area<'_>,
+) -> Result<i32, Box<dyn std::error::Error>> {
+    let entries = entries(chart, inks);
+    let (places, rows) = arranged(&entries);
+    for ((ink, layer), (x, row)) in entries.iter().zip(places) {
+        let y = row * LINE_HEIGHT + 3;
+        marks::swatch(area, chart, layer, *ink, (x, y))?;
+        area.draw_text(&layer.label, &text(Ink::Text), (x + 20, y))?;
+    }
+    let title = upright_title(chart);
+    if !title.is_empty() {
+        area.draw_text(title, &text(Ink::Soft), (0, rows * LINE_HEIGHT + 3))?;
+    }
+    Ok(legend_rows(chart, inks) * LINE_HEIGHT + 8)
+}
+
+/// Returns the width of so many letters.
+fn width_of(letters: usize) -> i32 {
+    (letters as f64 * LETTER * LETTER_WIDTH).ceil() as i32
+}
+
+/// Returns the room that the labels of an upright axis need.
+fn label_width(span: &Span, label: &impl Fn(&f64) -> String) -> u32 {
+    let longest = span.marks().iter().map(|mark| label(mark).chars().count()).max().unwrap_or(0);
+    u32::try_from(width_of(longest) + 12).unwrap_or(WIDTH / 2).min(WIDTH / 2)
+}
+
+/// Returns how the marks of an axis are written.
+fn labels<'a>(axis: &'a Axis, span: &'a Span, units: Units) -> impl Fn(&f64) -> String + 'a {
+    move |&at| match &axis.scale {
+        Scale::Names(names) => {
+            let name = names.get(at.round().max(0.0) as usize).map_or("", String::as_str);
+            match name.char_indices().nth(ROW_LABEL_LEN_MAX) {
+                Some((end, _)) => format!("{}…", &name[..end]),
+                None => name.to_owned(),
+            }
+        }
+        _ => axis::label(axis, span.value(at), span.units(units)),
+    }
+}
+
+fn text(ink: Ink) -> TextStyle<'static> {
+    ("sans-serif", LETTER).into_font().color(&ink.color())
+}
+
+/// Whether a layer is of points that follow one another.
+fn is_course(layer: &Layer) -> bool {
+    matches!(layer.mark, Mark::Line | Mark::Steps)
+}

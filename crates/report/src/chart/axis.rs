@@ -1,0 +1,278 @@
+//! Axes: from what to what, where the marks are, and where a value lies.
+//!
+//! In: an axis and the points along it. Out: a linear coordinate; a logarithmic axis is one of
+//! logarithms, so that all axes are of one type.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+
+use crate::document::{Axis, Chart, Mark, Quantity, Scale};
+use crate::units::Units;
+
+/// Along which side an axis lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    X,
+    Y,
+}
+
+/// Marks that an axis has at most.
+const MARKS_MAX: f64 = 5.0;
+
+/// Room behind the longest bar for its figure, as a share of the bar.
+const FIGURE_ROOM: f64 = 0.24;
+
+/// From what to what an axis goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Span {
+    from: f64,
+    to: f64,
+    marks: Vec<f64>,
+    log: bool,
+    /// Whether all values are powers of two, which are read best as such.
+    binary: bool,
+}
+
+impl Span {
+    /// Finds the span that holds every point of a chart along one of its sides.
+    pub(super) fn of(axis: &Axis, chart: &Chart, direction: Direction, units: Units) -> Span {
+        if let Scale::Names(names) = &axis.scale {
+            let marks = (0..names.len()).map(|index| index as f64).collect();
+            let (from, to) = (-0.5, (names.len().max(1)) as f64 - 0.5);
+            // The first name stands on top.
+            let (from, to) = if direction == Direction::Y { (to, from) } else { (from, to) };
+            return Span { from, to, marks, log: false, binary: false };
+        }
+        let values = || values(chart, direction).filter(|value| value.is_finite());
+        let highest = values().fold(0.0, f64::max);
+        match axis.scale {
+            Scale::Log => Span::log(values().filter(|&value| value > 0.0).collect()),
+            _ => {
+                let bars = chart.layers.iter().any(|layer| layer.mark == Mark::Bars);
+                let unit = unit(axis.of, highest, units);
+                match direction {
+                    Direction::X if bars => Span::tight(highest * (1.0 + FIGURE_ROOM), unit),
+                    Direction::X => Span::tight(highest, unit),
+                    Direction::Y => Span::linear(highest, unit),
+                }
+            }
+        }
+    }
+
+    /// From zero to the first mark above everything.
+    fn linear(highest: f64, unit: f64) -> Span {
+        let highest = if highest > 0.0 { highest * 1.02 } else { unit };
+        let step = nice_step(highest / MARKS_MAX, unit);
+        let steps = (highest / step).ceil();
+        let marks = (0..=steps as usize).map(|index| index as f64 * step).collect();
+        Span { from: 0.0, to: steps * step, marks, log: false, binary: false }
+    }
+
+    /// From zero to the end of everything, wherever the last mark is.
+    fn tight(highest: f64, unit: f64) -> Span {
+        let to = if highest > 0.0 { highest } else { unit };
+        let step = nice_step(to / (MARKS_MAX - 0.5), unit);
+        let marks = (0..=(to / step) as usize).map(|index| index as f64 * step).collect();
+        Span { from: 0.0, to, marks, log: false, binary: false }
+    }
+
+    /// A little wider than everything, with marks at 1, 2 and 5 where there is room; at the values
+    /// themselves if they are powers of two.
+    fn log(mut values: Vec<f64>) -> Span {
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let (lowest, highest) = match (values.first(), values.last()) {
+            (Some(&lowest), Some(&highest)) if lowest < highest => (lowest, highest),
+            (Some(&only), _) => (only / 2.0, only * 2.0),
+            _ => (1.0, 10.0),
+        };
+        let room = 0.04 * (highest.log10() - lowest.log10());
+        let (from, to) = (lowest.log10() - room, highest.log10() + room);
+        let binary = values.len() > 1 && values.iter().all(|value| value.log2().fract() == 0.0);
+        if binary {
+            let every = values.len().div_ceil(MARKS_MAX as usize + 1);
+            let marks = values.iter().step_by(every).map(|value| value.log10()).collect();
+            return Span { from, to, marks, log: true, binary };
+        }
+        let digits: &[f64] = match to - from {
+            few if few < 0.9 => &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+            some if some < 1.9 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let powers = from.floor() as i32..=to.ceil() as i32;
+        let every = ((to - from) / (MARKS_MAX + 1.0)).ceil().max(1.0) as i32;
+        let powers = powers.filter(|power| power.rem_euclid(every) == 0);
+        let marks = powers
+            .flat_map(|power| digits.iter().map(move |digit| digit.log10() + f64::from(power)));
+        let marks = marks.filter(|mark| (from..=to).contains(mark)).collect();
+        Span { from, to, marks, log: true, binary }
+    }
+
+    /// Returns in which multiples of bytes the marks are written.
+    pub(super) fn units(&self, units: Units) -> Units {
+        if self.binary { Units::Iec } else { units }
+    }
+
+    /// Returns where a value lies on the axis. What a logarithm cannot show lies at its beginning.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        match self.log {
+            true if value > 0.0 => value.log10().max(self.from),
+            true => self.from,
+            false => value,
+        }
+    }
+
+    /// Returns the value at a place.
+    pub(super) fn value(&self, place: f64) -> f64 {
+        if self.log { 10_f64.powf(place) } else { place }
+    }
+
+    pub(super) fn marks(&self) -> &[f64] {
+        &self.marks
+    }
+
+    /// Returns the end that bars begin at.
+    pub(super) fn base(&self) -> f64 {
+        self.from.min(self.to)
+    }
+
+    /// Returns the other end.
+    pub(super) fn top(&self) -> f64 {
+        self.from.max(self.to)
+    }
+}
+
+impl Ranged for Span {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (begin, end): (i32, i32)) -> i32 {
+        let share = (value - self.from) / (self.to - self.from);
+        (f64::from(begin) + share * f64::from(end - begin)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.marks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.from..self.to
+    }
+}
+
+/// All that a chart shows along one of its sides.
+fn values(chart: &Chart, direction: Direction) -> impl Iterator<Item = f64> + '_ {
+    let lies = matches!(chart.y.scale, Scale::Names(_));
+    chart.layers.iter().flat_map(move |layer| {
+        // An interval lies along the values: upwards, or along x where the names stand upright.
+        let along = if lies { Direction::X } else { Direction::Y };
+        let spread = direction == along;
+        let skip = layer.mark == Mark::Rule && direction == Direction::Y;
+        layer.points.iter().filter(move |_| !skip).flat_map(move |point| {
+            let value = if direction == Direction::X { point.x } else { point.y };
+            let ends = point.interval.filter(|_| spread);
+            [Some(value), ends.map(|ends| ends.0), ends.map(|ends| ends.1)].into_iter().flatten()
+        })
+    })
+}
+
+/// Returns in what the marks of an axis up to `highest` are counted: days, hours, mebibytes.
+fn unit(of: Quantity, highest: f64, units: Units) -> f64 {
+    match (of, units) {
+        (Quantity::Days(_), _) => 86_400e9,
+        (Quantity::Time(_), _) if highest >= 7_200e9 => 3_600e9,
+        (Quantity::Time(_), _) if highest >= 120e9 => 60e9,
+        (Quantity::Bytes(_) | Quantity::Rate(_), Units::Iec) => {
+            let power = (highest.max(1.0).log2() / 10.0).floor();
+            1024_f64.powf(power)
+        }
+        (Quantity::Count(_), _) => 1.0,
+        _ => 1e-9,
+    }
+}
+
+/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `least`, counted
+/// in units. What is counted in ones has no marks between them.
+fn nice_step(least: f64, unit: f64) -> f64 {
+    let least = least / unit;
+    let power = 10_f64.powi(least.log10().floor() as i32);
+    let factor = [1.0, 2.0, 2.5, 5.0].into_iter().find(|factor| factor * power >= least * 0.999);
+    let step = factor.unwrap_or(10.0) * power;
+    unit * if unit == 1.0 { step.ceil() } else { step }
+}
+
+/// Writes a value beside its mark: as short as it can be, and nothing as plain 0.
+pub(super) fn label(axis: &Axis, value: f64, units: Units) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    match axis.of {
+        // Marks have few digits, whatever the unit: "5 min", not "5 min 00 s".
+        Quantity::Time(_) if value >= 120e9 && (value / 60e9).fract().abs() < 1e-6 => {
+            match value >= 7_200e9 && (value / 3_600e9).fract().abs() < 1e-6 {
+                true => format!("{:.0} h", value / 3_600e9),
+                false => format!("{:.0} min", value / 60e9),
+            }
+        }
+        of => short(&of.with(value).text(units)),
+    }
+}
+
+/// Takes zeros off behind the point: "2.00 GB/s" → "2 GB/s".
+pub(super) fn short(text: &str) -> String {
+    let (number, rest) = match text.find(|letter: char| !letter.is_ascii_digit() && letter != '.') {
+        Some(end) => text.split_at(end),
+        None => (text, ""),
+    };
+    match number.contains('.') {
+        true => format!("{}{rest}", number.trim_end_matches('0').trim_end_matches('.')),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_axes_begin_at_zero_and_end_at_a_mark() {
+        let span = Span::linear(2.71e9, 1e-9);
+        assert_eq!(span.from, 0.0);
+        assert!((span.to - 3e9).abs() < 1.0, "{}", span.to);
+        assert_eq!(span.marks.first(), Some(&0.0));
+        assert_eq!(span.marks.last(), Some(&span.to));
+    }
+
+    #[test]
+    fn axes_count_in_units_that_people_count_in() {
+        let days = Span::tight(730.0 * 86_400e9, 86_400e9);
+        assert_eq!(days.marks.last(), Some(&(600.0 * 86_400e9)));
+        assert_eq!(Span::linear(3.0, 1.0).marks, vec![0.0, 1.0, 2.0, 3.0, 4.0]);
+        let binary = unit(Quantity::Bytes(0), 3e9, Units::Iec);
+        assert_eq!(binary, 1_073_741_824.0);
+    }
+
+    #[test]
+    fn logarithmic_axes_hold_their_ends_and_have_marks() {
+        let span = Span::log(vec![1e6, 1e10]);
+        assert!(span.from < 6.0 && span.to > 10.0);
+        assert_eq!(span.marks, vec![6.0, 7.0, 8.0, 9.0, 10.0]);
+        assert!((span.value(span.place(3e7)) - 3e7).abs() < 1.0);
+        assert!(!Span::log(vec![3.0, 9.0]).marks.is_empty());
+        assert!(!Span::log(Vec::new()).marks.is_empty());
+        assert_eq!(Span::log(vec![1.0, 4.0, 16.0]).marks.len(), 3);
+        assert_eq!(Span::log(vec![4096.0, 65536.0]).units(Units::Si), Units::Iec);
+    }
+
+    #[test]
+    fn labels_lose_zeros_that_say_nothing() {
+        assert_eq!(short("2.00 GB/s"), "2 GB/s");
+        assert_eq!(short("2.50 GB/s"), "2.5 GB/s");
+        assert_eq!(short("100 MB"), "100 MB");
+        assert_eq!(short("0.50×"), "0.5×");
+        let time = Axis { title: String::new(), of: Quantity::Time(0.0), scale: Scale::Linear };
+        assert_eq!(label(&time, 0.0, Units::Si), "0");
+        assert_eq!(label(&time, 300e9, Units::Si), "5 min");
+    }
+}

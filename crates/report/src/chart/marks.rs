@@ -1,0 +1,265 @@
+//! Marks: the points of one layer, drawn into the frame.
+
+use plotters::element::{
+    Circle, Cross, EmptyElement, PathElement, Polygon, Rectangle, Text, TriangleMarker,
+};
+use plotters::series::LineSeries;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color as _, ShapeStyle};
+
+use super::axis::Span;
+use super::theme::Ink;
+use super::{Area, Drawn, Frame, NAME_HEIGHT, ROW_GAP, Rows, is_course, text};
+use crate::document::{Chart, Layer, Mark};
+use crate::units::Units;
+
+/// Points that one picture draws at most: what is more than can be seen is drawn evenly thinned,
+/// and keeps a page small. The document for programs has them all.
+const POINTS_MAX: usize = 900;
+
+/// Most bars that have their figure beside them.
+const FIGURES_MAX: usize = 80;
+
+/// From the end of a bar to its figure.
+const FIGURE_GAP: i32 = 5;
+
+/// Where a layer stands among the others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) ink: usize,
+    /// Layers of bars before it.
+    pub(super) bar: usize,
+    /// How rows are divided.
+    pub(super) rows: Rows,
+}
+
+/// Draws one layer.
+pub(super) fn draw(
+    frame: &mut Frame<'_, '_>,
+    chart: &Chart,
+    layer: &Layer,
+    place: Place,
+    (x, y): (&Span, &Span),
+    units: Units,
+) -> Drawn {
+    let dots_of = |layer: &&Layer| layer.mark == Mark::Dots;
+    let layers = chart.layers.iter().filter(dots_of).count().max(1);
+    let points_max = if layer.mark == Mark::Dots { POINTS_MAX / layers } else { POINTS_MAX };
+    let points = placed(layer, x, y, points_max);
+    match layer.mark {
+        Mark::Dots => dots(frame, &points, place.ink),
+        Mark::Line | Mark::Steps => course(frame, &points, layer.mark, place.ink),
+        Mark::Band => band(frame, layer, x, y, place.ink),
+        Mark::Bars => bars(frame, chart, layer, (x, y), place, units),
+        Mark::Histogram => histogram(frame, &points, y.base(), place.ink),
+        Mark::Rule => rules(frame, layer, x, y),
+        Mark::Spans => spans(frame, layer, x, place.ink),
+    }?;
+    match layer.mark {
+        Mark::Dots | Mark::Line | Mark::Steps => whiskers(frame, layer, x, y, place.ink),
+        _ => Ok(()),
+    }
+}
+
+/// Draws the line that bars and points stand on: zero, where the axis begins there.
+pub(super) fn base_line(frame: &mut Frame<'_, '_>, upright: bool, (x, y): (&Span, &Span)) -> Drawn {
+    let ends = match upright {
+        true => vec![(x.base(), y.base()), (x.base(), y.top())],
+        false => vec![(x.base(), y.base()), (x.top(), y.base())],
+    };
+    frame.draw_series([PathElement::new(ends, Ink::Axis.color().stroke_width(1))])?;
+    Ok(())
+}
+
+/// Writes the names of rows above their bars.
+pub(super) fn names(
+    frame: &mut Frame<'_, '_>,
+    rows: Rows,
+    (x, y): (&Span, &Span),
+    label: &impl Fn(&f64) -> String,
+) -> Drawn {
+    let height = f64::from(rows.height());
+    let down = -0.5 + (f64::from(ROW_GAP / 2) + f64::from(NAME_HEIGHT) / 2.0) / height;
+    for row in y.marks() {
+        let style = text(Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
+        frame.draw_series([Text::new(label(row), (x.base(), row + down), style)])?;
+    }
+    Ok(())
+}
+
+/// Returns where points lie, thinned if they are too many.
+fn placed(layer: &Layer, x: &Span, y: &Span, points_max: usize) -> Vec<(f64, f64)> {
+    let every = layer.points.len().div_ceil(points_max).max(1);
+    let points = layer.points.iter().step_by(every);
+    let points = points.filter(|point| point.x.is_finite() && point.y.is_finite());
+    points.map(|point| (x.place(point.x), y.place(point.y))).collect()
+}
+
+fn dots(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], index: usize) -> Drawn {
+    let ink = Ink::Layer(index).color();
+    let (filled, line) = (ink.mix(0.55).filled(), ink.stroke_width(2));
+    let points = points.iter().copied();
+    match index % 4 {
+        0 => frame.draw_series(points.map(|at| Circle::new(at, 3, filled)))?,
+        1 => frame.draw_series(points.map(|at| TriangleMarker::new(at, 5, filled)))?,
+        2 => frame.draw_series(points.map(|at| Cross::new(at, 3, line)))?,
+        _ => frame.draw_series(points.map(|at| Circle::new(at, 4, line)))?,
+    };
+    Ok(())
+}
+
+fn course(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], mark: Mark, index: usize) -> Drawn {
+    let style = Ink::Course(index).color().stroke_width(2);
+    let mut line: Vec<(f64, f64)> = Vec::with_capacity(2 * points.len());
+    for &(x, y) in points {
+        if let (Mark::Steps, Some(&(_, before))) = (mark, line.last()) {
+            line.push((x, before));
+        }
+        line.push((x, y));
+    }
+    frame.draw_series(LineSeries::new(line, style))?;
+    Ok(())
+}
+
+fn band(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, y: &Span, index: usize) -> Drawn {
+    let ends = layer.points.iter().filter_map(|point| Some((point.x, point.interval?)));
+    let ends: Vec<(f64, (f64, f64))> = ends.collect();
+    let lower = ends.iter().map(|(at, (low, _))| (x.place(*at), y.place(*low)));
+    let upper = ends.iter().rev().map(|(at, (_, high))| (x.place(*at), y.place(*high)));
+    let style = Ink::Layer(index).color().mix(0.18).filled();
+    frame.draw_series([Polygon::new(lower.chain(upper).collect::<Vec<_>>(), style)])?;
+    Ok(())
+}
+
+/// Draws bars along x, in the rows of their names.
+fn bars(
+    frame: &mut Frame<'_, '_>,
+    chart: &Chart,
+    layer: &Layer,
+    (x, _): (&Span, &Span),
+    place: Place,
+    units: Units,
+) -> Drawn {
+    let (from, thick) = place.rows.bar(place.bar);
+    let (area, line) = (Ink::Area(place.ink).color(), Ink::Layer(place.ink).color());
+    let figures = layer.points.len() * place.rows.bars as usize <= FIGURES_MAX;
+    for point in layer.points.iter().filter(|point| point.x.is_finite()) {
+        let (top, bottom) = (point.y + from, point.y + from + thick * 0.9);
+        let ends = [(x.base(), top), (x.place(point.x), bottom)];
+        frame.draw_series([Rectangle::new(ends, area.filled())])?;
+        if place.ink > 0 {
+            frame.draw_series([Rectangle::new(ends, line.stroke_width(1))])?;
+        }
+        let middle = (top + bottom) / 2.0;
+        if let Some((low, high)) = point.interval {
+            whisker(frame, (x.place(low), x.place(high)), middle)?;
+        }
+        if figures {
+            let end = point.interval.map_or(point.x, |(_, high)| high.max(point.x));
+            let words = chart.x.of.with(point.x).text(units);
+            let style = text(Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
+            let figure =
+                EmptyElement::at((x.place(end), middle)) + Text::new(words, (FIGURE_GAP, 0), style);
+            frame.draw_series([figure])?;
+        }
+    }
+    Ok(())
+}
+
+/// Draws an interval across a bar, light beneath dark, so that it is seen on the bar and beyond.
+fn whisker(frame: &mut Frame<'_, '_>, (low, high): (f64, f64), middle: f64) -> Drawn {
+    for (ink, width) in [(Ink::Ground, 4), (Ink::Text, 2)] {
+        let ends = vec![(low, middle), (high, middle)];
+        frame.draw_series([PathElement::new(ends, ink.color().stroke_width(width))])?;
+    }
+    Ok(())
+}
+
+fn histogram(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], base: f64, index: usize) -> Drawn {
+    let mut width = 0.0;
+    for (at, &(x, y)) in points.iter().enumerate() {
+        width = points.get(at + 1).map_or(width, |next| next.0 - x);
+        let ends = [(x, base), (x + width, y)];
+        let (area, line) = (Ink::Area(index).color(), Ink::Ground.color());
+        frame.draw_series([Rectangle::new(ends, area.filled())])?;
+        frame.draw_series([Rectangle::new(ends, line.stroke_width(1))])?;
+    }
+    Ok(())
+}
+
+/// Draws upright lines, each with its words beside it, on the side where there is room.
+fn rules(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, y: &Span) -> Drawn {
+    let style = Ink::Rule.color().stroke_width(1);
+    for point in layer.points.iter().filter(|point| point.x.is_finite()) {
+        let at = x.place(point.x);
+        let line = vec![(at, y.base()), (at, y.top())];
+        frame.draw_series([PathElement::new(line, style)])?;
+        let behind = at < (x.base() + x.top()) / 2.0;
+        let (anchor, gap) = if behind { (HPos::Left, 4) } else { (HPos::Right, -4) };
+        let style = text(Ink::Text).pos(Pos::new(anchor, VPos::Top));
+        let height = y.top() - point.y * (y.top() - y.base());
+        let words =
+            EmptyElement::at((at, height)) + Text::new(layer.label.clone(), (gap, 1), style);
+        frame.draw_series([words])?;
+    }
+    Ok(())
+}
+
+fn spans(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, index: usize) -> Drawn {
+    let style = Ink::Area(index).color().filled();
+    let spans = layer.points.iter().filter_map(|point| Some((point.y, point.interval?)));
+    frame.draw_series(spans.map(|(row, (from, to))| {
+        Rectangle::new([(x.place(from), row - 0.35), (x.place(to), row + 0.35)], style)
+    }))?;
+    Ok(())
+}
+
+/// Draws the intervals of points.
+fn whiskers(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, y: &Span, index: usize) -> Drawn {
+    let style: ShapeStyle = Ink::Layer(index).color().stroke_width(1);
+    let ends = layer.points.iter().filter_map(|point| Some((point.x, point.interval?)));
+    frame.draw_series(ends.map(|(at, (low, high))| {
+        PathElement::new(vec![(x.place(at), y.place(low)), (x.place(at), y.place(high))], style)
+    }))?;
+    Ok(())
+}
+
+/// Draws what a layer looks like, for the legend: all marks of its label, one on the other.
+pub(super) fn swatch(
+    area: &Area<'_>,
+    chart: &Chart,
+    layer: &Layer,
+    ink: usize,
+    (x, y): (i32, i32),
+) -> Drawn {
+    let middle = y + 7;
+    let same = chart.layers.iter().filter(|other| other.label == layer.label);
+    for layer in same {
+        let color = Ink::Layer(ink).color();
+        match layer.mark {
+            _ if is_course(layer) => {
+                let line = vec![(x, middle), (x + 16, middle)];
+                area.draw(&PathElement::new(line, Ink::Course(ink).color().stroke_width(2)))?;
+            }
+            Mark::Dots => {
+                let at = (x + 8, middle);
+                match ink % 4 {
+                    0 => area.draw(&Circle::new(at, 4, color.filled()))?,
+                    1 => area.draw(&TriangleMarker::new(at, 5, color.filled()))?,
+                    2 => area.draw(&Cross::new(at, 4, color.stroke_width(2)))?,
+                    _ => area.draw(&Circle::new(at, 4, color.stroke_width(2)))?,
+                }
+            }
+            Mark::Band => {
+                let ends = [(x, y + 1), (x + 16, y + 13)];
+                area.draw(&Rectangle::new(ends, color.mix(0.18).filled()))?;
+            }
+            _ => {
+                let ends = [(x + 2, y + 1), (x + 14, y + 13)];
+                area.draw(&Rectangle::new(ends, Ink::Area(ink).color().filled()))?;
+                area.draw(&Rectangle::new(ends, color.stroke_width(1)))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! What became of some code, as a person reads it: the verdicts of each part, then what was found.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use steadfast_codesign::{
+    BytesState, Finding, NestedVerification, PartVerification, PolicyState, Severity, SignerState,
+    SignerVerdict, Verification,
+};
+
+use super::{CodeTextOptions, VerifiedCode, within, words};
+use crate::escape;
+use crate::units;
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Appends the lines about one piece of code.
+pub fn write_verified_text(
+    verified: &VerifiedCode<'_>,
+    options: CodeTextOptions,
+    out: &mut Vec<u8>,
+) {
+    let mut text = VerifiedText { options, out: String::new() };
+    let findings = verified.verification.all_findings();
+    let wrong = findings.iter().any(|finding| finding.severity == Severity::Failure);
+    if !options.quiet || wrong {
+        text.code(verified.path, verified.verification, 0);
+        for finding in &findings {
+            text.finding(verified.path, finding);
+        }
+        if !options.quiet {
+            let bytes = verified.verification.read_bytes();
+            let (size, time) = (options.units.bytes(bytes), units::duration(verified.elapsed_ns));
+            let _ = writeln!(text.out, "  {size} hashed in {time}");
+        }
+    }
+    out.extend_from_slice(text.out.as_bytes());
+}
+
+struct VerifiedText {
+    options: CodeTextOptions,
+    out: String,
+}
+
+impl VerifiedText {
+    fn painted(&self, text: &str, style: Style) -> String {
+        match self.options.color {
+            true => format!("{style}{text}{style:#}"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// The verdicts on some code and on what it nests. Writing to a `String` cannot fail.
+    fn code(&mut self, path: &Path, verification: &Verification, depth: usize) {
+        let indent = "  ".repeat(depth);
+        let _ = writeln!(self.out, "{indent}{}", escape::path(path));
+        for part in &verification.parts {
+            self.part(part, &indent);
+        }
+        if let Some(resources) = &verification.resources {
+            let bad = resources.findings.iter().any(|one| one.severity == Severity::Failure);
+            let state =
+                if bad { self.painted("not as sealed", RED) } else { "as sealed".to_owned() };
+            let mut counts = vec![units::counted(resources.files, "file", "files")];
+            for (number, one, many) in [
+                (resources.symlinks, "symlink", "symlinks"),
+                (resources.nested.len() as u64, "nested", "nested"),
+                (resources.absent, "optional absent", "optional absent"),
+                (resources.omitted, "left out by the rules", "left out by the rules"),
+            ] {
+                if number > 0 {
+                    counts.push(units::counted(number, one, many));
+                }
+            }
+            let _ = writeln!(self.out, "{indent}  resources {state}: {}", counts.join(", "));
+        }
+        for nested in &verification.nested {
+            self.nested(path, nested, depth + 1);
+        }
+    }
+
+    fn part(&mut self, part: &PartVerification, indent: &str) {
+        let bytes = words::bytes_state(part.bytes.state);
+        let bytes = match part.bytes.state {
+            BytesState::Intact => bytes.to_owned(),
+            BytesState::Damaged => self.painted(bytes, RED),
+            BytesState::Unsigned | BytesState::Unverifiable => self.painted(bytes, YELLOW),
+        };
+        let _ = write!(self.out, "{indent}  ");
+        if let Some(architecture) = &part.architecture {
+            let _ = write!(self.out, "{:<8}", escape::text(architecture));
+        }
+        let _ = write!(self.out, "bytes {bytes}");
+        if part.bytes.state != BytesState::Unsigned {
+            let _ = write!(self.out, " ({})", pages(part));
+        }
+        if let Some(signer) = &part.signer {
+            let _ = write!(self.out, "; signer {}", self.signer(signer));
+        }
+        if let Some(policy) = &part.policy {
+            let state = policy.state.name();
+            let state = match policy.state {
+                PolicyState::Refused => self.painted(state, RED),
+                _ => state.to_owned(),
+            };
+            let _ = write!(self.out, "; policy {state}");
+        }
+        self.out.push('\n');
+    }
+
+    fn signer(&self, signer: &SignerVerdict) -> String {
+        let state = words::signer_state(signer.state);
+        let style = match signer.state {
+            SignerState::AdHoc | SignerState::Valid => Style::new(),
+            SignerState::Invalid => RED,
+            _ => YELLOW,
+        };
+        let name = signer.leaf().and_then(|leaf| leaf.subject().common_name());
+        match name {
+            Some(name) => format!("{}: {}", self.painted(state, style), escape::text(name)),
+            None => self.painted(state, style),
+        }
+    }
+
+    fn nested(&mut self, path: &Path, nested: &NestedVerification, depth: usize) {
+        let path = within(path, &nested.item.path);
+        let indent = "  ".repeat(depth);
+        match &nested.code {
+            Some(code) => self.code(&path, code, depth),
+            None => {
+                let _ = writeln!(self.out, "{indent}{}", escape::path(&path));
+            }
+        }
+        let requirement = match &nested.requirement {
+            Ok(true) => "met".to_owned(),
+            Ok(false) => self.painted("not met", RED),
+            Err(_) => self.painted("unknown", YELLOW),
+        };
+        let exact = match nested.exact {
+            Some(true) => "yes".to_owned(),
+            Some(false) => self.painted("no", RED),
+            None => "not said".to_owned(),
+        };
+        let _ = writeln!(
+            self.out,
+            "{indent}  requirement {requirement}; exactly the code that was sealed: {exact}"
+        );
+    }
+
+    /// One line for what was found, and another for what Apple's check would say.
+    fn finding(&mut self, path: &Path, finding: &Finding) {
+        let (style, wanted) = match finding.severity {
+            Severity::Failure => (RED, true),
+            Severity::Warning => (YELLOW, !self.options.quiet),
+            Severity::Note => (Style::new(), self.options.verbose),
+        };
+        if !wanted {
+            return;
+        }
+        let label = self.painted(&finding.kind.name(), style);
+        let place = place(path, finding);
+        let said = escape::text(&finding.text);
+        let _ = writeln!(self.out, "  {label}  {place}{said}");
+        if let Some(apple) = words::apple(finding) {
+            let _ = writeln!(self.out, "      {apple}");
+        }
+    }
+}
+
+/// How many pages were checked, and of how many.
+fn pages(part: &PartVerification) -> String {
+    let Some(directory) = part.bytes.directories.first() else { return "no pages".to_owned() };
+    let total = units::counted(directory.pages_total, "page", "pages");
+    let directories = match part.bytes.directories.len() {
+        1 => String::new(),
+        many => format!(", {many} directories"),
+    };
+    match directory.pages_checked == directory.pages_total {
+        true => format!("{total}{directories}"),
+        false => format!("{} of {total}{directories}", units::count(directory.pages_checked)),
+    }
+}
+
+/// Where something was found, with a colon at the end; empty if that is the whole.
+fn place(path: &Path, finding: &Finding) -> String {
+    let place = &finding.place;
+    let mut words = Vec::new();
+    if let Some(inner) = &place.path {
+        words.push(escape::path(&within(path, inner)));
+    }
+    words.extend(place.slice.as_deref().map(escape::text));
+    words.extend(place.directory.map(|slot| format!("directory {slot}")));
+    words.extend(place.slot.map(|slot| format!("slot {slot}")));
+    words.extend(place.pages.as_ref().map(|pages| match pages.end.saturating_sub(pages.start) {
+        1 => format!("page {}", units::count(pages.start)),
+        _ => format!("pages {} to {}", units::count(pages.start), units::count(pages.end - 1)),
+    }));
+    words.extend(place.bytes.as_ref().map(|bytes| {
+        format!("bytes {} to {}", units::count(bytes.start), units::count(bytes.end))
+    }));
+    words.extend(place.section.as_deref().map(|section| format!("in {}", escape::text(section))));
+    match words.is_empty() {
+        true => String::new(),
+        false => format!("{}: ", words.join(", ")),
+    }
+}

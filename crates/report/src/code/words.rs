@@ -1,0 +1,174 @@
+//! The words for what signatures and verdicts say, the same in every document.
+
+use steadfast_codesign::directory::flags;
+use steadfast_codesign::{
+    BytesState, Cover, Finding, Severity, SignerState, SlotState, TimestampState, Value,
+};
+
+/// What covers bytes, in the order of documents.
+pub(super) const COVERS: [Cover; 6] = [
+    Cover::Sealed,
+    Cover::Signed,
+    Cover::Structure,
+    Cover::Unsigned,
+    Cover::UnsealedZero,
+    Cover::Unsealed,
+];
+
+pub(super) fn bytes_state(state: BytesState) -> &'static str {
+    match state {
+        BytesState::Intact => "intact",
+        BytesState::Damaged => "damaged",
+        BytesState::Unsigned => "unsigned",
+        BytesState::Unverifiable => "unverifiable",
+    }
+}
+
+pub(super) fn slot_state(state: SlotState) -> &'static str {
+    match state {
+        SlotState::Intact => "intact",
+        SlotState::Damaged => "damaged",
+        SlotState::Missing => "missing",
+        SlotState::Unbound => "unbound",
+        SlotState::Unchecked => "unchecked",
+    }
+}
+
+pub(super) fn timestamp_state(state: TimestampState) -> &'static str {
+    match state {
+        TimestampState::Valid => "valid",
+        TimestampState::Untrusted => "untrusted",
+        TimestampState::Invalid => "invalid",
+    }
+}
+
+pub(super) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Failure => "failure",
+    }
+}
+
+/// The verdict on the signer for people, who need not know the word "ad-hoc".
+pub(super) fn signer_state(state: SignerState) -> &'static str {
+    match state {
+        SignerState::AdHoc => "none (ad-hoc)",
+        other => other.name(),
+    }
+}
+
+/// The names of the bits that are set, and the rest as a number.
+pub(super) fn flag_names(bits: u32) -> Vec<String> {
+    let known = flags::NAMES.iter().filter(|(bit, _)| bits & bit != 0);
+    let mut names: Vec<String> = known.map(|(_, name)| (*name).to_owned()).collect();
+    let rest = flags::NAMES.iter().fold(bits, |rest, (bit, _)| rest & !bit);
+    if rest != 0 {
+        names.push(format!("{rest:#x}"));
+    }
+    names
+}
+
+/// The same of the executable segment.
+pub(super) fn exec_segment_names(bits: u64) -> Vec<String> {
+    let table = flags::EXEC_SEGMENT_NAMES;
+    let known = table.iter().filter(|(bit, _)| bits & bit != 0);
+    let mut names: Vec<String> = known.map(|(_, name)| (*name).to_owned()).collect();
+    let rest = table.iter().fold(bits, |rest, (bit, _)| rest & !bit);
+    if rest != 0 {
+        names.push(format!("{rest:#x}"));
+    }
+    names
+}
+
+/// A version that is packed in 32 bits, as in "14.4.0".
+pub(super) fn packed_version(packed: u32) -> String {
+    format!("{}.{}.{}", packed >> 16, packed >> 8 & 0xff, packed & 0xff)
+}
+
+/// What Apple's check says of a finding, as in "codesign: invalid signature ... (-67061)".
+pub(super) fn apple(finding: &Finding) -> Option<String> {
+    let error = finding.apple?;
+    Some(format!("codesign: {} ({})", error.text(), error.code()))
+}
+
+/// The name of a platform that code was built for.
+///
+/// Source: `mach-o/loader.h` of XNU, `PLATFORM_MACOS` and its siblings.
+pub(super) fn platform(number: u32) -> String {
+    let name = match number {
+        1 => "macOS",
+        2 => "iOS",
+        3 => "tvOS",
+        4 => "watchOS",
+        5 => "bridgeOS",
+        6 => "Mac Catalyst",
+        7 => "iOS simulator",
+        8 => "tvOS simulator",
+        9 => "watchOS simulator",
+        10 => "DriverKit",
+        11 => "visionOS",
+        12 => "visionOS simulator",
+        _ => return format!("platform {number}"),
+    };
+    name.to_owned()
+}
+
+/// A value as lines of indented text.
+pub(super) fn value_lines(value: &Value, depth: usize, lines: &mut Vec<String>) {
+    let indent = "  ".repeat(depth);
+    match value {
+        Value::Map(entries) => {
+            for (name, value) in entries {
+                match scalar(value) {
+                    Some(text) => lines.push(format!("{indent}{name} = {text}")),
+                    None => {
+                        lines.push(format!("{indent}{name}"));
+                        value_lines(value, depth + 1, lines);
+                    }
+                }
+            }
+        }
+        Value::List(values) => {
+            for value in values {
+                match scalar(value) {
+                    Some(text) => lines.push(format!("{indent}- {text}")),
+                    None => {
+                        lines.push(format!("{indent}-"));
+                        value_lines(value, depth + 1, lines);
+                    }
+                }
+            }
+        }
+        other => lines.extend(scalar(other).map(|text| format!("{indent}{text}"))),
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::Boolean(truth) => Some(truth.to_string()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Real(number) => Some(number.to_string()),
+        Value::Text(text) | Value::Date(text) => Some(text.clone()),
+        Value::Data(bytes) => Some(hex(bytes)),
+        Value::List(_) | Value::Map(_) => None,
+    }
+}
+
+/// Bytes in hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_have_names_and_the_rest_a_number() {
+        assert_eq!(flag_names(0x1_0002), ["adhoc", "runtime"]);
+        assert_eq!(flag_names(0x8000_0002), ["adhoc", "0x80000000"]);
+        assert_eq!(exec_segment_names(0x1001), ["main-binary", "0x1000"]);
+        assert_eq!(packed_version(0x000e_0400), "14.4.0");
+    }
+}

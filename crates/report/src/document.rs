@@ -1,0 +1,215 @@
+//! Facts as a document that any renderer can show: sections of sentences, tables and charts.
+//!
+//! In: values in base units, put in order by whoever knows what they mean. Out: one structure for
+//! text, HTML, Markdown, CSV and JSON, so that no renderer chooses units, order or words of its
+//! own. Knows nothing of what the values are about.
+
+mod export;
+mod markdown;
+mod table;
+mod text;
+
+use crate::units::{self, Units};
+
+pub(crate) use export::exact as exact_digits;
+pub use export::{write_csv, write_json};
+pub use markdown::write_markdown;
+pub use table::{Align, Cell, Column, Table};
+pub use text::{DocumentTextOptions, write_text};
+
+/// A page about one thing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// What it is about.
+    pub title: String,
+    /// What is to be known beforehand: the machine, when, with what. Label and value.
+    pub facts: Vec<(String, String)>,
+    /// What a reader should know before believing it.
+    pub warnings: Vec<String>,
+    /// Its parts, in order.
+    pub sections: Vec<Section>,
+}
+
+/// One part of a document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// What it is about.
+    pub title: String,
+    /// The answer in sentences, each complete.
+    pub sentences: Vec<String>,
+    /// The figures.
+    pub tables: Vec<Table>,
+    /// The same as pictures.
+    pub charts: Vec<Chart>,
+    /// How it was measured, and what it does not show.
+    pub notes: Vec<String>,
+}
+
+/// A number, and what it is a number of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quantity {
+    /// Bytes.
+    Bytes(u64),
+    /// Bytes in a second.
+    Rate(f64),
+    /// Operations or loops in a second.
+    PerSecond(f64),
+    /// Nanoseconds.
+    Time(f64),
+    /// Nanoseconds, shown in days.
+    Days(f64),
+    /// A whole number of things.
+    Count(u64),
+    /// A share; 1 is 100 %.
+    Share(f64),
+    /// How many times as much; 1 is the same.
+    Ratio(f64),
+}
+
+impl Quantity {
+    /// Returns the number in base units: bytes, bytes or things per second, nanoseconds, 1.
+    pub fn value(self) -> f64 {
+        match self {
+            Quantity::Bytes(value) | Quantity::Count(value) => value as f64,
+            Quantity::Rate(value)
+            | Quantity::PerSecond(value)
+            | Quantity::Time(value)
+            | Quantity::Days(value)
+            | Quantity::Share(value)
+            | Quantity::Ratio(value) => value,
+        }
+    }
+
+    /// Returns another number of the same things.
+    #[must_use]
+    pub fn with(self, value: f64) -> Quantity {
+        match self {
+            Quantity::Bytes(_) => Quantity::Bytes(value.max(0.0) as u64),
+            Quantity::Count(_) => Quantity::Count(value.max(0.0) as u64),
+            Quantity::Rate(_) => Quantity::Rate(value),
+            Quantity::PerSecond(_) => Quantity::PerSecond(value),
+            Quantity::Time(_) => Quantity::Time(value),
+            Quantity::Days(_) => Quantity::Days(value),
+            Quantity::Share(_) => Quantity::Share(value),
+            Quantity::Ratio(_) => Quantity::Ratio(value),
+        }
+    }
+
+    /// Returns the name of the base unit, as documents for programs have it.
+    pub fn unit_name(self) -> &'static str {
+        match self {
+            Quantity::Bytes(_) => "bytes",
+            Quantity::Rate(_) => "bytes_per_second",
+            Quantity::PerSecond(_) => "per_second",
+            Quantity::Time(_) | Quantity::Days(_) => "ns",
+            Quantity::Count(_) => "count",
+            Quantity::Share(_) => "share",
+            Quantity::Ratio(_) => "ratio",
+        }
+    }
+
+    /// Returns the number as people read it, as in "2.71 GB/s".
+    pub fn text(self, units: Units) -> String {
+        match self {
+            Quantity::Bytes(bytes) => units.bytes(bytes),
+            Quantity::Rate(rate) => units.per_second(rate),
+            Quantity::PerSecond(rate) => format!("{}/s", units::short(rate)),
+            Quantity::Time(ns) => units::duration(ns.max(0.0) as u64),
+            Quantity::Days(ns) => format!("{} d", units::digits(ns / 86_400e9)),
+            Quantity::Count(count) => units::count(count),
+            Quantity::Share(share) => units::share(share),
+            Quantity::Ratio(ratio) => format!("{}×", units::digits(ratio)),
+        }
+    }
+}
+
+/// A picture of figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// Name, unique within the document: `rate-by-size`.
+    pub name: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What is to be seen on it, for who cannot see it.
+    pub description: String,
+    /// The axis to the right.
+    pub x: Axis,
+    /// The axis upwards. Rates begin at zero.
+    pub y: Axis,
+    /// What is drawn, in order; the first lies lowest.
+    pub layers: Vec<Layer>,
+}
+
+/// One axis of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it counts, without the unit, which follows from `of`.
+    pub title: String,
+    /// What the numbers are numbers of; the value itself means nothing.
+    pub of: Quantity,
+    /// How it is divided.
+    pub scale: Scale,
+}
+
+/// How an axis is divided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scale {
+    /// Evenly, from zero.
+    Linear,
+    /// By factors, from the smallest value.
+    Log,
+    /// One place for each name; a point's `x` is an index into them.
+    Names(Vec<String>),
+}
+
+/// Points of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// What they are, for the legend. Layers of one label are of one thing: dots, and the line
+    /// through them.
+    pub label: String,
+    /// How they are drawn.
+    pub mark: Mark,
+    /// Where they are, in base units.
+    pub points: Vec<Point>,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// One dot each.
+    Dots,
+    /// A line through them.
+    Line,
+    /// A line that rises and falls in steps.
+    Steps,
+    /// The area between their lower and upper ends.
+    Band,
+    /// One bar each, from zero, side by side with those of other layers.
+    Bars,
+    /// One bar each, as wide as the distance to the next point: a histogram.
+    Histogram,
+    /// A vertical line with its label: something happened here. `y` says how far down its label
+    /// stands, 0 at the top, so that labels of neighbours do not meet.
+    Rule,
+    /// One bar from `low` to `high` along x at height `y`: a span of time of a worker.
+    Spans,
+}
+
+/// One point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// To the right.
+    pub x: f64,
+    /// Upwards.
+    pub y: f64,
+    /// Lower and upper end of its interval, if it has one.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// Makes a point without an interval.
+    pub fn at(x: f64, y: f64) -> Point {
+        Point { x, y, interval: None }
+    }
+}

@@ -1,0 +1,80 @@
+//! A document as Markdown: headings, sentences and tables, for notes and forums.
+//!
+//! In: a document. Out: UTF-8 text in the dialect that knows tables. Charts are left to other
+//! renderers; their descriptions stand in their place.
+
+use std::fmt::Write as _;
+
+use super::{Align, Document, Section, Table};
+use crate::units::Units;
+
+/// Writes a document as Markdown.
+pub fn write_markdown(document: &Document, units: Units) -> String {
+    let mut text = String::new();
+    line(&mut text, &format!("# {}", plain(&document.title)));
+    line(&mut text, "");
+    for (label, value) in &document.facts {
+        line(&mut text, &format!("- {}: {}", plain(label), plain(value)));
+    }
+    for warning in &document.warnings {
+        line(&mut text, &format!("\n> **Note:** {}", plain(warning)));
+    }
+    for section in &document.sections {
+        write_section(section, units, &mut text);
+    }
+    text
+}
+
+fn write_section(section: &Section, units: Units, text: &mut String) {
+    line(text, &format!("\n## {}", plain(&section.title)));
+    for sentence in &section.sentences {
+        line(text, &format!("\n{}", plain(sentence)));
+    }
+    for table in section.tables.iter().filter(|table| !table.rows.is_empty()) {
+        write_table(table, units, text);
+    }
+    for chart in &section.charts {
+        line(text, &format!("\n*{}: {}*", plain(&chart.title), plain(&chart.description)));
+    }
+    for note in &section.notes {
+        line(text, &format!("\n{}", plain(note)));
+    }
+}
+
+fn write_table(table: &Table, units: Units, text: &mut String) {
+    line(text, &format!("\n**{}**\n", plain(&table.title)));
+    let titles = table.columns.iter().map(|column| plain(&column.title));
+    line(text, &row(titles));
+    let rules = table.columns.iter().map(|column| match column.align {
+        Align::Left => "---".to_owned(),
+        Align::Right => "---:".to_owned(),
+    });
+    line(text, &row(rules));
+    for cells in &table.rows {
+        line(text, &row(cells.iter().map(|cell| plain(&cell.shown(units)))));
+    }
+}
+
+fn row(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |", cells.collect::<Vec<_>>().join(" | "))
+}
+
+fn line(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("a string takes everything");
+}
+
+/// Takes their meaning from characters that have one.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' => plain.push(' '),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => {
+                plain.push('\\');
+                plain.push(letter);
+            }
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}

@@ -1,0 +1,110 @@
+//! Tables: columns with a title each, rows of cells.
+
+use super::Quantity;
+use crate::units::Units;
+
+/// Figures in rows and columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Name, unique within the document: `hash-in-memory`.
+    pub name: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What stands in each column.
+    pub columns: Vec<Column>,
+    /// As many cells each as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// Makes a table without rows. Titles that begin with `>` are of columns of numbers.
+    pub fn new(name: &str, title: &str, columns: &[&str]) -> Table {
+        let column = |title: &&str| match title.strip_prefix('>') {
+            Some(title) => Column { title: title.to_owned(), align: Align::Right },
+            None => Column { title: (*title).to_owned(), align: Align::Left },
+        };
+        Table {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            columns: columns.iter().map(column).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has not as many cells as there are columns.
+    pub fn push(&mut self, row: Vec<Cell>) {
+        assert_eq!(row.len(), self.columns.len(), "a row of `{}` is not as wide", self.name);
+        self.rows.push(row);
+    }
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its title.
+    pub title: String,
+    /// Where its cells stand.
+    pub align: Align,
+}
+
+/// Where cells stand in their column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Align {
+    /// Names and words.
+    #[default]
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing is known, or nothing makes sense here.
+    Empty,
+    /// Words.
+    Text(String),
+    /// A number.
+    Number(Quantity),
+    /// A number with the ends of its interval, in the same unit.
+    Interval(Quantity, (f64, f64)),
+}
+
+impl Cell {
+    /// Makes a cell of words.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell::Text(text.into())
+    }
+
+    /// Makes a cell of a number that may be unknown.
+    pub fn maybe(quantity: Option<Quantity>) -> Cell {
+        quantity.map_or(Cell::Empty, Cell::Number)
+    }
+
+    /// Returns the cell as people read it: `2.71 GB/s [2.68–2.74]`; a dash for nothing.
+    pub fn shown(&self, units: Units) -> String {
+        match self {
+            Cell::Empty => "–".to_owned(),
+            Cell::Text(text) => text.clone(),
+            Cell::Number(quantity) => quantity.text(units),
+            Cell::Interval(quantity, ends) => interval(*quantity, *ends, units),
+        }
+    }
+}
+
+/// Returns a number with its interval. Where all three have one unit it is said once.
+fn interval(quantity: Quantity, (low, high): (f64, f64), units: Units) -> String {
+    let text = quantity.text(units);
+    let (low, high) = (quantity.with(low).text(units), quantity.with(high).text(units));
+    let unit_of = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+    match (unit_of(&text), unit_of(&low), unit_of(&high)) {
+        (Some(unit), Some(of_low), Some(of_high)) if unit == of_low && unit == of_high => {
+            let bare = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+            format!("{text} [{}–{}]", bare(&low), bare(&high))
+        }
+        _ => format!("{text} [{low}–{high}]"),
+    }
+}

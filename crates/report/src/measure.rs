@@ -1,0 +1,131 @@
+//! A record as a document: what was measured, on what, and what follows from it.
+//!
+//! In: a record, as it was measured or read. Out: a [`Document`], a section for each workload in
+//! the record, in the order of `measure all`. Figures are derived here, by
+//! [`steadfast_measure::figures`], and nowhere stored.
+
+mod cipher;
+mod cpu;
+mod hash;
+mod pair;
+mod queue;
+mod storage;
+
+use steadfast::Timestamp;
+use steadfast_measure::figures;
+use steadfast_measure::record::{Record, Workload};
+
+use crate::document::Document;
+use crate::units::{self, Units};
+
+/// Makes a document of a record.
+pub fn document(record: &Record) -> Document {
+    document_against(record, None)
+}
+
+/// Makes a document of a record that is held against another one, where that makes sense: loops in
+/// one core are shown in per cent of the other's.
+pub fn document_against(record: &Record, other: Option<&Record>) -> Document {
+    let title = match (&record.name, &record.published) {
+        (Some(name), _) => format!("{name}: measured by {}", record.made_by),
+        (None, Some(published)) => format!("Published: {}", published.source),
+        (None, None) => format!("{}: measured by {}", record.machine.cpu, record.made_by),
+    };
+    let mut warnings = Vec::new();
+    warnings.extend(record.partial.as_ref().map(|why| format!("this record is partial: {why}")));
+    warnings.extend(busy(record));
+    warnings.extend(record.warnings.iter().cloned());
+    Document { title, facts: facts(record), warnings, sections: sections(record, other) }
+}
+
+fn sections(record: &Record, other: Option<&Record>) -> Vec<crate::document::Section> {
+    let mut sections = Vec::new();
+    sections.extend(figures::hash::of(record).map(|figures| hash::section(&figures)));
+    sections.extend(storage::section(record, Workload::Read));
+    sections.extend(storage::section(record, Workload::Write));
+    sections.extend(figures::queue::of(record).map(|figures| queue::section(&figures)));
+    let pair = figures::pair::of(record);
+    sections.extend(pair.map(|figures| pair::section(&figures, &record.places)));
+    sections.extend(figures::cipher::of(record).map(|figures| cipher::section(&figures)));
+    let loops = match other {
+        Some(other) => figures::cpu::against(record, other),
+        None => figures::cpu::of(record),
+    };
+    sections.extend(loops.map(|figures| cpu::section(&figures)));
+    sections
+}
+
+/// Says that others had the machine too, if they did.
+fn busy(record: &Record) -> Option<String> {
+    let load = record.machine.load?;
+    let stolen = load.stolen_ns.unwrap_or(0) as f64 / record.elapsed_ns.max(1) as f64;
+    let crowded = load.before > 0.5 * f64::from(record.machine.logical_cpus.max(1));
+    (crowded || stolen > 0.01).then(|| {
+        "the machine had other work meanwhile: rates are too low and intervals wide; ratios of \
+         what took turns are better"
+            .to_owned()
+    })
+}
+
+/// What is to be known of the machine and the session.
+fn facts(record: &Record) -> Vec<(String, String)> {
+    let machine = &record.machine;
+    let mut facts = Vec::new();
+    let mut fact = |label: &str, value: String| facts.push((label.to_owned(), value));
+    let begun = Timestamp { seconds: record.started_unix_s, nanoseconds: 0 };
+    let took = units::duration(record.elapsed_ns);
+    fact("when", format!("{}, {took}", units::moment(begun)));
+    fact("command", record.command.join(" "));
+    let cores = match machine.core_types.as_slice() {
+        [] => String::new(),
+        types => {
+            let of = |of: &steadfast_measure::record::CoreType| {
+                format!("{} {}", of.logical_cpus, of.name)
+            };
+            format!(" ({})", types.iter().map(of).collect::<Vec<_>>().join(", "))
+        }
+    };
+    let processors = units::counted(u64::from(machine.logical_cpus), "processor", "processors");
+    fact("processor", format!("{}, {processors}{cores}", machine.cpu));
+    fact("backends", machine.backends.join(", "));
+    fact("memory", Units::Iec.bytes(machine.memory_bytes));
+    let virtual_machine = machine.virtual_machine.as_ref();
+    let within = virtual_machine.map(|host| format!(", in a virtual machine of {host}"));
+    fact("system", format!("{}{}", machine.os, within.unwrap_or_default()));
+    if let Some(power) = &machine.power {
+        fact("power", power.clone());
+    }
+    if let Some(load) = machine.load {
+        let stolen = load.stolen_ns.filter(|&ns| ns > 0).map(units::duration);
+        let stolen = stolen.map(|time| format!(", the host gave {time} to others"));
+        let stolen = stolen.unwrap_or_default();
+        fact("load", format!("{:.2} before, {:.2} after{stolen}", load.before, load.after));
+    }
+    let clock = &record.clock;
+    let (step, cost) = (clock.resolution_ns, clock.overhead_ns);
+    fact("clock", format!("{}, steps of {step} ns, timing nothing takes {cost} ns", clock.name));
+    // Workloads of one session look at a folder each for themselves: the last look knows most.
+    let mut seen = Vec::new();
+    for place in record.places.iter().rev() {
+        if !seen.contains(&&place.path) {
+            seen.push(&place.path);
+            fact("folder", place_text(place));
+        }
+    }
+    facts
+}
+
+fn place_text(place: &steadfast_measure::record::Place) -> String {
+    let mut parts = vec![format!("{}: {}", place.path, place.file_system)];
+    parts.extend(place.device.iter().map(|device| format!("on {device}")));
+    parts.extend(place.medium.clone());
+    parts.extend(place.link.clone());
+    parts.push(format!("encryption: {}", place.encryption));
+    parts.extend(place.direct_alignment_bytes.map(|alignment| match alignment {
+        0 => "no direct reads".to_owned(),
+        alignment => format!("direct reads by {alignment} B"),
+    }));
+    let (free, total) = (Units::Si.bytes(place.free_bytes), Units::Si.bytes(place.total_bytes));
+    parts.push(format!("{free} free of {total}"));
+    parts.join(", ")
+}

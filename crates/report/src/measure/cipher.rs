@@ -1,0 +1,276 @@
+//! Ciphers with and without instructions: a section of a record's document.
+//!
+//! In: figures. Out: a [`Section`]: the account of the task in sentences, then the tables. A gain
+//! of what uses none of the instructions is never called one: it shows what else changed.
+
+use steadfast_measure::figures::cipher::{
+    Account, CipherFigures, CipherRow, TaskRate, UNTOUCHED_SHARE,
+};
+use steadfast_measure::figures::hash::Figure;
+use steadfast_measure::record::{Isa, Stage, Unit};
+use steadfast_measure::workload::cipher::masks;
+
+use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use crate::units::{self, Units};
+
+/// Makes the section.
+pub(super) fn section(figures: &CipherFigures) -> Section {
+    let mut sentences = Vec::new();
+    sentences.extend(gain_sentence(figures));
+    if let Some(account) = &figures.account {
+        sentences.extend(account_sentences(account));
+    }
+    sentences.extend(untouched_sentences(figures));
+    let mut tables = vec![rates(figures), gains(figures), tasks(&figures.tasks)];
+    tables.retain(|table| !table.rows.is_empty());
+    Section {
+        title: "Ciphers, digests and signatures".to_owned(),
+        sentences,
+        tables,
+        charts: charts(figures),
+        notes: notes(figures),
+    }
+}
+
+/// Names the algorithm that gains most by its instructions.
+fn gain_sentence(figures: &CipherFigures) -> Option<String> {
+    let gains = figures.rows.iter().flat_map(|row| row.gains.iter().map(move |gain| (row, gain)));
+    let by_single = gains.filter(|(_, gain)| gain.by_instructions && gain.without != Isa::Baseline);
+    let (row, most) = by_single.max_by(|a, b| a.1.gain.value.total_cmp(&b.1.gain.value))?;
+    let gain = cell(Quantity::Ratio, Some(most.gain)).shown(Units::Si);
+    Some(format!(
+        "{} gains most by the processor's instructions: with them it is {gain} as fast as with \
+         {}.",
+        row.algorithm,
+        masks::name(most.without)
+    ))
+}
+
+fn account_sentences(account: &Account) -> Vec<String> {
+    let shown = |figure: Figure| cell(Quantity::Ratio, Some(figure)).shown(Units::Si);
+    let share = |share: f64| Quantity::Share(share).text(Units::Si);
+    let mut sentences = vec![format!(
+        "{} in memory is {} as fast with all instructions as with {}; enciphering a file with it, \
+         {} as fast.",
+        account.algorithm,
+        shown(account.kernel_gain),
+        masks::name(account.without),
+        shown(account.task_gain)
+    )];
+    let measured = account.measured_share.map(|measured| share(measured.value));
+    sentences.push(match (&account.amdahl, measured) {
+        (Some(amdahl), measured) => {
+            let measured = measured.map_or(String::new(), |measured| {
+                format!(" Measured within the task it was {measured}.")
+            });
+            let limit = match amdahl.limit() {
+                limit if limit.is_finite() && limit < 1e3 => {
+                    format!(
+                        "were the cipher to take no time, {}",
+                        Quantity::Ratio(limit).text(Units::Si)
+                    )
+                }
+                _ => "the cipher was all there was to gain on".to_owned(),
+            };
+            format!(
+                "By Amdahl's account the cipher had {} of the task's time without the \
+                 instructions.{measured} The task could gain at most this: {limit}.",
+                share(amdahl.share)
+            )
+        }
+        (None, measured) => format!(
+            "The task gained no less than the cipher, as far as was measured, so the cipher's \
+             share does not follow: not enough data, or something else changed.{}",
+            measured.map_or(String::new(), |measured| format!(
+                " Measured within the task, the cipher had {measured} of its time."
+            ))
+        ),
+    });
+    if let Some(within) = account.gain_within {
+        sentences.push(format!(
+            "Within the task the cipher itself was {} as fast; where that is less than in memory, \
+             the task's bytes come from farther away.",
+            shown(within)
+        ));
+    }
+    sentences
+}
+
+/// Says of each set what became of those that use none of what it lacks.
+fn untouched_sentences(figures: &CipherFigures) -> Vec<String> {
+    let far = |&&(_, gain): &&(Isa, f64)| (gain - 1.0).abs() > UNTOUCHED_SHARE;
+    let sentence = |&(isa, gain): &(Isa, f64)| {
+        format!(
+            "With {} even those were different that use none of what is missing, {} as fast with \
+             all: not enough data, or something else changed; the gains are doubtful by as much.",
+            masks::name(isa),
+            Quantity::Ratio(gain).text(Units::Si)
+        )
+    };
+    figures.untouched.iter().filter(far).map(sentence).collect()
+}
+
+fn rates(figures: &CipherFigures) -> Table {
+    let names: Vec<String> =
+        figures.isas.iter().map(|(isa, _)| format!(">{}", masks::name(*isa))).collect();
+    let mut columns = vec!["algorithm", "what"];
+    columns.extend(names.iter().map(String::as_str));
+    let mut table = Table::new("cipher", "Rates by instructions, one thread", &columns);
+    for row in &figures.rows {
+        let mut cells = vec![Cell::text(&row.algorithm), Cell::text(what(row.stage))];
+        for (isa, _) in &figures.isas {
+            let rate = row.rates.iter().find(|rate| rate.0 == *isa).map(|rate| rate.1);
+            cells.push(cell(of(row), rate));
+        }
+        table.push(cells);
+    }
+    table
+}
+
+fn gains(figures: &CipherFigures) -> Table {
+    let without: Vec<Isa> =
+        figures.isas.iter().map(|isa| isa.0).filter(|isa| *isa != Isa::Full).collect();
+    let names: Vec<String> =
+        without.iter().map(|isa| format!(">÷ {}", masks::name(*isa))).collect();
+    let mut columns = vec!["algorithm", "what"];
+    columns.extend(names.iter().map(String::as_str));
+    let mut table = Table::new("cipher-gains", "How many times as fast with all", &columns);
+    for row in figures.rows.iter().filter(|row| !row.gains.is_empty()) {
+        let mut cells = vec![Cell::text(&row.algorithm), Cell::text(what(row.stage))];
+        for isa in &without {
+            let gain = row.gains.iter().find(|gain| gain.without == *isa);
+            cells.push(match gain {
+                // The number is shown, as evidence, but not as a gain by instructions.
+                Some(gain) if !gain.by_instructions => {
+                    let shown = Quantity::Ratio(gain.gain.value).text(Units::Si);
+                    Cell::text(format!("uses none ({shown})"))
+                }
+                gain => cell(Quantity::Ratio, gain.map(|gain| gain.gain)),
+            });
+        }
+        table.push(cells);
+    }
+    table
+}
+
+fn tasks(tasks: &[TaskRate]) -> Table {
+    let columns = ["cipher", "instructions", ">file", ">rate", ">cipher's share"];
+    let mut table = Table::new("cipher-file", "A file to an enciphered file", &columns);
+    for task in tasks {
+        table.push(vec![
+            Cell::text(&task.algorithm),
+            Cell::text(masks::name(task.isa)),
+            Cell::Number(Quantity::Bytes(task.bytes)),
+            cell(Quantity::Rate, Some(task.rate)),
+            cell(Quantity::Share, task.cipher_share),
+        ]);
+    }
+    table
+}
+
+fn charts(figures: &CipherFigures) -> Vec<Chart> {
+    let mut charts = vec![by_instructions(figures)];
+    charts.extend(figures.account.as_ref().map(account_chart));
+    charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
+    charts
+}
+
+/// What is counted in bytes, with each set of instructions.
+fn by_instructions(figures: &CipherFigures) -> Chart {
+    let rows: Vec<&CipherRow> = figures.rows.iter().filter(|row| row.unit == Unit::Bytes).collect();
+    let layer = |isa: Isa| {
+        let points = (0..).zip(&rows).filter_map(|(at, row)| {
+            let (_, rate) = row.rates.iter().find(|(of, _)| *of == isa)?;
+            Some(Point { x: f64::from(at), y: rate.value, interval: rate.bounds() })
+        });
+        let label = masks::name(isa).to_owned();
+        Layer { label, mark: Mark::Bars, points: points.collect() }
+    };
+    let name = |row: &&CipherRow| row.algorithm.clone();
+    Chart {
+        name: "cipher-rates".to_owned(),
+        title: "Ciphers and digests in memory, by instructions".to_owned(),
+        description: "For each algorithm one bar with each set of instructions: bytes per second \
+                      of one thread."
+            .to_owned(),
+        x: axis("", Quantity::Count(0), Scale::Names(rows.iter().map(name).collect())),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers: figures.isas.iter().map(|(isa, _)| layer(*isa)).collect(),
+    }
+}
+
+/// The gain of the cipher against that of the task, and the most that there was to gain.
+fn account_chart(account: &Account) -> Chart {
+    let mut names = Vec::new();
+    let mut points = Vec::new();
+    let mut bar = |name: &str, figure: Option<Figure>| {
+        let Some(figure) = figure else { return };
+        let at = names.len() as f64;
+        points.push(Point { x: at, y: figure.value, interval: figure.bounds() });
+        names.push(name.to_owned());
+    };
+    let limit = account.amdahl.map(|amdahl| amdahl.limit()).filter(|&limit| limit < 1e3);
+    bar("the cipher in memory", Some(account.kernel_gain));
+    bar("the cipher in the task", account.gain_within);
+    bar("the task", Some(account.task_gain));
+    bar("the task at most", limit.map(|value| Figure { value, interval: None }));
+    Chart {
+        name: "cipher-account".to_owned(),
+        title: format!("{}: gain of the cipher, and of the task", account.algorithm),
+        description: "How many times as fast with all instructions: the cipher in memory, the \
+                      cipher within the task, the task that enciphers a file, and what the task \
+                      could gain at most, by Amdahl's account."
+            .to_owned(),
+        x: axis("", Quantity::Count(0), Scale::Names(names)),
+        y: axis("times as fast with all instructions", Quantity::Ratio(0.0), Scale::Linear),
+        layers: vec![Layer { label: "gain".to_owned(), mark: Mark::Bars, points }],
+    }
+}
+
+fn axis(title: &str, of: Quantity, scale: Scale) -> Axis {
+    Axis { title: title.to_owned(), of, scale }
+}
+
+fn what(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Encrypt => "encipher",
+        Stage::Hash => "hash",
+        Stage::Sign => "sign",
+        Stage::Verify => "verify",
+        _ => "other",
+    }
+}
+
+fn of(row: &CipherRow) -> fn(f64) -> Quantity {
+    if row.unit == Unit::Bytes { Quantity::Rate } else { Quantity::PerSecond }
+}
+
+fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
+    let Some(figure) = figure else { return Cell::Empty };
+    match figure.bounds() {
+        Some(ends) => Cell::Interval(quantity(figure.value), ends),
+        None => Cell::Number(quantity(figure.value)),
+    }
+}
+
+fn notes(figures: &CipherFigures) -> Vec<String> {
+    let words = figures.isas.iter().filter(|(_, words)| !words.is_empty());
+    let words: Vec<String> =
+        words.map(|(isa, words)| format!("{} {words}", masks::name(*isa))).collect();
+    vec![
+        format!(
+            "By {}, in {}: each set of instructions has its own, started with a mask. The words \
+             that the library sees of the processor differ by the mask and nothing else: {}.",
+            figures.library,
+            units::counted(figures.isas.len() as u64, "process", "processes"),
+            words.join(", ")
+        ),
+        "RSA, DSA, ECDSA and Ed25519 multiply large numbers; the few bytes they hash or draw \
+         hardly count. What they gain between versions of a library is not the work of \
+         instructions for AES."
+            .to_owned(),
+        "Rates are medians over rounds in which everything was measured in turn, gains medians of \
+         the ratios within a round; intervals hold 95 %."
+            .to_owned(),
+    ]
+}

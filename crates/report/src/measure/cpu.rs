@@ -1,0 +1,177 @@
+//! Loops in one core: a section of a record's document.
+//!
+//! In: figures. Out: a [`Section`]: what stands out in sentences, then one table.
+
+use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LoopRate};
+use steadfast_measure::figures::hash::Figure;
+use steadfast_measure::workload::cpu::kernels::Kernel;
+
+use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use crate::units::{self, Units};
+
+/// Makes the section.
+pub(super) fn section(figures: &CpuFigures) -> Section {
+    let mut sentences = Vec::new();
+    sentences.extend(level_sentence(&figures.rates));
+    sentences.extend(crowded_sentence(&figures.rates));
+    sentences.extend(against_sentence(figures));
+    Section {
+        title: "Loops in one core".to_owned(),
+        sentences,
+        tables: vec![table(figures)],
+        charts: chart(figures).into_iter().collect(),
+        notes: notes(figures),
+    }
+}
+
+fn table(figures: &CpuFigures) -> Table {
+    let other = figures.against.as_ref().map(|name| format!(">% of {name}"));
+    let mut columns =
+        vec!["kernel", "QoS", ">threads", ">loops/s of one", ">of 1 thread", ">of high"];
+    columns.extend(other.as_deref());
+    let mut table = Table::new("cpu", "Loops per second of one thread", &columns);
+    for rate in &figures.rates {
+        let mut row = vec![
+            Cell::text(&rate.kernel),
+            rate.qos.map_or(Cell::Empty, |level| Cell::text(level.to_string())),
+            Cell::Number(Quantity::Count(u64::from(rate.threads))),
+            cell(Quantity::PerSecond, Some(rate.rate)),
+            cell(Quantity::Share, rate.of_one_thread),
+            cell(Quantity::Share, rate.of_own_high),
+        ];
+        if figures.against.is_some() {
+            row.push(cell(Quantity::Share, hundredth(rate)));
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// One thread of each kernel, the highest and the lowest level side by side, in per cent: of the
+/// other record, or of this one's highest level.
+fn chart(figures: &CpuFigures) -> Option<Chart> {
+    let alone = || figures.rates.iter().filter(|rate| rate.threads == 1);
+    let mut names: Vec<String> = alone().map(|rate| rate.kernel.clone()).collect();
+    names.dedup();
+    let high = alone().map(|rate| rate.qos).max()?;
+    let low = alone().map(|rate| rate.qos).min().filter(|low| *low < high);
+    let share = |rate: &LoopRate| match &figures.against {
+        Some(_) => hundredth(rate),
+        None if rate.qos == high => Some(Figure { value: 1.0, interval: None }),
+        None => rate.of_own_high,
+    };
+    let layer = |level: Option<u8>| {
+        let points = alone().filter(|rate| rate.qos == level).filter_map(|rate| {
+            let row = names.iter().position(|name| *name == rate.kernel)?;
+            let share = share(rate)?;
+            Some(Point { x: row as f64, y: share.value, interval: share.bounds() })
+        });
+        let label = level.map_or("no level asked for".to_owned(), |level| format!("level {level}"));
+        Layer { label, mark: Mark::Bars, points: points.collect() }
+    };
+    let mut layers = vec![layer(high)];
+    layers.extend(low.map(layer));
+    // Beside nothing, the highest level is 100 % of itself.
+    let tells = figures.against.is_some() || layers.len() > 1;
+    let tells = tells && layers.iter().any(|layer| !layer.points.is_empty());
+    let of = match &figures.against {
+        Some(name) => format!("of {name}"),
+        None => "of the highest level".to_owned(),
+    };
+    tells.then(|| Chart {
+        name: "cpu-percent".to_owned(),
+        title: format!("Loops of one thread, in per cent {of}"),
+        description: "A group of bars for each kernel: one thread at the highest level and at the \
+                      lowest, with 95 % intervals."
+            .to_owned(),
+        x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
+        y: Axis {
+            title: format!("loops per second, {of}"),
+            of: Quantity::Share(0.0),
+            scale: Scale::Linear,
+        },
+        layers,
+    })
+}
+
+/// The percentage as a share.
+fn hundredth(rate: &LoopRate) -> Option<Figure> {
+    rate.of_other_percent.map(|percent| Figure {
+        value: percent.value / 100.0,
+        interval: percent.interval.map(|interval| interval.scaled(0.01)),
+    })
+}
+
+fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
+    let Some(figure) = figure else { return Cell::Empty };
+    match figure.bounds() {
+        Some(ends) => Cell::Interval(quantity(figure.value), ends),
+        None => Cell::Number(quantity(figure.value)),
+    }
+}
+
+/// Says what the lowest level leaves, where it was measured beside another.
+fn level_sentence(rates: &[LoopRate]) -> Option<String> {
+    let low = rates.iter().filter_map(|rate| rate.qos).min()?;
+    let high = rates.iter().filter_map(|rate| rate.qos).max().filter(|&high| high > low)?;
+    let one = rates.iter().filter(|rate| rate.qos == Some(low) && rate.threads == 1);
+    let shares: Vec<f64> = one.filter_map(|rate| Some(rate.of_own_high?.value)).collect();
+    let (least, most) = extremes(&shares)?;
+    let span = span(least, most);
+    Some(format!(
+        "At level {low} one thread does {span} of its loops at level {high}, kernel by kernel. \
+         What a level takes shows only beside other work, or where there are slower cores."
+    ))
+}
+
+fn crowded_sentence(rates: &[LoopRate]) -> Option<String> {
+    let crowded: Vec<&LoopRate> = rates.iter().filter(|rate| rate.is_crowded()).collect();
+    let shares: Vec<f64> =
+        crowded.iter().filter_map(|rate| Some(rate.of_one_thread?.value)).collect();
+    let (least, most) = extremes(&shares)?;
+    let threads = crowded.iter().map(|rate| rate.threads).max()?;
+    let span = span(least, most);
+    Some(format!(
+        "Up to {threads} threads at once do {span} of one thread's loops each in {} below the \
+         {} that would pass for undisturbed: they share processors, or heat.",
+        units::counted(crowded.len() as u64, "combination", "combinations"),
+        units::share(CROWDED_SHARE)
+    ))
+}
+
+fn against_sentence(figures: &CpuFigures) -> Option<String> {
+    let name = figures.against.as_ref()?;
+    let high = figures.rates.iter().filter_map(|rate| rate.qos).max();
+    let compared = figures.rates.iter().filter(|rate| rate.qos == high && rate.threads == 1);
+    let shares: Vec<f64> =
+        compared.filter_map(|rate| Some(rate.of_other_percent?.value / 100.0)).collect();
+    let (least, most) = extremes(&shares)?;
+    Some(format!("One thread does {} of the loops of {name}.", span(least, most)))
+}
+
+fn extremes(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().min_by(f64::total_cmp)?;
+    Some((least, values.iter().copied().max_by(f64::total_cmp)?))
+}
+
+fn span(least: f64, most: f64) -> String {
+    let [least, most] = [least, most].map(|share| Quantity::Share(share).text(Units::Si));
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
+fn notes(figures: &CpuFigures) -> Vec<String> {
+    let known = |rate: &LoopRate| Kernel::ALL.into_iter().find(|known| known.name() == rate.kernel);
+    let mut kernels: Vec<Kernel> = figures.rates.iter().filter_map(known).collect();
+    kernels.dedup();
+    let mut notes: Vec<String> = kernels
+        .into_iter()
+        .map(|kernel| format!("{}: {}.", kernel.name(), kernel.definition()))
+        .collect();
+    notes.push(
+        "Rates are medians over rounds, of one thread each; intervals hold 95 %. The loops touch \
+         hardly any memory, so they say nothing of storage, and on a machine that is busy they \
+         measure what the others leave."
+            .to_owned(),
+    );
+    notes
+}

@@ -1,0 +1,243 @@
+//! Hashing, reading, and both: a section of a record's document.
+//!
+//! In: figures. Out: a [`Section`]: what stands out in sentences, then the tables behind them.
+
+mod charts;
+mod tables;
+
+use steadfast_measure::figures::hash::{
+    Figure, Forecast, HashFigures, KernelRate, Overlap, PathLine,
+};
+use steadfast_measure::record::{Cache, Stage};
+
+use crate::document::{Cell, Quantity, Section};
+use crate::units::{self, Units};
+
+/// A fit whose check is farther away says so.
+const DOUBTFUL: &str = "as their estimators disagree by more than 2 %";
+
+/// Makes the section.
+pub(super) fn section(figures: &HashFigures) -> Section {
+    let mut sentences = Vec::new();
+    sentences.extend(figures.forecast.as_ref().map(forecast_sentence));
+    sentences.extend(fastest_sentence(&figures.kernels));
+    sentences.extend(gain_sentence(&figures.kernels));
+    sentences.extend(figures.overlaps.iter().map(overlap_sentence));
+    sentences.extend(buffer_sentence(figures));
+    sentences.extend(figures.level_ratios.iter().map(|levels| {
+        let (high, low) = levels.levels;
+        let what = stage_words(levels.stage);
+        let ratio = cell(Quantity::Ratio, &levels.ratio).shown(Units::Si);
+        match is_known(&levels.ratio) {
+            true => format!("{what} at level {high} is {ratio} as fast as at level {low}."),
+            false => format!(
+                "{what} at levels {high} and {low}: not enough data to tell which is faster \
+                 ({ratio})."
+            ),
+        }
+    }));
+    sentences.extend(doubt_sentence(&figures.lines));
+    Section {
+        title: "Hashing".to_owned(),
+        sentences,
+        tables: tables::tables(figures),
+        charts: charts::charts(figures),
+        notes: notes(figures),
+    }
+}
+
+/// Names the lines that are doubtful, all in one sentence.
+fn doubt_sentence(lines: &[PathLine]) -> Option<String> {
+    let doubtful = lines.iter().filter(|line| line.line.fits.is_doubtful());
+    let names: Vec<String> = doubtful.map(line_words).collect();
+    match names.as_slice() {
+        [] => None,
+        [only] => Some(format!("The line of {only} is doubtful, {DOUBTFUL}.")),
+        names => Some(format!("These lines are doubtful, {DOUBTFUL}: {}.", names.join("; "))),
+    }
+}
+
+fn notes(figures: &HashFigures) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !figures.lines.is_empty() {
+        notes.push(
+            "A line is fitted to time by size, errors taken relatively and outliers outweighed \
+             (bisquare); its rate is 1 ÷ slope, its cost of each file what is left at no bytes. \
+             Intervals hold 95 % and come from drawing whole rounds again. A run's beginning and \
+             end are in the cost of each file, since each file had a run of its own."
+                .to_owned(),
+        );
+    }
+    if !figures.overlaps.is_empty() {
+        notes.push(
+            "Overlap is (read + hash − both) ÷ the shorter of read and hash: 100 % where the \
+             longer one hides the other, 0 % where they take turns. From the page cache reading \
+             is work for a processor as well, and with few processors both compete for them."
+                .to_owned(),
+        );
+    }
+    if figures.forecast.is_some() {
+        notes.push(
+            "The estimate is of the page cache as it was found, of files with a tag, and of a \
+             machine that is as busy as it was. It does not know of files that share the disk \
+             badly with each other, nor of tags that are read from a catalogue."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn forecast_sentence(forecast: &Forecast) -> String {
+    let time = Quantity::Time(1e9 * forecast.time_s.value);
+    let time = match forecast.time_s.bounds() {
+        Some((low, high)) => Cell::Interval(time, (1e9 * low, 1e9 * high)),
+        None => Cell::Number(time),
+    };
+    let (files, bytes) = (forecast.all.files, Units::Si.bytes(forecast.all.bytes));
+    let cached = match forecast.cached_share {
+        Some(share) => format!("of what was read for it, {} was in memory", units::share(share)),
+        None => "whether the files are in memory could not be told".to_owned(),
+    };
+    format!(
+        "Checking the folder, {} of {bytes} together, will take about {}; {cached}.",
+        units::counted(files, "file", "files"),
+        time.shown(Units::Si)
+    )
+}
+
+/// Returns the fastest SHA-256 in so many threads, or in as many as there are.
+fn fastest(kernels: &[KernelRate], threads: Option<u32>) -> Option<&KernelRate> {
+    let threads = threads.or_else(|| kernels.iter().map(|kernel| kernel.threads).max())?;
+    kernels
+        .iter()
+        .filter(|kernel| kernel.algorithm == "sha256" && kernel.threads == threads)
+        .max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))
+}
+
+fn fastest_sentence(kernels: &[KernelRate]) -> Option<String> {
+    let (one, all) = (fastest(kernels, Some(1))?, fastest(kernels, None)?);
+    let alone = kernels.iter().filter(|kernel| {
+        (kernel.algorithm.as_str(), kernel.lanes, kernel.threads) == ("sha256", 1, 1)
+    });
+    let alone = alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
+    let rate = |kernel: &KernelRate| rate_cell(&kernel.rate).shown(Units::Si);
+    Some(format!(
+        "In memory SHA-256 of one message runs at {} ({}), of many messages in one thread at {} \
+         ({} x{}), in {} at {}.",
+        rate(alone),
+        alone.backend,
+        rate(one),
+        one.backend,
+        one.lanes,
+        units::counted(u64::from(all.threads), "thread", "threads"),
+        rate(all)
+    ))
+}
+
+fn gain_sentence(kernels: &[KernelRate]) -> Option<String> {
+    let alone = kernels
+        .iter()
+        .filter(|kernel| kernel.algorithm == "sha256" && kernel.lanes == 1 && kernel.threads == 1);
+    let best = alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
+    let gain = best.gain.as_ref()?;
+    let many = fastest(kernels, Some(1))?;
+    let gain_of_many = many.gain.as_ref()?;
+    if !is_known(gain) || !is_known(gain_of_many) {
+        return Some(
+            "What the processor's instructions gain is not known: not enough data.".to_owned(),
+        );
+    }
+    Some(format!(
+        "The processor's instructions make SHA-256 {} as fast as software alone, and {} with many \
+         messages at once.",
+        ratio_cell(gain).shown(Units::Si),
+        ratio_cell(gain_of_many).shown(Units::Si)
+    ))
+}
+
+/// Whether a ratio has an interval that lies on one side of 1.
+fn is_known(ratio: &Figure) -> bool {
+    ratio.bounds().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+}
+
+fn overlap_sentence(overlap: &Overlap) -> String {
+    let from = Units::Si.bytes(overlap.size_bytes_min);
+    // Half hidden or not at all, if it can be either: that is no answer.
+    let told = overlap.overlap.bounds().is_some_and(|(low, high)| high - low <= 0.5);
+    if !told {
+        return format!(
+            "Of files from {from}, {}: how far reading and hashing hide each other is not known, \
+             not enough data.",
+            cache_words(overlap.cache)
+        );
+    }
+    format!(
+        "Of files from {from}, {}: reading and hashing overlap by {}; both together run at {} of \
+         the rate of reading alone and {} of hashing alone.",
+        cache_words(overlap.cache),
+        share_cell(&overlap.overlap).shown(Units::Si),
+        share_cell(&overlap.net_by_read).shown(Units::Si),
+        share_cell(&overlap.net_by_hash).shown(Units::Si)
+    )
+}
+
+fn buffer_sentence(figures: &HashFigures) -> Option<String> {
+    let (best, as_good) = figures.buffers_best?;
+    let length = |place: usize| Units::Iec.bytes(figures.buffers[place].buffer_len_bytes);
+    let rate = rate_cell(&figures.buffers[best].rate).shown(Units::Si);
+    let enough = match best == as_good {
+        true => String::new(),
+        false => format!("; from {} on it is within 2 %", length(as_good)),
+    };
+    Some(format!(
+        "Reading and hashing by turns, one thread, is fastest with a buffer of {}: {rate}{enough}.",
+        length(best)
+    ))
+}
+
+fn stage_words(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Hash => "Hashing in memory",
+        Stage::Read => "Reading",
+        _ => "Reading and hashing",
+    }
+}
+
+fn cache_words(cache: Option<Cache>) -> &'static str {
+    match cache {
+        Some(Cache::Cold) => "cold",
+        Some(Cache::Direct) => "direct",
+        Some(Cache::Warm) => "warm",
+        Some(Cache::Unknown) => "cache unknown",
+        None => "in memory",
+    }
+}
+
+fn line_words(line: &PathLine) -> String {
+    match (line.stage, line.engine.as_str()) {
+        (Stage::Hash, _) => "hashing alone, in memory".to_owned(),
+        (Stage::Read, "null") => "the path alone, no bytes moved".to_owned(),
+        (_, "null") => "the path with hashing, no bytes moved".to_owned(),
+        (Stage::Read, _) => format!("reading alone, {}", cache_words(line.cache)),
+        _ => format!("reading and hashing, {}", cache_words(line.cache)),
+    }
+}
+
+fn cell(quantity: fn(f64) -> Quantity, figure: &Figure) -> Cell {
+    match figure.bounds() {
+        Some(ends) => Cell::Interval(quantity(figure.value), ends),
+        None => Cell::Number(quantity(figure.value)),
+    }
+}
+
+fn rate_cell(figure: &Figure) -> Cell {
+    cell(Quantity::Rate, figure)
+}
+
+fn ratio_cell(figure: &Figure) -> Cell {
+    cell(Quantity::Ratio, figure)
+}
+
+fn share_cell(figure: &Figure) -> Cell {
+    cell(Quantity::Share, figure)
+}

@@ -1,0 +1,243 @@
+//! The charts of the section about hashing.
+//!
+//! In: figures. Out: charts, those without points left out.
+
+use steadfast_measure::figures::hash::{Figure, HashFigures, KernelRate, PathLine};
+use steadfast_measure::record::Stage;
+use steadfast_measure::stats::{BAND_LEN, Banded, Line};
+
+use super::{cache_words, line_words};
+use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
+
+/// Points of a fitted line that are drawn: on axes by factors it is bent.
+const LINE_POINTS: usize = 40;
+
+pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
+    let mut charts = vec![by_size(figures)];
+    let checked = |line: &&PathLine| line.stage == Stage::ReadHash && line.engine != "null";
+    charts.extend(figures.lines.iter().filter(checked).map(fits));
+    charts.push(parts(figures));
+    charts.push(sha256(figures));
+    charts.push(algorithms(figures));
+    charts.push(levels(figures));
+    charts.push(buffers(figures));
+    charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
+    charts
+}
+
+/// All lines together: which part of a check takes how long.
+fn by_size(figures: &HashFigures) -> Chart {
+    let mut layers = Vec::new();
+    for line in figures.lines.iter().filter(|line| line.engine != "null") {
+        layers.push(measured(line, &line_words(line)));
+        layers.push(fitted(line, &line.line.fits.robust, &line_words(line)));
+    }
+    Chart {
+        name: "hash-by-size".to_owned(),
+        title: "Time by size of one file".to_owned(),
+        description: "Each dot is one run; each line is the fit whose slope gives the rate."
+            .to_owned(),
+        x: axis("size", Quantity::Bytes(0), Scale::Log),
+        y: axis("time", Quantity::Time(0.0), Scale::Log),
+        layers,
+    }
+}
+
+/// One line with both ways of fitting it, and their bands.
+fn fits(line: &PathLine) -> Chart {
+    let (robust, squares) = ("fit, outliers outweighed", "least squares");
+    let cache = cache_words(line.cache);
+    let layers = vec![
+        band(line.line.band.as_ref(), robust),
+        band(line.line.least_squares_band.as_ref(), squares),
+        fitted(line, &line.line.fits.robust, robust),
+        fitted(line, &line.line.fits.least_squares, squares),
+        measured(line, "runs"),
+    ];
+    Chart {
+        name: format!("hash-fits-{}", cache.replace(' ', "-")),
+        title: format!("Time to read and hash one file, {cache}: two fits"),
+        description: "Each dot is one run. Two lines are fitted to them, one that outweighs \
+                      outliers and one by least squares, each in its 95 % band; where they part, \
+                      the rate is doubtful."
+            .to_owned(),
+        x: axis("size", Quantity::Bytes(0), Scale::Log),
+        y: axis("time", Quantity::Time(0.0), Scale::Log),
+        layers: layers.into_iter().filter(|layer| !layer.points.is_empty()).collect(),
+    }
+}
+
+fn measured(line: &PathLine, label: &str) -> Layer {
+    let points = line.points.iter().map(|point| Point::at(point.amount, 1e9 * point.time_s));
+    Layer { label: label.to_owned(), mark: Mark::Dots, points: points.collect() }
+}
+
+fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
+    let (from, to) = (line.sizes_bytes.0 as f64, line.sizes_bytes.1 as f64);
+    let points = (0..=LINE_POINTS).map(|step| {
+        let size = from * (to / from).powf(step as f64 / LINE_POINTS as f64);
+        Point::at(size, 1e9 * fit.time_s(size))
+    });
+    let points = points.filter(|point| point.y > 0.0).collect();
+    Layer { label: label.to_owned(), mark: Mark::Line, points }
+}
+
+fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
+    let points = band.into_iter().flatten().map(|at| Point {
+        x: at.amount,
+        y: 1e9 * at.time_s.point,
+        interval: Some((1e9 * at.time_s.low, 1e9 * at.time_s.high)),
+    });
+    let points = points.filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0)).collect();
+    Layer { label: label.to_owned(), mark: Mark::Band, points }
+}
+
+/// Reading, hashing and both beside each other, by where the bytes came from.
+fn parts(figures: &HashFigures) -> Chart {
+    let lines = || figures.lines.iter().filter(|line| line.engine != "null");
+    let rate = |line: &PathLine| {
+        let value = line.line.fits.robust.rate_per_s()?;
+        Some(Figure { value, interval: line.line.rate_per_s })
+    };
+    let hashing = lines().find(|line| line.stage == Stage::Hash).and_then(rate);
+    let checked: Vec<&PathLine> = lines().filter(|line| line.stage == Stage::ReadHash).collect();
+    let layer = |label: &str, of: &dyn Fn(&PathLine) -> Option<Figure>| {
+        let points = (0..).zip(&checked);
+        let points = points.filter_map(|(at, line)| Some(point(f64::from(at), &of(line)?)));
+        Layer { label: label.to_owned(), mark: Mark::Bars, points: points.collect() }
+    };
+    let reading = |of: &PathLine| {
+        let mut reading = lines().filter(|line| line.stage == Stage::Read);
+        reading.find(|line| line.cache == of.cache).and_then(rate)
+    };
+    let names = checked.iter().map(|line| cache_words(line.cache).to_owned());
+    Chart {
+        name: "hash-parts".to_owned(),
+        title: "Reading, hashing, and both".to_owned(),
+        description: "For each state of the page cache three bars: the rate of reading alone, of \
+                      hashing alone, and of both as a check does them. The shorter of the first \
+                      two is what bounds the third."
+            .to_owned(),
+        x: axis("", Quantity::Count(0), Scale::Names(names.collect())),
+        y: axis("rate of one file", Quantity::Rate(0.0), Scale::Linear),
+        layers: vec![
+            layer("reading alone", &reading),
+            layer("hashing alone", &|_| hashing),
+            layer("both", &rate),
+        ],
+    }
+}
+
+/// SHA-256 by backend and lanes, in one thread and in as many as there are.
+fn sha256(figures: &HashFigures) -> Chart {
+    let kernels = || figures.kernels.iter().filter(|kernel| kernel.algorithm == "sha256");
+    let name = |kernel: &KernelRate| format!("{} ×{}", kernel.backend, kernel.lanes);
+    let mut names: Vec<String> = kernels().map(name).collect();
+    names.dedup();
+    let most = kernels().map(|kernel| kernel.threads).max().unwrap_or(1);
+    let layer = |threads: u32, label: String| {
+        let points = kernels().filter(|kernel| kernel.threads == threads).filter_map(|kernel| {
+            let row = names.iter().position(|known| *known == name(kernel))?;
+            Some(point(row as f64, &kernel.rate))
+        });
+        Layer { label, mark: Mark::Bars, points: points.collect() }
+    };
+    let mut layers = vec![layer(1, "one thread".to_owned())];
+    layers.extend((most > 1).then(|| layer(most, format!("{most} threads"))));
+    Chart {
+        name: "hash-backends".to_owned(),
+        title: "SHA-256 in memory, by backend and messages at once".to_owned(),
+        description: "A bar for each backend and number of messages at once: bytes per second, \
+                      with 95 % intervals."
+            .to_owned(),
+        x: axis("", Quantity::Count(0), Scale::Names(names)),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers,
+    }
+}
+
+/// Each algorithm by its fastest backend in one thread.
+fn algorithms(figures: &HashFigures) -> Chart {
+    let mut best: Vec<&KernelRate> = Vec::new();
+    for kernel in figures.kernels.iter().filter(|kernel| kernel.threads == 1) {
+        match best.iter_mut().find(|known| known.algorithm == kernel.algorithm) {
+            Some(known) if known.rate.value >= kernel.rate.value => {}
+            Some(known) => *known = kernel,
+            None => best.push(kernel),
+        }
+    }
+    best.sort_by(|a, b| b.rate.value.total_cmp(&a.rate.value));
+    let names = best.iter().map(|kernel| format!("{}, {}", kernel.algorithm, kernel.backend));
+    let points = (0..).zip(&best).map(|(at, kernel)| point(f64::from(at), &kernel.rate));
+    let points: Vec<Point> = if best.len() > 1 { points.collect() } else { Vec::new() };
+    Chart {
+        name: "hash-algorithms".to_owned(),
+        title: "Algorithms in memory, one thread".to_owned(),
+        description: "A bar for each algorithm, by its fastest backend.".to_owned(),
+        x: axis("", Quantity::Count(0), Scale::Names(names.collect())),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers: vec![Layer { label: "one thread".to_owned(), mark: Mark::Bars, points }],
+    }
+}
+
+/// QoS levels, the highest first, each stage a layer.
+fn levels(figures: &HashFigures) -> Chart {
+    let mut known: Vec<u8> = figures.levels.iter().map(|level| level.qos).collect();
+    known.sort_unstable_by(|a, b| b.cmp(a));
+    known.dedup();
+    let layer = |stage: Stage, label: &str| {
+        let of_stage = figures.levels.iter().filter(|level| level.stage == stage);
+        let points = of_stage.filter_map(|level| {
+            let row = known.iter().position(|qos| *qos == level.qos)?;
+            Some(point(row as f64, &level.rate))
+        });
+        Layer { label: label.to_owned(), mark: Mark::Bars, points: points.collect() }
+    };
+    let mut layers = vec![
+        layer(Stage::Hash, "hashing in memory"),
+        layer(Stage::ReadHash, "reading and hashing"),
+    ];
+    layers.retain(|layer| !layer.points.is_empty());
+    Chart {
+        name: "hash-levels".to_owned(),
+        title: "Rate by QoS level".to_owned(),
+        description: "A bar for each level and stage, the highest level first, with 95 % \
+                      intervals."
+            .to_owned(),
+        x: axis(
+            "",
+            Quantity::Count(0),
+            Scale::Names(known.iter().map(|qos| format!("level {qos}")).collect()),
+        ),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers,
+    }
+}
+
+fn point(at: f64, figure: &Figure) -> Point {
+    Point { x: at, y: figure.value, interval: figure.bounds() }
+}
+
+fn buffers(figures: &HashFigures) -> Chart {
+    let points = figures.buffers.iter().map(|buffer| Point {
+        x: buffer.buffer_len_bytes as f64,
+        y: buffer.rate.value,
+        interval: buffer.rate.bounds(),
+    });
+    let points: Vec<Point> = points.collect();
+    let layer = Layer { label: "read and hash by turns".to_owned(), mark: Mark::Line, points };
+    Chart {
+        name: "hash-buffers".to_owned(),
+        title: "Reading and hashing by turns, by buffer".to_owned(),
+        description: "The rate rises until calls cost nothing beside their bytes, and falls where \
+                      the buffer no longer fits a cache."
+            .to_owned(),
+        x: axis("buffer", Quantity::Bytes(0), Scale::Log),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers: Some(layer).filter(|layer| !layer.points.is_empty()).into_iter().collect(),
+    }
+}
+
+fn axis(title: &str, of: Quantity, scale: Scale) -> Axis {
+    Axis { title: title.to_owned(), of, scale }
+}

@@ -1,0 +1,148 @@
+//! Reads by depth: a section of a record's document.
+
+use steadfast_measure::figures::queue::{QueueCell, QueueFigures};
+use steadfast_measure::record::{Cache, Order};
+
+use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use crate::units::Units;
+
+/// Makes the section.
+pub(super) fn section(figures: &QueueFigures) -> Section {
+    let mut table = Table::new(
+        "queue",
+        "Reads past the page cache, by order, size and depth",
+        &["Reads", ">Depth", ">Rate", ">Reads", ">p50", ">p99", ">p99.9", ">Longest"],
+    );
+    for cell in &figures.cells {
+        table.push(row(cell));
+    }
+    let direct = figures.cells.iter().all(|cell| cell.cache == Cache::Direct);
+    let mut notes = vec![
+        "As many threads as the depth have one read in flight each. A percentile is told only \
+         with ten reads beyond it. Equivalent: fio --ioengine=psync --direct=1 --numjobs=DEPTH \
+         --rw=read|randread --bs=SIZE."
+            .to_owned(),
+    ];
+    if !direct {
+        notes.push(
+            "This file system reads through the page cache whatever is asked: the figures are of \
+             reads that may have come from memory."
+                .to_owned(),
+        );
+    }
+    Section {
+        title: "Queue".to_owned(),
+        sentences: sentences(&figures.cells),
+        tables: vec![table],
+        charts: charts(&figures.cells),
+        notes,
+    }
+}
+
+fn name(cell: &QueueCell) -> String {
+    let order = if cell.order == Order::Random { "random" } else { "sequential" };
+    format!("{order} {}", Units::Iec.bytes(cell.block_len_bytes).replace(".00", ""))
+}
+
+fn row(cell: &QueueCell) -> Vec<Cell> {
+    let factor = cell.block_len_bytes as f64;
+    let rate = Quantity::Rate(cell.bytes_per_s());
+    let rate = match &cell.interval {
+        Some(of) => Cell::Interval(rate, (of.low * factor, of.high * factor)),
+        None => Cell::Number(rate),
+    };
+    let time = |ns: Option<u64>| Cell::maybe(ns.map(|ns| Quantity::Time(ns as f64)));
+    vec![
+        Cell::text(name(cell)),
+        Cell::Number(Quantity::Count(u64::from(cell.depth))),
+        rate,
+        Cell::Number(Quantity::PerSecond(cell.reads_per_s)),
+        time(cell.p50_ns),
+        time(cell.p99_ns),
+        time(cell.p999_ns),
+        time(Some(cell.max_ns)),
+    ]
+}
+
+/// What depth gains, for each order and size.
+fn sentences(cells: &[QueueCell]) -> Vec<String> {
+    let groups = cells.chunk_by(|a, b| key(a) == key(b));
+    let gains = groups.filter_map(|group| {
+        let (first, best) =
+            (group.first()?, group.iter().max_by(|a, b| a.reads_per_s.total_cmp(&b.reads_per_s))?);
+        let gain = Quantity::Ratio(best.reads_per_s / first.reads_per_s).text(Units::Si);
+        (best.depth != first.depth).then(|| {
+            format!(
+                "{}: {} at depth {}, {gain} of depth {}.",
+                name(first),
+                Quantity::Rate(best.bytes_per_s()).text(Units::Si),
+                best.depth,
+                first.depth
+            )
+        })
+    });
+    gains.collect()
+}
+
+fn key(cell: &QueueCell) -> (Option<usize>, bool, u64) {
+    (cell.place, cell.order == Order::Random, cell.block_len_bytes)
+}
+
+fn charts(cells: &[QueueCell]) -> Vec<Chart> {
+    let groups: Vec<&[QueueCell]> = cells.chunk_by(|a, b| key(a) == key(b)).collect();
+    if groups.iter().all(|group| group.len() < 2) {
+        return Vec::new();
+    }
+    let depth =
+        || Axis { title: "reads in flight".to_owned(), of: Quantity::Count(0), scale: Scale::Log };
+    let layer = |group: &&[QueueCell], point: &dyn Fn(&QueueCell) -> Option<Point>| Layer {
+        label: group.first().map(name).unwrap_or_default(),
+        mark: Mark::Line,
+        points: group.iter().filter_map(point).collect(),
+    };
+    let rate = |cell: &QueueCell| {
+        let factor = cell.block_len_bytes as f64;
+        let interval = cell.interval.map(|of| (of.low * factor, of.high * factor));
+        Some(Point { x: f64::from(cell.depth), y: cell.bytes_per_s(), interval })
+    };
+    let mut charts = vec![Chart {
+        name: "queue-rate".to_owned(),
+        title: "Rate by depth".to_owned(),
+        description: "One line for each order and size of reads; how their rate grows with \
+                          the reads in flight. Bars are 95 % intervals."
+            .to_owned(),
+        x: depth(),
+        y: Axis { title: "rate".to_owned(), of: Quantity::Rate(0.0), scale: Scale::Linear },
+        layers: groups.iter().map(|group| layer(group, &rate)).collect(),
+    }];
+    charts.extend(groups.iter().map(|group| latencies(group)));
+    charts
+}
+
+/// Percentiles of the latency against depth, of one order and size.
+fn latencies(group: &[QueueCell]) -> Chart {
+    let layer = |label: &str, of: &dyn Fn(&QueueCell) -> Option<u64>| {
+        let points = group
+            .iter()
+            .filter_map(|cell| Some(Point::at(f64::from(cell.depth), of(cell)? as f64)));
+        Layer { label: label.to_owned(), mark: Mark::Line, points: points.collect() }
+    };
+    let mut layers = vec![
+        layer("longest", &|cell| Some(cell.max_ns)),
+        layer("p99.9", &|cell| cell.p999_ns),
+        layer("p99", &|cell| cell.p99_ns),
+        layer("median", &|cell| cell.p50_ns),
+    ];
+    layers.retain(|layer| !layer.points.is_empty());
+    let name = group.first().map(name).unwrap_or_default();
+    Chart {
+        name: format!("queue-latency-{}", name.replace(' ', "-")),
+        title: format!("Latency by depth, {name}"),
+        description: "One line each for the median, the times that 99 of 100 and 999 of 1,000 \
+                      reads did not exceed, and the longest."
+            .to_owned(),
+        x: Axis { title: "reads in flight".to_owned(), of: Quantity::Count(0), scale: Scale::Log },
+        y: Axis { title: "latency".to_owned(), of: Quantity::Time(0.0), scale: Scale::Log },
+        layers,
+    }
+}

@@ -1,0 +1,193 @@
+//! The charts of a series of files: rate by length, by bytes and by time, how many files had which
+//! rate, and time against length.
+//!
+//! In: figures. Out: charts.
+
+use steadfast_measure::figures::storage::{SeriesFigures, Timed};
+use steadfast_measure::record::Workload;
+
+use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
+use crate::units::{self, Units};
+
+/// Points of a fitted line that are drawn: on axes by factors it is bent.
+const LINE_POINTS: usize = 40;
+
+/// How far down the label of each further rule stands, as a share of the frame.
+const RULE_STEP: f64 = 0.09;
+
+pub(super) fn charts(workload: Workload, index: usize, series: &SeriesFigures) -> Vec<Chart> {
+    let name = |what: &str| format!("{}-{index}-{what}", workload.name());
+    let mut charts = vec![by_length(name("length"), series)];
+    charts.extend(histogram(name("histogram"), series));
+    charts.push(along_bytes(name("bytes"), series));
+    charts.push(along_time(name("time"), series));
+    charts.extend(line(name("line"), series));
+    charts
+}
+
+/// The rate of each file against its length: short ones pay for being opened.
+fn by_length(name: String, series: &SeriesFigures) -> Chart {
+    let dots = points(series, |file| file.point.amount);
+    let mut layers = vec![Layer { label: "files".to_owned(), mark: Mark::Dots, points: dots }];
+    if let Some(fit) = series.line.as_ref().map(|line| line.fits.robust) {
+        let lengths = || series.points.iter().map(|file| file.point.amount);
+        let (from, to) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
+        let fitted = (0..=LINE_POINTS).map(|step| {
+            let length = from * (to / from).powf(step as f64 / LINE_POINTS as f64);
+            Point::at(length, length / fit.time_s(length))
+        });
+        let fitted = fitted.filter(|point| point.y.is_finite() && point.y > 0.0);
+        layers.push(Layer {
+            label: "as the line has it".to_owned(),
+            mark: Mark::Line,
+            points: fitted.collect(),
+        });
+    }
+    Chart {
+        name,
+        title: format!("{}: rate of each file by its length", series.label),
+        description: format!(
+            "One dot for each of {}; the line is what the fit of time against length says.",
+            units::counted(series.files as u64, "file", "files")
+        ),
+        x: axis("length", Quantity::Bytes(0), Scale::Log),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers,
+    }
+}
+
+fn histogram(name: String, series: &SeriesFigures) -> Option<Chart> {
+    let histogram = series.histogram.as_ref()?;
+    let counts = histogram.counts.iter().enumerate();
+    let mut bars: Vec<Point> =
+        counts.map(|(bin, &count)| Point::at(histogram.bounds(bin).0, count as f64)).collect();
+    // The end of the last bar.
+    bars.push(Point::at(histogram.bounds(histogram.counts.len().max(1) - 1).1, 0.0));
+    let rates = &series.rates_per_s;
+    let rule = |label: &str, rate: f64, at: f64| Layer {
+        label: label.to_owned(),
+        mark: Mark::Rule,
+        points: vec![Point::at(rate, at)],
+    };
+    Some(Chart {
+        name,
+        title: format!("{}: files by rate", series.label),
+        description: format!(
+            "How many of {} had which rate; their median is {}, their mean without the tenth at \
+             each end {}.",
+            units::counted(series.files as u64, "file", "files"),
+            Units::Si.per_second(rates.median),
+            Units::Si.per_second(rates.trimmed_mean)
+        ),
+        x: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        y: axis("files", Quantity::Count(0), Scale::Linear),
+        layers: vec![
+            Layer { label: "files".to_owned(), mark: Mark::Histogram, points: bars },
+            rule("trimmed mean", rates.trimmed_mean, 0.0),
+            rule("median", rates.median, RULE_STEP),
+        ],
+    })
+}
+
+fn along_bytes(name: String, series: &SeriesFigures) -> Chart {
+    let mut layers = vec![Layer {
+        label: "files".to_owned(),
+        mark: Mark::Dots,
+        points: points(series, |file| file.bytes_before as f64),
+    }];
+    layers.push(phases(series, |file| file.bytes_before as f64));
+    layers.extend((0..).zip(&series.steps).map(|(at, step)| Layer {
+        label: step.cause.name().to_owned(),
+        mark: Mark::Rule,
+        points: vec![Point::at(step.at_bytes as f64, RULE_STEP * f64::from(at % 6))],
+    }));
+    Chart {
+        name,
+        title: format!("{}: rate along the bytes", series.label),
+        description: course_words(series, "in the order of the bytes, as what fills up would show"),
+        x: axis("bytes before", Quantity::Bytes(0), Scale::Linear),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers,
+    }
+}
+
+fn along_time(name: String, series: &SeriesFigures) -> Chart {
+    let from = series.points.iter().map(|file| file.start_s).fold(f64::INFINITY, f64::min);
+    let at = |file: &Timed| 1e9 * (file.start_s - from);
+    let dots = Layer { label: "files".to_owned(), mark: Mark::Dots, points: points(series, at) };
+    Chart {
+        name,
+        title: format!("{}: rate over time", series.label),
+        description: course_words(series, "over time, as what grows warm would show"),
+        x: axis("time since the first file", Quantity::Time(0.0), Scale::Linear),
+        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers: vec![dots, phases(series, at)],
+    }
+}
+
+fn course_words(series: &SeriesFigures, along: &str) -> String {
+    let (fast, slow) = (series.rates_per_s.max, series.rates_per_s.min);
+    let steps = match series.steps.len() as u64 {
+        0 => "no step of the rate was found".to_owned(),
+        steps => format!("{} of the rate", units::counted(steps, "step", "steps")),
+    };
+    let (fast, slow) = (Units::Si.per_second(fast), Units::Si.per_second(slow));
+    format!("One dot for each file, {along}: from {slow} to {fast}; {steps}.")
+}
+
+/// A level line for each phase, at its rate: all bytes ÷ all time.
+fn phases(series: &SeriesFigures, at: impl Fn(&Timed) -> f64) -> Layer {
+    let mut steps = Vec::new();
+    for phase in &series.phases {
+        let files = series.points.get(phase.files.clone()).unwrap_or_default();
+        let ends = [files.first(), files.last()].into_iter().flatten();
+        steps.extend(ends.map(|file| Point::at(at(file), phase.rate_overall_per_s)));
+    }
+    Layer { label: "phases".to_owned(), mark: Mark::Steps, points: steps }
+}
+
+/// Time against length with the line and its band; `None` without a line.
+fn line(name: String, series: &SeriesFigures) -> Option<Chart> {
+    let line = series.line.as_ref()?;
+    let fit = line.fits.robust;
+    let lengths = || series.points.iter().map(|file| file.point.amount);
+    let ends = [lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)];
+    let dots =
+        series.points.iter().map(|file| Point::at(file.point.amount, file.point.time_s * 1e9));
+    let ends = ends.map(|length| Point::at(length, fit.time_s(length) * 1e9));
+    let band = line.band.iter().flatten().map(|at| Point {
+        x: at.amount,
+        y: 1e9 * at.time_s.point,
+        interval: Some((1e9 * at.time_s.low, 1e9 * at.time_s.high)),
+    });
+    let description = match fit.rate_per_s() {
+        Some(rate) => {
+            let rate = Units::Si.per_second(rate);
+            format!("A line of {rate} through the files; the band holds 95 %.")
+        }
+        None => "Longer files took no longer.".to_owned(),
+    };
+    let layer = |label: &str, mark, points| Layer { label: label.to_owned(), mark, points };
+    let mut layers = vec![
+        layer("fit", Mark::Band, band.collect()),
+        layer("fit", Mark::Line, ends.to_vec()),
+        layer("files", Mark::Dots, dots.collect()),
+    ];
+    layers.retain(|layer| !layer.points.is_empty());
+    Some(Chart {
+        name,
+        title: format!("{}: time against length", series.label),
+        description,
+        x: axis("length", Quantity::Bytes(0), Scale::Linear),
+        y: axis("time", Quantity::Time(0.0), Scale::Linear),
+        layers,
+    })
+}
+
+fn points(series: &SeriesFigures, at: impl Fn(&Timed) -> f64) -> Vec<Point> {
+    series.points.iter().map(|file| Point::at(at(file), file.point.rate_per_s())).collect()
+}
+
+fn axis(title: &str, of: Quantity, scale: Scale) -> Axis {
+    Axis { title: title.to_owned(), of, scale }
+}

@@ -1,0 +1,194 @@
+//! Files page by page, as documents: fs-verity digests, verdicts, and where damage is.
+//!
+//! In: a digest; a file that was verified by kept leaves. Out: bytes, every name in them escaped.
+//! The JSON form is specified in `docs/pages.md`. What a run says of a corrupt file's pages is put
+//! into words here as well, so that both say it alike.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Serialize;
+use steadfast::pages::{Damage, Verified};
+use steadfast_codesign::verity::VerityDigest;
+
+use crate::escape;
+use crate::json::{PathText, write_object};
+use crate::units;
+
+/// Ranges that a run's line about a corrupt file names.
+const RANGES_IN_LINE: usize = 4;
+
+/// Ranges that are told of each file that is verified; `pages locate` tells all.
+const RANGES_IN_VERDICT: usize = 20;
+
+/// Appends a digest as `fsverity digest` prints it; `compact` is without names.
+pub fn write_digest(path: &Path, digest: &VerityDigest, compact: bool, out: &mut Vec<u8>) {
+    let line = match compact {
+        true => format!("{}\n", digest.digest),
+        false => format!("{digest} {}\n", escape::path(path)),
+    };
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Appends a verdict, and the first ranges of what is damaged.
+pub fn write_verified_text(path: &Path, verified: &Verified, out: &mut Vec<u8>) {
+    let verdict = verified.verdict.name();
+    let path = escape::path(path);
+    let line = format!("{verdict:<10}  {path}  ({})\n", summary_of(verified));
+    out.extend_from_slice(line.as_bytes());
+    let ranges = ranges_of(&verified.damage);
+    for range in ranges.iter().take(RANGES_IN_VERDICT) {
+        out.extend_from_slice(format!("            {range}\n").as_bytes());
+    }
+    if ranges.len() > RANGES_IN_VERDICT {
+        let more = units::count((ranges.len() - RANGES_IN_VERDICT) as u64);
+        let line = format!("            and {more} more: `steadfast pages locate`\n");
+        out.extend_from_slice(line.as_bytes());
+    }
+}
+
+/// Appends every range of what is damaged, and how much that is.
+pub fn write_located_text(verified: &Verified, out: &mut Vec<u8>) {
+    for range in ranges_of(&verified.damage) {
+        out.extend_from_slice(format!("{range}\n").as_bytes());
+    }
+    let line = format!("{}: {}\n", verified.verdict.name(), summary_of(verified));
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Says how many pages there are, and how many of them are not what they were.
+fn summary_of(verified: &Verified) -> String {
+    let Verified { damage, length_now, .. } = verified;
+    let (check, page_len) = (&damage.check, damage.page_len);
+    let pages = units::count(check.pages);
+    let mut parts = Vec::new();
+    if check.is_intact() {
+        parts.push(format!("{pages} pages of {page_len} bytes"));
+    }
+    if check.damaged_pages > 0 {
+        let bytes: u64 = damage.damaged().map(|range| range.end - range.start).sum();
+        parts.push(format!(
+            "{} of {pages} pages damaged, {}",
+            units::count(check.damaged_pages),
+            units::counted(bytes, "byte", "bytes")
+        ));
+    }
+    if check.unreadable_pages > 0 {
+        parts.push(format!("{} unreadable", units::count(check.unreadable_pages)));
+    }
+    if *length_now != damage.length {
+        let was = units::counted(damage.length, "byte", "bytes");
+        parts.push(format!("was {was}, is {}", units::counted(*length_now, "byte", "bytes")));
+    }
+    parts.join("; ")
+}
+
+/// Says where the damage is, a line for each range, in order.
+fn ranges_of(damage: &Damage) -> Vec<String> {
+    let Damage { check, .. } = damage;
+    let damaged = check.damaged.iter().map(|pages| (pages, "damaged"));
+    let unreadable = check.unreadable.iter().map(|pages| (pages, "unreadable"));
+    let mut ranges: Vec<(&Range<u64>, &str)> = damaged.chain(unreadable).collect();
+    ranges.sort_unstable_by_key(|(pages, _)| pages.start);
+    let text = |(pages, what): (&Range<u64>, &str)| {
+        let bytes = damage.bytes_of(pages);
+        format!("bytes {}..{}, {} {what}", bytes.start, bytes.end, pages_text(pages))
+    };
+    ranges.into_iter().map(text).collect()
+}
+
+fn pages_text(pages: &Range<u64>) -> String {
+    match pages.end - pages.start {
+        1 => format!("page {}", pages.start),
+        _ => format!("pages {}..{}", pages.start, pages.end),
+    }
+}
+
+/// Says in a line which bytes of a corrupt file are damaged.
+pub(crate) fn damage_detail(damage: &Damage) -> String {
+    let check = &damage.check;
+    if check.is_intact() {
+        return "every page is as it was when the tag was made: read it again".to_owned();
+    }
+    let ranges: Vec<String> = damage
+        .damaged()
+        .take(RANGES_IN_LINE)
+        .map(|range| format!("{}..{}", range.start, range.end))
+        .collect();
+    let more = check.damaged.len().saturating_sub(RANGES_IN_LINE) as u64;
+    let more = match more {
+        0 => String::new(),
+        _ => format!(" and {} more ranges: `steadfast pages locate`", units::count(more)),
+    };
+    let mut text = format!(
+        "{} of {} pages damaged: bytes {}{more}",
+        units::count(check.damaged_pages),
+        units::count(check.pages),
+        ranges.join(", ")
+    );
+    if check.unreadable_pages > 0 {
+        text.push_str(&format!("; {} unreadable", units::count(check.unreadable_pages)));
+    }
+    text
+}
+
+/// Appends one JSON object about a file that was verified.
+pub fn write_verified_json(path: &Path, verified: &Verified, out: &mut Vec<u8>) {
+    let object = VerifiedObject {
+        path: PathText::of(path),
+        verdict: verified.verdict.name(),
+        length_now: verified.length_now,
+        verity: verified.verity.to_string(),
+        kept: escape::path(&verified.kept),
+        damage: DamageObject::of(&verified.damage),
+    };
+    write_object(&object, out);
+}
+
+#[derive(Serialize)]
+struct VerifiedObject {
+    #[serde(flatten)]
+    path: PathText,
+    verdict: &'static str,
+    length_now: u64,
+    verity: String,
+    kept: String,
+    #[serde(flatten)]
+    damage: DamageObject,
+}
+
+/// Where damage is, for programs.
+#[derive(Serialize)]
+pub(crate) struct DamageObject {
+    length: u64,
+    page_length: u64,
+    pages: u64,
+    damaged_pages: u64,
+    unreadable_pages: u64,
+    damaged: Vec<RangeObject>,
+    unreadable: Vec<RangeObject>,
+}
+
+#[derive(Serialize)]
+struct RangeObject {
+    offset: u64,
+    length: u64,
+}
+
+impl DamageObject {
+    pub(crate) fn of(damage: &Damage) -> DamageObject {
+        let object = |range: Range<u64>| RangeObject {
+            offset: range.start,
+            length: range.end - range.start,
+        };
+        DamageObject {
+            length: damage.length,
+            page_length: damage.page_len,
+            pages: damage.check.pages,
+            damaged_pages: damage.check.damaged_pages,
+            unreadable_pages: damage.check.unreadable_pages,
+            damaged: damage.damaged().map(object).collect(),
+            unreadable: damage.unreadable().map(object).collect(),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Kept leaves, read: their header at once, all of them when they are to be believed.
+//!
+//! In: a path. Out: a header, and leaves that fold up to its root. Nothing is believed of a file
+//! that is cut, damaged, or of other contents than the tag that it is asked for.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use steadfast_codesign::verity::Tree;
+use steadfast_codesign::{FileSource, Part, ReadAt as _};
+
+use super::header::{HEADER_LEN, Header, invalid};
+
+/// Bytes of the check value behind the leaves.
+pub(crate) const CHECK_LEN: usize = 4;
+
+/// Bytes of leaves that are folded at a time: a multiple of every leaf.
+const PIECE_LEN: u64 = 256 << 10;
+
+/// An open file of kept leaves.
+#[derive(Debug)]
+pub struct Kept {
+    source: FileSource,
+    header: Header,
+}
+
+impl Kept {
+    /// Opens kept leaves and reads their header.
+    ///
+    /// # Errors
+    /// Whatever the system says; `InvalidData` if it is a file of another kind, damaged or cut.
+    pub fn open(path: &Path) -> io::Result<Kept> {
+        let source = FileSource::open(path)?;
+        let mut bytes = [0; HEADER_LEN];
+        if source.len_bytes() < (HEADER_LEN + CHECK_LEN) as u64 {
+            return Err(invalid("they are no kept leaves"));
+        }
+        source.read_exact_at(&mut bytes, 0)?;
+        let header = Header::decode(&bytes)?;
+        let frame_len = (HEADER_LEN + CHECK_LEN) as u64;
+        if header.leaves_len().checked_add(frame_len) != Some(source.len_bytes()) {
+            return Err(invalid("the kept leaves are cut short, or something follows them"));
+        }
+        Ok(Kept { source, header })
+    }
+
+    /// Returns of what file they are.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Returns the leaves, one behind the other.
+    pub fn leaves(&self) -> Part<'_, FileSource> {
+        let len_bytes = self.header.leaves_len();
+        Part::new(&self.source, HEADER_LEN as u64, len_bytes).expect("the length was compared")
+    }
+
+    /// Makes sure that the leaves are those that were written: by their check value, and by folding
+    /// them up to the root.
+    ///
+    /// # Errors
+    /// `InvalidData` if they are damaged; `Interrupted` if it was stopped; else whatever the system
+    /// says.
+    pub fn ensure_whole(&self, stop: &AtomicBool) -> io::Result<()> {
+        let (leaves, len_bytes) = (self.leaves(), self.header.leaves_len());
+        let mut tree = Tree::new(&self.header.params());
+        let (mut check, mut start) = (0, 0);
+        let mut piece = Vec::new();
+        while start < len_bytes {
+            if stop.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            piece.resize((len_bytes - start).min(PIECE_LEN) as usize, 0);
+            leaves.read_exact_at(&mut piece, start)?;
+            check = crc32c::crc32c_append(check, &piece);
+            tree.push_all(&piece);
+            start += piece.len() as u64;
+        }
+        let mut stored = [0; CHECK_LEN];
+        self.source.read_exact_at(&mut stored, HEADER_LEN as u64 + len_bytes)?;
+        if stored != check.to_le_bytes() || tree.root() != self.header.root {
+            return Err(invalid("the kept leaves are damaged themselves"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! One file, page by page: its tag, the leaves kept for it, and what became of its pages.
+//!
+//! In: a path. Out: a verdict, and the damaged pages. Reads the file once, and hashes it only page
+//! by page. Nothing is written, not even to the catalogue.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use steadfast_codesign::verity::VerityDigest;
+use steadfast_sys::file::{File, FileKind};
+
+use super::{Damage, Descriptor, damage_of};
+use crate::catalogue::Catalogue;
+use crate::error::Error;
+use crate::store::pages::find;
+use crate::store::xattr::Xattr;
+use crate::store::{Store as _, StoredTag};
+use crate::tag::Tag;
+use crate::verdict::Verdict;
+
+/// How files are verified page by page.
+#[derive(Clone, Debug)]
+pub struct PagesOptions {
+    /// The catalogue; `None` for that of the nearest tree at or above the file, if there is one.
+    pub catalogue: Option<PathBuf>,
+    /// Threads that read and hash.
+    pub workers: NonZeroUsize,
+    /// Set from outside to end early.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// The verdict. Pages that differ make a file `Corrupt` if its modification time is the tag's,
+    /// else `Modified`, as the digest of the whole does.
+    pub verdict: Verdict,
+    /// Which pages are damaged.
+    pub damage: Damage,
+    /// Length that the file has now, in bytes.
+    pub length_now: u64,
+    /// The tag.
+    pub tag: Tag,
+    /// Where its leaves are kept.
+    pub kept: PathBuf,
+    /// The digest that the kept leaves fold up to, as fs-verity has it.
+    pub verity: VerityDigest,
+}
+
+/// Verifies a file page by page, by the leaves that are kept for its tag.
+///
+/// # Errors
+/// `Usage` if the file has no tag or no leaves are kept for it; else why they, or the file, cannot
+/// be read.
+pub fn verify(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
+    let system = |doing: &'static str| move |error: io::Error| Error::system(doing, error).at(path);
+    let file = File::open(path).map_err(system("open"))?;
+    let before = file.status().map_err(system("look at"))?;
+    if before.kind != FileKind::Regular {
+        return Err(Error::usage("not a regular file").at(path));
+    }
+    let catalogue = options.catalogue.clone().or_else(|| Catalogue::find(path.parent()?.here()));
+    let tag = tag_of(path, &file, catalogue.as_deref())?;
+    let found = find(&tag, path, catalogue.as_deref());
+    let Some((place, kept)) = found.map_err(system("read the kept leaves of"))? else {
+        let why = "no leaves are kept for its tag: `steadfast tag --pages` keeps them";
+        return Err(Error::usage(why).at(path));
+    };
+    let source = Descriptor { file: &file, len_bytes: before.length };
+    let damage = damage_of(&source, &kept, options.workers, &options.stop);
+    let damage = damage.map_err(system("verify the pages of"))?;
+    let after = file.status().map_err(system("look at"))?;
+    let verdict = match &damage.check {
+        _ if after != before => Verdict::Unstable,
+        check if check.damaged_pages > 0 || before.length != tag.length => {
+            if before.mtime == tag.mtime { Verdict::Corrupt } else { Verdict::Modified }
+        }
+        check if check.unreadable_pages > 0 => Verdict::Unreadable,
+        _ if before.mtime != tag.mtime => Verdict::Touched,
+        _ => Verdict::Intact,
+    };
+    let (length_now, verity) = (before.length, kept.header().verity_digest());
+    Ok(Verified { verdict, damage, length_now, tag, kept: place, verity })
+}
+
+/// Finds the tag of a file: its own, or else the catalogue's.
+fn tag_of(path: &Path, file: &File, catalogue: Option<&Path>) -> Result<Tag, Error> {
+    match Xattr.tag(file) {
+        Ok(StoredTag::Whole(tag)) => return Ok(tag),
+        Ok(StoredTag::Damaged(error)) => {
+            return Err(Error::usage(format!("cannot read the tag: {error}")).at(path));
+        }
+        Err(error) => return Err(Error::system("read the tag of", error).at(path)),
+        Ok(StoredTag::Absent | StoredTag::Impossible) => {}
+    }
+    let untagged = || Error::usage("it has no tag").at(path);
+    let catalogue = Catalogue::open_reader(catalogue.ok_or_else(untagged)?)?;
+    let real = path.canonicalize().map_err(|error| Error::system("find", error).at(path))?;
+    let within = real.strip_prefix(catalogue.root()).map_err(|_| untagged())?;
+    catalogue.tag(within)?.ok_or_else(untagged)
+}
+
+/// The folder that a path's parent means.
+trait Here {
+    /// Returns the current folder for an empty path.
+    fn here(&self) -> &Path;
+}
+
+impl Here for Path {
+    fn here(&self) -> &Path {
+        if self.as_os_str().is_empty() { Path::new(".") } else { self }
+    }
+}

@@ -1,0 +1,317 @@
+//! A level → what a run, a program or another process makes of it: steps, processors, workers.
+//!
+//! In: a level. Out: steps taken, each with its outcome. The system's part is in
+//! `steadfast_sys::qos`; here is what is chosen. It knows nothing of files, nor keeps anything.
+
+mod lower;
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::thread;
+
+use steadfast_sys::{machine, qos};
+
+pub use steadfast_sys::cores::{CoreClass, Cores, Knowledge, Source as CoreSource, cpu_list};
+pub use steadfast_sys::qos::devices::{BlockDevice, Honours, block_devices};
+pub use steadfast_sys::qos::process::{Change, Process, Reverted, Thread};
+pub use steadfast_sys::qos::session::{Grouping, Ward, end_with_parent, grouping};
+pub use steadfast_sys::qos::{Fact, Level, Step};
+
+pub use lower::{Lowered, Remember, Restored, lower, restore};
+
+/// Names a level for people who do not want to know of levels: how fast to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pace {
+    /// [`Level::Background`].
+    Tortoise,
+    /// [`Level::Utility`].
+    Walk,
+    /// [`Level::Default`].
+    Bicycle,
+    /// [`Level::UserInitiated`].
+    Car,
+    /// [`Level::UserInteractive`].
+    RacingCar,
+}
+
+impl Pace {
+    /// Every pace, the slowest first.
+    pub const ALL: [Pace; 5] =
+        [Pace::Tortoise, Pace::Walk, Pace::Bicycle, Pace::Car, Pace::RacingCar];
+
+    /// Returns the pace of a level.
+    pub fn of(level: Level) -> Pace {
+        match level {
+            Level::Background => Pace::Tortoise,
+            Level::Utility => Pace::Walk,
+            Level::Default => Pace::Bicycle,
+            Level::UserInitiated => Pace::Car,
+            Level::UserInteractive => Pace::RacingCar,
+        }
+    }
+
+    /// Returns the level that it means.
+    pub fn level(self) -> Level {
+        match self {
+            Pace::Tortoise => Level::Background,
+            Pace::Walk => Level::Utility,
+            Pace::Bicycle => Level::Default,
+            Pace::Car => Level::UserInitiated,
+            Pace::RacingCar => Level::UserInteractive,
+        }
+    }
+
+    /// Returns the word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pace::Tortoise => "tortoise",
+            Pace::Walk => "walk",
+            Pace::Bicycle => "bicycle",
+            Pace::Car => "car",
+            Pace::RacingCar => "racing-car",
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Pace {
+    type Err = ParsePaceError;
+
+    fn from_str(text: &str) -> Result<Pace, ParsePaceError> {
+        Pace::ALL.into_iter().find(|pace| pace.name() == text).ok_or(ParsePaceError(()))
+    }
+}
+
+/// Says that a text names no pace, and which ones there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParsePaceError(());
+
+impl fmt::Display for ParsePaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Pace::ALL.map(Pace::name);
+        write!(f, "no such pace, there are: {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for ParsePaceError {}
+
+/// The processors that a level is confined to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// None: the level may use all.
+    Free,
+    /// These, of the slower types.
+    To(Vec<usize>),
+    /// The level would be confined, if the core types differed or could be known.
+    NotPossible(Knowledge),
+}
+
+impl Confinement {
+    /// Says what a level is confined to on a machine: the lowest one to the slower types.
+    pub fn of(level: Level, cores: &Cores) -> Confinement {
+        match (level, cores.slower_cpus()) {
+            (Level::Background, Some(cpus)) => Confinement::To(cpus),
+            (Level::Background, None) => Confinement::NotPossible(cores.knowledge),
+            _ => Confinement::Free,
+        }
+    }
+}
+
+/// Returns this machine's core types, read once.
+pub fn cores() -> &'static Cores {
+    static CORES: OnceLock<Cores> = OnceLock::new();
+    CORES.get_or_init(Cores::of_machine)
+}
+
+/// Asks the system to run the calling thread at a level, and returns every step taken. Threads that
+/// it starts afterwards have the same on Linux, and must ask for themselves on macOS.
+///
+/// Nothing takes it back: what is to return to its former level does this in a thread of its own.
+pub fn enter(level: Level) -> Vec<Step> {
+    let mut steps = qos::apply_to_thread(level);
+    if let Confinement::To(cpus) = Confinement::of(level, cores()) {
+        steps.push(qos::confine_thread(&cpus));
+    }
+    steps
+}
+
+/// Does the same for a program that this process is about to become. To be called from the only
+/// thread.
+pub fn enter_for_exec(level: Level) -> Vec<Step> {
+    let mut steps = qos::apply_for_exec(level);
+    if let Confinement::To(cpus) = Confinement::of(level, cores()) {
+        steps.push(qos::confine_thread(&cpus));
+    }
+    steps
+}
+
+/// Says whether a level counts for little as long as this process shares the processors with its
+/// session: it then needs a session of its own, which [`lead_session`] makes.
+pub fn wants_own_session(level: Level) -> bool {
+    let shared = || grouping(Path::new("/"));
+    // A session that has less already was given less by somebody who knew.
+    level < Level::Default && matches!(shared(), Grouping::Session { nice: ..=0 })
+}
+
+/// Makes a session that this process leads, with the level's share of the processors.
+pub fn lead_session(level: Level) -> Vec<Step> {
+    qos::session::lead(level)
+}
+
+/// Returns how many threads hash at a level unless told otherwise: one for each processor that it
+/// may use.
+///
+/// Never one where there are two: an Apple M1 Pro runs its two efficiency cores at half their
+/// frequency for a single thread in the background.
+pub fn workers(level: Level) -> usize {
+    workers_of(level, cores(), machine::logical_cpus())
+}
+
+/// The same for a machine of these core types, of which this process may use so many processors.
+pub fn workers_of(level: Level, cores: &Cores, logical: usize) -> usize {
+    let slower: usize = cores.slower().iter().map(|class| class.logical).sum();
+    match level {
+        Level::Background if slower > 0 => slower.min(logical).max(1),
+        _ => logical,
+    }
+}
+
+/// What a machine offers to levels.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The processor's model.
+    pub cpu_model: String,
+    /// Its core types.
+    pub cores: Cores,
+    /// Whether the kernel takes a utilisation, where there is such a thing.
+    pub uclamp: Option<bool>,
+    /// What this process shares the processors with.
+    pub grouping: Grouping,
+    /// The block devices and what they make of I/O priorities.
+    pub devices: Vec<BlockDevice>,
+    /// What the calling thread has.
+    pub thread: Vec<Fact>,
+}
+
+impl Offer {
+    /// Asks this machine.
+    pub fn of_machine() -> Offer {
+        let root = Path::new("/");
+        Offer {
+            cpu_model: machine::cpu_model(),
+            cores: cores().clone(),
+            uclamp: qos::has_uclamp(root),
+            grouping: grouping(root),
+            devices: block_devices(root),
+            thread: qos::thread_facts(),
+        }
+    }
+}
+
+/// A level, tried.
+#[derive(Debug)]
+pub struct Trial {
+    /// The level.
+    pub level: Level,
+    /// What was asked, and what came of it.
+    pub steps: Vec<Step>,
+    /// The processors it is confined to.
+    pub confinement: Confinement,
+    /// How many threads would hash.
+    pub workers: usize,
+    /// What the thread had afterwards.
+    pub thread: Vec<Fact>,
+}
+
+impl Trial {
+    /// Tries a level in a thread that does nothing else and ends, so that nothing sticks.
+    pub fn of(level: Level) -> Trial {
+        let tried =
+            thread::scope(|scope| scope.spawn(|| (enter(level), qos::thread_facts())).join());
+        let (steps, thread) = tried.expect("taking a level panics nowhere");
+        let confinement = Confinement::of(level, cores());
+        Trial { level, steps, confinement, workers: workers(level), thread }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four fast processors, and then classes of so many.
+    fn machine(slower: &[usize]) -> Cores {
+        let mut first = 0;
+        let classes = [4].iter().chain(slower).map(|&logical| {
+            let cpus = (first..first + logical).collect();
+            first += logical;
+            let (physical, capacity, frequency_khz_max) = (None, None, None);
+            let name = format!("{logical} from {}", first - logical);
+            CoreClass { name, cpus, logical, physical, capacity, frequency_khz_max }
+        });
+        let classes: Vec<CoreClass> = classes.collect();
+        let knowledge = if slower.is_empty() { Knowledge::OneType } else { Knowledge::Types };
+        Cores { knowledge, classes, source: Some(CoreSource::Named), logical: first }
+    }
+
+    #[test]
+    fn five_paces_are_the_five_levels() {
+        assert_eq!(Pace::ALL.map(Pace::level), Level::ALL);
+        assert_eq!(Level::ALL.map(Pace::of), Pace::ALL);
+        for pace in Pace::ALL {
+            assert_eq!(pace.to_string().parse(), Ok(pace));
+        }
+        let error = "Tortoise".parse::<Pace>().unwrap_err().to_string();
+        assert_eq!(error, "no such pace, there are: tortoise, walk, bicycle, car, racing-car");
+    }
+
+    #[test]
+    fn the_background_has_the_slower_processors_and_others_have_all() {
+        let two = machine(&[4]);
+        assert_eq!(Confinement::of(Level::Background, &two), Confinement::To(vec![4, 5, 6, 7]));
+        for level in &Level::ALL[1..] {
+            assert_eq!(Confinement::of(*level, &two), Confinement::Free);
+        }
+        let three = machine(&[3, 1]);
+        assert_eq!(Confinement::of(Level::Background, &three), Confinement::To(vec![4, 5, 6, 7]));
+        let one = Confinement::of(Level::Background, &machine(&[]));
+        assert_eq!(one, Confinement::NotPossible(Knowledge::OneType));
+    }
+
+    #[test]
+    fn the_background_has_two_workers_where_there_are_two_slow_processors() {
+        for (slower, logical, workers) in [
+            (&[4][..], 8, 4),
+            (&[2], 6, 2),
+            (&[8, 2], 14, 2),
+            (&[1], 5, 1),
+            (&[3, 1], 8, 4),
+            // Of which it may use but some: of a container, or confined already.
+            (&[4], 2, 2),
+            (&[4], 1, 1),
+            (&[], 4, 4),
+        ] {
+            let cores = machine(slower);
+            assert_eq!(workers_of(Level::Background, &cores, logical), workers, "{slower:?}");
+            assert_eq!(workers_of(Level::Utility, &cores, logical), logical);
+        }
+    }
+
+    #[test]
+    fn trying_a_level_sticks_to_nothing() {
+        let before = qos::thread_facts();
+        for level in Level::ALL {
+            let trial = Trial::of(level);
+            assert_eq!(trial.steps.is_empty(), level == Level::Default);
+            assert_eq!(trial.thread == before, level == Level::Default, "{level}");
+            assert!(trial.workers > 0);
+        }
+        assert_eq!(qos::thread_facts(), before);
+    }
+}

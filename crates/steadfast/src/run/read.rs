@@ -1,0 +1,66 @@
+//! Walk, read, and nothing more: the path with its hashing left out, for measuring.
+//!
+//! In: files. Out: how much was read, and how long it took. No digest, no verdict and no tag comes
+//! of it. Whatever it costs beside reading, a check costs as well: that is what it is there for.
+
+use std::sync::Arc;
+
+use steadfast_sys::file::File;
+
+use super::source::WalkSource;
+use super::{NO_FILE, Options, Selection, Work, execute, queue_depth_of};
+use crate::error::Error;
+use crate::hash::{Contents, Plan, Task};
+use crate::monitor::{FileEvent, Monitor, Summary, Trouble};
+use crate::read::Engine;
+use crate::verdict::Verdict;
+use crate::walk::Excludes;
+
+/// Reads files as `hash` does, on the same threads into the same buffers, and hashes nothing.
+///
+/// Of a file that changed or could not be read whole, the event says so. The catalogue stays as it
+/// is, whatever the options say.
+///
+/// # Errors
+/// As [`run`](super::run).
+pub fn read_without_hashing(
+    selection: &Selection,
+    options: &Options,
+    engine: Arc<dyn Engine>,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let excludes = Arc::new(Excludes::new(&selection.excludes)?);
+    let work = Work {
+        verb: "read",
+        task: Arc::new(ReadTask),
+        engine,
+        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
+        kept: None,
+        source: Box::new(WalkSource { selection: selection.clone(), excludes }),
+        if_empty: NO_FILE,
+    };
+    execute(work, options, None, monitor)
+}
+
+struct ReadTask;
+
+impl Task for ReadTask {
+    fn open(&self, _file: &File, _event: &mut FileEvent) -> Plan {
+        Plan::Read
+    }
+
+    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+        match contents {
+            Contents::Unhashed | Contents::Whole { .. } => {}
+            Contents::Changed => {
+                let reason = "the file changed meanwhile".to_owned();
+                event.trouble = Some(Trouble { doing: "read it whole", reason });
+                event.verdict = Some(Verdict::Unstable);
+            }
+            Contents::Failed(trouble) => {
+                event.trouble = Some(trouble);
+                event.verdict = Some(Verdict::Unreadable);
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Leaves that are kept with tags, and the pages that they find damaged: exactly those.
+
+#![allow(clippy::single_range_in_vec_init, reason = "one range of pages is expected")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use steadfast::pages::{Kept, PagesOptions, PagesUse, SIDECAR_SUFFIX, verify};
+use steadfast::run::{fastest_lanes, init, run};
+use steadfast::{Action, Algorithm, Event, Monitor, Options, ReadFrom, Verb, Verdict};
+use steadfast_codesign::verity::{self, ReadOptions, VerityParams};
+
+use crate::image::{BLOCK_LEN, EXT4, Image};
+use crate::tree::Tree;
+
+/// Hears nothing.
+struct Deaf;
+
+impl Monitor for Deaf {
+    fn event(&mut self, _: &Event) {}
+}
+
+/// Numbers that look random and are the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.below(256) as u8).collect()
+    }
+}
+
+fn catalogued() -> Tree {
+    let tree = Tree::new();
+    init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    tree
+}
+
+fn keeping(page_len: Option<usize>, sidecars: bool) -> Options {
+    let pages = PagesUse::All { page_len, sidecars };
+    Options { pages, workers: Some(2), ..Options::default() }
+}
+
+fn with_bit(data: &[u8], bit: u64) -> Vec<u8> {
+    let mut data = data.to_vec();
+    data[(bit / 8) as usize] ^= 1 << (bit % 8);
+    data
+}
+
+fn sidecar(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(SIDECAR_SUFFIX);
+    name.into()
+}
+
+/// Every file of leaves in a tree's folder.
+fn kept_in(tree: &Tree) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![tree.at(".steadfast/pages")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false => files.push(entry.path()),
+            }
+        }
+    }
+    files
+}
+
+fn damaged(path: &Path) -> (Verdict, Vec<Range<u64>>) {
+    let verified = verify(path, &PagesOptions::default()).unwrap();
+    (verified.verdict, verified.damage.check.damaged)
+}
+
+#[test]
+fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
+    let tree = catalogued();
+    let mut random = Random(0x9a6e5);
+    // Beyond 8 MiB leaves wait in a draft; the last page of this one is short.
+    let data = random.bytes((9 << 20) + 777);
+    let path = tree.write("folder/long", &data);
+    tree.write("short", "one page");
+    let said = tree.run_as(Verb::Tag, &keeping(None, false));
+    assert_eq!((said.status(), said.action("long")), (0, Some(Action::Tagged)));
+    assert_eq!(kept_in(&tree).len(), 1, "a file of one page has no leaves");
+    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    assert_eq!((verified.verdict, verified.damage.check.pages), (Verdict::Intact, 2305));
+    let workers = NonZeroUsize::new(2).unwrap();
+    let reading = ReadOptions { workers, lanes: fastest_lanes(), stop: None };
+    let digest = verity::digest(&data, &VerityParams::default(), &reading).unwrap();
+    assert_eq!(verified.verity, digest);
+    let bits = [0, 4096 * 8 - 1, 5 * 4096 * 8, 6 * 4096 * 8 + 9, 8 * data.len() as u64 - 1];
+    let all = bits.iter().fold(data.clone(), |data, bit| with_bit(&data, *bit));
+    tree.corrupt("folder/long", &all);
+    assert_eq!(damaged(&path), (Verdict::Corrupt, vec![0..1, 5..7, 2304..2305]));
+    for options in
+        [Options::default(), Options { read_from: ReadFrom::Media, ..Options::default() }]
+    {
+        let said = tree.run_as(Verb::Check, &options);
+        let damage = said.of("long").damage.as_ref().unwrap();
+        let bytes: Vec<Range<u64>> = damage.damaged().collect();
+        let end = data.len() as u64;
+        assert_eq!(bytes, [0..4096, 5 * 4096..7 * 4096, 2304 * 4096..end]);
+        assert_eq!((said.status(), damage.check.damaged_pages), (3, 4));
+    }
+    tree.edit("folder/long", &all);
+    assert_eq!(damaged(&path).0, Verdict::Modified);
+}
+
+#[test]
+fn random_damage_is_located_whatever_the_page() {
+    let mut random = Random(0x10ca7e);
+    for round in 0..12 {
+        let tree = Tree::new();
+        let page_len = 1024 << random.below(7);
+        let len = page_len + 1 + random.below(600_000);
+        let data = random.bytes(len as usize);
+        let path = tree.write("file", &data);
+        tree.run_as(Verb::Tag, &keeping(Some(page_len as usize), true));
+        let bits: BTreeSet<u64> = (0..random.below(9)).map(|_| random.below(8 * len)).collect();
+        let flipped = bits.iter().fold(data.clone(), |data, bit| with_bit(&data, *bit));
+        tree.corrupt("file", flipped);
+        let expected: BTreeSet<u64> = bits.iter().map(|bit| bit / 8 / page_len).collect();
+        let (verdict, ranges) = damaged(&path);
+        let found: BTreeSet<u64> = ranges.into_iter().flatten().collect();
+        assert_eq!(found, expected, "round {round}, {len} bytes in pages of {page_len}");
+        assert_eq!(verdict == Verdict::Corrupt, !expected.is_empty());
+    }
+}
+
+#[test]
+fn a_flipped_bit_beneath_the_file_system_is_located_in_its_page() {
+    let Some(mut image) = Image::make(EXT4) else { return };
+    let mut random = Random(0xd15c);
+    let data = random.bytes(300 * BLOCK_LEN + 1000);
+    init(image.tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let path = image.tree.write("film", &data);
+    image.tree.run_as(Verb::Tag, &keeping(None, false));
+    image.sync();
+    image.unmount();
+    let pages = [0, 17, 18, 123, 299, 300];
+    let head = |page: usize| data[page * BLOCK_LEN..][..32].to_vec();
+    let places = image.locate(&pages.map(head), BLOCK_LEN);
+    for (place, page) in places.into_iter().zip(pages) {
+        // The last page has 1000 bytes of the file; what follows them belongs to nobody.
+        image.flip(place + (random.below(1000)), (page % 8) as u8);
+    }
+    image.mount();
+    let (verdict, ranges) = damaged(&path);
+    assert_eq!((verdict, ranges), (Verdict::Corrupt, vec![0..1, 17..19, 123..124, 299..301]));
+    let said = image.tree.run(Verb::Check);
+    assert_eq!(said.verdict("film"), Some(Verdict::Corrupt));
+    assert_eq!(said.of("film").damage.as_ref().unwrap().check.damaged_pages, 6);
+}
+
+#[test]
+fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
+    let tree = catalogued();
+    let mut random = Random(3);
+    let [first, second] = [random.bytes(100_000), random.bytes(120_000)];
+    let path = tree.write("file", first);
+    tree.run_as(Verb::Tag, &keeping(Some(1024), false));
+    let old = kept_in(&tree);
+    tree.edit("file", &second);
+    tree.write("later", random.bytes(50_000));
+    let said = tree.run(Verb::Update);
+    assert_eq!(said.action("file"), Some(Action::Retagged));
+    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    assert_eq!((verified.verdict, verified.damage.page_len), (Verdict::Intact, 1024));
+    assert_ne!(old[0], verified.kept);
+    assert_eq!(damaged(&tree.at("later")), (Verdict::Intact, vec![]), "a new file has leaves too");
+    let options = Options { algorithm: Some(Algorithm::Blake3), ..Options::default() };
+    let said = tree.run_as(Verb::Retag { accept: false }, &options);
+    assert_eq!(said.status(), 0);
+    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    let moved = Kept::open(&verified.kept).unwrap();
+    assert_eq!((verified.verdict, moved.header().algorithm), (Verdict::Intact, Algorithm::Blake3));
+    assert_eq!(kept_in(&tree).len(), 2, "one for each file: {:?}", kept_in(&tree));
+    tree.corrupt("file", with_bit(&second, 50_000));
+    let said = tree.run(Verb::Update);
+    assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [6..7]);
+}
+
+#[test]
+fn tagged_files_are_read_for_their_leaves_once_and_never_retagged() {
+    let tree = catalogued();
+    let data = Random(4).bytes(50_000);
+    for name in ["decayed", "fine"] {
+        tree.write(name, &data[name.len()..]);
+    }
+    tree.run(Verb::Tag);
+    assert!(kept_in(&tree).is_empty(), "nobody asked");
+    tree.corrupt("decayed", with_bit(&data["decayed".len()..], 9));
+    tree.write(".steadfast/pages/4096/draft-1-0", "what a run that was killed left");
+    let said = tree.run_as(Verb::Tag, &keeping(None, false));
+    assert_eq!((said.status(), said.verdict("decayed")), (3, Some(Verdict::Corrupt)));
+    assert_eq!((said.action("fine"), said.verdict("fine")), (Some(Action::Kept), None));
+    assert_eq!(kept_in(&tree).len(), 1, "damage must not become what pages are held against");
+    let again = tree.run_as(Verb::Tag, &keeping(None, false));
+    assert_eq!(again.of("fine").bytes_read, 0);
+    assert!(verify(&tree.at("decayed"), &PagesOptions::default()).is_err());
+}
+
+#[test]
+fn sidecars_are_no_data_and_serve_their_own_file_alone() {
+    let tree = Tree::new();
+    let mut random = Random(5);
+    let [first, second] = [random.bytes(40_000), random.bytes(40_000)];
+    let (one, two) = (tree.write("one", &first), tree.write("two", &second));
+    tree.run_as(Verb::Tag, &keeping(None, true));
+    assert!(sidecar(&one).is_file() && sidecar(&two).is_file());
+    let said = tree.run(Verb::Check);
+    assert_eq!((said.files.len(), said.summary.skipped.sidecars), (2, 2));
+    fs::copy(sidecar(&one), sidecar(&two)).unwrap();
+    let error = verify(&two, &PagesOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("no leaves are kept"), "{error}");
+    tree.edit("one", &second);
+    assert_eq!(damaged(&one).0, Verdict::Modified);
+    tree.run(Verb::Update);
+    assert_eq!(damaged(&one), (Verdict::Intact, vec![]), "where there is one it is kept true");
+    let alone = tree.write("alone.steadfast-pages", "data of that name");
+    let unmatched = tree.write("two.steadfast-pages.new", "data");
+    let said = tree.run(Verb::Tag);
+    assert_eq!(said.action("alone.steadfast-pages"), Some(Action::Tagged));
+    assert_eq!(said.action("two.steadfast-pages.new"), Some(Action::Tagged));
+    assert!(alone.is_file() && unmatched.is_file());
+    tree.write("three", &first);
+    tree.write("three.steadfast-pages", "somebody else's");
+    let said = tree.run_as(Verb::Tag, &keeping(None, true));
+    let trouble = said.of("three").trouble.as_ref().unwrap().to_string();
+    assert!(trouble.contains("none of ours"), "{trouble}");
+    assert_eq!(fs::read(tree.at("three.steadfast-pages")).unwrap(), b"somebody else's");
+}
+
+#[test]
+fn damaged_leaves_are_never_believed() {
+    let tree = Tree::new();
+    let path = tree.write("file", Random(6).bytes(9_000));
+    tree.run_as(Verb::Tag, &keeping(None, true));
+    let place = sidecar(&path);
+    let good = fs::read(&place).unwrap();
+    assert_eq!(good.len(), 192 + 3 * 32 + 4);
+    for bit in 0..8 * good.len() as u64 {
+        fs::write(&place, with_bit(&good, bit)).unwrap();
+        let error = verify(&path, &PagesOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("kept leaves"), "bit {bit}: {error}");
+    }
+    for len in [0, 1, 191, 195, 196, good.len() - 1] {
+        fs::write(&place, &good[..len]).unwrap();
+        assert!(verify(&path, &PagesOptions::default()).is_err(), "cut to {len}");
+        assert_eq!(Kept::open(&place).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+    let said = tree.run_as(Verb::Tag, &keeping(None, true));
+    assert_eq!((said.status(), said.action("file")), (0, Some(Action::Kept)));
+    assert_eq!(fs::read(&place).unwrap(), good, "what is damaged is made anew when asked for");
+}
+
+#[test]
+fn what_has_no_place_or_no_use_is_refused() {
+    let tree = Tree::new();
+    tree.write("file", [7; 10_000]);
+    let refused = |options: &Options| {
+        let error = run(Verb::Tag, &tree.selection(), options, &mut Deaf).unwrap_err();
+        error.to_string()
+    };
+    assert!(refused(&keeping(None, false)).contains("steadfast init"));
+    assert!(refused(&keeping(Some(5000), true)).contains("power of two"));
+    init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let dry = Options { dry_run: true, ..keeping(None, false) };
+    tree.run_as(Verb::Tag, &dry);
+    assert!(kept_in(&tree).is_empty());
+    let weak = Options { algorithm: Some(Algorithm::Crc32c), ..keeping(None, false) };
+    tree.run_as(Verb::Tag, &weak);
+    assert!(kept_in(&tree).is_empty(), "four bytes tell too little apart");
+    tree.write("other", [8; 10_000]);
+    tree.run_as(Verb::Tag, &keeping(None, false));
+    assert!(refused(&keeping(Some(8192), false)).contains("4096"));
+    let untagged = tree.write("untagged", "bytes");
+    let error = verify(&untagged, &PagesOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("no tag"), "{error}");
+    assert!(verify(tree.path(), &PagesOptions::default()).is_err());
+}
+
+#[test]
+fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
+    let (tree, other) = (Tree::new(), Tree::new());
+    let data = Random(8).bytes(30_000);
+    let path = tree.write("file", &data);
+    let catalogue = other.at("of-the-tree.sqlite");
+    init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
+    let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
+    let options = Options { catalogue: catalogue_use, ..keeping(None, false) };
+    tree.run_as(Verb::Tag, &options);
+    assert!(other.at("of-the-tree.sqlite.pages/4096").is_dir());
+    tree.corrupt("file", with_bit(&data, 8 * 4096));
+    let options = PagesOptions { catalogue: Some(catalogue), ..PagesOptions::default() };
+    assert_eq!(verify(&path, &options).unwrap().damage.check.damaged, [1..2]);
+    assert!(verify(&path, &PagesOptions::default()).is_err());
+}

@@ -1,0 +1,221 @@
+//! Core types: nothing in, ordered classes of processors out, or why there are none to be told.
+//!
+//! A class is known, or it is said why not; nothing is guessed. More than two are possible. It does
+//! not know what a thread should run on, nor what ran where: no system tells that afterwards.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+
+use std::path::Path;
+
+#[cfg(target_os = "linux")]
+use linux as platform;
+#[cfg(target_os = "macos")]
+use macos as platform;
+
+/// Processors of one type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreClass {
+    /// What the system calls the type, or at least how it tells it from the others.
+    pub name: String,
+    /// The numbers of its logical processors, ascending; empty where the system numbers none.
+    pub cpus: Vec<usize>,
+    /// How many logical processors it has.
+    pub logical: usize,
+    /// How many cores it has, if the system tells.
+    pub physical: Option<usize>,
+    /// What the system puts the fastest at 1024 by, if it tells.
+    pub capacity: Option<u32>,
+    /// The highest frequency in kHz, if the system tells.
+    pub frequency_khz_max: Option<u64>,
+}
+
+/// What is known of the types of this machine's processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// They differ, and the classes are those.
+    Types,
+    /// All are of one type.
+    OneType,
+    /// The machine is virtual: its processors may be any of its host's, now these and now those.
+    VirtualMachine,
+    /// The system says nothing of them.
+    NotTold,
+}
+
+impl Knowledge {
+    /// Returns the name, as documents have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Types => "types",
+            Self::OneType => "one_type",
+            Self::VirtualMachine => "virtual_machine",
+            Self::NotTold => "not_told",
+        }
+    }
+}
+
+/// How the classes were told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The kernel names the types: `cpu_core` and `cpu_atom`, `hw.perflevel0` and so on.
+    Named,
+    /// By `cpu_capacity`.
+    Capacity,
+    /// By their highest frequencies.
+    Frequency,
+}
+
+impl Source {
+    /// Returns the name, as documents have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Capacity => "capacity",
+            Self::Frequency => "frequency",
+        }
+    }
+}
+
+/// The core types of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cores {
+    /// What is known.
+    pub knowledge: Knowledge,
+    /// The classes, the fastest first: two or more if the types differ, one if not, none if they
+    /// cannot be known.
+    pub classes: Vec<CoreClass>,
+    /// How they were told apart, if the types differ.
+    pub source: Option<Source>,
+    /// How many logical processors are in use in all.
+    pub logical: usize,
+}
+
+impl Cores {
+    /// Asks this machine.
+    #[must_use]
+    pub fn of_machine() -> Cores {
+        platform::of_machine()
+    }
+
+    /// Reads a Linux system's files beneath `root` in place of `/`; elsewhere there are none, and
+    /// nothing is told.
+    #[must_use]
+    pub fn beneath(root: &Path) -> Cores {
+        platform::beneath(root)
+    }
+
+    /// Makes the classes of what macOS tells by name: `hw.nperflevels` and `hw.perflevelN`, of
+    /// which 0 is the fastest.
+    ///
+    /// Source: `sysctl.h` of macOS 12: `hw.perflevelN.{name,logicalcpu,physicalcpu}`.
+    #[must_use]
+    pub fn of_perflevels(fact: &dyn Fn(&str) -> Option<String>) -> Cores {
+        let number = |name: &str| fact(name)?.trim().parse::<usize>().ok();
+        let logical = number("hw.logicalcpu").unwrap_or(0);
+        if number("kern.hv_vmm_present").is_some_and(|present| present != 0) {
+            return Cores::without_classes(Knowledge::VirtualMachine, logical);
+        }
+        // Intel's have no levels, and are all alike.
+        let levels = number("hw.nperflevels").unwrap_or(1);
+        let class = |level: usize| {
+            let of_level = |what: &str| format!("hw.perflevel{level}.{what}");
+            Some(CoreClass {
+                name: fact(&of_level("name")).unwrap_or_else(|| format!("level {level}")),
+                cpus: Vec::new(),
+                logical: number(&of_level("logicalcpu"))?,
+                physical: number(&of_level("physicalcpu")),
+                capacity: None,
+                frequency_khz_max: None,
+            })
+        };
+        let classes: Option<Vec<CoreClass>> = (0..levels).map(class).collect();
+        match classes {
+            Some(classes) if levels > 1 => {
+                Cores { knowledge: Knowledge::Types, classes, source: Some(Source::Named), logical }
+            }
+            None if levels > 1 => Cores::without_classes(Knowledge::NotTold, logical),
+            _ => {
+                let physical = number("hw.physicalcpu");
+                Cores::of_one_type(Vec::new(), logical, physical)
+            }
+        }
+    }
+
+    /// Returns the classes that work nobody waits for is confined to: the slowest, and the next as
+    /// long as they have but one processor. The fastest is never among them. None if the types do
+    /// not differ or cannot be known.
+    #[must_use]
+    pub fn slower(&self) -> &[CoreClass] {
+        let mut logical = 0;
+        let wanted = self.classes.iter().rev().take_while(|class| {
+            let wanted = logical < 2;
+            logical += class.logical;
+            wanted
+        });
+        let first = self.classes.len() - wanted.count();
+        &self.classes[first.max(1).min(self.classes.len())..]
+    }
+
+    /// Returns the numbers of the processors of [`Cores::slower`], ascending; `None` if there are
+    /// none, or the system numbers none.
+    #[must_use]
+    pub fn slower_cpus(&self) -> Option<Vec<usize>> {
+        let mut cpus: Vec<usize> =
+            self.slower().iter().flat_map(|class| class.cpus.iter().copied()).collect();
+        cpus.sort_unstable();
+        (!cpus.is_empty()).then_some(cpus)
+    }
+
+    fn without_classes(knowledge: Knowledge, logical: usize) -> Cores {
+        Cores { knowledge, classes: Vec::new(), source: None, logical }
+    }
+
+    fn of_one_type(cpus: Vec<usize>, logical: usize, physical: Option<usize>) -> Cores {
+        let name = "one type".to_owned();
+        let (capacity, frequency_khz_max) = (None, None);
+        let class = CoreClass { name, cpus, logical, physical, capacity, frequency_khz_max };
+        Cores { knowledge: Knowledge::OneType, classes: vec![class], source: None, logical }
+    }
+}
+
+/// Reads a list of processors as Linux writes it: `0-3,8,10-11`.
+///
+/// `None` for anything else, and for more processors than any machine has.
+#[must_use]
+pub fn parse_cpu_list(text: &str) -> Option<Vec<usize>> {
+    const CPUS_MAX: usize = 1 << 16;
+    let mut cpus = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
+        if first > last || last >= CPUS_MAX {
+            return None;
+        }
+        cpus.extend(first..=last);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Some(cpus)
+}
+
+/// Writes processors as Linux does: `0-3,8,10-11`.
+#[must_use]
+pub fn cpu_list(cpus: &[usize]) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let written = ranges.into_iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    written.collect::<Vec<_>>().join(",")
+}

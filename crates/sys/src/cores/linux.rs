@@ -1,0 +1,195 @@
+//! Core types on Linux: what `/sys` and `/proc/cpuinfo` tell.
+//!
+//! It knows where Intel's and Arm's types are told, that the processors of a virtual machine are
+//! nobody's in particular, and that favoured cores of one type differ a little in frequency.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::{CoreClass, Cores, Knowledge, Source, parse_cpu_list};
+
+/// The types that Intel's kernel drivers name, the fastest first, with what they are called.
+const NAMED: [(&str, &str); 3] = [
+    ("cpu_core", "performance (cpu_core)"),
+    ("cpu_atom", "efficiency (cpu_atom)"),
+    ("cpu_lowpower", "low-power efficiency (cpu_lowpower)"),
+];
+
+/// Two capacities are of two types from this ratio in percent on. Servers of one type give their
+/// cores capacities some percent apart; the types of phones and laptops are further apart.
+const CAPACITY_RATIO_PERCENT: u64 = 110;
+
+/// Two highest frequencies are of two types from this ratio in percent on: favoured cores of one
+/// type go up to a tenth faster than the others, compact cores go a quarter slower or more.
+const FREQUENCY_RATIO_PERCENT: u64 = 120;
+
+/// What firmware calls a virtual machine, in lower case.
+const VIRTUAL: [&str; 10] = [
+    "qemu",
+    "kvm",
+    "vmware",
+    "virtualbox",
+    "innotek",
+    "xen",
+    "bochs",
+    "virtual machine",
+    "apple virtualization",
+    "google compute engine",
+];
+
+/// Asks the running kernel.
+pub(super) fn of_machine() -> Cores {
+    beneath(Path::new("/"))
+}
+
+/// Reads the files of a system beneath `root`.
+pub(super) fn beneath(root: &Path) -> Cores {
+    let cpus = online(root);
+    if is_virtual(root) {
+        return Cores::without_classes(Knowledge::VirtualMachine, cpus.len());
+    }
+    let capacity = |cpu: &usize| number(&cpu_folder(root, *cpu), "cpu_capacity");
+    let frequency = |cpu: &usize| number(&cpu_folder(root, *cpu), "cpufreq/cpuinfo_max_freq");
+    let told = [
+        (named_classes(root, &cpus), Source::Named),
+        (grouped(&cpus, capacity, CAPACITY_RATIO_PERCENT), Source::Capacity),
+        (grouped(&cpus, frequency, FREQUENCY_RATIO_PERCENT), Source::Frequency),
+    ];
+    // Capacities are written where all are alike too; frequencies may still tell types apart.
+    let mut told: Vec<(Vec<Group>, Source)> =
+        told.into_iter().filter_map(|(groups, source)| Some((groups?, source))).collect();
+    let apart = told.iter().position(|(groups, _)| groups.len() > 1);
+    if told.is_empty() {
+        return Cores::without_classes(Knowledge::NotTold, cpus.len());
+    }
+    let (groups, source) = told.swap_remove(apart.unwrap_or(0));
+    if groups.len() == 1 {
+        let physical = physical(root, &cpus);
+        let logical = cpus.len();
+        return Cores::of_one_type(cpus, logical, physical);
+    }
+    let classes = groups.into_iter().map(|(name, cpus)| class(root, name, cpus)).collect();
+    let logical = cpus.len();
+    Cores { knowledge: Knowledge::Types, classes, source: Some(source), logical }
+}
+
+/// A name and the processors that bear it.
+type Group = (String, Vec<usize>);
+
+/// The types that the kernel names, as far as they have processors in use.
+fn named_classes(root: &Path, online: &[usize]) -> Option<Vec<Group>> {
+    let mut groups = Vec::new();
+    for (folder, name) in NAMED {
+        let places = ["sys/devices", "sys/bus/event_source/devices"];
+        let list = places
+            .iter()
+            .find_map(|place| fs::read_to_string(root.join(place).join(folder).join("cpus")).ok());
+        let Some(cpus) = list.as_deref().and_then(parse_cpu_list) else { continue };
+        let cpus: Vec<usize> = cpus.into_iter().filter(|cpu| online.contains(cpu)).collect();
+        if !cpus.is_empty() {
+            groups.push((name.to_owned(), cpus));
+        }
+    }
+    let together: usize = groups.iter().map(|(_, cpus)| cpus.len()).sum();
+    // A processor of no named type would be of a type unknown.
+    (!groups.is_empty() && together == online.len()).then_some(groups)
+}
+
+/// Splits processors where the sorted values have a gap; `None` unless each has a value.
+fn grouped(
+    cpus: &[usize],
+    value: impl Fn(&usize) -> Option<u64>,
+    ratio_percent: u64,
+) -> Option<Vec<Group>> {
+    let mut valued: Vec<(u64, usize)> =
+        cpus.iter().map(|cpu| Some((value(cpu)?, *cpu))).collect::<Option<_>>()?;
+    valued.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut last = 0;
+    for (value, cpu) in valued {
+        match groups.last_mut() {
+            Some(group) if last * 100 < value.saturating_mul(ratio_percent) => group.push(cpu),
+            _ => groups.push(vec![cpu]),
+        }
+        last = value;
+    }
+    let count = groups.len();
+    let named = groups.into_iter().enumerate().map(|(rank, mut cpus)| {
+        cpus.sort_unstable();
+        (rank_name(rank, count).to_owned(), cpus)
+    });
+    (count > 0).then(|| named.collect())
+}
+
+/// Names a class that the system does not name by its place.
+fn rank_name(rank: usize, count: usize) -> &'static str {
+    match (rank, count) {
+        (_, 1) => "one type",
+        (0, _) => "fastest",
+        (rank, count) if rank + 1 == count => "slowest",
+        (1, 3) => "middle",
+        _ => "between",
+    }
+}
+
+fn class(root: &Path, name: String, cpus: Vec<usize>) -> CoreClass {
+    let most = |file: &str| {
+        let values = cpus.iter().filter_map(|cpu| number(&cpu_folder(root, *cpu), file));
+        values.max()
+    };
+    CoreClass {
+        name,
+        logical: cpus.len(),
+        physical: physical(root, &cpus),
+        capacity: most("cpu_capacity").and_then(|capacity| u32::try_from(capacity).ok()),
+        frequency_khz_max: most("cpufreq/cpuinfo_max_freq"),
+        cpus,
+    }
+}
+
+/// Counts cores: processors that share one name the same siblings.
+fn physical(root: &Path, cpus: &[usize]) -> Option<usize> {
+    let siblings = |cpu: &usize| {
+        let topology = cpu_folder(root, *cpu).join("topology");
+        let list = fs::read_to_string(topology.join("core_cpus_list"))
+            .or_else(|_| fs::read_to_string(topology.join("thread_siblings_list")));
+        list.ok().map(|list| list.trim().to_owned())
+    };
+    let cores: Option<BTreeSet<String>> = cpus.iter().map(siblings).collect();
+    cores.map(|cores| cores.len())
+}
+
+/// The processors in use.
+fn online(root: &Path) -> Vec<usize> {
+    let list = fs::read_to_string(root.join("sys/devices/system/cpu/online"));
+    list.ok().as_deref().and_then(parse_cpu_list).unwrap_or_default()
+}
+
+/// Whether the processor tells of a hypervisor, or the firmware is one's.
+fn is_virtual(root: &Path) -> bool {
+    let facts = fs::read_to_string(root.join("proc/cpuinfo")).unwrap_or_default();
+    let mut flags = facts.lines().filter(|line| line.starts_with("flags"));
+    if flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor")) {
+        return true;
+    }
+    let hypervisor = ["sys/hypervisor/type", "proc/device-tree/hypervisor/compatible"];
+    if hypervisor.iter().any(|place| root.join(place).exists()) {
+        return true;
+    }
+    let firmware = |name: &str| {
+        let text = fs::read_to_string(root.join("sys/class/dmi/id").join(name));
+        text.map(|text| text.trim().to_lowercase()).unwrap_or_default()
+    };
+    let (vendor, product) = (firmware("sys_vendor"), firmware("product_name"));
+    let rented = vendor == "amazon ec2" && !product.contains("metal");
+    rented || VIRTUAL.iter().any(|name| vendor.contains(name) || product.contains(name))
+}
+
+fn cpu_folder(root: &Path, cpu: usize) -> std::path::PathBuf {
+    root.join(format!("sys/devices/system/cpu/cpu{cpu}"))
+}
+
+fn number(folder: &Path, file: &str) -> Option<u64> {
+    fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok()
+}

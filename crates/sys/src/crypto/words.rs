@@ -1,0 +1,97 @@
+//! The processor as the crypto library sees it, after what the environment masked.
+//!
+//! In: nothing. Out: words of bits, and their names. A mask is believed only if these words show
+//! it. The library has no function that tells them, so its variable is read; the symbol carries
+//! the version, and another version does not link until the name here is changed too.
+
+/// Returns the words that decide which code the library takes.
+///
+/// x86: EDX and ECX of CPUID leaf 1, EBX and ECX of leaf 7. Arm: one word of the library's own.
+/// Elsewhere: none.
+#[must_use]
+pub fn capabilities() -> Vec<u32> {
+    aws_lc_sys::init();
+    platform::capabilities()
+}
+
+pub use platform::WORDS;
+
+/// A bit: its word, and its place in it.
+pub type Bit = (usize, u32);
+
+/// What the words are, and how the environment masks them.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// Variable that masks them when the library starts; empty where there is none.
+    pub variable: &'static str,
+    /// Words that one number of the variable covers; numbers are separated by colons.
+    pub per_number: usize,
+    /// Bits of the instructions for AES.
+    pub aes: &'static [Bit],
+    /// Bits of carry-less multiplication.
+    pub carry_less: &'static [Bit],
+    /// Bits of the instructions for SHA.
+    pub sha: &'static [Bit],
+}
+
+#[cfg(target_arch = "x86_64")]
+mod platform {
+    use super::Words;
+
+    /// Bits as Intel numbers them. VAES and VPCLMULQDQ are the wide forms: left on, they would do
+    /// the work of what was switched off.
+    pub const WORDS: Words = Words {
+        variable: "OPENSSL_ia32cap",
+        per_number: 2,
+        aes: &[(1, 25), (3, 9)],
+        carry_less: &[(1, 1), (3, 10)],
+        sha: &[(2, 29)],
+    };
+
+    unsafe extern "C" {
+        #[link_name = "aws_lc_0_47_0_OPENSSL_ia32cap_P"]
+        static CAPABILITIES: [u32; 4];
+    }
+
+    pub(super) fn capabilities() -> Vec<u32> {
+        // SAFETY: the library writes the words once, while it starts, which `init` waited for.
+        unsafe { CAPABILITIES }.to_vec()
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod platform {
+    use super::Words;
+
+    /// Bits of the library's own numbering. Instructions for SHA-512 go with those for SHA.
+    pub const WORDS: Words = Words {
+        variable: "OPENSSL_armcap",
+        per_number: 1,
+        aes: &[(0, 2)],
+        carry_less: &[(0, 5)],
+        sha: &[(0, 3), (0, 4), (0, 6)],
+    };
+
+    unsafe extern "C" {
+        #[link_name = "aws_lc_0_47_0_OPENSSL_armcap_P"]
+        static CAPABILITIES: u32;
+    }
+
+    pub(super) fn capabilities() -> Vec<u32> {
+        // SAFETY: the library writes the word once, while it starts, which `init` waited for.
+        vec![unsafe { CAPABILITIES }]
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod platform {
+    use super::Words;
+
+    /// Nothing is known here.
+    pub const WORDS: Words =
+        Words { variable: "", per_number: 1, aes: &[], carry_less: &[], sha: &[] };
+
+    pub(super) fn capabilities() -> Vec<u32> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,91 @@
+//! Devices and their I/O schedulers: a root in, which of them heed a thread's I/O priority out.
+//!
+//! It asks the kernel which scheduler is in use, and knows what each makes of a priority. What the
+//! device itself does with requests nobody knows.
+
+use std::fs;
+use std::path::Path;
+
+/// What a scheduler makes of an I/O priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Honours {
+    /// Classes and the levels within them: bfq, cfq.
+    ClassesAndLevels,
+    /// Classes, so that idle comes last; of the levels nothing: mq-deadline.
+    Classes,
+    /// Nothing: none, kyber, noop, deadline.
+    Nothing,
+    /// The scheduler is none of those known here.
+    Unknown,
+}
+
+impl Honours {
+    /// Returns the name, as documents have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClassesAndLevels => "classes_and_levels",
+            Self::Classes => "classes",
+            Self::Nothing => "nothing",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns what a scheduler of this name honours.
+    ///
+    /// Source: `Documentation/block/ioprio.rst` of Linux 5.14, from which on mq-deadline has
+    /// queues for classes.
+    #[must_use]
+    pub fn of(scheduler: &str) -> Honours {
+        match scheduler {
+            "bfq" | "cfq" => Self::ClassesAndLevels,
+            "mq-deadline" => Self::Classes,
+            "none" | "kyber" | "noop" | "deadline" => Self::Nothing,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// A block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockDevice {
+    /// Its name, as in `/dev`.
+    pub name: String,
+    /// The scheduler in use; `None` for devices that have none, as those of volumes.
+    pub scheduler: Option<String>,
+    /// What comes of an I/O priority there.
+    pub honours: Honours,
+}
+
+/// Returns the block devices that hold something, by name, as the files beneath `root` in place of
+/// `/` tell. None where the system has no such files.
+#[must_use]
+pub fn block_devices(root: &Path) -> Vec<BlockDevice> {
+    let Ok(entries) = fs::read_dir(root.join("sys/block")) else { return Vec::new() };
+    let mut devices: Vec<BlockDevice> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let folder = entry.path();
+            // Loop devices and card readers are there without anything in them.
+            let sectors = fs::read_to_string(folder.join("size")).ok()?;
+            if sectors.trim() == "0" {
+                return None;
+            }
+            let offered = fs::read_to_string(folder.join("queue/scheduler")).unwrap_or_default();
+            let scheduler = in_use(&offered).map(str::to_owned);
+            let honours = scheduler.as_deref().map_or(Honours::Nothing, Honours::of);
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some(BlockDevice { name, scheduler, honours })
+        })
+        .collect();
+    devices.sort_by(|a, b| a.name.cmp(&b.name));
+    devices
+}
+
+/// The scheduler in brackets, or the only one.
+fn in_use(offered: &str) -> Option<&str> {
+    let bracketed = |word: &&str| word.starts_with('[') && word.ends_with(']');
+    let chosen = offered.split_whitespace().find(bracketed);
+    let only = || Some(offered.trim()).filter(|one| !one.is_empty() && !one.contains(' '));
+    chosen.map(|word| word.trim_matches(['[', ']'])).or_else(only)
+}

@@ -1,0 +1,288 @@
+//! Other processes on Linux: every thread's settings, by `/proc` and the thread's number.
+//!
+//! It knows that threads come and go while they are looked at, and leaves real-time threads alone.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::super::Level;
+use super::super::linux::attributes::{Attribute, Setting, io_rank};
+use super::super::linux::{has_uclamp, request, within};
+use super::{Change, Plan, Process, Reverted, Thread};
+
+/// `PF_KTHREAD` of `linux/sched.h`, in the ninth field of `/proc/PID/stat`.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+pub(super) fn find(number: u32) -> io::Result<Process> {
+    let none = |_| io::Error::new(io::ErrorKind::NotFound, format!("there is no process {number}"));
+    let status = fs::read_to_string(format!("/proc/{number}/status")).map_err(none)?;
+    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    if group.and_then(|group| group.trim().parse().ok()) != Some(number) {
+        let group = group.unwrap_or("another").trim();
+        return Err(io::Error::other(format!("{number} is a thread of process {group}")));
+    }
+    let facts = fs::read_to_string(format!("/proc/{number}/stat")).map_err(none)?;
+    if field(&facts, 9).is_some_and(|flags: u64| flags & KERNEL_THREAD != 0) {
+        return Err(io::Error::other(format!("process {number} is the kernel's own")));
+    }
+    let ticks: u64 = field(&facts, 22).ok_or_else(unreadable)?;
+    // The number and the ticks since the system started may come again once it starts again.
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(Process { number, started: format!("{}:{ticks}", boot.trim()) })
+}
+
+pub(super) fn level(process: &Process) -> io::Result<Level> {
+    let threads = threads(process)?;
+    let levels = threads.iter().filter_map(|thread| {
+        let class = Attribute::Class.get(thread.number).ok()?;
+        let nice = Attribute::Nice.get(thread.number).ok()?;
+        Some(level_of(&class, &nice))
+    });
+    levels.max().ok_or_else(|| gone(process))
+}
+
+/// The level that a class and a nice value come nearest to, from above.
+fn level_of(class: &Setting, nice: &Setting) -> Level {
+    match (class, nice) {
+        (Setting::Class(class), _) if is_real_time(*class) => Level::UserInteractive,
+        (Setting::Class(libc::SCHED_IDLE), _) | (_, Setting::Nice(19..)) => Level::Background,
+        (Setting::Class(libc::SCHED_BATCH), _) | (_, Setting::Nice(10..)) => Level::Utility,
+        (_, Setting::Nice(..=-10)) => Level::UserInteractive,
+        (_, Setting::Nice(..=-5)) => Level::UserInitiated,
+        _ => Level::Default,
+    }
+}
+
+pub(super) fn plan(process: &Process, level: Level, slower: Option<&[usize]>) -> io::Result<Plan> {
+    let mut plan = Plan { seen: threads(process)?, ..Plan::default() };
+    let mut wanted = request(level);
+    if has_uclamp(Path::new("/")) != Some(true) {
+        wanted.retain(|setting| setting.attribute() != Attribute::UtilisationMax);
+    }
+    for thread in &plan.seen {
+        let has = |attribute: Attribute| attribute.get(thread.number).ok();
+        let Some(Setting::Class(class)) = has(Attribute::Class) else { continue };
+        if is_real_time(class) {
+            let text = format!("thread {}: its class is a real-time one", thread.number);
+            plan.left_alone.push(text);
+            continue;
+        }
+        for setting in &wanted {
+            let Some(before) = has(setting.attribute()) else { continue };
+            if is_lower(setting, &before) {
+                plan.changes.push(change_of(thread, &before, setting));
+            }
+        }
+        let Some(cpus) = slower else { continue };
+        let Some(before) = has(Attribute::Affinity) else { continue };
+        match within(thread.number, cpus) {
+            Ok(after) if after != before => {
+                plan.changes.push(change_of(thread, &before, &after));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                plan.left_alone.push(format!("thread {}: processors: {error}", thread.number));
+            }
+        }
+    }
+    Ok(plan)
+}
+
+fn change_of(thread: &Thread, before: &Setting, after: &Setting) -> Change {
+    Change {
+        thread: thread.clone(),
+        what: before.attribute().name().to_owned(),
+        before: before.text(),
+        after: after.text(),
+    }
+}
+
+/// Classes that go before all others, and have parameters that a change would lose.
+fn is_real_time(class: libc::c_int) -> bool {
+    matches!(class, libc::SCHED_FIFO | libc::SCHED_RR | libc::SCHED_DEADLINE)
+}
+
+/// Whether a setting is less urgent than what a thread has.
+fn is_lower(wanted: &Setting, has: &Setting) -> bool {
+    let rank = |class: libc::c_int| match class {
+        libc::SCHED_IDLE => 2,
+        libc::SCHED_BATCH => 1,
+        _ => 0,
+    };
+    match (wanted, has) {
+        (Setting::Class(wanted), Setting::Class(has)) => rank(*wanted) > rank(*has),
+        (Setting::Nice(wanted), Setting::Nice(has)) => wanted > has,
+        (Setting::Io(wanted), Setting::Io(has)) => io_rank(*wanted) > io_rank(*has),
+        (Setting::UtilisationMax(wanted), Setting::UtilisationMax(has)) => wanted < has,
+        _ => false,
+    }
+}
+
+pub(super) fn change(process: &Process, change: &Change) -> io::Result<()> {
+    if !is_there(process, &change.thread) {
+        return Err(gone(process));
+    }
+    parsed(&change.what, &change.after)?.set(change.thread.number)
+}
+
+pub(super) fn revert(process: &Process, change: &Change) -> io::Result<Reverted> {
+    let (before, after) =
+        (parsed(&change.what, &change.before)?, parsed(&change.what, &change.after)?);
+    if !is_there(process, &change.thread) {
+        return Ok(Reverted::Gone);
+    }
+    let found = after.attribute().get(change.thread.number)?;
+    if found == before {
+        return Ok(Reverted::Done);
+    }
+    if found != after {
+        return Ok(Reverted::Otherwise(found.describe()));
+    }
+    before.set(change.thread.number).map(|()| Reverted::Done)
+}
+
+pub(super) fn inherited(
+    process: &Process,
+    changes: &[Change],
+    seen: &[Thread],
+) -> io::Result<Vec<Change>> {
+    let of_first = |change: &&Change| change.thread.number == process.number;
+    let mut found = Vec::new();
+    for thread in threads(process)?.into_iter().filter(|thread| !seen.contains(thread)) {
+        for attribute in Attribute::ALL {
+            let Ok(has) = attribute.get(thread.number) else { continue };
+            // The first thread may have been lowered more than once: back through all of it.
+            let mut before = has.clone();
+            let of_what = changes.iter().filter(of_first);
+            for change in of_what.filter(|change| change.what == attribute.name()).rev() {
+                if parsed(&change.what, &change.after)? == before {
+                    before = parsed(&change.what, &change.before)?;
+                }
+            }
+            if before != has {
+                found.push(change_of(&thread, &before, &has));
+            }
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn describe(what: &str, value: &str) -> String {
+    match parsed(what, value) {
+        Ok(setting) => setting.describe(),
+        Err(_) => format!("{what} {value}"),
+    }
+}
+
+/// Reads a setting that a change holds as text.
+fn parsed(what: &str, value: &str) -> io::Result<Setting> {
+    let attribute = Attribute::ALL.into_iter().find(|attribute| attribute.name() == what);
+    let setting = attribute.and_then(|attribute| attribute.parse(value));
+    setting.ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("`{what} {value}` is no setting"))
+    })
+}
+
+/// The threads of a process, by number.
+fn threads(process: &Process) -> io::Result<Vec<Thread>> {
+    // Its number may be another's by now.
+    if find(process.number).ok().as_ref() != Some(process) {
+        return Err(gone(process));
+    }
+    let mut threads = Vec::new();
+    for entry in fs::read_dir(format!("/proc/{}/task", process.number))? {
+        let name = entry?.file_name();
+        let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        if let Some(started) = started(process, number) {
+            threads.push(Thread { number, started });
+        }
+    }
+    threads.sort_unstable_by_key(|thread| thread.number);
+    Ok(threads)
+}
+
+fn is_there(process: &Process, thread: &Thread) -> bool {
+    started(process, thread.number).as_ref() == Some(&thread.started)
+}
+
+/// When a thread of the process started, in ticks.
+fn started(process: &Process, thread: u32) -> Option<String> {
+    let facts = fs::read_to_string(format!("/proc/{}/task/{thread}/stat", process.number)).ok()?;
+    field::<u64>(&facts, 22).map(|ticks| ticks.to_string())
+}
+
+/// Reads a field of `stat`, counted from 1 and beyond the second.
+///
+/// Source: `proc_pid_stat(5)`; the second field stands in parentheses and may hold anything.
+fn field<T: std::str::FromStr>(facts: &str, number: usize) -> Option<T> {
+    let (_, rest) = facts.rsplit_once(") ")?;
+    rest.split(' ').nth(number - 3)?.trim().parse().ok()
+}
+
+fn gone(process: &Process) -> io::Error {
+    let text = format!("process {} or the thread is no more", process.number);
+    io::Error::new(io::ErrorKind::NotFound, text)
+}
+
+fn unreadable() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the system's account of it cannot be read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_field_may_hold_anything() {
+        let facts = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9\n";
+        assert_eq!(field::<u64>(facts, 9), Some(4_194_560));
+        assert_eq!(field::<u64>(facts, 22), Some(4711));
+        assert_eq!(field::<u64>("7 a", 22), None);
+    }
+
+    #[test]
+    fn a_class_and_a_nice_value_make_a_level() {
+        for (class, nice, level) in [
+            (libc::SCHED_OTHER, 0, Level::Default),
+            (libc::SCHED_OTHER, 5, Level::Default),
+            (libc::SCHED_OTHER, 10, Level::Utility),
+            (libc::SCHED_BATCH, 0, Level::Utility),
+            (libc::SCHED_OTHER, 19, Level::Background),
+            (libc::SCHED_IDLE, 0, Level::Background),
+            (libc::SCHED_OTHER, -5, Level::UserInitiated),
+            (libc::SCHED_OTHER, -20, Level::UserInteractive),
+            (libc::SCHED_FIFO, 0, Level::UserInteractive),
+        ] {
+            let found = level_of(&Setting::Class(class), &Setting::Nice(nice));
+            assert_eq!(found, level, "{class} {nice}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_less_urgent_is_lower() {
+        let io = |class: libc::c_int, level| Setting::Io(class << 13 | level);
+        assert!(is_lower(&io(3, 0), &Setting::Io(0)));
+        assert!(is_lower(&io(2, 7), &Setting::Io(0)));
+        assert!(!is_lower(&io(2, 7), &io(3, 0)));
+        assert!(is_lower(&io(2, 7), &io(1, 7)));
+        assert!(is_lower(&Setting::Nice(10), &Setting::Nice(0)));
+        assert!(!is_lower(&Setting::Nice(10), &Setting::Nice(15)));
+        let class = Setting::Class;
+        assert!(is_lower(&class(libc::SCHED_BATCH), &class(libc::SCHED_OTHER)));
+        assert!(!is_lower(&class(libc::SCHED_BATCH), &class(libc::SCHED_IDLE)));
+        assert!(is_lower(&Setting::UtilisationMax(256), &Setting::UtilisationMax(1024)));
+    }
+
+    #[test]
+    fn settings_survive_as_text() {
+        for (what, value) in
+            [("class", "5"), ("nice", "-7"), ("io", "24576"), ("affinity", "0,4-7")]
+        {
+            assert_eq!(parsed(what, value).unwrap().text(), value);
+        }
+        for (what, value) in [("class", ""), ("colour", "1"), ("affinity", ""), ("nice", "low")] {
+            assert!(parsed(what, value).is_err(), "{what} {value}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Other processes on macOS: Darwin's background, which a process is in or not.
+//!
+//! What a program set itself is not touched by it: the system keeps both apart.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use super::super::Level;
+use super::super::macos::{darwin_background, set_darwin_background};
+use super::{Change, Plan, Process, Reverted, Thread};
+
+/// The only thing that changes.
+const WHAT: &str = "darwin_background";
+
+pub(super) fn find(number: u32) -> io::Result<Process> {
+    match started(number) {
+        Some(started) => Ok(Process { number, started }),
+        None => {
+            let text = format!("there is no process {number} that may be looked at");
+            Err(io::Error::new(io::ErrorKind::NotFound, text))
+        }
+    }
+}
+
+pub(super) fn level(process: &Process) -> io::Result<Level> {
+    let lowered = darwin_background(process.number)?;
+    Ok(if lowered { Level::Background } else { Level::Default })
+}
+
+pub(super) fn plan(process: &Process, level: Level, _: Option<&[usize]>) -> io::Result<Plan> {
+    if level != Level::Background {
+        let text = "macOS lowers another process to background and to nothing else";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+    }
+    let thread = Thread { number: process.number, started: process.started.clone() };
+    let mut plan = Plan { seen: vec![thread.clone()], ..Plan::default() };
+    if !darwin_background(process.number)? {
+        let (before, after) = ("0".to_owned(), "1".to_owned());
+        plan.changes.push(Change { thread, what: WHAT.to_owned(), before, after });
+    }
+    Ok(plan)
+}
+
+pub(super) fn change(process: &Process, change: &Change) -> io::Result<()> {
+    set_darwin_background(process.number, parsed(&change.what, &change.after)?)
+}
+
+pub(super) fn revert(process: &Process, change: &Change) -> io::Result<Reverted> {
+    let before = parsed(&change.what, &change.before)?;
+    if started(process.number).as_ref() != Some(&process.started) {
+        return Ok(Reverted::Gone);
+    }
+    if darwin_background(process.number)? != before {
+        set_darwin_background(process.number, before)?;
+    }
+    Ok(Reverted::Done)
+}
+
+/// The whole process was lowered, with all threads to come.
+pub(super) fn inherited(_: &Process, _: &[Change], _: &[Thread]) -> io::Result<Vec<Change>> {
+    Ok(Vec::new())
+}
+
+pub(super) fn describe(what: &str, value: &str) -> String {
+    match parsed(what, value) {
+        Ok(true) => "Darwin background".to_owned(),
+        Ok(false) => "no Darwin background".to_owned(),
+        Err(_) => format!("{what} {value}"),
+    }
+}
+
+fn parsed(what: &str, value: &str) -> io::Result<bool> {
+    match (what, value) {
+        (WHAT, "0") => Ok(false),
+        (WHAT, "1") => Ok(true),
+        _ => {
+            let text = format!("`{what} {value}` is no setting");
+            Err(io::Error::new(io::ErrorKind::InvalidData, text))
+        }
+    }
+}
+
+/// When a process started: seconds and microseconds since 1970.
+#[expect(unsafe_code, reason = "rustix has no form of proc_pidinfo")]
+fn started(number: u32) -> Option<String> {
+    let number = libc::c_int::try_from(number).ok()?;
+    let mut facts = MaybeUninit::<libc::proc_bsdinfo>::zeroed();
+    let length = libc::c_int::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
+    // SAFETY: `facts` is writable for `length` bytes, its own size.
+    let written = unsafe {
+        libc::proc_pidinfo(number, libc::PROC_PIDTBSDINFO, 0, facts.as_mut_ptr().cast(), length)
+    };
+    if written != length {
+        return None;
+    }
+    // SAFETY: all fields are integers, for which the zeros of `zeroed` are a value too.
+    let facts = unsafe { facts.assume_init() };
+    Some(format!("{}.{:06}", facts.pbi_start_tvsec, facts.pbi_start_tvusec))
+}

@@ -1,0 +1,116 @@
+//! Groups on Linux: the cpu controller's control groups, and sessions by `autogroup`.
+//!
+//! It knows that sessions count only for processes in no control group but the root.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::Child;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::super::{Level, Step};
+use super::Grouping;
+
+/// A session's share, by the level: what sharing with the whole machine is worth. The weights of
+/// nice values are a quarter apart, so 19 has 1.5 % of what 0 has.
+///
+/// Source: `sched(7)`, the autogroup feature.
+fn session_nice(level: Level) -> Option<i32> {
+    match level {
+        Level::Background => Some(19),
+        Level::Utility => Some(10),
+        Level::Default | Level::UserInitiated | Level::UserInteractive => None,
+    }
+}
+
+pub(super) fn grouping(root: &Path) -> Grouping {
+    if let Some(group) = control_group(root) {
+        return group;
+    }
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let on = read("proc/sys/kernel/sched_autogroup_enabled").trim() == "1";
+    // `/autogroup-17 nice 0`
+    let told = read("proc/self/autogroup");
+    let nice = told.trim().rsplit_once(" nice ").and_then(|(_, nice)| nice.parse().ok());
+    match nice {
+        Some(nice) if on => Grouping::Session { nice },
+        _ => Grouping::Threads,
+    }
+}
+
+/// The innermost control group that has a share of the processors; the root has none.
+fn control_group(root: &Path) -> Option<Grouping> {
+    let lines = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    for line in lines.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(name)) = (parts.next(), parts.next()) else { continue };
+        if controllers.split(',').any(|controller| controller == "cpu") && name != "/" {
+            return Some(Grouping::ControlGroup {
+                name: name.to_owned(),
+                weight: None,
+                idle: false,
+            });
+        }
+        if !controllers.is_empty() {
+            continue;
+        }
+        for name in Path::new(name).ancestors() {
+            let below = name.strip_prefix("/").unwrap_or(name);
+            let folder = root.join("sys/fs/cgroup").join(below);
+            // Of the true root the file is absent; in a container the root is somebody's group.
+            let Ok(weight) = fs::read_to_string(folder.join("cpu.weight")) else { continue };
+            let idle = fs::read_to_string(folder.join("cpu.idle")).unwrap_or_default();
+            return Some(Grouping::ControlGroup {
+                name: name.to_string_lossy().into_owned(),
+                weight: weight.trim().parse().ok(),
+                idle: idle.trim() == "1",
+            });
+        }
+    }
+    None
+}
+
+pub(super) fn lead(level: Level) -> Vec<Step> {
+    let Some(nice) = session_nice(level) else { return Vec::new() };
+    let led = rustix::process::setsid();
+    let failed = led.is_err();
+    let led = led.map(|_| ()).map_err(io::Error::from);
+    let mut steps = vec![Step { what: "a session of its own".to_owned(), result: led }];
+    if !failed {
+        let result = fs::write("/proc/self/autogroup", nice.to_string()).and_then(|()| {
+            match grouping(Path::new("/")) {
+                Grouping::Session { nice: found } if found == nice => Ok(()),
+                found => Err(io::Error::other(format!("the system did it, and has {found:?}"))),
+            }
+        });
+        steps.push(Step { what: format!("the session's nice {nice}"), result });
+    }
+    steps
+}
+
+pub(super) fn end_with_parent(parent: u32) -> bool {
+    let signal = Some(Signal::TERM);
+    // Where the signal cannot be had, the parent ends this process as long as it lives itself.
+    let _ = rustix::process::set_parent_process_death_signal(signal);
+    let now = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+    now.and_then(|now| u32::try_from(now).ok()) == Some(parent)
+}
+
+/// The handle stays the child's, whoever gets its number after it.
+#[derive(Debug)]
+pub(super) struct Ward(OwnedFd);
+
+impl Ward {
+    pub(super) fn of(child: &Child) -> io::Result<Ward> {
+        let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let number = number.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(Ward(pidfd_open(number, PidfdFlags::empty())?))
+    }
+
+    pub(super) fn send(&self, signal: i32) -> io::Result<()> {
+        let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(pidfd_send_signal(&self.0, signal)?)
+    }
+}

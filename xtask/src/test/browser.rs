@@ -1,0 +1,57 @@
+//! Reports in a browser: what a page promises, looked at by Chromium and an accessibility checker.
+//!
+//! The pages are the golden ones, so nothing need be built. The browser is the system's: as root
+//! it is installed; the packages that drive it have an environment of their own, since they are
+//! large and only this step needs them. Must not know what the script looks for.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Context as _;
+
+use super::{Session, steps};
+
+/// Pinned: a new one is tried on purpose. The second ships the checker itself.
+const PACKAGES: &[&str] = &["playwright==1.65.2", "axe-playwright-python==0.1.8"];
+
+/// Opens every golden page and fails where one breaks its promises.
+pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
+    if session.lacks(&["python3", "chromium"]) {
+        return Ok(());
+    }
+    let folder = session.root.join(".venv-browser");
+    environment(&folder)?;
+    let mut look = Command::new(folder.join("bin/python3"));
+    steps::succeed(look.arg("crates/report/tests/browser/pages.py").current_dir(&session.root))
+}
+
+/// Sets up the environment unless it is there.
+fn environment(folder: &Path) -> anyhow::Result<()> {
+    let stamp = folder.join("packages");
+    let wanted = PACKAGES.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    steps::succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder))
+        .context("making a virtual environment (Debian: python3-venv)")?;
+    let mut install = Command::new(folder.join("bin/python3"));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    steps::succeed(install.args(PACKAGES))?;
+    fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PACKAGES;
+
+    #[test]
+    fn packages_are_pinned() {
+        assert!(PACKAGES.iter().all(|package| is_exact(package)));
+    }
+
+    fn is_exact(package: &str) -> bool {
+        let parts = package.split_once("==");
+        parts.is_some_and(|(name, version)| !name.is_empty() && !version.is_empty())
+    }
+}
