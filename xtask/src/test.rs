@@ -22,24 +22,74 @@ struct Step {
     title: &'static str,
     /// Whether it runs tests, so that none executed is a failure.
     counts: bool,
+    /// Whether it runs only when it is named.
+    on_request: bool,
     run: fn(&mut Session) -> anyhow::Result<()>,
 }
 
 /// In the order in which they run: what is cheap and often wrong comes first.
 const STEPS: &[Step] = &[
-    Step { name: "tools", title: "system tools", counts: false, run: setup::tools },
-    Step { name: "targets", title: "Rust targets", counts: false, run: setup::targets },
-    Step { name: "zig", title: "cross linker", counts: false, run: setup::zig },
-    Step { name: "fmt", title: "formatting", counts: false, run: steps::fmt },
-    Step { name: "tidy", title: "house style", counts: false, run: steps::tidy },
-    Step { name: "bench", title: "the benchmark harness", counts: false, run: steps::bench },
-    Step { name: "clippy", title: "lints", counts: false, run: steps::clippy },
-    Step { name: "doc", title: "documentation", counts: false, run: steps::doc },
-    Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
-    Step { name: "browser", title: "reports in a browser", counts: false, run: browser::browser },
-    Step { name: "arm", title: "digests on emulated Armv8", counts: true, run: steps::arm },
-    Step { name: "macos", title: "macOS build", counts: false, run: steps::macos },
-    Step { name: "release", title: "release build", counts: false, run: steps::release },
+    Step {
+        name: "tools",
+        title: "system tools",
+        counts: false,
+        on_request: false,
+        run: setup::tools,
+    },
+    Step {
+        name: "targets",
+        title: "Rust targets",
+        counts: false,
+        on_request: false,
+        run: setup::targets,
+    },
+    Step { name: "zig", title: "cross linker", counts: false, on_request: false, run: setup::zig },
+    Step { name: "fmt", title: "formatting", counts: false, on_request: false, run: steps::fmt },
+    Step { name: "tidy", title: "house style", counts: false, on_request: false, run: steps::tidy },
+    Step {
+        name: "bench",
+        title: "the benchmark harness",
+        counts: false,
+        on_request: false,
+        run: steps::bench,
+    },
+    Step { name: "clippy", title: "lints", counts: false, on_request: false, run: steps::clippy },
+    Step { name: "doc", title: "documentation", counts: false, on_request: false, run: steps::doc },
+    Step {
+        name: "host",
+        title: "tests on this machine",
+        counts: true,
+        on_request: false,
+        run: steps::host,
+    },
+    Step {
+        name: "browser",
+        title: "reports in a browser",
+        counts: false,
+        on_request: true,
+        run: browser::browser,
+    },
+    Step {
+        name: "arm",
+        title: "digests on emulated Armv8",
+        counts: true,
+        on_request: false,
+        run: steps::arm,
+    },
+    Step {
+        name: "macos",
+        title: "macOS build",
+        counts: false,
+        on_request: false,
+        run: steps::macos,
+    },
+    Step {
+        name: "release",
+        title: "release build",
+        counts: false,
+        on_request: false,
+        run: steps::release,
+    },
 ];
 
 /// What the steps share.
@@ -90,7 +140,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let started = Instant::now();
     let mut expects_tests = false;
     let mut failure = None;
-    for step in STEPS.iter().filter(|step| options.wants(step.name)) {
+    for step in STEPS.iter().filter(|step| options.wants(step)) {
         println!("\n== {}: {}", step.name, step.title);
         let step_started = Instant::now();
         let outcome = (step.run)(&mut session);
@@ -145,9 +195,10 @@ impl Options {
         Ok(options)
     }
 
-    fn wants(&self, name: &str) -> bool {
-        let in_list = |list: &[String]| list.iter().any(|listed| listed == name);
-        (self.only.is_empty() || in_list(&self.only)) && !in_list(&self.skip)
+    fn wants(&self, step: &Step) -> bool {
+        let in_list = |list: &[String]| list.iter().any(|listed| listed == step.name);
+        let asked = if self.only.is_empty() { !step.on_request } else { in_list(&self.only) };
+        asked && !in_list(&self.skip)
     }
 }
 
@@ -159,12 +210,19 @@ mod tests {
         Options::parse(&arguments.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>())
     }
 
+    fn step(name: &str) -> &'static Step {
+        STEPS.iter().find(|step| step.name == name).unwrap()
+    }
+
     #[test]
     fn steps_are_chosen_by_name() {
         let options = parse(&["--only", "fmt,tidy", "--skip=tidy"]).unwrap();
-        assert!(options.wants("fmt") && !options.wants("tidy") && !options.wants("host"));
+        let wants = |name| options.wants(step(name));
+        assert!(wants("fmt") && !wants("tidy") && !wants("host"));
         let all = parse(&[]).unwrap();
-        assert!(step_names().iter().all(|name| all.wants(name)));
+        assert!(STEPS.iter().all(|step| all.wants(step) != step.on_request));
+        let named = Options { only: vec!["browser".to_owned()], ..Options::default() };
+        assert!(named.wants(step("browser")) && !named.wants(step("fmt")));
     }
 
     #[test]

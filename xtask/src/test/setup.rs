@@ -29,9 +29,8 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("objdump", "binutils", "the test that plain loops are plain"),
     ("openssl", "openssl", "tests that compare digests with OpenSSL"),
     ("qemu-aarch64", "qemu-user", "the step `arm`"),
-    ("chromium", "chromium fonts-liberation", "the step `browser`"),
     ("cc", "gcc libc6-dev", "linking on this machine"),
-    ("python3", "python3 python3-venv", "the steps `arm`, `browser` and `macos`"),
+    ("python3", "python3 python3-venv", "the steps `arm` and `macos`"),
 ];
 
 /// Where system tools may lie that an ordinary user's path leaves out.
