@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use steadfast::catalogue::{Begin, Catalogue, Scope, Sighting, TagPlace, Writer};
@@ -24,7 +25,9 @@ fn ago(days: i64) -> Timestamp {
 /// tags every file, any other finds every file intact.
 fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64) {
     let now = ago(days);
-    let writer = Writer { verb, now, wait: None };
+    // The tests beside this one start programs; between fork and exec these hold the lock too.
+    let stop = AtomicBool::new(false);
+    let writer = Writer { verb, now, wait: Some(&stop) };
     let root = tree.path("").canonicalize().unwrap();
     let file = root.join(".steadfast/catalogue.sqlite");
     let catalogue = match file.exists() {
