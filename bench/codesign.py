@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""What `steadfast code verify` finds in altered signatures, beside what others find.
+"""What `steadfast code` finds in altered signatures, and how fast, beside what others do.
 
 In: the command; files with a CMS signature, with a linker's, or with several code directories. Out:
 a table with one row for each way of altering each file: what Steadfast found, and what `rcodesign`
 and `relic` said where they are on the PATH. For rcodesign the Python package `apple_platform` will
 do, which carries the same library. Ends with 1 if an alteration was not found that must be.
+
+With `--times N` the table is of how long verifying each file takes, in N rounds in which everybody
+has a turn; with `--prices N` of what `code cost` told beforehand and what the check then took.
+Files are in the page cache. On a machine that is busy, `chrt -f 10` in front of it helps.
 
     python3 bench/codesign.py target/release/steadfast --apple-root ROOT.cer FILE...
 """
@@ -14,10 +18,12 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 HASHES = {1: ("sha1", 20), 2: ("sha256", 32), 3: ("sha256", 20), 4: ("sha384", 48)}
 DIRECTORY, REQUIREMENTS, ENTITLEMENTS, CMS = 0, 2, 5, 0x10000
@@ -209,12 +215,96 @@ def relic(path, root):
     return line.split("signature: ")[-1].split("ERROR: ")[-1].strip(": ")[:56]
 
 
+def timed(command):
+    """Runs a program; returns what it printed, milliseconds, those of processors, and MiB held."""
+    begun = time.monotonic()
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    said = child.stdout.read()
+    _, child.returncode, used = os.wait4(child.pid, 0)
+    wall = (time.monotonic() - begun) * 1e3
+    return said, wall, (used.ru_utime + used.ru_stime) * 1e3, used.ru_maxrss / 1024
+
+
+def timed_library(path):
+    """The same of rcodesign's library, without the start of the interpreter it is called from."""
+    code = ("import json, sys, time, apple_platform as ap\n"
+            "wall, cpu = time.monotonic(), time.process_time()\n"
+            "ap.verify_macho(sys.argv[1])\n"
+            "print(time.monotonic() - wall, time.process_time() - cpu)")
+    said, _, _, held = timed([sys.executable, "-c", code, path])
+    wall, cpu = (float(word) * 1e3 for word in said.split())
+    return said, wall, cpu, held
+
+
+def print_times(args):
+    one_page = ["--offset", str(5 * 4096)]
+    print("| file | who | wall ms, median (range) | cpu ms | MiB | times Steadfast |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for path in args.files:
+        verify = [args.command, "code", "verify"]
+        peers = {"steadfast": lambda: timed([*verify, path]),
+                 "steadfast, one thread": lambda: timed([*verify, "--workers", "1", path]),
+                 "steadfast, one page": lambda: timed([*verify, *one_page, path])}
+        if shutil.which("rcodesign"):
+            peers["rcodesign"] = lambda: timed(["rcodesign", "verify", path])
+        elif rcodesign(path) != "-":
+            peers["rcodesign's library"] = lambda: timed_library(path)
+        if shutil.which("relic"):
+            trust = ["--cert", args.apple_root] if args.apple_root else ["--no-trust-chain"]
+            peers["relic"] = lambda: timed(["relic", "verify", *trust, path])
+        samples = {name: [] for name in peers}
+        for _ in range(args.times):
+            for name, run in peers.items():
+                samples[name].append(run()[1:])
+        first = statistics.median(wall for wall, _, _ in samples["steadfast"])
+        for name, taken in samples.items():
+            walls = sorted(wall for wall, _, _ in taken)
+            median = statistics.median(walls)
+            cpu = statistics.median(cpu for _, cpu, _ in taken)
+            held = max(held for _, _, held in taken)
+            spread = f"{median:.1f} ({walls[0]:.1f} to {walls[-1]:.1f})"
+            row = [os.path.basename(path), name, spread, f"{cpu:.0f}", f"{held:.0f}",
+                   f"{median / first:.2f}"]
+            print("| " + " | ".join(row) + " |", flush=True)
+
+
+def print_prices(args):
+    print("| code | to read | predicted ms, median (range) | took | predicted ÷ took |")
+    print("| --- | --- | --- | --- | --- |")
+    for path in args.files:
+        told, took, read = [], [], 0
+        for _ in range(args.prices):
+            for verb, kept in (("cost", told), ("verify", took)):
+                said = timed([args.command, "code", verb, "--json", path])[0].splitlines()
+                first, last = json.loads(said[0]), json.loads(said[-1])
+                if verb == "cost":
+                    read = first["read_bytes"]
+                    kept.append(first["predicted_ns"] / 1e6)
+                else:
+                    kept.append(last["summary"]["elapsed_ns"] / 1e6)
+        row = [os.path.basename(path), f"{read / 1e6:.2f} MB"]
+        row += [f"{statistics.median(kept):.2f} ({min(kept):.2f} to {max(kept):.2f})"
+                for kept in (told, took)]
+        row.append(f"{statistics.median(told) / statistics.median(took):.2f}")
+        print("| " + " | ".join(row) + " |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", help="the steadfast program")
     parser.add_argument("--apple-root", help="the certificate that relic is to trust")
+    parser.add_argument("--times", type=int, metavar="N", help="how long it takes, in N rounds")
+    parser.add_argument("--prices", type=int, metavar="N", help="what was told of that, N times")
     parser.add_argument("files", nargs="+")
     args = parser.parse_args()
+    if args.times:
+        return print_times(args)
+    if args.prices:
+        return print_prices(args)
+    sys.exit(alterations(args))
+
+
+def alterations(args):
     missed = 0
     print("| file | altered | status | steadfast found | rcodesign | relic |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -238,7 +328,7 @@ def main():
                 row = [os.path.basename(name), what, str(status), text, rcodesign(path),
                        relic(path, args.apple_root)]
                 print("| " + " | ".join(row) + " |", flush=True)
-    sys.exit(1 if missed else 0)
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

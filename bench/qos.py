@@ -13,7 +13,6 @@ sleeps for 1 ms, over and over, as what answers people does.
 """
 
 import argparse
-import json
 import os
 import signal
 import statistics
@@ -24,17 +23,16 @@ import time
 LEVELS = ["background", "utility", "default", "user-initiated", "user-interactive"]
 
 
-def work(load, seconds, processes):
-    """Does a load for so long in so many processes, and prints how much of it each did."""
-    if processes > 1:
-        command = [sys.executable, os.path.abspath(__file__), "--work", load, str(seconds), "1"]
-        for process in [subprocess.Popen(command) for _ in range(processes)]:
-            process.wait()
-        return
+def work(load, seconds):
+    """Waits for a line, does a load for so long, and prints how much of it, in how much processor
+    time."""
     done = 0
-    end = time.monotonic() + seconds
     if load == "memory":
         here, there = bytearray(32 << 20), bytearray(32 << 20)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    before_s = time.process_time()
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         if load == "memory":
             here[:] = there
@@ -45,38 +43,62 @@ def work(load, seconds, processes):
                 done += 1
             if load == "wake":
                 time.sleep(0.001)
-    print(done)
+    print(done, time.process_time() - before_s)
 
 
-def foreground(options):
-    """Runs the load on every processor and returns how much was done in all."""
-    command = [sys.executable, os.path.abspath(__file__), "--work", options.load]
-    command += [str(options.seconds), str(options.processes)]
-    apart = not options.same_session
-    said = subprocess.run(command, stdout=subprocess.PIPE, check=True, start_new_session=apart)
-    return sum(int(line) for line in said.stdout.split())
+def work_together(load, seconds, processes):
+    """The same in so many processes that begin at once, in sum."""
+    command = [sys.executable, os.path.abspath(__file__), "--work", load, str(seconds), "1"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    workers = [subprocess.Popen(command, **pipes) for _ in range(processes)]
+    for worker in workers:
+        worker.stdout.readline()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for worker in workers:
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    told = [worker.communicate()[0].split() for worker in workers]
+    print(sum(int(done) for done, _ in told), sum(float(taken_s) for _, taken_s in told))
+
+
+class Foreground:
+    """A load that is about to begin."""
+
+    def __init__(self, options):
+        command = [sys.executable, os.path.abspath(__file__), "--work", options.load]
+        command += [str(options.seconds), str(options.processes)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, start_new_session=not options.same_session)
+        self.process.stdout.readline()
+
+    def run(self):
+        """Returns how much was done, and the processor time it took."""
+        done, taken_s = self.process.communicate("\n")[0].split()
+        return int(done), float(taken_s)
 
 
 def beside(options, level):
-    """The same beside a check. Returns what was done, the share of the processor time of both that
-    the check took, and the check's rate in bytes per second."""
+    """A load beside a check. Returns what was done, the processor time of it and of the check in
+    that time."""
+    foreground = Foreground(options)
     command = [options.command, "check", "--json", "--quiet", "--progress", "never"]
     command += ["--qos", level, options.folder]
     check = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     time.sleep(0.3)
-    before = os.times()
-    done = foreground(options)
-    load_s = os.times().children_user - before.children_user
-    load_s += os.times().children_system - before.children_system
+
+    def taken():
+        # Its child in a session of its own included.
+        return sum(processor_s(process) for process in [check.pid, *children_of(check.pid)])
+
+    before_s = taken()
+    done, load_s = foreground.run()
     if check.poll() is not None:
         sys.exit("the check ended before the load: take a larger folder or fewer seconds")
-    # What it took until now, its child in a session of its own included.
-    check_s = sum(processor_s(process) for process in [check.pid, *children_of(check.pid)])
+    check_s = taken() - before_s
     check.send_signal(signal.SIGINT)
-    lines = check.communicate()[0].decode().splitlines()
-    summary = json.loads(lines[-1])["summary"]
-    share = check_s / (check_s + load_s)
-    return done, share, summary["bytes"] * 1e9 / summary["elapsed_ns"]
+    check.communicate()
+    return done, load_s, check_s
 
 
 def processor_s(process):
@@ -103,32 +125,32 @@ def main():
     parser.add_argument("--same-session", action="store_true")
     parser.add_argument("--levels", nargs="*", default=LEVELS)
     options = parser.parse_args()
-    ratios = {level: [] for level in options.levels}
-    rates = {level: [] for level in options.levels}
-    shares = {level: [] for level in options.levels}
+    figures = {level: [] for level in options.levels}
     for _ in range(options.pairs):
         for level in options.levels:
-            alone = foreground(options)
-            done, share, rate = beside(options, level)
-            shares[level].append(share)
-            ratios[level].append(done / alone)
-            rates[level].append(rate)
+            done_alone, alone_s = Foreground(options).run()
+            done, load_s, check_s = beside(options, level)
+            shares = (load_s, check_s)
+            figures[level].append(
+                (done / done_alone, *(share / alone_s for share in shares)))
     where = "same session" if options.same_session else "another session"
-    print(f"load: {options.load}, {options.processes} processes, {where}, {options.pairs} pairs of")
-    print(f"{options.seconds} s, the load's rate beside a check / alone: median (least to most)\n")
-    print("| level | the load keeps | of the processor time of both the check takes | its rate |")
+    print(f"load: {options.load}, {options.processes} processes, {where}, {options.pairs} pairs of "
+          f"{options.seconds} s; median (least to most)\n")
+    print("| level | of what it does alone, the load did | of the processor time it took alone, the "
+          "load took | and the check |")
     print("| --- | --- | --- | --- |")
     for level in options.levels:
-        kept, rate = ratios[level], statistics.median(rates[level]) / 1e6
-        spread = f"{min(kept):.1%} to {max(kept):.1%}"
-        share = statistics.median(shares[level])
-        print(
-            f"| `{level}` | {statistics.median(kept):.1%} ({spread}) | {share:.1%} | {rate:.1f} MB/s |"
-        )
+        cells = [f"{statistics.median(column):.1%} ({min(column):.1%} to {max(column):.1%})"
+                 for column in zip(*figures[level])]
+        print(f"| `{level}` | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
-        work(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
+        load, seconds, processes = sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+        if processes == 1:
+            work(load, seconds)
+        else:
+            work_together(load, seconds, processes)
     else:
         main()

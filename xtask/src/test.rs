@@ -6,6 +6,7 @@
 
 mod browser;
 mod count;
+mod fleet;
 mod setup;
 mod steps;
 
@@ -22,74 +23,30 @@ struct Step {
     title: &'static str,
     /// Whether it runs tests, so that none executed is a failure.
     counts: bool,
-    /// Whether it runs only when it is named.
-    on_request: bool,
     run: fn(&mut Session) -> anyhow::Result<()>,
 }
 
 /// In the order in which they run: what is cheap and often wrong comes first.
 const STEPS: &[Step] = &[
-    Step {
-        name: "tools",
-        title: "system tools",
-        counts: false,
-        on_request: false,
-        run: setup::tools,
-    },
-    Step {
-        name: "targets",
-        title: "Rust targets",
-        counts: false,
-        on_request: false,
-        run: setup::targets,
-    },
-    Step { name: "zig", title: "cross linker", counts: false, on_request: false, run: setup::zig },
-    Step { name: "fmt", title: "formatting", counts: false, on_request: false, run: steps::fmt },
-    Step { name: "tidy", title: "house style", counts: false, on_request: false, run: steps::tidy },
-    Step {
-        name: "bench",
-        title: "the benchmark harness",
-        counts: false,
-        on_request: false,
-        run: steps::bench,
-    },
-    Step { name: "clippy", title: "lints", counts: false, on_request: false, run: steps::clippy },
-    Step { name: "doc", title: "documentation", counts: false, on_request: false, run: steps::doc },
-    Step {
-        name: "host",
-        title: "tests on this machine",
-        counts: true,
-        on_request: false,
-        run: steps::host,
-    },
+    Step { name: "tools", title: "system tools", counts: false, run: setup::tools },
+    Step { name: "targets", title: "Rust targets", counts: false, run: setup::targets },
+    Step { name: "zig", title: "cross linker", counts: false, run: setup::zig },
+    Step { name: "fmt", title: "formatting", counts: false, run: steps::fmt },
+    Step { name: "tidy", title: "house style", counts: false, run: steps::tidy },
+    Step { name: "bench", title: "the benchmark harness", counts: false, run: steps::bench },
+    Step { name: "clippy", title: "lints", counts: false, run: steps::clippy },
+    Step { name: "doc", title: "documentation", counts: false, run: steps::doc },
+    Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
     Step {
         name: "browser",
-        title: "reports in a browser",
+        title: "reports and the server in a browser",
         counts: false,
-        on_request: true,
         run: browser::browser,
     },
-    Step {
-        name: "arm",
-        title: "digests on emulated Armv8",
-        counts: true,
-        on_request: false,
-        run: steps::arm,
-    },
-    Step {
-        name: "macos",
-        title: "macOS build",
-        counts: false,
-        on_request: false,
-        run: steps::macos,
-    },
-    Step {
-        name: "release",
-        title: "release build",
-        counts: false,
-        on_request: false,
-        run: steps::release,
-    },
+    Step { name: "fleet", title: "a fleet on Dask", counts: false, run: fleet::fleet },
+    Step { name: "arm", title: "digests on emulated Armv8", counts: true, run: steps::arm },
+    Step { name: "macos", title: "macOS build", counts: false, run: steps::macos },
+    Step { name: "release", title: "release build", counts: false, run: steps::release },
 ];
 
 /// What the steps share.
@@ -197,8 +154,7 @@ impl Options {
 
     fn wants(&self, step: &Step) -> bool {
         let in_list = |list: &[String]| list.iter().any(|listed| listed == step.name);
-        let asked = if self.only.is_empty() { !step.on_request } else { in_list(&self.only) };
-        asked && !in_list(&self.skip)
+        (self.only.is_empty() || in_list(&self.only)) && !in_list(&self.skip)
     }
 }
 
@@ -220,7 +176,7 @@ mod tests {
         let wants = |name| options.wants(step(name));
         assert!(wants("fmt") && !wants("tidy") && !wants("host"));
         let all = parse(&[]).unwrap();
-        assert!(STEPS.iter().all(|step| all.wants(step) != step.on_request));
+        assert!(STEPS.iter().all(|step| all.wants(step)));
         let named = Options { only: vec!["browser".to_owned()], ..Options::default() };
         assert!(named.wants(step("browser")) && !named.wants(step("fmt")));
     }

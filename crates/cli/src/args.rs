@@ -5,12 +5,15 @@
 
 mod catalogue;
 mod code;
+mod fleet;
 mod measure;
+mod objects;
 mod pages;
 mod qos;
 mod quantity;
 mod report;
 mod selection;
+mod serve;
 mod verbs;
 
 use std::num::NonZeroUsize;
@@ -25,12 +28,19 @@ pub(crate) use catalogue::{AuditArgs, DocumentArgs, HistoryArgs};
 pub(crate) use code::{
     CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
 };
-pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs};
+pub(crate) use fleet::{
+    FleetArgs, FleetCommand, FleetMergeArgs, FleetPlanArgs, FleetRunArgs, FleetStatusArgs,
+};
+pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, cipher_worker};
+pub(crate) use objects::{
+    ComparedArgs, ObjectsArgs, ObjectsCheckArgs, ObjectsCommand, ObjectsImportArgs,
+};
 pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
 pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };
 pub(crate) use report::ReportArgs;
+pub(crate) use serve::{LanguageArg, OpenArgs, ServeArgs};
 pub(crate) use verbs::{
     CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, RetagArgs,
     ShowArgs, TagArgs, UntagArgs, UpdateArgs,

@@ -9,16 +9,20 @@ mod code;
 mod diff;
 mod documents;
 mod export;
+mod fleet;
 mod hash;
 mod history;
 mod import;
 mod init;
 mod measure;
+mod objects;
+mod open;
 mod pages;
 mod probe;
 mod qos;
 mod report;
 mod retag;
+mod serve;
 mod show;
 mod tag;
 mod untag;
@@ -70,9 +74,13 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
         Command::Audit(args) => audit::run(args),
         Command::Code(args) => code::run(args),
         Command::Pages(args) => pages::run(args),
+        Command::Fleet(args) => fleet::run(args),
+        Command::Objects(args) => objects::run(args),
         Command::Measure(args) => measure::run(args),
         Command::Report(args) => report::run(args),
         Command::Qos(args) => qos::run(args),
+        Command::Serve(args) => serve::run(args),
+        Command::Open(args) => open::run(args),
     }
 }
 

@@ -1,6 +1,7 @@
 //! How the command ends: a status out of a result, and signals that ask for the end.
 //!
-//! Statuses: 0 nothing wrong, 1 modified or missing, 2 could not tell, 3 corrupt, 130 interrupted.
+//! Statuses: 0 nothing wrong, 1 modified or missing, 2 could not tell, 3 corrupt, 130 interrupted;
+//! and of a fleet's job, 75 for what may succeed if it is tried again.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

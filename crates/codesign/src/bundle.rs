@@ -30,6 +30,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind};
 use crate::hash::HashType;
 use crate::pages::Surroundings;
+use crate::price::Meter;
 use crate::signature::Signature;
 use crate::source::ReadAt;
 use crate::superblob::Slot;
@@ -128,6 +129,16 @@ impl<'a> Bundle<'a> {
     /// A bundle whose executable is not signed seals nothing: that is for the verdict on the
     /// executable to say.
     pub fn check_resources(&self, strict: bool, workers: NonZeroUsize) -> Resources {
+        self.check_metered(strict, workers, None)
+    }
+
+    /// Compares the resources; with a meter only some, so that the outcome is worth nothing.
+    pub(crate) fn check_metered(
+        &self,
+        strict: bool,
+        workers: NonZeroUsize,
+        meter: Option<&Meter>,
+    ) -> Resources {
         let signatures = self.signatures();
         let mut found = Resources::default();
         if signatures.is_empty() {
@@ -147,6 +158,7 @@ impl<'a> Bundle<'a> {
                     hashes: &hash_types(&signatures),
                     strict,
                     workers: workers.get(),
+                    meter,
                 };
                 found = check.run();
                 if !bound {

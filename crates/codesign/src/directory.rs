@@ -11,9 +11,9 @@ mod read;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use steadfast_digest::{AlgorithmHasher, Digest};
+use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 
 use crate::hash::{CdHash, HashType};
 use crate::superblob::Slot;
@@ -101,7 +101,7 @@ pub struct Scatter {
 #[derive(Clone)]
 pub struct CodeDirectory {
     slot: Slot,
-    container: Arc<[u8]>,
+    container: Arc<Vec<u8>>,
     range: Range<usize>,
     version: u32,
     flags: u32,
@@ -119,6 +119,9 @@ pub struct CodeDirectory {
     runtime: Option<u32>,
     pre_encrypt: Option<usize>,
     linkage: Option<Linkage>,
+    /// The hash of the directory, once somebody asked: it may be megabytes long, and is asked for
+    /// by every verdict.
+    full: OnceLock<Digest>,
 }
 
 impl CodeDirectory {
@@ -267,7 +270,7 @@ impl CodeDirectory {
     ///
     /// Of truncated SHA-256 this too has 20 bytes, as Apple computes it.
     pub fn cdhash_full(&self) -> Digest {
-        self.hash.digest(self.bytes())
+        *self.full.get_or_init(|| self.hash.digest(self.bytes()))
     }
 
     /// Hashes the directory: the name of exactly this code.
@@ -275,8 +278,11 @@ impl CodeDirectory {
         CdHash::from_slice(self.cdhash_full().as_bytes()).expect("no digest is shorter")
     }
 
-    /// Hashes the directory with another algorithm, as a signature over it may.
-    pub fn digest(&self, algorithm: steadfast_digest::Algorithm) -> Digest {
+    /// Hashes the directory with any algorithm, as a signature over it may.
+    pub fn digest(&self, algorithm: Algorithm) -> Digest {
+        if algorithm == self.hash.algorithm() && self.hash != HashType::Sha256Truncated {
+            return self.cdhash_full();
+        }
         let mut hasher = AlgorithmHasher::new(algorithm);
         hasher.update(self.bytes());
         hasher.finalize()

@@ -9,8 +9,6 @@ mod plan;
 mod read;
 mod slots;
 
-pub(crate) use read::hash_for_rate;
-
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -23,6 +21,7 @@ use crate::error::Error;
 use crate::finding::{Finding, FindingKind, Place, Severity};
 use crate::hash::{CdHash, HashType};
 use crate::macho::MachO;
+use crate::price::Meter;
 use crate::signature::Signature;
 use crate::source::ReadAt;
 use crate::superblob::Slot;
@@ -210,8 +209,19 @@ impl Slice {
         pages: &PageChoice,
         options: &CheckOptions,
     ) -> Result<BytesVerdict, Error> {
+        self.check_metered(source, surroundings, pages, options, None)
+    }
+
+    pub(crate) fn check_metered(
+        &self,
+        source: &dyn ReadAt,
+        surroundings: &Surroundings<'_>,
+        pages: &PageChoice,
+        options: &CheckOptions,
+        meter: Option<&Meter>,
+    ) -> Result<BytesVerdict, Error> {
         let mut verdict = match self.sealed(source) {
-            Some(sealed) => sealed.check_bytes(surroundings, pages, options)?,
+            Some(sealed) => sealed.check_metered(surroundings, pages, options, meter)?,
             None if self.is_unsigned() => BytesVerdict::unsigned(),
             None => BytesVerdict::new(),
         };
@@ -285,6 +295,17 @@ impl Sealed<'_> {
         pages: &PageChoice,
         options: &CheckOptions,
     ) -> Result<BytesVerdict, Error> {
+        self.check_metered(surroundings, pages, options, None)
+    }
+
+    /// Checks the bytes; with a meter only some, so that the verdict is worth nothing.
+    pub(crate) fn check_metered(
+        &self,
+        surroundings: &Surroundings<'_>,
+        pages: &PageChoice,
+        options: &CheckOptions,
+        meter: Option<&Meter>,
+    ) -> Result<BytesVerdict, Error> {
         let wanted = plan::wanted(self, pages)?;
         let mut verdict = BytesVerdict::new();
         verdict.findings.extend(self.signature.findings.iter().cloned());
@@ -293,7 +314,7 @@ impl Sealed<'_> {
             verdict.findings.extend(found);
         }
         slots::check(self, surroundings, &mut verdict);
-        let outcome = read::check(self, &wanted, options);
+        let outcome = read::check(self, &wanted, options, meter);
         verdict.read_bytes = outcome.read_bytes;
         for (directory, of_directory) in
             self.signature.directories().iter().zip(outcome.directories)

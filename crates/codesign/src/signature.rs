@@ -56,7 +56,7 @@ impl Signature {
             return Err(Error::new(ErrorKind::Unsupported, text));
         }
         let bytes = read_range(source, offset, own_len).map_err(system)?;
-        Signature::new(offset, len_bytes, SuperBlob::parse(&bytes)?)
+        Signature::new(offset, len_bytes, SuperBlob::of(bytes)?)
     }
 
     /// Takes a container that was put together elsewhere, as from the files of a bundle.

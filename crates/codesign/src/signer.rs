@@ -166,6 +166,14 @@ impl SignerVerdict {
         verdict
     }
 
+    /// Hashes the directories, which others will ask for, and judges the signer.
+    pub(crate) fn prepared(signature: &Signature) -> SignerVerdict {
+        for directory in signature.directories() {
+            directory.cdhash_full();
+        }
+        SignerVerdict::of(signature)
+    }
+
     /// Returns the signer's certificate.
     pub fn leaf(&self) -> Option<&Certificate> {
         self.chain.first()

@@ -7,6 +7,7 @@
 use std::io;
 use std::path::Path;
 
+use steadfast_sys::cache;
 use steadfast_sys::file::File;
 
 /// Bytes of a known length that can be read at any offset, by several threads at once.
@@ -19,6 +20,11 @@ pub trait ReadAt: Sync {
     /// # Errors
     /// `UnexpectedEof` if there are fewer bytes than asked for; else whatever the system says.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Returns how many of the bytes a read would find in memory; `None` if that cannot be told.
+    fn cached_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl ReadAt for [u8] {
@@ -32,6 +38,10 @@ impl ReadAt for [u8] {
         buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
+
+    fn cached_bytes(&self) -> Option<u64> {
+        Some(self.len_bytes())
+    }
 }
 
 impl ReadAt for Vec<u8> {
@@ -42,6 +52,10 @@ impl ReadAt for Vec<u8> {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.as_slice().read_exact_at(buffer, offset)
     }
+
+    fn cached_bytes(&self) -> Option<u64> {
+        Some(self.len_bytes())
+    }
 }
 
 impl<S: ReadAt + ?Sized> ReadAt for &S {
@@ -51,6 +65,10 @@ impl<S: ReadAt + ?Sized> ReadAt for &S {
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         (**self).read_exact_at(buffer, offset)
+    }
+
+    fn cached_bytes(&self) -> Option<u64> {
+        (**self).cached_bytes()
     }
 }
 
@@ -97,6 +115,10 @@ impl ReadAt for FileSource {
             offset += count as u64;
         }
         Ok(())
+    }
+
+    fn cached_bytes(&self) -> Option<u64> {
+        cache::cached_bytes(&self.file, self.len_bytes).ok()
     }
 }
 

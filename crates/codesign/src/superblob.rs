@@ -176,7 +176,7 @@ impl<'a> Blob<'a> {
 #[derive(Clone)]
 pub struct SuperBlob {
     magic: u32,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     entries: Vec<SuperBlobEntry>,
 }
 
@@ -186,7 +186,12 @@ impl SuperBlob {
     /// # Errors
     /// If index or blobs do not fit the container, or the container not the bytes.
     pub fn parse(bytes: &[u8]) -> Result<SuperBlob, Error> {
-        let blob = Blob::parse(bytes)?;
+        SuperBlob::of(bytes.to_vec())
+    }
+
+    /// Reads a container where it is: that of a large file has megabytes.
+    pub(crate) fn of(mut bytes: Vec<u8>) -> Result<SuperBlob, Error> {
+        let blob = Blob::parse(&bytes)?;
         let fields = Fields::big(blob.bytes);
         let short = || Error::malformed("the index is longer than the signature");
         let count = fields.u32(8).ok_or_else(short)? as usize;
@@ -207,7 +212,9 @@ impl SuperBlob {
             let range = offset..offset + held.bytes.len();
             entries.push(SuperBlobEntry { slot, magic: held.magic, range });
         }
-        Ok(SuperBlob { magic: blob.magic, bytes: blob.bytes.into(), entries })
+        let (magic, len) = (blob.magic, blob.bytes.len());
+        bytes.truncate(len);
+        Ok(SuperBlob { magic, bytes: Arc::new(bytes), entries })
     }
 
     /// Returns the first four bytes.
@@ -237,7 +244,7 @@ impl SuperBlob {
         12 + 8 * count as usize
     }
 
-    pub(crate) fn shared(&self) -> Arc<[u8]> {
+    pub(crate) fn shared(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.bytes)
     }
 }

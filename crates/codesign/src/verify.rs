@@ -5,25 +5,28 @@
 //! not know: how it is printed. Nothing here is added up to one word: [`Verification::exit_status`]
 //! says only which command status follows.
 
+mod nested;
+
+use std::thread;
+
+use steadfast_sys::clock;
+
+pub use self::nested::NestedVerification;
+use self::nested::verify_nested;
 use crate::apple::AppleError;
-use crate::bundle::{Bundle, NestedItem, Resources, Subtree, joined};
+use crate::bundle::{Resources, joined};
 use crate::code::{Code, CodeKind, CodePart};
 use crate::constraint::Constraint;
 use crate::coverage::Coverage;
 use crate::entitlements::Entitlements;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::hash::CdHash;
 use crate::pages::{BytesState, BytesVerdict, CheckOptions, PageChoice};
 use crate::plist::Value;
 use crate::policy::{PolicyOptions, PolicyVerdict};
-use crate::requirement::{Requirement, Subject};
-use crate::signature::Signature;
+use crate::price::Meter;
 use crate::signer::SignerVerdict;
-use crate::superblob::Slot;
-
-/// How deep bundles within bundles are opened.
-const DEPTH_MAX: usize = 16;
 
 /// What to verify, and how.
 #[derive(Clone, Debug, Default)]
@@ -75,32 +78,30 @@ pub struct PartVerification {
     pub policy: Option<PolicyVerdict>,
 }
 
-/// What became of code in a bundle that has a signature of its own.
-#[derive(Clone, Debug)]
-pub struct NestedVerification {
-    /// What was sealed.
-    pub item: NestedItem,
-    /// Whether the requirement that was sealed is met, which is what Apple's check asks; or why it
-    /// cannot be told.
-    pub requirement: Result<bool, String>,
-    /// Whether it is exactly the code that was sealed; `None` if the seal does not say.
-    pub exact: Option<bool>,
-    /// What became of the code itself; `None` if it could not be opened.
-    pub code: Option<Box<Verification>>,
-    /// What was found of its place in the bundle.
-    pub findings: Vec<Finding>,
-}
-
 impl Code<'_> {
     /// Verifies the code.
     ///
     /// # Errors
     /// `Usage` if pages are asked for that there are not.
     pub fn verify(&self, options: &VerifyOptions) -> Result<Verification, Error> {
-        self.verify_at(options, 0)
+        self.verify_at(options, None, 0)
     }
 
-    fn verify_at(&self, options: &VerifyOptions, depth: usize) -> Result<Verification, Error> {
+    /// Verifies all but what only a meter is told of, so that the result is worth nothing.
+    pub(crate) fn verify_metered(
+        &self,
+        options: &VerifyOptions,
+        meter: Option<&Meter>,
+    ) -> Result<(), Error> {
+        self.verify_at(options, meter, 0).map(drop)
+    }
+
+    fn verify_at(
+        &self,
+        options: &VerifyOptions,
+        meter: Option<&Meter>,
+        depth: usize,
+    ) -> Result<Verification, Error> {
         let mut verification = Verification {
             kind: self.kind(),
             parts: Vec::new(),
@@ -109,17 +110,19 @@ impl Code<'_> {
             findings: self.findings().to_vec(),
         };
         for part in self.parts() {
-            verification.parts.push(self.verify_part(&part, options)?);
+            verification.parts.push(self.verify_part(&part, options, meter)?);
         }
         if options.pages == PageChoice::All {
             self.look_around(options, &mut verification.findings)?;
         }
         let Some(bundle) = self.as_bundle() else { return Ok(verification) };
         let whole = options.pages == PageChoice::All && (depth == 0 || options.deep);
-        if whole {
-            let resources = bundle.check_resources(options.strict, options.check.workers);
+        // Without a signature nothing is sealed: to call that as sealed would mislead.
+        if whole && !bundle.signatures().is_empty() {
+            let resources = bundle.check_metered(options.strict, options.check.workers, meter);
             for item in &resources.nested {
-                verification.nested.push(verify_nested(bundle, item, options, depth + 1));
+                let nested = verify_nested(bundle, item, options, meter, depth + 1);
+                verification.nested.push(nested);
             }
             verification.resources = Some(resources);
         }
@@ -150,18 +153,10 @@ impl Code<'_> {
         &self,
         part: &CodePart<'_>,
         options: &VerifyOptions,
+        meter: Option<&Meter>,
     ) -> Result<PartVerification, Error> {
         let surroundings = self.surroundings();
-        let bytes = match (part.slice, part.sealed(self.source())) {
-            (Some(slice), _) => {
-                slice.check_bytes(self.source(), &surroundings, &options.pages, &options.check)?
-            }
-            (None, Some(sealed)) => {
-                sealed.check_bytes(&surroundings, &options.pages, &options.check)?
-            }
-            (None, None) => unsigned(),
-        };
-        let signer = part.signature.map(SignerVerdict::of);
+        let (bytes, signer) = self.bytes_and_signer(part, options, meter)?;
         let info = surroundings.info_plist.and_then(|info| Value::parse(info).ok());
         let policy = part.signature.zip(signer.as_ref()).map(|(signature, signer)| {
             let options = PolicyOptions { now: options.now, info: info.as_ref() };
@@ -177,6 +172,57 @@ impl Code<'_> {
             policy,
         })
     }
+
+    /// Judges the signer beside the pages where these are work for several threads: neither public
+    /// keys nor the hash of a long directory have lanes to fill.
+    fn bytes_and_signer(
+        &self,
+        part: &CodePart<'_>,
+        options: &VerifyOptions,
+        meter: Option<&Meter>,
+    ) -> Result<(BytesVerdict, Option<SignerVerdict>), Error> {
+        let judge = || part.signature.map(SignerVerdict::prepared);
+        let workers = match options.pages {
+            PageChoice::All => options.check.workers_for(part.len_bytes).get() as u64,
+            _ => 1,
+        };
+        if workers == 1 {
+            return Ok((self.check_part(part, options, meter)?, judge()));
+        }
+        if let Some(meter) = meter {
+            let begun_ns = clock::monotonic_ns();
+            let signer = judge();
+            let took_ns = clock::monotonic_ns() - begun_ns;
+            meter.beside(took_ns, took_ns / workers);
+            return Ok((self.check_part(part, options, Some(meter))?, signer));
+        }
+        thread::scope(|scope| {
+            let beside = thread::Builder::new().spawn_scoped(scope, judge);
+            let bytes = self.check_part(part, options, None);
+            let signer = match beside {
+                Ok(beside) => beside.join().expect("judging does not panic"),
+                // A thread that cannot be had is one that does not help.
+                Err(_) => judge(),
+            };
+            Ok((bytes?, signer))
+        })
+    }
+
+    fn check_part(
+        &self,
+        part: &CodePart<'_>,
+        options: &VerifyOptions,
+        meter: Option<&Meter>,
+    ) -> Result<BytesVerdict, Error> {
+        let (surroundings, pages, check) = (self.surroundings(), &options.pages, &options.check);
+        match (part.slice, part.sealed(self.source())) {
+            (Some(slice), _) => {
+                slice.check_metered(self.source(), &surroundings, pages, check, meter)
+            }
+            (None, Some(sealed)) => sealed.check_metered(&surroundings, pages, check, meter),
+            (None, None) => Ok(unsigned()),
+        }
+    }
 }
 
 /// The verdict on bytes that no signature seals.
@@ -190,137 +236,6 @@ fn unsigned() -> BytesVerdict {
         findings: vec![Finding::failure(FindingKind::Unsigned, AppleError::Unsigned, text)],
         read_bytes: 0,
     }
-}
-
-/// Verifies nested code, by itself and as what was sealed.
-fn verify_nested(
-    bundle: &Bundle<'_>,
-    item: &NestedItem,
-    options: &VerifyOptions,
-    depth: usize,
-) -> NestedVerification {
-    let mut nested = NestedVerification {
-        item: item.clone(),
-        requirement: Err("it could not be opened".to_owned()),
-        exact: None,
-        code: None,
-        findings: Vec::new(),
-    };
-    let tree = Subtree::new(bundle.tree(), &item.path);
-    let name = item.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let opened = match item.folder {
-        _ if depth > DEPTH_MAX => Err(Error::new(ErrorKind::Unsupported, "nested too deep")),
-        true => Code::bundle(&tree, name),
-        false => match bundle.tree().open(&item.path) {
-            Ok(source) => Code::file(source),
-            Err(error) => Err(Error::system("open it", error)),
-        },
-    };
-    let of_item = VerifyOptions {
-        // Without `deep` the form of the signature and what its slots bind, and no page.
-        pages: if options.deep { PageChoice::All } else { PageChoice::Sample(0) },
-        ..options.clone()
-    };
-    match opened.and_then(|code| {
-        let verification = code.verify_at(&of_item, depth)?;
-        nested.compare(&code);
-        Ok(verification)
-    }) {
-        Ok(verification) => {
-            nested.judge(&verification);
-            nested.code = Some(Box::new(verification));
-        }
-        Err(error) => nested.tell(FindingKind::NestedDamaged, error.to_string()),
-    }
-    nested
-}
-
-impl NestedVerification {
-    /// Holds the code against what was sealed.
-    fn compare(&mut self, code: &Code<'_>) {
-        let parts = code.parts();
-        let signed = || parts.iter().filter_map(|part| part.signature);
-        self.exact = self.item.cdhash.as_ref().map(|sealed| {
-            let mut directories = signed().flat_map(Signature::directories);
-            directories.any(|directory| directory.cdhash().as_bytes()[..] == sealed[..])
-        });
-        self.requirement = match Requirement::parse(&self.item.requirement) {
-            Err(error) => Err(error.to_string()),
-            Ok(requirement) => {
-                let info = code.surroundings().info_plist.and_then(|info| Value::parse(info).ok());
-                let mut outcome = Ok(signed().next().is_some());
-                for signature in signed() {
-                    let one = holds(&requirement, signature, info.as_ref());
-                    outcome = match (outcome, one) {
-                        (Ok(false), _) | (_, Ok(false)) => Ok(false),
-                        (Err(unknown), _) | (_, Err(unknown)) => Err(unknown),
-                        (Ok(true), Ok(true)) => Ok(true),
-                    };
-                }
-                outcome
-            }
-        };
-    }
-
-    /// Says what the comparison means.
-    fn judge(&mut self, verification: &Verification) {
-        let is_unsigned = |part: &PartVerification| part.bytes.state == BytesState::Unsigned;
-        if verification.parts.iter().all(is_unsigned) {
-            self.tell(FindingKind::NestedUnsigned, "not signed".to_owned());
-            return;
-        }
-        match self.requirement.clone() {
-            Ok(true) => {}
-            Ok(false) => {
-                let text = format!("does not meet `{}`", self.item.requirement);
-                self.tell(FindingKind::NestedDamaged, text);
-            }
-            Err(unknown) => {
-                let text = format!("whether it meets `{}`: {unknown}", self.item.requirement);
-                let finding = Finding::warning(FindingKind::RequirementUnsupported, text);
-                self.push(finding);
-            }
-        }
-        if self.exact == Some(false) && self.requirement != Ok(false) {
-            let text = "meets its requirement, and is not the code that was sealed";
-            let mut finding = Finding::warning(FindingKind::NestedReplaced, text);
-            // Apple's check is content. A keeper of files is not.
-            finding.severity = Severity::Failure;
-            self.push(finding);
-        }
-    }
-
-    fn tell(&mut self, kind: FindingKind, text: String) {
-        let error = match kind {
-            FindingKind::NestedUnsigned => AppleError::UnsignedNestedCode,
-            _ => AppleError::BadNestedCode,
-        };
-        self.push(Finding::failure(kind, error, text));
-    }
-
-    fn push(&mut self, finding: Finding) {
-        let path = self.item.path.clone();
-        self.findings.push(finding.at(|place| place.path = Some(path)));
-    }
-}
-
-/// Whether a signature meets a requirement.
-fn holds(
-    requirement: &Requirement,
-    signature: &Signature,
-    info: Option<&Value>,
-) -> Result<bool, String> {
-    let signer = SignerVerdict::of(signature);
-    let entitlements = signature.blob(Slot::ENTITLEMENTS);
-    let entitlements = entitlements.and_then(|blob| Value::parse(blob.payload()).ok());
-    let mut subject = Subject::of(signature, &signer);
-    if let Some(info) = info {
-        subject = subject.info(info);
-    }
-    if let Some(entitlements) = &entitlements {
-        subject = subject.entitlements(entitlements);
-    }
-    requirement.holds_for(&subject).map_err(|unknown| unknown.to_string())
 }
 
 impl Verification {

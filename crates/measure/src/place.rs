@@ -39,7 +39,7 @@ pub struct Site {
     pub is_local: bool,
     /// Whether a program, another machine or a pool of its own keeps its files, or those beneath,
     /// and may answer from memory that nothing here empties.
-    pub is_behind_memory: bool,
+    is_behind_memory: bool,
     warnings: Vec<String>,
     /// Files that loop devices show, which have pages in memory of their own.
     beneath: Vec<File>,
@@ -60,6 +60,8 @@ impl Site {
     /// If it is none, or cannot be looked at. A symlink is refused: a record should name what it
     /// measured.
     pub fn look(folder: &Path) -> Result<Site, Error> {
+        // `link/` and `link/.` would be followed.
+        let folder = folder.components().as_path();
         let look = |doing: &str, error| Error::system(doing, error).at(folder);
         let status = Status::of_link(folder).map_err(|error| look("look at it", error))?;
         match status.kind {
@@ -95,15 +97,17 @@ impl Site {
         &self.warnings
     }
 
-    /// Puts a file out of the page cache, and returns how many of its bytes are still there; `None`
-    /// where the system does not tell. Also empties the cache of what a loop device shows.
+    /// Puts a file out of the page cache, and returns how many of its bytes are still in memory;
+    /// `None` where the system does not tell, as it cannot of what a program or another machine
+    /// keeps. Also empties the cache of what a loop device shows.
     pub fn empty_caches(&self, file: &File, length: u64) -> Option<u64> {
         // A refusal shows in the count.
         let _ = drop_cached(file);
         for beneath in &self.beneath {
             let _ = drop_cached(beneath);
         }
-        cached_bytes(file, length).ok()
+        let cached = cached_bytes(file, length).ok();
+        cached.filter(|_| !self.is_behind_memory)
     }
 
     /// Notes what direct reads of a file here must be aligned to.
@@ -245,6 +249,10 @@ fn hides(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
+    use steadfast_sys::file::Dir;
+
     use super::*;
 
     fn volume(file_system: &str, layers: Vec<Layer>) -> Volume {
@@ -253,6 +261,18 @@ mod tests {
 
     fn encryption(volume: &Volume) -> String {
         place(Path::new("/x"), volume, 0).encryption
+    }
+
+    #[test]
+    fn nothing_is_proved_cold_behind_the_memory_of_others() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), [7; 5000]).unwrap();
+        let file = Dir::open(folder.path()).unwrap().open_file(OsStr::new("file")).unwrap();
+        let mut site = Site::look(folder.path()).unwrap();
+        site.is_behind_memory = false;
+        assert!(site.empty_caches(&file, 5000).is_some());
+        site.is_behind_memory = true;
+        assert_eq!(site.empty_caches(&file, 5000), None);
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::record::{Format, Load, Machine, Place, Record, Sample, Series, VERSIO
 pub trait Watch {
     /// Hears of a step that begins. Called often: whoever draws does so when it pleases.
     fn doing(&mut self, doing: &Doing<'_>);
+
+    /// Hears of a sample that was taken, and of its series.
+    fn sampled(&mut self, _series: &Series, _sample: &Sample) {}
 }
 
 /// What is being measured.
@@ -191,7 +194,10 @@ impl<'a> Session<'a> {
 
     /// Adds a sample.
     pub fn add_sample(&mut self, id: SeriesId, sample: Sample) {
-        self.record.series[id.0].samples.push(sample);
+        let series = &mut self.record.series[id.0];
+        series.samples.push(sample);
+        let sample = series.samples.last().expect("one was just added");
+        self.watch.sampled(series, sample);
     }
 
     /// Returns a series as it is so far.

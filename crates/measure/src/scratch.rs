@@ -32,8 +32,9 @@ const OWNER_LEN_MAX: u64 = 400;
 /// Names that are tried; more than one only if another measurement cleans up this very moment.
 const TRIES: usize = 10;
 
-/// Waits, of so long each, for the last file of a folder to be closed where closing takes a while.
-const WAITS: usize = 20;
+/// Waits, of so long each, for the last file of a folder to be closed where closing takes a while:
+/// a program that shows a server's shares may list for seconds what is gone.
+const WAITS: usize = 300;
 const WAIT: Duration = Duration::from_millis(10);
 
 /// Bytes that stay free: a twentieth of the volume, and never more than this.
@@ -69,6 +70,8 @@ impl Scratch {
     /// If the folder is none, a symlink, or cannot be written to.
     pub fn make(folder: &Path, is_local: bool) -> Result<(Scratch, Left), Error> {
         let failed = |error| Error::system("make a folder in it", error).at(folder);
+        // `link/` and `link/.` would be followed.
+        let folder = folder.components().as_path();
         let status = steadfast_sys::file::Status::of_link(folder).map_err(failed)?;
         if status.kind == FileKind::Symlink {
             return Err(Error::usage("is a symlink: name the folder itself").at(folder));
@@ -248,10 +251,13 @@ fn remove_own(
         names.push(entry.name.to_owned());
         ControlFlow::Continue(())
     })?;
-    // The owner last: as long as it is there, others know whose the folder is.
-    names.sort_by_key(|name| name == OWNER);
+    let stranger = names.iter().find(|name| is_stranger(name)).cloned();
+    // The owner last: as long as it is there, others know whose the folder is. A program that
+    // shows a server's shares may list an old state of the folder, without it.
+    names.retain(|name| name != OWNER);
+    names.push(OWNER.into());
     for name in &names {
-        if name != OWNER && number_of(name).is_none() {
+        if is_stranger(name) || (name == OWNER && stranger.is_some()) {
             continue;
         }
         match own.remove_file(name) {
@@ -259,8 +265,16 @@ fn remove_own(
                 drop(owner.take());
                 patiently(io::ErrorKind::ResourceBusy, || own.remove_file(name))?;
             }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             outcome => outcome?,
         }
+    }
+    if let Some(name) = stranger {
+        let why = format!(
+            "no measurement made `{}` in it, so it stays",
+            name.to_string_lossy().escape_debug()
+        );
+        return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, why));
     }
     drop(owner);
     match patiently(io::ErrorKind::DirectoryNotEmpty, || parent.remove_dir(name)) {
@@ -268,6 +282,14 @@ fn remove_own(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome,
     }
+}
+
+/// Says whether a file is none of a measurement's. What NFS and programs behind FUSE make of an
+/// open file that was removed is.
+fn is_stranger(name: &OsStr) -> bool {
+    let bytes = name.as_encoded_bytes();
+    let is_hidden = bytes.starts_with(b".nfs") || bytes.starts_with(b".fuse_hidden");
+    name != OWNER && number_of(name).is_none() && !is_hidden
 }
 
 /// Does something again while it fails in this way, for a while: the kernel tells a program behind

@@ -6,6 +6,7 @@
 //! light, in dark and in print. Knows nothing of what is drawn.
 
 mod axis;
+mod letters;
 mod marks;
 mod theme;
 
@@ -17,11 +18,17 @@ use plotters::prelude::SVGBackend;
 use plotters::style::{IntoFont as _, TextStyle};
 
 use crate::document::{Axis, Chart, Layer, Mark, Scale};
+use crate::escape;
 use crate::units::Units;
-use axis::Span;
+use axis::{Direction, Span};
+use letters::{fitted, width_of};
 use theme::Ink;
 
 pub use theme::STANDALONE_STYLE;
+
+/// Dots that a picture shows at most, if it has the room: what is more than can be seen is drawn
+/// evenly thinned. The document for programs has them all.
+pub const DOTS_MAX: usize = 900;
 
 /// Size of a picture in its own units; the page scales it. It is as wide as letters allow that are
 /// still read on a telephone.
@@ -32,22 +39,24 @@ const HEIGHT: u32 = 300;
 const BAR_HEIGHT: u32 = 17;
 const ROW_GAP: u32 = 8;
 
-/// Height of a row's name where it stands above its bars, as names do that are longer than this.
+/// Height of a row's name where it stands above its bars, as names do that are wider than this.
 const NAME_HEIGHT: u32 = 18;
-const SIDE_NAME_LEN_MAX: usize = 18;
+const SIDE_NAME_WIDTH_MAX: i32 = 140;
 
 const BELOW_HEIGHT: u32 = 44;
 
-/// Size of letters, and the share of it that one is wide on average.
-/// The library that draws takes the height of a line for the size: letters are 1.24 times smaller.
-const LETTER: f64 = 15.5;
-const LETTER_WIDTH: f64 = 0.43;
+/// Height of a line, which the library that draws takes for the size of letters: they are 1.24
+/// times smaller.
+const LETTER: f64 = 1.24 * letters::SIZE;
+
+/// Room between the labels of neighbouring marks along x.
+const LABEL_GAP: i32 = 10;
 
 /// Height of a row of the legend, or of the title of the axis upwards.
 const LINE_HEIGHT: i32 = 19;
 
-/// Widest labels of rows, in letters; longer ones are cut.
-const ROW_LABEL_LEN_MAX: usize = 64;
+/// Width of the widest words of the legend.
+const LEGEND_WIDTH_MAX: i32 = WIDTH as i32 - 30;
 
 /// Rows of bars or spans that a picture shows at most.
 const ROWS_MAX: usize = 400;
@@ -55,9 +64,9 @@ const ROWS_MAX: usize = 400;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Frame<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Span, Span>>;
 
-/// Draws a chart as an SVG element with a title and a description.
-pub fn svg(chart: &Chart, units: Units) -> String {
-    let chart = lying(chart);
+/// Draws a chart as an SVG element with a title and a description, with at most so many dots.
+pub fn svg(chart: &Chart, units: Units, dots_max: usize) -> String {
+    let chart = lying(&legible(thinned(chart, dots_max)));
     let inks = inks(&chart.layers);
     let top = legend_rows(&chart, &inks) * LINE_HEIGHT;
     let height = height_of(&chart, top);
@@ -71,54 +80,84 @@ pub fn svg(chart: &Chart, units: Units) -> String {
 
 /// Draws a chart as a file of its own, readable in light and dark.
 pub fn standalone(chart: &Chart, units: Units) -> String {
-    let picture = svg(chart, units);
+    let picture = svg(chart, units, DOTS_MAX);
     let style = format!("<style>{STANDALONE_STYLE}</style>");
     let end = picture.find('>').map_or(0, |end| end + 1);
     let element = picture[..end].replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
     format!("{element}<!-- steadfast report -->{style}{}\n", &picture[end..])
 }
 
+/// Returns how many dots of a chart are drawn and how many it has, if those are not the same.
+pub fn drawn_of(chart: &Chart, dots_max: usize) -> Option<(usize, usize)> {
+    let dots = |chart: &Chart| {
+        let layers = chart.layers.iter().filter(|layer| layer.mark == Mark::Dots);
+        layers.map(|layer| layer.points.len()).sum::<usize>()
+    };
+    let (drawn, all) = (dots(&thinned(chart, dots_max)), dots(chart));
+    (drawn < all).then_some((drawn, all))
+}
+
+/// Leaves an even part of the dots, if they are too many; each layer its share.
+fn thinned(chart: &Chart, dots_max: usize) -> Chart {
+    let mut chart = chart.clone();
+    let is_dots = |layer: &&mut Layer| layer.mark == Mark::Dots;
+    let all: usize = chart.layers.iter_mut().filter(is_dots).map(|of| of.points.len()).sum();
+    let every = all.div_ceil(dots_max.max(1)).max(1);
+    for layer in chart.layers.iter_mut().filter(is_dots) {
+        layer.points = layer.points.iter().step_by(every).copied().collect();
+    }
+    chart
+}
+
+/// Spells out what would disturb the words of a picture.
+fn legible(mut chart: Chart) -> Chart {
+    let spell = |words: &mut String| *words = escape::visible(words).into_owned();
+    for axis in [&mut chart.x, &mut chart.y] {
+        spell(&mut axis.title);
+        if let Scale::Names(names) = &mut axis.scale {
+            names.iter_mut().for_each(spell);
+        }
+    }
+    chart.layers.iter_mut().for_each(|layer| spell(&mut layer.label));
+    chart
+}
+
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> Drawn {
     let top = legend(chart, inks, area)?;
-    let x = Span::of(&chart.x, chart, axis::Direction::X, units);
-    let y = Span::of(&chart.y, chart, axis::Direction::Y, units);
-    let (x_label, y_label) = (labels(&chart.x, &x, units), labels(&chart.y, &y, units));
-    let named = matches!(chart.y.scale, Scale::Names(_));
+    let y = Span::of(&chart.y, chart, Direction::Y, units);
+    let y_label = labels(&chart.y, &y, units);
     let rows = Rows::of(chart);
-    let last = x.marks().last().map_or(0, |mark| x_label(mark).chars().count());
+    let left = if rows.above { 0 } else { label_width(&y, &y_label) };
+    let frame_width = WIDTH as i32 - left - 2 * LABEL_GAP;
+    let x = Span::of(&chart.x, chart, Direction::X, units);
+    let x = x.with_room(marks::figures(chart, units, frame_width));
+    let x_width = |mark: &f64| width_of(&labels(&chart.x, &x, units)(mark));
+    let widest = x.marks().iter().map(x_width).max().unwrap_or(0) + LABEL_GAP;
+    let x = x.clone().with_marks_apart(f64::from(widest) / f64::from(frame_width));
+    let x_label = labels(&chart.x, &x, units);
+    let half = |mark: Option<&f64>| mark.map_or(0, |mark| width_of(&x_label(mark)) / 2 + 1);
     let mut builder = ChartBuilder::on(area);
     let mut frame = builder
         .margin_top(top)
-        .margin_right(6 + width_of(last) / 2)
+        .margin_left((half(x.marks().first()) - left).max(0))
+        .margin_right(half(x.marks().last()).max(6))
         .x_label_area_size(BELOW_HEIGHT)
-        .y_label_area_size(if rows.above { 0 } else { label_width(&y, &y_label) })
+        .y_label_area_size(left)
         .build_cartesian_2d(x.clone(), y.clone())?;
-    let mut mesh = frame.configure_mesh();
-    if rows.above {
-        mesh.disable_y_mesh().y_labels(0);
-    } else if named {
-        mesh.disable_y_mesh();
-    } else if is_histogram(chart) {
-        mesh.disable_x_mesh();
-    }
-    mesh.x_desc(&chart.x.title)
-        .x_label_formatter(&x_label)
-        .y_label_formatter(&y_label)
-        .label_style(text(Ink::Text))
-        .axis_desc_style(text(Ink::Soft))
-        .axis_style(plotters::style::TRANSPARENT)
-        .bold_line_style(Ink::Grid.color())
-        .light_line_style(plotters::style::TRANSPARENT)
-        .draw()?;
+    let middle = left + frame_width / 2;
+    let room = 2 * middle.min(WIDTH as i32 - middle);
+    mesh(&mut frame, chart, (rows, room), (&x_label, &y_label))?;
     let mut bar = 0;
     for (layer, &ink) in chart.layers.iter().zip(inks) {
         let place = marks::Place { ink, bar, rows };
         marks::draw(&mut frame, chart, layer, place, (&x, &y), units)?;
-        bar += usize::from(layer.mark == Mark::Bars);
+        bar += usize::from(in_rows(chart, layer));
     }
-    marks::base_line(&mut frame, named, (&x, &y))?;
+    if !rows.named || x.begins_at_zero() {
+        marks::base_line(&mut frame, rows.named, (&x, &y))?;
+    }
     if rows.above {
         marks::names(&mut frame, rows, (&x, &y), &y_label)?;
     }
@@ -126,25 +165,54 @@ fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> Drawn {
     Ok(())
 }
 
+/// Draws the grid and writes along the axes.
+fn mesh(
+    frame: &mut Frame<'_, '_>,
+    chart: &Chart,
+    (rows, title_room): (Rows, i32),
+    (x_label, y_label): (&dyn Fn(&f64) -> String, &dyn Fn(&f64) -> String),
+) -> Drawn {
+    let mut mesh = frame.configure_mesh();
+    if rows.above {
+        mesh.disable_y_mesh().y_labels(0);
+    } else if rows.named {
+        mesh.disable_y_mesh();
+    } else if is_histogram(chart) {
+        mesh.disable_x_mesh();
+    }
+    mesh.x_desc(fitted(&chart.x.title, title_room))
+        .x_label_formatter(x_label)
+        .y_label_formatter(y_label)
+        .label_style(text(Ink::Text))
+        .axis_desc_style(text(Ink::Soft))
+        .axis_style(plotters::style::TRANSPARENT)
+        .bold_line_style(Ink::Grid.color())
+        .light_line_style(plotters::style::TRANSPARENT)
+        .draw()?;
+    Ok(())
+}
+
 /// How rows of bars are divided.
 #[derive(Clone, Copy, Debug)]
 struct Rows {
-    /// Bars of each row.
+    /// Bars of each row, or dots.
     bars: u32,
+    /// Whether rows have names.
+    named: bool,
     /// Whether names stand above their bars.
     above: bool,
 }
 
 impl Rows {
     fn of(chart: &Chart) -> Rows {
-        let bars = chart.layers.iter().filter(|layer| layer.mark == Mark::Bars).count();
-        let long = match &chart.y.scale {
-            Scale::Names(names) => {
-                names.iter().any(|name| name.chars().count() > SIDE_NAME_LEN_MAX)
-            }
-            _ => false,
+        let bars = chart.layers.iter().filter(|layer| in_rows(chart, layer)).count();
+        let wide = |name: &String| width_of(name) > SIDE_NAME_WIDTH_MAX;
+        let (named, long) = match &chart.y.scale {
+            Scale::Names(names) => (true, names.iter().any(wide)),
+            _ => (false, false),
         };
-        Rows { bars: u32::try_from(bars.max(1)).unwrap_or(1), above: long && bars > 0 }
+        let above = long && bars > 0;
+        Rows { bars: u32::try_from(bars.max(1)).unwrap_or(1), named, above }
     }
 
     /// Height of a row.
@@ -177,15 +245,21 @@ fn inks(layers: &[Layer]) -> Vec<usize> {
     inks
 }
 
+/// Whether the points of a layer stand in rows that have names, each layer in a line of its own.
+fn in_rows(chart: &Chart, layer: &Layer) -> bool {
+    matches!(layer.mark, Mark::Bars | Mark::Dots) && matches!(chart.y.scale, Scale::Names(_))
+}
+
 fn is_histogram(chart: &Chart) -> bool {
     chart.layers.iter().any(|layer| layer.mark == Mark::Histogram)
 }
 
-/// Lays bars down if their names stand along x: names are read, not turned on their sides.
+/// Lays bars and dots down if their names stand along x: names are read, not turned on their
+/// sides.
 fn lying(chart: &Chart) -> Chart {
-    let bars = chart.layers.iter().any(|layer| layer.mark == Mark::Bars);
+    let rows = chart.layers.iter().any(|layer| matches!(layer.mark, Mark::Bars | Mark::Dots));
     let mut chart = chart.clone();
-    if !(bars && matches!(chart.x.scale, Scale::Names(_))) {
+    if !(rows && matches!(chart.x.scale, Scale::Names(_))) {
         return chart;
     }
     std::mem::swap(&mut chart.x, &mut chart.y);
@@ -226,7 +300,7 @@ fn arranged(entries: &[(usize, &Layer)]) -> (Vec<(i32, i32)>, i32) {
     let (mut x, mut row) = (0, 0);
     let mut places = Vec::new();
     for (_, layer) in entries {
-        let width = 22 + width_of(layer.label.chars().count());
+        let width = 22 + width_of(&layer.label).min(LEGEND_WIDTH_MAX);
         if x > 0 && x + width > WIDTH as i32 {
             (x, row) = (0, row + 1);
         }
@@ -257,24 +331,20 @@ fn legend(
     for ((ink, layer), (x, row)) in entries.iter().zip(places) {
         let y = row * LINE_HEIGHT + 3;
         marks::swatch(area, chart, layer, *ink, (x, y))?;
-        area.draw_text(&layer.label, &text(Ink::Text), (x + 20, y))?;
+        area.draw_text(&fitted(&layer.label, LEGEND_WIDTH_MAX), &text(Ink::Text), (x + 20, y))?;
     }
     let title = upright_title(chart);
     if !title.is_empty() {
-        area.draw_text(title, &text(Ink::Soft), (0, rows * LINE_HEIGHT + 3))?;
+        let title = fitted(title, WIDTH as i32);
+        area.draw_text(&title, &text(Ink::Soft), (0, rows * LINE_HEIGHT + 3))?;
     }
     Ok(legend_rows(chart, inks) * LINE_HEIGHT + 8)
 }
 
-/// Returns the width of so many letters.
-fn width_of(letters: usize) -> i32 {
-    (letters as f64 * LETTER * LETTER_WIDTH).ceil() as i32
-}
-
-/// Returns the room that the labels of an upright axis need.
-fn label_width(span: &Span, label: &impl Fn(&f64) -> String) -> u32 {
-    let longest = span.marks().iter().map(|mark| label(mark).chars().count()).max().unwrap_or(0);
-    u32::try_from(width_of(longest) + 12).unwrap_or(WIDTH / 2).min(WIDTH / 2)
+/// Returns the room that the labels of an upright axis need, with the gap to the frame.
+fn label_width(span: &Span, label: &impl Fn(&f64) -> String) -> i32 {
+    let widest = span.marks().iter().map(|mark| width_of(&label(mark))).max().unwrap_or(0);
+    (widest + 12).min(WIDTH as i32 / 2)
 }
 
 /// Returns how the marks of an axis are written.
@@ -282,10 +352,7 @@ fn labels<'a>(axis: &'a Axis, span: &'a Span, units: Units) -> impl Fn(&f64) -> 
     move |&at| match &axis.scale {
         Scale::Names(names) => {
             let name = names.get(at.round().max(0.0) as usize).map_or("", String::as_str);
-            match name.char_indices().nth(ROW_LABEL_LEN_MAX) {
-                Some((end, _)) => format!("{}…", &name[..end]),
-                None => name.to_owned(),
-            }
+            fitted(name, WIDTH as i32 - 2)
         }
         _ => axis::label(axis, span.value(at), span.units(units)),
     }

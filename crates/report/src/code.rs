@@ -5,7 +5,9 @@
 //! `code/words.rs`, once; each other module renders one kind of document.
 
 mod cost;
+mod document;
 mod json;
+mod map;
 mod show;
 mod signer;
 mod text;
@@ -18,7 +20,9 @@ use steadfast_codesign::{Code, Coverage, Verification};
 use crate::units::Units;
 
 pub use cost::{CostOfCode, write_cost_json, write_cost_text};
+pub use document::document;
 pub use json::{CodeCounts, write_end_json, write_shown_json, write_verified_json};
+pub use map::{CodeMap, MapCell, MapMark};
 pub use show::write_shown_text;
 pub use text::write_verified_text;
 

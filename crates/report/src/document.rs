@@ -114,6 +114,7 @@ impl Quantity {
             Quantity::Bytes(bytes) => units.bytes(bytes),
             Quantity::Rate(rate) => units.per_second(rate),
             Quantity::PerSecond(rate) => format!("{}/s", units::short(rate)),
+            Quantity::Time(0.0) => "0 s".to_owned(),
             Quantity::Time(ns) => units::duration(ns.max(0.0) as u64),
             Quantity::Days(ns) => format!("{} d", units::digits(ns / 86_400e9)),
             Quantity::Count(count) => units::count(count),

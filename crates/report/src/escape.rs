@@ -3,6 +3,7 @@
 //! In: bytes that anyone may have chosen. Out: printable text on one line, from which the bytes can
 //! be told: what is escaped opens with a backslash, and a backslash is itself escaped.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -51,6 +52,23 @@ pub fn markup(unknown: &str) -> String {
         }
     }
     markup
+}
+
+/// Spells out what would move, hide or break the text around it, and leaves all else, the
+/// backslash too: for documents whose words may come from a stranger's record.
+pub fn visible(unknown: &str) -> Cow<'_, str> {
+    let harmful = |letter: char| letter.is_control() || misleads(letter);
+    if !unknown.contains(harmful) {
+        return Cow::Borrowed(unknown);
+    }
+    let mut text = String::with_capacity(unknown.len() + 8);
+    for letter in unknown.chars() {
+        match letter {
+            '\\' => text.push('\\'),
+            _ => push(letter, &mut text),
+        }
+    }
+    Cow::Owned(text)
 }
 
 fn push(letter: char, text: &mut String) {
@@ -102,5 +120,11 @@ mod tests {
             assert_eq!(path(Path::new(OsStr::from_bytes(name))), escaped);
         }
         assert_eq!(text("a\x1bb"), "a\\x1bb");
+    }
+
+    #[test]
+    fn what_is_visible_stays() {
+        assert_eq!(visible("C:\\a é \u{200d}"), "C:\\a é \u{200d}");
+        assert_eq!(visible("a\n\u{202e}b\\"), "a\\n\\u{202e}b\\");
     }
 }

@@ -5,6 +5,7 @@
 //! and no files.
 
 mod csv;
+mod document;
 mod json;
 mod text;
 
@@ -14,6 +15,7 @@ use steadfast::catalogue::{Happened, History, HistoryRun, RunRecord};
 use steadfast::{Tag, Timestamp, Verdict};
 
 pub use csv::write_csv;
+pub use document::document;
 pub(crate) use json::RunObject;
 pub use json::write_json;
 pub use text::write_text;

@@ -5,20 +5,64 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::chart;
+use crate::chart::{self, DOTS_MAX};
 use crate::document::{Align, Cell, Chart, Document, Quantity, Section, Table, exact_digits};
-use crate::units::Units;
+use crate::escape::visible;
+use crate::units::{self, Units};
 
-const STYLE: &str = include_str!("style.css");
+/// The style of pages, for who serves documents within pages of its own.
+pub const STYLE: &str = include_str!("style.css");
 
 /// Rows above which a table is folded away until it is wanted.
 const OPEN_ROWS_MAX: usize = 40;
 
+/// Columns from which on intervals stand below their figures.
+const WIDE_COLUMNS_MIN: usize = 6;
+
 /// Letters from which on a cell may be broken anywhere, and gets room for it.
 const LONG_LEN_MIN: usize = 32;
 
+/// Length of a page in bytes above which it is made with less detail: so long goes into a mail.
+pub const PAGE_LEN_BYTES_MAX: usize = 500_000;
+
+/// How much of what is not needed to read a page is in it.
+#[derive(Clone, Copy, Debug)]
+struct Detail {
+    /// Dots of one chart.
+    dots_max: usize,
+    /// Whether figures have their exact value as a tooltip.
+    exact: bool,
+}
+
+impl Detail {
+    const FULL: Detail = Detail { dots_max: DOTS_MAX, exact: true };
+
+    /// From all there is down to what no page can do without.
+    const LEVELS: [Detail; 6] = [
+        Detail::FULL,
+        Detail { dots_max: 450, exact: true },
+        Detail { dots_max: 225, exact: true },
+        Detail { dots_max: 225, exact: false },
+        Detail { dots_max: 100, exact: false },
+        Detail { dots_max: 50, exact: false },
+    ];
+}
+
 /// Writes documents as one page. The first gives the page its title.
+///
+/// A page that would be too long has fewer of its dots and no tooltips, and says so.
 pub fn page(documents: &[Document], units: Units) -> String {
+    let mut page = String::new();
+    for detail in Detail::LEVELS {
+        page = whole(documents, units, detail);
+        if page.len() < PAGE_LEN_BYTES_MAX {
+            break;
+        }
+    }
+    page
+}
+
+fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
     let title = documents.first().map_or("Report", |document| document.title.as_str());
     let several = documents.len() > 1;
     let markup = html! {
@@ -32,14 +76,22 @@ pub fn page(documents: &[Document], units: Units) -> String {
                 // What is not in the page is not fetched, whatever a name in it tries.
                 meta http-equiv="Content-Security-Policy"
                     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-                title { (title) }
+                title { (visible(title)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a .skip href="#content" { "Skip to the content" }
                 main #content {
                     @for (index, document) in documents.iter().enumerate() {
-                        (article(document, index, several, units))
+                        (article_in(document, (index, several), units, detail))
+                    }
+                    @if !detail.exact {
+                        footer .notes {
+                            p {
+                                "Exact values are left out, to keep this page small; "
+                                "the report as .json has them."
+                            }
+                        }
                     }
                 }
             }
@@ -50,24 +102,37 @@ pub fn page(documents: &[Document], units: Units) -> String {
 
 /// Writes one document as it stands within a page.
 pub fn article(document: &Document, index: usize, several: bool, units: Units) -> Markup {
+    article_in(document, (index, several), units, Detail::FULL)
+}
+
+fn article_in(
+    document: &Document,
+    (index, several): (usize, bool),
+    units: Units,
+    detail: Detail,
+) -> Markup {
     html! {
         article aria-labelledby=(format!("title-{index}")) {
             header {
                 @if several && index > 0 {
-                    h2 .title id=(format!("title-{index}")) { (document.title) }
+                    h2 .title id=(format!("title-{index}")) { (visible(&document.title)) }
                 } @else {
-                    h1 id=(format!("title-{index}")) { (document.title) }
+                    h1 id=(format!("title-{index}")) { (visible(&document.title)) }
                 }
                 @if !document.warnings.is_empty() {
                     ul .warnings aria-label="Notes" {
-                        @for warning in &document.warnings { li { (warning) } }
+                        @for warning in &document.warnings { li { (visible(warning)) } }
                     }
                 }
                 @if document.sections.len() > 2 {
-                    nav aria-label=(format!("Contents of {}", document.title)) {
+                    nav aria-label=(visible(&format!("Contents of {}", document.title))) {
                         ul {
                             @for (part, section) in document.sections.iter().enumerate() {
-                                li { a href=(format!("#part-{index}-{part}")) { (section.title) } }
+                                li {
+                                    a href=(format!("#part-{index}-{part}")) {
+                                        (visible(&section.title))
+                                    }
+                                }
                             }
                         }
                     }
@@ -75,13 +140,13 @@ pub fn article(document: &Document, index: usize, several: bool, units: Units) -
                 @if !document.facts.is_empty() {
                     dl .facts {
                         @for (label, value) in &document.facts {
-                            div { dt { (label) } dd { (value) } }
+                            div { dt { (visible(label)) } dd { (visible(value)) } }
                         }
                     }
                 }
             }
             @for (part, section) in document.sections.iter().enumerate() {
-                (part_of(section, index, part, units))
+                (part_of(section, (index, part), units, detail))
             }
         }
     }
@@ -89,27 +154,36 @@ pub fn article(document: &Document, index: usize, several: bool, units: Units) -
 
 /// Writes a section. Those of the first document stand beneath the page's own title, others one
 /// level lower.
-fn part_of(section: &Section, index: usize, part: usize, units: Units) -> Markup {
+fn part_of(
+    section: &Section,
+    (index, part): (usize, usize),
+    units: Units,
+    detail: Detail,
+) -> Markup {
+    let title = visible(&section.title);
     html! {
         section id=(format!("part-{index}-{part}")) {
-            @if index == 0 { h2 { (section.title) } } @else { h3 { (section.title) } }
+            @if index == 0 { h2 { (title) } } @else { h3 { (title) } }
             @for (place, sentence) in section.sentences.iter().enumerate() {
-                p .answer[place == 0] { (sentence) }
+                p .answer[place == 0] { (visible(sentence)) }
             }
             @if !section.charts.is_empty() {
                 div .charts {
                     @for chart in &section.charts {
-                        (figure(chart, index, part, units))
+                        (figure(chart, (index, part), units, detail))
                     }
                 }
             }
-            @for table in section.tables.iter().filter(|table| !table.rows.is_empty()) {
-                (table_of(table, &section.title, units))
+            @for (place, table) in section.tables.iter().enumerate() {
+                @if !table.rows.is_empty() {
+                    @let number = format!("{}.{}.{}", index + 1, part + 1, place + 1);
+                    (table_of(table, (&section.title, &number), units, detail))
+                }
             }
             @if !section.notes.is_empty() {
                 div .notes {
                     @for note in &section.notes {
-                        p { (note) }
+                        p { (visible(note)) }
                     }
                 }
             }
@@ -118,37 +192,50 @@ fn part_of(section: &Section, index: usize, part: usize, units: Units) -> Markup
 }
 
 /// Draws a chart. Its name is made unique within the page, since other documents may have the same.
-fn figure(chart: &Chart, index: usize, part: usize, units: Units) -> Markup {
+fn figure(chart: &Chart, (index, part): (usize, usize), units: Units, detail: Detail) -> Markup {
     let name = format!("{}-{index}-{part}", chart.name);
     let chart = Chart { name, ..chart.clone() };
+    let drawn = chart::drawn_of(&chart, detail.dots_max).map(|(drawn, all)| {
+        let [drawn, all] = [drawn, all].map(|dots| units::count(dots as u64));
+        format!("Of {all} dots {drawn} are drawn, evenly chosen.")
+    });
     html! {
         figure {
-            figcaption { (chart.title) }
-            div .picture { (PreEscaped(chart::svg(&chart, units))) }
-            p .words aria-hidden="true" { (chart.description) }
+            figcaption { (visible(&chart.title)) }
+            div .picture { (PreEscaped(chart::svg(&chart, units, detail.dots_max))) }
+            p .words aria-hidden="true" { (visible(&chart.description)) }
+            @if let Some(drawn) = drawn { p .words { (drawn) } }
         }
     }
 }
 
 /// Writes a table. A title that its section has already is told, not shown again.
-fn table_of(table: &Table, section: &str, units: Units) -> Markup {
+fn table_of(
+    table: &Table,
+    (section, number): (&str, &str),
+    units: Units,
+    detail: Detail,
+) -> Markup {
     let told = table.title == section;
-    let label = format!("Table {}: {}", table.name, table.title);
+    let title = visible(&table.title);
+    let label = format!("Table {number}: {title}");
     let rows = html! {
         div .scroll tabindex="0" role="region" aria-label=(label) {
-            table {
-                caption .told[told] { (table.title) }
+            table .wide[table.columns.len() >= WIDE_COLUMNS_MIN] {
+                caption .told[told] { (title) }
                 thead {
                     tr {
                         @for column in &table.columns {
-                            th scope="col" .number[column.align == Align::Right] { (column.title) }
+                            th scope="col" .number[column.align == Align::Right] {
+                                (visible(&column.title))
+                            }
                         }
                     }
                 }
                 tbody {
                     @for row in &table.rows {
                         tr { @for (place, cell) in row.iter().enumerate() {
-                            (cell_of(cell, place == 0, table.columns[place].align, units))
+                            (cell_of(cell, place == 0, table.columns[place].align, units, detail))
                         } }
                     }
                 }
@@ -156,15 +243,17 @@ fn table_of(table: &Table, section: &str, units: Units) -> Markup {
         }
     };
     match table.rows.len() > OPEN_ROWS_MAX {
-        true => html! { details { summary { (table.title) } (rows) } },
+        true => html! { details { summary { (title) } (rows) } },
         false => rows,
     }
 }
 
 /// Writes a cell, with its exact value where the shown one is rounded.
-fn cell_of(cell: &Cell, first: bool, align: Align, units: Units) -> Markup {
+fn cell_of(cell: &Cell, first: bool, align: Align, units: Units, detail: Detail) -> Markup {
     let shown = cell.shown(units);
+    let shown = visible(&shown);
     let exact = match cell {
+        _ if !detail.exact => None,
         Cell::Number(quantity) => Some(exact(*quantity)),
         Cell::Interval(quantity, (low, high)) => {
             Some(format!("{} [{low}–{high}]", exact(*quantity)))

@@ -3,20 +3,22 @@
 //! In: records, measured or published. Out: a [`Document`]: a table of machines, and for two
 //! records what both measured. What was published elsewhere says so in its row, with its source.
 
-use steadfast_measure::figures::compare::{self, Compared};
+mod compared;
+
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::hosts::{self, HostFigures};
-use steadfast_measure::record::{Record, Unit};
+use steadfast_measure::record::{Record, Unit, Workload};
 
 use crate::document::{
     Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Scale, Section, Table,
 };
 use crate::units;
 
-/// Makes a document of records beside each other. `None` if there are fewer than two, or nothing
-/// that they could be compared by.
+/// Makes a document of records beside each other, or of published figures. `None` if there is
+/// nothing to compare.
 pub fn document(records: &[&Record]) -> Option<Document> {
-    if records.len() < 2 {
+    let published = records.iter().any(|record| record.published.is_some());
+    if records.len() < 2 && !published {
         return None;
     }
     let hosts: Vec<HostFigures> = records.iter().flat_map(|record| hosts::of(record)).collect();
@@ -24,13 +26,17 @@ pub fn document(records: &[&Record]) -> Option<Document> {
     if !hosts.is_empty() {
         sections.push(machines(&hosts, records));
     }
+    sections.extend(published.then(|| stated(records)));
     let measured: Vec<&Record> =
         records.iter().copied().filter(|record| record.published.is_none()).collect();
     if let [one, other] = measured.as_slice() {
-        sections.extend(pair(one, other));
+        sections.extend(compared::section(one, other));
     }
-    let title =
-        format!("{} beside each other", units::counted(records.len() as u64, "record", "records"));
+    let number = units::counted(records.len() as u64, "record", "records");
+    let title = match records.len() {
+        1 => "Published figures".to_owned(),
+        _ => format!("{number} beside each other"),
+    };
     let document = Document { title, sections, ..Document::default() };
     (!document.sections.is_empty()).then_some(document)
 }
@@ -112,6 +118,46 @@ fn notes(records: &[&Record]) -> Vec<String> {
     notes
 }
 
+/// Every figure that was published, as its source has it.
+fn stated(records: &[&Record]) -> Section {
+    let columns = ["Machine", "System", "What", ">Rate"];
+    let mut table = Table::new("published", "Published figures", &columns);
+    for record in records.iter().filter(|record| record.published.is_some()) {
+        let name = record.name.as_ref().unwrap_or(&record.machine.cpu);
+        for series in &record.series {
+            let Some(stated) = series.stated else { continue };
+            let rate = match series.unit {
+                Unit::Bytes => Quantity::Rate(stated.per_second),
+                _ => Quantity::PerSecond(stated.per_second),
+            };
+            let what = match series.workload {
+                Workload::Write => format!("writing {}", series.label),
+                Workload::Read => format!("reading {}", series.label),
+                Workload::Hash if series.factors.qos.is_none() => {
+                    format!("reading and hashing {}", series.label)
+                }
+                _ => series.label.clone(),
+            };
+            table.push(vec![
+                Cell::text(name),
+                Cell::text(&record.machine.os),
+                Cell::Text(what),
+                Cell::Number(rate),
+            ]);
+        }
+    }
+    Section {
+        title: "Published figures".to_owned(),
+        sentences: vec![
+            "These were published by others and not measured by this program; sources give them \
+             without intervals."
+                .to_owned(),
+        ],
+        tables: vec![table],
+        ..Section::default()
+    }
+}
+
 fn name_of(host: &HostFigures) -> String {
     match &host.what {
         Some(what) => format!("{}: {what}", host.name),
@@ -190,52 +236,6 @@ fn layer(
         Some(Point { x: f64::from(at), y: figure.value, interval: figure.bounds() })
     });
     Layer { label: label.to_owned(), mark: Mark::Bars, points: points.collect() }
-}
-
-/// What two measured records have in common.
-fn pair(one: &Record, other: &Record) -> Option<Section> {
-    let compared = compare::of(one, other);
-    if compared.is_empty() {
-        return None;
-    }
-    let [one, other] = [one, other]
-        .map(|record| record.name.clone().unwrap_or_else(|| record.machine.cpu.clone()));
-    let (first, second) = (format!(">{one}"), format!(">{other}"));
-    let columns = ["Workload", "What", &first, &second, ">÷"];
-    let title = format!("{one} ÷ {other}");
-    let mut table = Table::new("compared", &title, &columns);
-    for found in &compared {
-        table.push(vec![
-            Cell::text(found.workload.name()),
-            Cell::text(&found.label),
-            Cell::Number(quantity(found)(found.one_per_s)),
-            Cell::Number(quantity(found)(found.other_per_s)),
-            cell(Quantity::Ratio, Some(found.ratio)),
-        ]);
-    }
-    let apart =
-        |found: &&Compared| found.ratio.bounds().is_some_and(|(low, high)| low > 1.0 || high < 1.0);
-    let (all, differ) = (compared.len() as u64, compared.iter().filter(apart).count() as u64);
-    Some(Section {
-        title,
-        sentences: vec![format!(
-            "Both records have {}; of {} the interval of the ratio leaves out 1.",
-            units::counted(all, "series", "series"),
-            units::count(differ)
-        )],
-        tables: vec![table],
-        charts: Vec::new(),
-        notes: vec![
-            "Rates are medians over rounds of all that was done ÷ all the time it took. The \
-             records were made apart, so intervals of ratios allow for the spread of both; they \
-             hold 95 %, and are absent with fewer than five rounds."
-                .to_owned(),
-        ],
-    })
-}
-
-fn quantity(found: &Compared) -> fn(f64) -> Quantity {
-    if found.unit == Unit::Bytes { Quantity::Rate } else { Quantity::PerSecond }
 }
 
 fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {

@@ -12,10 +12,10 @@ mod queue;
 mod storage;
 
 use steadfast::Timestamp;
-use steadfast_measure::figures;
+use steadfast_measure::figures::{self, hash::Figure};
 use steadfast_measure::record::{Record, Workload};
 
-use crate::document::Document;
+use crate::document::{Cell, Document, Quantity};
 use crate::units::{self, Units};
 
 /// Makes a document of a record.
@@ -27,8 +27,8 @@ pub fn document(record: &Record) -> Document {
 /// one core are shown in per cent of the other's.
 pub fn document_against(record: &Record, other: Option<&Record>) -> Document {
     let title = match (&record.name, &record.published) {
-        (Some(name), _) => format!("{name}: measured by {}", record.made_by),
-        (None, Some(published)) => format!("Published: {}", published.source),
+        (_, Some(published)) => format!("Published: {}", published.source),
+        (Some(name), None) => format!("{name}: measured by {}", record.made_by),
         (None, None) => format!("{}: measured by {}", record.machine.cpu, record.made_by),
     };
     let mut warnings = Vec::new();
@@ -38,8 +38,12 @@ pub fn document_against(record: &Record, other: Option<&Record>) -> Document {
     Document { title, facts: facts(record), warnings, sections: sections(record, other) }
 }
 
+/// What was published stands among machines, in [`crate::machines`]: nothing follows from it.
 fn sections(record: &Record, other: Option<&Record>) -> Vec<crate::document::Section> {
     let mut sections = Vec::new();
+    if record.published.is_some() {
+        return sections;
+    }
     sections.extend(figures::hash::of(record).map(|figures| hash::section(&figures)));
     sections.extend(storage::section(record, Workload::Read));
     sections.extend(storage::section(record, Workload::Write));
@@ -53,6 +57,15 @@ fn sections(record: &Record, other: Option<&Record>) -> Vec<crate::document::Sec
     };
     sections.extend(loops.map(|figures| cpu::section(&figures)));
     sections
+}
+
+/// A figure with its interval, if it has one.
+fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
+    let Some(figure) = figure else { return Cell::Empty };
+    match figure.bounds() {
+        Some(ends) => Cell::Interval(quantity(figure.value), ends),
+        None => Cell::Number(quantity(figure.value)),
+    }
 }
 
 /// Says that others had the machine too, if they did.

@@ -62,6 +62,7 @@ mod tests {
             total: None,
             elapsed_ns: 5_125_000_000,
             bound: Some(Bound::Stage(Stage::Hash)),
+            ..Progress::default()
         };
         assert_eq!(line(&progress, Units::Si), "11.3 GB, 1,234 files, 2.20 GB/s, bound by hash");
         progress.total = Some((12_345, 98_400_000_000));

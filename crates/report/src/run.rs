@@ -70,9 +70,9 @@ impl RunReport {
     }
 
     fn file(&mut self, event: &FileEvent) {
-        let moved = event.verdict == Some(Verdict::Moved);
-        let touched = event.verdict == Some(Verdict::Touched);
-        if !self.rule.finds(event) && !moved && !touched {
+        // The mildest are listed too, and give way where there is no room.
+        let intact = event.verdict.is_none_or(|verdict| verdict == Verdict::Intact);
+        if !self.rule.finds(event) && intact {
             return;
         }
         let verdict = event.verdict.filter(|_| event.trouble.is_none() || event.verdict.is_some());

@@ -102,7 +102,7 @@ impl Timeline {
             title: "What each thread did".to_owned(),
             description: format!(
                 "One row for each thread. Each piece of {width} shows the stage that took most of \
-                 it; where a row is empty, the thread waited."
+                 it; where a row is empty, the thread waited for most of the time."
             ),
             x: Axis {
                 title: "time since the run began".to_owned(),

@@ -53,15 +53,29 @@ impl Units {
         }
     }
 
-    fn scaled(self, mut value: f64) -> String {
-        let names = self.names();
+    /// Returns ends of an interval in the unit that a throughput has, without it; `None` if that
+    /// is too large a unit for one of them, or one is none.
+    pub(crate) fn ends_of_rate(self, rate: f64, ends: [f64; 2]) -> Option<[String; 2]> {
+        let (step, _) = self.step(rate);
+        let ends = ends.map(|end| end / self.base().powi(step as i32));
+        let fit = ends.iter().all(|&end| end.is_finite() && end >= 0.095);
+        fit.then(|| ends.map(three_digits))
+    }
+
+    /// Returns which multiple a number is shown in, and the number in it.
+    fn step(self, mut value: f64) -> (usize, f64) {
         let mut step = 0;
         // From 999.5 on, three digits would read 1000.
-        while value >= self.base() - 0.5 && step + 1 < names.len() {
+        while value >= self.base() - 0.5 && step + 1 < self.names().len() {
             value /= self.base();
             step += 1;
         }
-        format!("{} {}", three_digits(value), names[step])
+        (step, value)
+    }
+
+    fn scaled(self, value: f64) -> String {
+        let (step, value) = self.step(value);
+        format!("{} {}", three_digits(value), self.names()[step])
     }
 }
 
@@ -100,9 +114,16 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Returns a share of 0 to 1 in percent, exact enough to tell 99.5 from 100: "91.3 %".
+/// Returns a share of 0 to 1 in percent, in which nearly all is not all, and hardly anything not
+/// nothing: "91.3 %", "99.992 %", "0.00810 %".
 pub fn share(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    match 100.0 * share {
+        nearly if (99.95..100.0).contains(&nearly) => {
+            format!("{:.3} %", (nearly * 1e3).floor() / 1e3)
+        }
+        hardly if hardly > 0.0 && hardly < 0.05 => format!("{} %", digits(hardly)),
+        percent => format!("{percent:.1} %"),
+    }
 }
 
 /// Returns a whole number with commas between thousands.
@@ -235,6 +256,21 @@ mod tests {
             (7_380_000_000_000, "2 h 03 min"),
         ] {
             assert_eq!(rough_duration(guess_ns), text);
+        }
+    }
+
+    #[test]
+    fn nearly_all_is_not_all() {
+        for (parts, text) in [
+            (0.9132, "91.3 %"),
+            (12_345.0 / 12_346.0, "99.991 %"),
+            (1.0, "100.0 %"),
+            (0.0, "0.0 %"),
+            (1.0 / 12_346.0, "0.00810 %"),
+            (1.006, "100.6 %"),
+            (-0.41, "-41.0 %"),
+        ] {
+            assert_eq!(share(parts), text);
         }
     }
 

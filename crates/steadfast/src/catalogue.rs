@@ -32,6 +32,7 @@ mod schema;
 mod scope;
 mod sighting;
 mod slice;
+mod sought;
 mod unvisited;
 mod verify;
 mod volume;
@@ -58,6 +59,7 @@ pub use records::Records;
 pub use runs::{RunRecord, RunState};
 pub use scope::Scope;
 pub use sighting::{Sighting, TagPlace};
+pub use sought::Sought;
 pub use verify::Verification;
 pub use volume::Volume;
 

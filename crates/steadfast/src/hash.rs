@@ -188,6 +188,8 @@ struct Shared {
     /// Entries that the walk handed on.
     fed: AtomicU64,
     stop: Arc<AtomicBool>,
+    /// Whether threads are to begin nothing for the time being.
+    held: AtomicBool,
     /// Whether a thread panicked.
     failed: AtomicBool,
     threads: AtomicUsize,
@@ -233,6 +235,7 @@ impl Pipeline {
             notices: Mutex::new(Vec::new()),
             fed: AtomicU64::new(0),
             stop: Arc::default(),
+            held: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             threads: AtomicUsize::new(0),
         });
@@ -308,6 +311,15 @@ impl Pipeline {
     /// Tells all threads to end after what they are doing.
     pub(crate) fn stop(&self) {
         self.shared.halt();
+    }
+
+    /// Holds all threads after what they are doing, or lets them go on.
+    pub(crate) fn hold(&self, held: bool) {
+        if self.shared.held.swap(held, Ordering::Relaxed) && !held {
+            // A thread that looked before and waits hereafter holds this lock in between.
+            drop(self.shared.schedule());
+            self.shared.wake_all();
+        }
     }
 
     /// Starts the clock of the thread that takes the finished events.
@@ -405,8 +417,11 @@ impl ThreadOf {
         let mut clock = shared.ledger.clock(slot);
         let mut schedule = shared.schedule();
         while !shared.stopped() && !schedule.is_over() {
-            let job = schedule.next_job(worker);
-            shared.wake(&schedule);
+            let held = shared.held.load(Ordering::Relaxed);
+            let job = if held { None } else { schedule.next_job(worker) };
+            if !held {
+                shared.wake(&schedule);
+            }
             let Some(job) = job else {
                 schedule.idle(hashes, 1);
                 schedule = if hashes { &shared.work } else { &shared.reads }

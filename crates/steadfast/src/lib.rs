@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod appledouble;
+pub mod beneath;
 pub mod catalogue;
 pub mod cost;
 pub mod diff;
@@ -32,7 +33,7 @@ mod walk;
 
 mod error;
 
-pub use steadfast_digest::{Algorithm, Backend, Digest, Lanes};
+pub use steadfast_digest::{Algorithm, AlgorithmHasher, Backend, Digest, Lanes};
 pub use steadfast_sys::file::{Timestamp, raise_open_files_limit};
 pub use steadfast_sys::qos::Level;
 

@@ -12,7 +12,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Status;
 
 use crate::catalogue::{Finding, TagPlace};
-use crate::cost::{Account, Bound};
+use crate::cost::{Account, Bound, Cost};
 use crate::pages::Damage;
 use crate::read::Origin;
 use crate::reference::Reference;
@@ -265,10 +265,12 @@ pub struct Progress {
     pub bytes_passed: u64,
     /// Files and bytes that the survey found in the whole tree, once it has counted them.
     pub total: Option<(u64, u64)>,
-    /// Time since the run began, in nanoseconds.
+    /// Time since the run began, without that in which it was held, in nanoseconds.
     pub elapsed_ns: u64,
     /// What binds the run so far.
     pub bound: Option<Bound>,
+    /// Time so far of the threads that hash, by stage.
+    pub cost: Cost,
 }
 
 /// What the walk passed by.

@@ -10,6 +10,7 @@ mod hash;
 mod import;
 mod judge;
 mod kept;
+mod listed;
 mod options;
 mod read;
 mod retag;
@@ -42,7 +43,7 @@ use source::{ListSource, Source, WalkSource, Walked};
 use survey::Survey;
 
 use crate::catalogue::{Catalogue, Records, Scope, Writer};
-use crate::cost::{JobFacts, Stage, StageClock};
+use crate::cost::{JobFacts, Role, Stage, StageClock};
 use crate::error::Error;
 use crate::hash::{Pipeline, Settings, Task};
 use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Summary};
@@ -201,6 +202,23 @@ pub fn compare(
     let tools = tools(Arc::new(Xattr), None, options);
     let task = Arc::new(compare::CompareTask { tools });
     run_listed(Verb::Check, task, (root, list), None, options, monitor)
+}
+
+/// Checks files beneath a root by what a list says of each, and where it says nothing, by their own
+/// tags. What is not there is missing.
+///
+/// # Errors
+/// As [`run`].
+pub fn check_listed(
+    root: &Path,
+    list: List,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let tools = || tools(Arc::new(Xattr), None, options);
+    let by_list = compare::CompareTask { tools: tools() };
+    let task = listed::ListedTask { by_tag: check::CheckTask { tools: tools() }, by_list };
+    run_listed(Verb::Check, Arc::new(task), (root, list), None, options, monitor)
 }
 
 /// Gives files beneath a root, where they lack our tag, one of what a list says of each.
@@ -409,11 +427,13 @@ fn execute(
         kept,
         now: options.now,
         clock: pipeline.report_clock(),
+        held: Duration::ZERO,
     };
     let stopped = collector.follow(&pipeline, options, survey, start);
     ensure_whole(&pipeline, stopped)?;
     let mut notices = pipeline.notices();
     notices.extend(notice_of_origin(options, &collector.summary));
+    notices.extend(notice_of_hold(collector.held));
     notices.extend(engine_after.notice().map(|text| Notice { path: None, text }));
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped;
@@ -510,6 +530,17 @@ fn notice_of_origin(options: &Options, summary: &Summary) -> Option<Notice> {
     })
 }
 
+/// Says so when the run was held, since its seconds and its rate include that.
+fn notice_of_hold(held: Duration) -> Option<Notice> {
+    (!held.is_zero()).then(|| Notice {
+        path: None,
+        text: format!(
+            "the run was held for {:.1} s in all, as asked: its time and its rate include them",
+            held.as_secs_f64()
+        ),
+    })
+}
+
 /// More workers than any machine has use for; memory is bounded for no more.
 const WORKERS_MAX: usize = 256;
 
@@ -541,6 +572,35 @@ struct Collector<'a> {
     kept: Option<Kept>,
     now: fn() -> Timestamp,
     clock: StageClock,
+    /// For how long the run was held.
+    held: Duration,
+}
+
+/// Whether a run is held, and for how long it was.
+#[derive(Default)]
+struct Held {
+    since: Option<Instant>,
+    before: Duration,
+}
+
+impl Held {
+    /// Holds the run or lets it go on, if that was asked for.
+    fn heed(&mut self, asked: bool, pipeline: &Pipeline) {
+        match (self.since, asked) {
+            (None, true) => self.since = Some(Instant::now()),
+            (Some(since), false) => {
+                self.before += since.elapsed();
+                self.since = None;
+            }
+            _ => return,
+        }
+        pipeline.hold(asked);
+    }
+
+    /// Returns how long the run was held until now.
+    fn time(&self) -> Duration {
+        self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
 }
 
 impl Collector<'_> {
@@ -553,6 +613,7 @@ impl Collector<'_> {
         start: Instant,
     ) -> bool {
         let mut told = start;
+        let mut held = Held::default();
         let mut stopped: Option<Instant> = None;
         let mut patience = Duration::from_millis(1);
         loop {
@@ -568,24 +629,34 @@ impl Collector<'_> {
                 stopped = Some(Instant::now());
                 pipeline.stop();
             }
+            held.heed(options.hold.load(Ordering::Relaxed), pipeline);
             if told.elapsed() >= PROGRESS_EVERY {
                 told = Instant::now();
-                let (bytes, bytes_passed) = pipeline.bytes();
-                let elapsed_ns = start.elapsed().as_nanos() as u64;
-                self.monitor.progress(&Progress {
-                    files: self.summary.files,
-                    bytes,
-                    bytes_passed,
-                    total: survey.and_then(Survey::total),
-                    elapsed_ns,
-                    bound: pipeline.account(elapsed_ns).bounds().map(|bounds| bounds.limit.bound),
-                });
-                self.clock.lap(Stage::Report);
+                let elapsed = start.elapsed().saturating_sub(held.time());
+                self.progress(pipeline, survey, elapsed);
             }
         }
+        self.held = held.time();
         self.tell(pipeline.leftovers().into_iter());
         self.summary.interrupted = stopped.is_some() && !pipeline.is_complete();
         stopped.is_some()
+    }
+
+    /// Tells the monitor how far the run is.
+    fn progress(&mut self, pipeline: &Pipeline, survey: Option<&Survey>, elapsed: Duration) {
+        let (bytes, bytes_passed) = pipeline.bytes();
+        let elapsed_ns = elapsed.as_nanos() as u64;
+        let account = pipeline.account(elapsed_ns);
+        self.monitor.progress(&Progress {
+            files: self.summary.files,
+            bytes,
+            bytes_passed,
+            total: survey.and_then(Survey::total),
+            elapsed_ns,
+            bound: account.bounds().map(|bounds| bounds.limit.bound),
+            cost: account.cost_of(|role| role == Role::Worker),
+        });
+        self.clock.lap(Stage::Report);
     }
 
     /// Tells the monitor of events, after waiting for them.

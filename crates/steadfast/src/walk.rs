@@ -102,7 +102,7 @@ pub(crate) fn walk(
         stop,
         sink,
         skipped: Skipped::default(),
-        given: Given::default(),
+        given: Given::new(selection.within.as_deref()),
         stack: Vec::new(),
     };
     let whole = walk.all(selection).is_continue();

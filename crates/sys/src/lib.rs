@@ -1,5 +1,5 @@
 //! The operating system, safely: files, reads in flight, attributes, the page cache, clocks,
-//! storage, the machine, core types, QoS.
+//! storage, the machine, its load, core types, QoS.
 //!
 //! In come paths, names and descriptors; out go bytes and facts as the system gave them. Each
 //! topic is one contract with a file per system beside it, and `cfg(target_os)` appears nowhere
@@ -16,6 +16,7 @@ pub mod cores;
 #[cfg(feature = "crypto")]
 pub mod crypto;
 pub mod file;
+pub mod load;
 pub mod machine;
 pub mod qos;
 pub mod storage;

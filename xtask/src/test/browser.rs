@@ -1,6 +1,8 @@
-//! Reports in a browser: what a page promises, looked at by Chromium and an accessibility checker.
+//! Reports and the server in a browser: what a page promises, looked at by Chromium and an
+//! accessibility checker.
 //!
-//! The pages are the golden ones, so nothing need be built. The browser is the system's: as root
+//! Pages of reports are the golden ones; those of the server are used on a server that is built for
+//! it. The browser is the system's: as root
 //! it is installed; the packages that drive it have an environment of their own, since they are
 //! large and only this step needs them. Must not know what the script looks for.
 
@@ -10,20 +12,28 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::{Session, steps};
+use super::{Session, fleet, steps};
 
 /// Pinned: a new one is tried on purpose. The second ships the checker itself.
 const PACKAGES: &[&str] = &["playwright==1.65.2", "axe-playwright-python==0.1.8"];
 
-/// Opens every golden page and fails where one breaks its promises.
+/// Opens every golden page, uses every page of the server, and fails where one breaks its promises.
 pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3", "chromium"]) {
         return Ok(());
     }
     let folder = session.root.join(".venv-browser");
     environment(&folder)?;
-    let mut look = Command::new(folder.join("bin/python3"));
-    steps::succeed(look.arg("crates/report/tests/browser/pages.py").current_dir(&session.root))
+    let python = |script: &str| {
+        let mut command = Command::new(folder.join("bin/python3"));
+        command.arg(script).current_dir(&session.root);
+        command
+    };
+    steps::succeed(&mut python("crates/report/tests/browser/pages.py"))?;
+    let build = ["build", "--package", "steadfast-cli"];
+    steps::succeed(Command::new(crate::cargo()).args(build).current_dir(&session.root))?;
+    let program = fleet::target(session)?.join("debug/steadfast");
+    steps::succeed(python("crates/serve/tests/browser/serve.py").arg(program))
 }
 
 /// Sets up the environment unless it is there.

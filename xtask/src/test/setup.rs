@@ -26,11 +26,12 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs", "tests on ext4"),
     ("mkfs.vfat", "dosfstools", "tests on FAT"),
     ("mkfs.xfs", "xfsprogs", "tests on XFS"),
+    ("chromium", "chromium fonts-liberation", "the step `browser`"),
     ("objdump", "binutils", "the test that plain loops are plain"),
     ("openssl", "openssl", "tests that compare digests with OpenSSL"),
     ("qemu-aarch64", "qemu-user", "the step `arm`"),
     ("cc", "gcc libc6-dev", "linking on this machine"),
-    ("python3", "python3 python3-venv", "the steps `arm` and `macos`"),
+    ("python3", "python3 python3-venv", "the steps `arm`, `browser` and `macos`"),
 ];
 
 /// Where system tools may lie that an ordinary user's path leaves out.

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use steadfast::Level;
 use steadfast_codesign::PageChoice;
 use steadfast_report::Units;
 
-use super::UnitsArg;
+use super::{LevelArgs, UnitsArg};
 
 /// Show, verify and price Apple code signatures: what a seal covers, page by page, on any system.
 ///
@@ -18,6 +19,18 @@ use super::UnitsArg;
 pub(crate) struct CodeArgs {
     #[command(subcommand)]
     pub(crate) what: CodeCommand,
+}
+
+impl CodeArgs {
+    /// Returns the level that the verb runs at.
+    pub(super) fn level(&self) -> Level {
+        let level = match &self.what {
+            CodeCommand::Show(args) => &args.level,
+            CodeCommand::Verify(args) => &args.level,
+            CodeCommand::Cost(args) => &args.level,
+        };
+        level.level()
+    }
 }
 
 /// What to do about signed code.
@@ -42,6 +55,10 @@ pub(crate) struct CodeShowArgs {
     /// Mach-O files, bundles, disk images
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+
     #[command(flatten)]
     pub(crate) output: CodeOutputArgs,
 }
@@ -81,9 +98,12 @@ pub(crate) struct CodeVerifyArgs {
     #[command(flatten)]
     pub(crate) pages: PagesArgs,
 
-    /// Hash in N threads [default: one for each processor]
+    /// Hash in N threads [default: one for each processor that the QoS level may use]
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 
     #[command(flatten)]
     pub(crate) output: CodeOutputArgs,
@@ -118,7 +138,8 @@ impl PagesArgs {
 
 /// Predict what a full verification would read, hash and take, on this machine, now.
 ///
-/// Reads headers, signatures and at most 8 MiB of the code to measure with.
+/// Does all of it but most of the hashing: of each executable, and of the files of each bundle, 8
+/// MiB are hashed for the time it takes. What is in memory meanwhile is taken to stay there.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -135,9 +156,12 @@ pub(crate) struct CodeCostArgs {
     #[arg(long)]
     pub(crate) deep: bool,
 
-    /// Hash in N threads [default: one for each processor]
+    /// Hash in N threads [default: one for each processor that the QoS level may use]
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 
     #[command(flatten)]
     pub(crate) output: CodeOutputArgs,

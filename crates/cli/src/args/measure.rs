@@ -18,7 +18,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_report::document::DocumentTextOptions;
 
 pub(crate) use all::AllArgs;
-pub(crate) use cipher::CipherArgs;
+pub(crate) use cipher::{CipherArgs, cipher_worker};
 pub(crate) use cpu::CpuArgs;
 pub(crate) use hash::HashArgs;
 pub(crate) use pair::PairArgs;

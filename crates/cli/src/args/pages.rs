@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use steadfast::Options;
 use steadfast::pages::PagesUse;
+use steadfast::{Level, Options};
 use steadfast_codesign::verity::{VerityHash, VerityParams};
 
-use super::quantity;
+use super::{LevelArgs, quantity};
 
 /// Digest files as fs-verity does, and find which pages of a file are damaged.
 ///
@@ -19,6 +19,18 @@ use super::quantity;
 pub(crate) struct PagesArgs {
     #[command(subcommand)]
     pub(crate) what: PagesCommand,
+}
+
+impl PagesArgs {
+    /// Returns the level that the verb runs at.
+    pub(super) fn level(&self) -> Level {
+        let level = match &self.what {
+            PagesCommand::Digest(args) => &args.level,
+            PagesCommand::Verify(args) => &args.source.level,
+            PagesCommand::Locate(args) => &args.source.level,
+        };
+        level.level()
+    }
 }
 
 /// What to do about pages.
@@ -58,9 +70,12 @@ pub(crate) struct PagesDigestArgs {
     #[arg(long)]
     pub(crate) compact: bool,
 
-    /// Read and hash in N threads [default: one for each processor]
+    /// Read and hash in N threads [default: one for each processor that the QoS level may use]
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 }
 
 impl PagesDigestArgs {
@@ -118,9 +133,12 @@ pub(crate) struct PagesSourceArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
 
-    /// Read and hash in N threads [default: one for each processor]
+    /// Read and hash in N threads [default: one for each processor that the QoS level may use]
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
 
     /// Print one JSON object for each file
     #[arg(long)]

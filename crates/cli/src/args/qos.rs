@@ -3,6 +3,7 @@
 //! In: arguments. Out: levels, process numbers, a command.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 
 use clap::{Args, Subcommand};
 use steadfast::Level;
@@ -30,6 +31,12 @@ impl LevelArgs {
     /// Returns the level.
     pub(crate) fn level(&self) -> Level {
         self.qos.or(self.pace.map(Pace::level)).unwrap_or_default()
+    }
+
+    /// Returns as many threads as asked for, else one for each processor that the level may use.
+    pub(crate) fn workers(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
+        let allowed = || NonZeroUsize::new(steadfast::qos::workers(self.level()));
+        asked.or_else(allowed).unwrap_or(NonZeroUsize::MIN)
     }
 }
 
@@ -60,6 +67,10 @@ impl Command {
             Command::Probe(args) => LevelOf::Work(args.level.level()),
             Command::History(args) => LevelOf::Work(args.level.level()),
             Command::Audit(args) => LevelOf::Work(args.level.level()),
+            Command::Code(args) => LevelOf::Work(args.level()),
+            Command::Pages(args) => LevelOf::Work(args.level()),
+            Command::Fleet(args) => return args.level(),
+            Command::Objects(args) => return args.level(),
             _ => return None,
         })
     }

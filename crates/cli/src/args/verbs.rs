@@ -7,8 +7,9 @@ use steadfast::manifest::Format;
 use steadfast::store::foreign::ForeignKind;
 
 use super::{
-    AlgorithmArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs, EngineArgs, HistoryArgs,
-    KeepPagesArgs, LevelArgs, MeasureArgs, OutputArgs, PagesArgs, PathArgs, QosArgs, ReportArgs,
+    AlgorithmArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs, EngineArgs, FleetArgs,
+    HistoryArgs, KeepPagesArgs, LevelArgs, MeasureArgs, ObjectsArgs, OpenArgs, OutputArgs,
+    PagesArgs, PathArgs, QosArgs, ReportArgs, ServeArgs,
 };
 
 /// The verbs.
@@ -30,9 +31,13 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     Code(CodeArgs),
     Pages(PagesArgs),
+    Fleet(FleetArgs),
+    Objects(ObjectsArgs),
     Measure(MeasureArgs),
     Report(ReportArgs),
     Qos(QosArgs),
+    Serve(ServeArgs),
+    Open(OpenArgs),
 }
 
 /// Make a catalogue of a directory: what should be there, and what was proved when.

@@ -4,10 +4,10 @@ mod cost;
 mod show;
 mod verify;
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use std::{io, thread};
 
 use anyhow::Context as _;
 use steadfast_codesign::bundle::Folder;
@@ -15,7 +15,7 @@ use steadfast_codesign::{CheckOptions, Code, FileSource};
 use steadfast_report::code::{CodeCounts, CodeTextOptions, write_end_json};
 use steadfast_report::escape;
 
-use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs};
+use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
 use crate::console::write_out;
 use crate::exit;
 
@@ -35,17 +35,19 @@ struct Outcome {
     read_bytes: u64,
 }
 
-/// Does the same to each path, writes what comes of it, and goes on after one that fails.
+/// Does the same to each path, writes what comes of it, and goes on after one that fails. `work` is
+/// told how long opening the code took, in nanoseconds.
 fn each(
     verb: &'static str,
     paths: &[PathBuf],
     output: &CodeOutputArgs,
-    work: impl Fn(&Path, &Code<'_>) -> anyhow::Result<Outcome>,
+    work: impl Fn(&Path, &Code<'_>, u64) -> anyhow::Result<Outcome>,
 ) -> anyhow::Result<u8> {
     let begun = Instant::now();
     let mut counts = CodeCounts { verb, paths: paths.len() as u64, ..CodeCounts::default() };
     for path in paths {
-        match opened(path, |code| work(path, code)) {
+        let of_path = Instant::now();
+        match opened(path, |code| work(path, code, elapsed_ns(of_path))) {
             Ok(outcome) => {
                 counts.exit_status = worse(counts.exit_status, outcome.status);
                 counts.read_bytes += outcome.read_bytes;
@@ -106,9 +108,8 @@ fn text_options(output: &CodeOutputArgs) -> CodeTextOptions {
 }
 
 /// Threads and kernels.
-fn check_options(workers: Option<NonZeroUsize>) -> CheckOptions {
-    let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    CheckOptions { workers: workers.unwrap_or_else(processors), ..CheckOptions::default() }
+fn check_options(workers: Option<NonZeroUsize>, level: &LevelArgs) -> CheckOptions {
+    CheckOptions { workers: level.workers(workers), ..CheckOptions::default() }
 }
 
 fn elapsed_ns(begun: Instant) -> u64 {

@@ -2,7 +2,7 @@
 
 mod place;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
 use steadfast::Options;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<u8> {
     if is_known(&history) {
         return tell_file(&catalogue, &history, &args.document, outlet);
     }
-    let whole = runs_over_all_of(&catalogue, &path)?;
+    let whole = catalogue.runs_over(&path)?;
     if whole.is_empty() && !catalogue.root().join(&path).is_dir() {
         bail!("the catalogue `{}` knows no `{}`", catalogue.file().display(), path.display());
     }
@@ -99,13 +99,4 @@ fn write_view(view: &HistoryView<'_>, document: &DocumentArgs, outlet: &mut Outl
     } else {
         write_text(view, document.units(), document.color(), out);
     }
-}
-
-/// Finds the runs that judged all that is beneath a directory: those that judged, in it, a name
-/// that comes before every name. Runs over single names judged no such one.
-fn runs_over_all_of(catalogue: &Catalogue, path: &Path) -> anyhow::Result<Vec<i64>> {
-    let first: PathBuf = path.join("\u{1}");
-    let history = catalogue.history(&first)?;
-    let judged = history.runs.iter().filter(|run| run.verdict.is_some());
-    Ok(judged.map(|run| run.run.id).collect())
 }

@@ -125,7 +125,7 @@ fn show(record: &Record, other: Option<&Record>, args: &RecordArgs) -> anyhow::R
 }
 
 /// Says what measures: program, version, system.
-fn made_by() -> String {
+pub(super) fn made_by() -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!("steadfast {version} ({}-{})", std::env::consts::ARCH, std::env::consts::OS)
 }

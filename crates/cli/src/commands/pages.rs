@@ -40,7 +40,7 @@ pub(super) fn run(args: &PagesArgs) -> anyhow::Result<u8> {
 fn digest(args: &PagesDigestArgs) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
     let params = args.params();
-    let workers = args.workers.unwrap_or_else(|| PagesOptions::default().workers);
+    let workers = args.level.workers(args.workers);
     each(args.files.iter().map(|file| file.as_path()), &stop, |path, out| {
         let digest = digest_of(path, &params, workers, &stop);
         let digest = digest.with_context(|| format!("`{}`", escape::path(path)))?;
@@ -70,10 +70,9 @@ fn verify<'a>(
     write: Write,
 ) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
-    let default = PagesOptions::default();
     let options = PagesOptions {
         catalogue: source.catalogue.clone(),
-        workers: source.workers.unwrap_or(default.workers),
+        workers: source.level.workers(source.workers),
         stop: Arc::clone(&stop),
     };
     let write = if source.json { write_verified_json } else { write };

@@ -140,6 +140,36 @@ fn a_price_is_told_beforehand() {
 }
 
 #[test]
+fn every_verb_about_code_takes_a_level() {
+    let tree = demo();
+    for verb in ["show", "verify", "cost"] {
+        for choice in [["--qos", "background"], ["--qos", "21"], ["--pace", "car"]] {
+            let said = tree.run(["code", verb, choice[0], choice[1], "Demo.app"]).succeeds();
+            assert!(said.stdout().starts_with("Demo.app\n"), "{verb}: {}", said.stdout());
+        }
+        let refused = tree.run(["code", verb, "--qos", "22", "Demo.app"]).ends(2);
+        assert!(refused.stderr().contains("utility (17)"), "{}", refused.stderr());
+    }
+}
+
+#[test]
+fn a_price_of_more_is_found_by_trying_a_part() {
+    let tree = demo();
+    // No longer what was sealed, and as much work as if it were.
+    let path = tree.path("Demo.app/Contents/Resources/a.txt");
+    std::fs::write(path, vec![7; 20 << 20]).unwrap();
+    let said = tree.run(["code", "cost", "--json", "Demo.app"]).succeeds();
+    let price = &said.objects()[0];
+    let number = |key: &str| price[key].as_u64().unwrap();
+    assert!(number("read_bytes") > 20 << 20);
+    assert!((1..=8 << 20).contains(&number("tried_bytes")), "{price}");
+    assert!(number("hashing_ns") > 0);
+    assert_eq!(number("predicted_ns"), number("hashing_ns") + number("rest_ns"));
+    let text = tree.run(["code", "cost", "Demo.app"]).succeeds();
+    assert!(text.stdout().contains("that were tried\n"), "{}", text.stdout());
+}
+
+#[test]
 fn what_is_no_code_is_told_and_the_rest_verified() {
     let tree = demo().file("text", b"no code").file("folder/a", b"no code");
     for verb in ["show", "verify", "cost"] {

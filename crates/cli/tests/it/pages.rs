@@ -104,3 +104,19 @@ fn files_without_leaves_are_said_to_have_none() {
     assert!(said.stdout().contains("3 pages of 16384 bytes"), "{}", said.stdout());
     assert!(tree.path("file.steadfast-pages").is_file());
 }
+
+#[test]
+fn every_verb_about_pages_takes_a_level() {
+    let tree = Tree::new().file("file", &contents());
+    tree.run(["init", "."]).succeeds();
+    tree.run(["tag", "--pages", "."]).succeeds();
+    for verb in ["digest", "verify", "locate"] {
+        let plain = tree.run(["pages", verb, "file"]).succeeds().stdout().to_owned();
+        for choice in [["--qos", "background"], ["--pace", "racing-car"]] {
+            let said = tree.run(["pages", verb, choice[0], choice[1], "file"]).succeeds();
+            assert_eq!(said.stdout(), plain, "{verb}");
+        }
+        let refused = tree.run(["pages", verb, "--pace", "9", "file"]).ends(2);
+        assert!(refused.stderr().contains("racing-car"), "{}", refused.stderr());
+    }
+}

@@ -218,6 +218,8 @@ fn a_process_is_lowered_and_never_raised() {
         let refused = set(&tree, level, pid).ends(2);
         assert!(refused.stderr().contains("only lowered here"), "{}", refused.stderr());
     }
+    let refused = set(&tree, "background", 1).ends(2);
+    assert!(refused.stderr().contains("left alone"), "{}", refused.stderr());
     let lowered = set(&tree, "background", pid).succeeds();
     assert!(lowered.stdout().contains(": done"), "{}", lowered.stdout());
     let again = set(&tree, "background", pid).succeeds();
@@ -248,6 +250,7 @@ fn what_was_lowered_is_taken_back() {
     // Without privileges Linux refuses, which is told, and what was changed is kept.
     let refused = back.stdout().contains("refused");
     assert_eq!((back.status, state.exists()), if refused { (2, true) } else { (0, false) });
+    assert_eq!(back.stdout().contains("taken back in part"), refused, "{}", back.stdout());
     if !refused {
         assert_eq!(stat(pid).map(|stat| nice_and_class(&stat)).ok(), before);
         set(&tree, "default", pid).ends(2);

@@ -1,13 +1,21 @@
-//! What verifying a bundle would cost besides its executable.
+//! What verifying a bundle would cost besides its executable: bytes, and the time they take.
 //!
-//! In: a bundle and its seal. Out: the lengths of what is sealed and there, added to a prediction.
-//! Must not know: rates, seconds.
+//! In: a bundle and its seal. Out: the lengths of what is sealed and there; and how long hashing it
+//! takes, of which a part is done to know. Must not know: what else is done of a check.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use steadfast_sys::clock;
+use steadfast_sys::file::AlignedBuffer;
+
+use super::resources::{CHUNK_LEN, Check, Job, Resources};
 use super::tree::{EntryKind, Subtree, joined};
 use super::{Bundle, SealedForm, hash_types};
 use crate::code::Code;
 use crate::cost::Cost;
 use crate::error::{Error, ErrorKind};
+use crate::price::{Meter, TRY_LEN, spread};
 
 impl Bundle<'_> {
     /// Adds what is sealed by `Info.plist`'s slot and by the seal; with `deep`, nested code too.
@@ -55,5 +63,108 @@ impl Bundle<'_> {
             Err(_) => {}
         }
         Ok(())
+    }
+}
+
+/// Files shorter than this cost what opening them costs, longer ones what hashing them does.
+const SMALL_LEN: u64 = 64 << 10;
+
+/// How many small files are tried, and how many others, each of these up to a length.
+const SMALL_TRIED: usize = 128;
+const LARGE_TRIED: usize = 16;
+const LARGE_TRIED_LEN: u64 = TRY_LEN / LARGE_TRIED as u64;
+
+/// A file that was tried: its length, how much of it was hashed, and how long that took.
+struct Tried {
+    len_bytes: u64,
+    hashed_bytes: u64,
+    took_ns: u64,
+}
+
+impl Check<'_> {
+    /// Hashes files for the time it takes: all of them if that is little, else some.
+    pub(super) fn price(self, jobs: &[Job<'_>], meter: &Meter, found: &mut Resources) {
+        let begun_ns = clock::monotonic_ns();
+        let len_of = |job: &Job<'_>| {
+            let source = self.tree.open(&joined(self.base, &job.path));
+            // One that cannot be opened costs next to nothing.
+            source.map_or(0, |source| source.len_bytes())
+        };
+        let lens: Vec<u64> = jobs.iter().map(len_of).collect();
+        if lens.iter().sum::<u64>() <= TRY_LEN && jobs.len() <= SMALL_TRIED {
+            meter.tried(0, clock::monotonic_ns() - begun_ns, 0);
+            self.hash(jobs, found);
+            return meter.hashed(found.read_bytes);
+        }
+        let (small, large): (Vec<usize>, Vec<usize>) =
+            (0..jobs.len()).partition(|index| lens[*index] < SMALL_LEN);
+        let picked = spread(small.len(), SMALL_TRIED, 1).into_iter().map(|place| small[place]);
+        let others = spread(large.len(), LARGE_TRIED, 1).into_iter().map(|place| large[place]);
+        let picked: Vec<usize> = picked.chain(others).collect();
+        let tried = self.try_files(jobs, &lens, &picked);
+        let whole_ns = whole_ns(&lens, &tried, self.workers);
+        let tried_bytes = tried.iter().map(|one| one.hashed_bytes).sum();
+        meter.tried(tried_bytes, clock::monotonic_ns() - begun_ns, whole_ns);
+    }
+
+    /// Hashes some files, several at a time as a check does.
+    fn try_files(self, jobs: &[Job<'_>], lens: &[u64], picked: &[usize]) -> Vec<Tried> {
+        let next = AtomicUsize::new(0);
+        let tried = Mutex::new(Vec::new());
+        let work = || {
+            let mut buffer = AlignedBuffer::new(CHUNK_LEN);
+            while let Some(index) = picked.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let begun_ns = clock::monotonic_ns();
+                let outcome = self.hash_one(&jobs[*index], LARGE_TRIED_LEN, &mut buffer);
+                let took_ns = clock::monotonic_ns() - begun_ns;
+                let hashed_bytes = outcome.map_or(0, |(_, hashed_bytes)| hashed_bytes);
+                let one = Tried { len_bytes: lens[*index], hashed_bytes, took_ns };
+                tried.lock().expect("no thread panics while it counts").push(one);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.workers.min(picked.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        tried.into_inner().expect("no thread panics while it counts")
+    }
+}
+
+/// Tells from those that were tried how long all files take so many workers. No more than one of
+/// them is at the longest file.
+fn whole_ns(lens: &[u64], tried: &[Tried], workers: usize) -> u64 {
+    let of = |small: bool| tried.iter().filter(move |one| (one.len_bytes < SMALL_LEN) == small);
+    let took_ns = |small| of(small).map(|one| one.took_ns).sum::<u64>() as f64;
+    let small_ns = took_ns(true) / of(true).count().max(1) as f64;
+    let hashed_bytes: u64 = of(false).map(|one| one.hashed_bytes).sum();
+    let ns_per_byte = took_ns(false) / hashed_bytes.max(1) as f64;
+    let each_ns = lens.iter().map(|len| match *len < SMALL_LEN {
+        true => small_ns,
+        false => *len as f64 * ns_per_byte,
+    });
+    let longest_ns = lens.iter().max().map_or(0.0, |len| *len as f64 * ns_per_byte);
+    (each_ns.sum::<f64>() / workers as f64).max(longest_ns) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tried, whole_ns};
+
+    #[test]
+    fn small_files_cost_by_number_and_large_ones_by_length() {
+        let tried = [
+            Tried { len_bytes: 100, hashed_bytes: 100, took_ns: 1_000 },
+            Tried { len_bytes: 200, hashed_bytes: 200, took_ns: 3_000 },
+            Tried { len_bytes: 1 << 20, hashed_bytes: 1 << 19, took_ns: 1 << 18 },
+        ];
+        let lens = [100, 200, 300, 400, 1 << 20, 1 << 20, 1 << 20];
+        let each_ns = 4 * 2_000 + 3 * (1 << 19);
+        assert_eq!(whole_ns(&lens, &tried, 1), each_ns);
+        assert_eq!(whole_ns(&lens, &tried, 2), each_ns / 2);
+        // The longest file is left to one of many.
+        assert_eq!(whole_ns(&lens, &tried, 16), 1 << 19);
+        assert_eq!(whole_ns(&[], &[], 2), 0);
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use steadfast_digest::AlgorithmHasher;
+use steadfast_sys::file::AlignedBuffer;
 
 use super::flattened::{is_copy_of_target, resolved};
 use super::rules::Decision;
@@ -18,9 +19,10 @@ use super::tree::{EntryKind, Tree, joined};
 use crate::apple::AppleError;
 use crate::finding::{Finding, FindingKind};
 use crate::hash::HashType;
+use crate::price::Meter;
 
 /// Bytes read at a time.
-const CHUNK_LEN: usize = 256 << 10;
+pub(super) const CHUNK_LEN: usize = 256 << 10;
 
 /// What became of the resources.
 #[derive(Clone, Debug, Default)]
@@ -64,11 +66,13 @@ pub(crate) struct Check<'a> {
     pub(crate) hashes: &'a [HashType],
     pub(crate) strict: bool,
     pub(crate) workers: usize,
+    /// Who asks what it would take, if that is all that is wanted.
+    pub(crate) meter: Option<&'a Meter>,
 }
 
 /// A file to be hashed, and what must come of it.
-struct Job<'a> {
-    path: Vec<u8>,
+pub(super) struct Job<'a> {
+    pub(super) path: Vec<u8>,
     digests: Vec<(HashType, &'a [u8])>,
 }
 
@@ -84,20 +88,23 @@ impl Check<'_> {
         walk.walk();
         walk.missing();
         let Walk { mut found, jobs, .. } = walk;
-        self.hash(&jobs, &mut found);
+        match self.meter {
+            Some(meter) => self.price(&jobs, meter, &mut found),
+            None => self.hash(&jobs, &mut found),
+        }
         found.findings.sort_by(|one, other| one.place.path.cmp(&other.place.path));
         found.nested.sort_by(|one, other| one.path.cmp(&other.path));
         found
     }
 
     /// Hashes files, several at a time, and tells those that are not as sealed.
-    fn hash(self, jobs: &[Job<'_>], found: &mut Resources) {
+    pub(super) fn hash(self, jobs: &[Job<'_>], found: &mut Resources) {
         let next = AtomicUsize::new(0);
         let shared = Mutex::new(found);
         let work = || {
-            let mut buffer = vec![0; CHUNK_LEN];
+            let mut buffer = AlignedBuffer::new(CHUNK_LEN);
             while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let outcome = self.hash_one(job, &mut buffer);
+                let outcome = self.hash_one(job, u64::MAX, &mut buffer);
                 let mut found = shared.lock().expect("no thread panics while it counts");
                 match outcome {
                     Ok((matches, read_bytes)) => {
@@ -129,11 +136,17 @@ impl Check<'_> {
         });
     }
 
-    fn hash_one(self, job: &Job<'_>, buffer: &mut [u8]) -> io::Result<(bool, u64)> {
+    /// Hashes one file up to a length; returns whether it is as sealed, and how long it is.
+    pub(super) fn hash_one(
+        self,
+        job: &Job<'_>,
+        len_max: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<(bool, u64)> {
         let source = self.tree.open(&joined(self.base, &job.path))?;
         let hasher = |(hash, _): &(HashType, &[u8])| AlgorithmHasher::new(hash.algorithm());
         let mut hashers: Vec<AlgorithmHasher> = job.digests.iter().map(hasher).collect();
-        let (mut offset, len_bytes) = (0, source.len_bytes());
+        let (mut offset, len_bytes) = (0, source.len_bytes().min(len_max));
         while offset < len_bytes {
             let len = usize::try_from(len_bytes - offset).unwrap_or(usize::MAX).min(buffer.len());
             source.read_exact_at(&mut buffer[..len], offset)?;

@@ -67,7 +67,12 @@ impl Folder {
     /// # Errors
     /// Whatever the system says.
     pub fn open(path: &Path) -> io::Result<Folder> {
-        Ok(Folder { root: Dir::open(path)?, path: path.to_owned() })
+        Ok(Folder::of(Dir::open(path)?, path))
+    }
+
+    /// Takes an open folder, for who reached it by names alone, and its path.
+    pub fn of(root: Dir, path: &Path) -> Folder {
+        Folder { root, path: path.to_owned() }
     }
 
     /// Opens the folder that holds a name, one component at a time, and gives it to `f`.

@@ -4,7 +4,7 @@
 //! not know: what is done with it.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{CodeDirectory, ExecSegment, Linkage, Scatter, VERSION_MAX, VERSION_MIN};
 use crate::error::{Error, ErrorKind};
@@ -156,7 +156,7 @@ impl Head {
     fn directory(
         &self,
         slot: Slot,
-        container: Arc<[u8]>,
+        container: Arc<Vec<u8>>,
         range: Range<usize>,
     ) -> Result<CodeDirectory, Error> {
         let unsupported = |text: String| Error::new(ErrorKind::Unsupported, text);
@@ -192,6 +192,7 @@ impl Head {
             runtime: None,
             pre_encrypt: None,
             linkage: None,
+            full: OnceLock::new(),
         })
     }
 }

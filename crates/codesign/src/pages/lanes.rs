@@ -8,15 +8,17 @@ use std::sync::OnceLock;
 
 use steadfast_digest::{Backend, Lanes, Message, Sha256};
 use steadfast_sys::clock;
+use steadfast_sys::file::AlignedBuffer;
 
-/// Bytes of each page at each try.
+/// Bytes of each page at each try, and how many there are: a multiple of any number of lanes.
 const TRY_LEN_BYTES: usize = 4 << 10;
+const TRY_PAGES: usize = 16;
 
 /// Tries of each; the fastest counts, since all that disturbs makes slower.
-const TRIES: usize = 5;
+const TRIES: usize = 3;
 
 /// Fewer bytes than this are hashed with the first kernels at hand: trying would take longer.
-const WORTH_TRYING_BYTES: u64 = 8 << 20;
+const WORTH_TRYING_BYTES: u64 = 2 << 20;
 
 /// Returns kernels that suit so many bytes of pages.
 pub(super) fn lanes_for(len_bytes: u64) -> Lanes {
@@ -26,26 +28,25 @@ pub(super) fn lanes_for(len_bytes: u64) -> Lanes {
     }
     *FASTEST.get_or_init(|| {
         // Where there is a kernel of the processor's own, trying the portable one would take longer
-        // than all others, and it would not win.
+        // than all others, and it would not win. Nor would fewer lanes than a kernel has.
         let others = Backend::detected().count() > 1;
         let tried = Backend::detected().filter(|backend| !others || backend.name() != "portable");
-        let choices = tried.flat_map(|backend| {
-            let counts = backend.lane_choices().iter().copied();
-            counts.map(move |count| Lanes::new(backend, count).expect("the backend offers it"))
-        });
-        let fastest = choices.min_by_key(|lanes| fastest_ns(*lanes) / lanes.count() as u64);
+        let mut pages = AlignedBuffer::new(TRY_PAGES * TRY_LEN_BYTES);
+        // Memory that nobody wrote to may be one and the same page throughout.
+        pages.fill(0x5a);
+        let fastest = tried.map(Lanes::best).min_by_key(|lanes| fastest_ns(*lanes, &pages));
         fastest.expect("the portable backend is always there")
     })
 }
 
-/// Returns how long pages in all lanes take.
-fn fastest_ns(lanes: Lanes) -> u64 {
-    let data = [0x5a; TRY_LEN_BYTES];
+/// Returns how long it takes to hash some pages, all different, as those of a file are: of kernels
+/// that read much at once some do well only on bytes that they have just seen.
+fn fastest_ns(lanes: Lanes, pages: &[u8]) -> u64 {
     let tries = (0..TRIES).map(|_| {
-        let mut hashers: Vec<Sha256> =
-            (0..lanes.count()).map(|_| Sha256::new(lanes.backend())).collect();
+        let mut hashers = [(); TRY_PAGES].map(|()| Sha256::new(lanes.backend()));
+        let with_pages = hashers.iter_mut().zip(pages.chunks(TRY_LEN_BYTES));
         let mut messages: Vec<Message<'_>> =
-            hashers.iter_mut().map(|hasher| Message { hasher, data: &data, last: true }).collect();
+            with_pages.map(|(hasher, data)| Message { hasher, data, last: true }).collect();
         let start_ns = clock::monotonic_ns();
         lanes.update(&mut messages);
         clock::monotonic_ns() - start_ns

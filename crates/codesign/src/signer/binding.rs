@@ -9,7 +9,6 @@ use crate::cms::{SignedData, Signer, oid};
 use crate::directory::CodeDirectory;
 use crate::finding::{Finding, FindingKind};
 use crate::hash::HashType;
-use crate::key::digest;
 use crate::plist::Value;
 use crate::signature::Signature;
 
@@ -92,7 +91,7 @@ fn message_digest(signer: &Signer<'_>, signature: &Signature) -> Binding {
     let (Some(stated), Some(hash)) = (signer.message_digest(), signer.hash) else {
         return Binding::Absent;
     };
-    tie(Some(digest(hash, &[signature.base_directory().bytes()]) == stated))
+    tie(Some(signature.base_directory().digest(hash).as_bytes() == stated))
 }
 
 /// Compares the list, which must have the hashes in the order of their types' numbers.

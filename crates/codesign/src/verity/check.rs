@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::leaves::hash_span;
+use super::leaves::{buffer_for, hash_span};
 use super::{ReadOptions, SPAN_LEN, VerityParams};
 use crate::source::ReadAt;
 
@@ -102,7 +102,7 @@ impl Run<'_> {
 
     /// Takes spans until there are none.
     fn work(&self, len_bytes: u64) -> io::Result<()> {
-        let (mut buffer, mut kept) = (Vec::new(), Vec::new());
+        let (mut buffer, mut kept) = (buffer_for(len_bytes), Vec::new());
         loop {
             let start = self.next.fetch_add(1, Ordering::Relaxed) * SPAN_LEN as u64;
             if start >= len_bytes {
@@ -114,8 +114,7 @@ impl Run<'_> {
             let leaf_len = self.params.hash.digest_len();
             kept.resize(len.div_ceil(self.params.page_len) * leaf_len, 0);
             self.kept.read_exact_at(&mut kept, page * leaf_len as u64)?;
-            buffer.resize(len, 0);
-            self.span(start, &mut buffer, &kept);
+            self.span(start, &mut buffer[..len], &kept);
         }
     }
 

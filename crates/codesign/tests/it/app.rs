@@ -185,6 +185,38 @@ impl App {
         cdhash(&build)
     }
 
+    /// Puts another seal in the place of the application's, and binds it.
+    pub(crate) fn reseal(&self, seal: &str) {
+        self.write("Contents/_CodeSignature/CodeResources", seal.as_bytes());
+        let bound = vec![(1, INFO.as_bytes().to_vec()), (3, seal.as_bytes().to_vec())];
+        self.write("Contents/MacOS/demo", &code(20_000, "demo", bound).build().bytes);
+    }
+
+    /// A seal of the first form: SHA-1 of the files beneath `Resources`, and rules of its own.
+    pub(crate) fn first_seal(rules: &str) -> String {
+        let names = [
+            ("Resources/Base.lproj/main.nib", "nib"),
+            ("Resources/a.txt", "alpha"),
+            ("Resources/de.lproj/x.strings", "Guten Tag"),
+            ("Resources/folder/b.txt", "beta"),
+        ];
+        let file = |(name, text): (&str, &str)| {
+            let digest = base64(&digest(1, text.as_bytes()));
+            match name.contains("de.lproj") {
+                false => format!("<key>{name}</key><data>{digest}</data>"),
+                true => format!(
+                    "<key>{name}</key><dict><key>hash</key><data>{digest}</data>\
+                     <key>optional</key><true/></dict>"
+                ),
+            }
+        };
+        let files: String = names.into_iter().map(file).collect();
+        format!(
+            "<plist version=\"1.0\"><dict><key>files</key><dict>{files}</dict>\
+             <key>rules</key><dict>{rules}</dict></dict></plist>"
+        )
+    }
+
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }

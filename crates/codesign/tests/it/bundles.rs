@@ -329,6 +329,43 @@ fn a_seal_that_nothing_binds_is_none() {
     assert_eq!(failures(&verification), expected);
 }
 
+/// One change, the kind of the failure it makes, if any, and the status.
+type Change = (fn(&App), &'static str, u8);
+
+/// Old applications have no other: files with SHA-1, no symlinks, no nested code.
+#[test]
+fn a_seal_of_the_first_form_serves_and_is_weak() {
+    let rules = "<key>^Resources/</key><true/>\
+                 <key>^Resources/.*\\.lproj/</key><dict><key>optional</key><true/>\
+                 <key>weight</key><real>1000</real></dict>";
+    let sealed = || {
+        let app = App::new();
+        app.reseal(&App::first_seal(rules));
+        app
+    };
+    let verification = verified(&sealed(), true, false);
+    assert_eq!((failures(&verification), verification.exit_status()), (vec![], 0));
+    let resources = verification.resources.unwrap();
+    assert_eq!((resources.files, resources.symlinks, resources.nested.len()), (4, 0, 0));
+    let cases: &[Change] = &[
+        (|app| app.flip("Contents/Resources/a.txt", 1), "resource-modified", 3),
+        (|app| app.write("Contents/Resources/new", b"new"), "resource-added", 1),
+        (|app| app.remove("Contents/Resources/folder/b.txt"), "resource-missing", 1),
+        (|app| app.remove("Contents/Resources/de.lproj/x.strings"), "", 0),
+    ];
+    for (index, (change, expected, status)) in cases.iter().enumerate() {
+        let app = sealed();
+        change(&app);
+        let verification = verified(&app, false, false);
+        let kinds: Vec<String> = failures(&verification);
+        let kind = kinds.first().map_or("", |kind| kind.split(' ').next().unwrap());
+        assert_eq!((kind, verification.exit_status()), (*expected, *status), "case {index}");
+        assert!(kinds.len() <= 1, "{kinds:?}");
+    }
+    let strict = failures(&verified(&sealed(), false, true));
+    assert_eq!(strict, ["weak-rules", "weak-seal"]);
+}
+
 #[test]
 fn a_part_of_it_leaves_resources_alone() {
     let app = App::new();

@@ -1,12 +1,9 @@
 //! Which bytes are covered, what covers them, and what strict rules say of the others.
 
-use std::num::NonZeroUsize;
-
-use steadfast_codesign::{AppleError, Binary, Cost, Cover, Coverage, FindingKind, HashType, Rates};
+use steadfast_codesign::{AppleError, Binary, Cost, Cover, Coverage, FindingKind, HashType};
 use steadfast_digest::Algorithm;
 
 use crate::builder::{Build, CPU_ARM64, CPU_X86_64, Directory, fat};
-use crate::forms::options;
 
 fn map(bytes: &[u8]) -> (Binary, Coverage) {
     let binary = Binary::read(&bytes).unwrap();
@@ -130,19 +127,4 @@ fn a_check_costs_what_is_read_and_hashed() {
     let mut twice = cost.clone();
     twice.add(&cost);
     assert_eq!((twice.read_bytes, twice.digests), (162_000, 2 * (13 + 13 + 8 + 2)));
-    cost.metadata_bytes = 0;
-    let rates = Rates {
-        read_bytes_per_s: 81_000.0,
-        hash_bytes_per_s: vec![(Algorithm::Sha1, 50_000.0), (Algorithm::Sha256, 160_000.0)],
-        whole_bytes_per_s: vec![(Algorithm::Sha256, 2_000.0), (Algorithm::Sha1, 4_000.0)],
-        workers: NonZeroUsize::new(2).unwrap(),
-    };
-    // One file is hashed by one worker, two by both.
-    assert_eq!(cost.seconds(&rates), 1.0 + 1.0 + 0.5 + 0.5 + 0.25);
-    cost.add_file(1_000, &[HashType::Sha256]);
-    let read = 82.0 / 81.0;
-    assert!((cost.seconds(&rates) - (read + 1.0 + 0.5 + 0.5 + 0.125)).abs() < 1e-9);
-    let measured = Rates::measure(&bytes, 80_000, &options(2)).unwrap();
-    assert!(measured.whole_bytes_per_s[0].1 > 1e6);
-    assert!(measured.read_bytes_per_s > 1e6 && measured.hash_bytes_per_s[0].1 > 1e6);
 }

@@ -8,12 +8,14 @@ use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use steadfast_codesign::bundle::Seal;
 use steadfast_codesign::{
     Binary, BytesState, CheckOptions, Constraint, Cost, Coverage, DiskImage, Entitlements,
     PageChoice, PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Value,
 };
 
 use crate::builder::{Build, Built, CPU_ARM64, CPU_X86_64, Directory, blob, fat};
+use crate::sample;
 
 /// Inputs that every run tries.
 const INPUTS_MIN: u64 = 5_000;
@@ -69,7 +71,10 @@ fn samples() -> Vec<Sample> {
     let (bytes, places) = fat(&[(CPU_ARM64, &plain.bytes), (CPU_X86_64, &rare.bytes)], true);
     let inside = places[1]..places[1] + 0x200;
     let fat = Sample { places: (0..0x80).chain(inside).collect(), bytes };
-    vec![sample(&plain), sample(&rare), sample(&foreign), fat]
+    let tool = sample::tool();
+    let cms = tool.blob(0x1_0000);
+    let signed = Sample { places: cms.collect(), bytes: tool.bytes };
+    vec![sample(&plain), sample(&rare), sample(&foreign), fat, signed]
 }
 
 fn mutated(samples: &[Sample], random: &mut Random) -> Vec<u8> {
@@ -165,7 +170,19 @@ fn no_bytes_make_it_fall_over() {
     assert!(code > done / 2 && intact < done / 2, "the changes are of no use");
 }
 
-/// Property lists and disk images have parsers of their own.
+/// A seal with every form of entry and of rule.
+const SEAL: &[u8] = b"<plist version=\"1.0\"><dict><key>files2</key><dict>\
+    <key>a</key><data>AAEC</data>\
+    <key>b</key><dict><key>hash2</key><data>AA==</data><key>optional</key><true/></dict>\
+    <key>c</key><dict><key>symlink</key><string>a</string></dict>\
+    <key>d</key><dict><key>cdhash</key><data>AA==</data>\
+    <key>requirement</key><string>identifier d</string></dict></dict>\
+    <key>rules2</key><dict><key>^.*</key><true/>\
+    <key>^(Frameworks|Library/(Automator|Spotlight))/</key>\
+    <dict><key>nested</key><true/><key>weight</key><real>10</real></dict>\
+    <key>[[:alpha:]]+\\.lproj{1,3}$</key><false/></dict></dict></plist>";
+
+/// Property lists, and the seals that are some, have parsers of their own.
 #[test]
 fn no_property_list_makes_it_fall_over() {
     let xml = b"<plist version=\"1.0\"><dict><key>a</key><array><true/><data>AAEC</data><real>2\
@@ -175,11 +192,17 @@ fn no_property_list_makes_it_fall_over() {
     binary.extend([8, 11, 13, 16, 17]);
     binary.extend([[0; 6].to_vec(), vec![1, 1], 5_u64.to_be_bytes().to_vec()].concat());
     binary.extend([0_u64.to_be_bytes(), 19_u64.to_be_bytes()].concat());
-    let samples = [xml.to_vec(), binary];
+    let samples = [xml.to_vec(), binary, SEAL.to_vec()];
+    assert!(Seal::parse(SEAL).is_ok());
     let samples = samples.map(|bytes| Sample { places: (0..bytes.len()).collect(), bytes });
     let mut random = Random(0x1157_1157);
     for _ in 0..asked("STEADFAST_FUZZ_INPUTS").unwrap_or(INPUTS_MIN) {
         let bytes = mutated(&samples, &mut random);
         let _ = black_box(Value::parse(&bytes));
+        if let Ok(seal) = Seal::parse(&bytes) {
+            for name in [&b"Resources/de.lproj/x.strings"[..], b"MacOS/helper", b"", b"\xff/a"] {
+                black_box(seal.rules.decide(name));
+            }
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Disk images: one digest over everything, and a trailer that is sealed with a hole in it.
 
 use steadfast_codesign::{
-    BytesState, BytesVerdict, CheckOptions, DiskImage, ErrorKind, FindingKind, Severity, Slot,
+    BytesState, BytesVerdict, CheckOptions, Code, CodeKind, DiskImage, ErrorKind, FindingKind,
+    Severity, Slot, VerifyOptions,
 };
 
-use crate::builder::{Build, Directory, blob};
+use crate::builder::{Build, Directory, blob, digest};
 
 const CODE_LEN: usize = 10_000;
 
@@ -60,6 +61,32 @@ fn damage_is_found_and_has_no_place() {
     let (_, verdict) = checked(&bytes);
     assert_eq!(failures(&verdict), [FindingKind::PageDamaged]);
     assert_eq!(verdict.damage[0].bytes, 0..CODE_LEN as u64);
+}
+
+#[test]
+fn an_image_is_verified_like_other_code() {
+    // Sealed anew, so that it begins like no code.
+    let sealed = || {
+        let mut bytes = image();
+        bytes[..4].fill(0);
+        let before = digest(2, &image()[..CODE_LEN]);
+        let at = bytes.windows(32).position(|window| window == before).unwrap();
+        let anew = digest(2, &bytes[..CODE_LEN]);
+        bytes[at..at + 32].copy_from_slice(&anew);
+        bytes
+    };
+    let status = |bytes: Vec<u8>| {
+        let code = Code::file(Box::new(bytes)).unwrap();
+        assert_eq!(code.kind(), CodeKind::DiskImage);
+        let verification = code.verify(&VerifyOptions::default()).unwrap();
+        assert_eq!(verification.parts[0].architecture, None);
+        verification.exit_status()
+    };
+    assert_eq!(status(sealed()), 0);
+    let mut damaged = sealed();
+    damaged[5000] ^= 1;
+    assert_eq!(status(damaged), 3);
+    assert_eq!(status([vec![1; 1000], trailer(0, 0)].concat()), 1, "unsigned");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use super::hash::Figure;
 use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};
-use crate::stats::{Amdahl, median};
+use crate::stats::{Amdahl, Bootstrap, median};
 use crate::workload::cipher::kernels::{self, Uses};
 
 /// Draws the rounds again where a record names no seed.
@@ -90,6 +90,8 @@ pub struct Account {
     /// Share of the slow task that the cipher must have had, and the most that the task can gain;
     /// absent if the task gained more than its cipher, which no share explains.
     pub amdahl: Option<Amdahl>,
+    /// That share with its interval, which allows for the spread of both gains.
+    pub implied_share: Option<Figure>,
     /// Share of the slow task that the cipher did have.
     pub measured_share: Option<Figure>,
 }
@@ -210,17 +212,39 @@ fn rate(series: &Series) -> Option<Figure> {
     Figure::of(&rounds, seed(series), median)
 }
 
+/// Returns of each round what two series have to do with each other.
+fn pairs(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Vec<f64> {
+    let of_round = |round: u32| counting(other).find(|sample| sample.round == round);
+    let pair = |sample: &Sample| of_round(sample.round).map(|other| of(sample, other));
+    counting(one).filter_map(pair).collect()
+}
+
 /// Returns a median over the rounds of what two series have to do with each other.
 fn by_round(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Option<Figure> {
-    let of_round = |round: u32| counting(other).find(|sample| sample.round == round);
-    let pairs = counting(one)
-        .filter_map(|sample| of_round(sample.round).map(|other| vec![of(sample, other)]));
-    let pairs: Vec<Vec<f64>> = pairs.collect();
-    Figure::of(&pairs, seed(one), median)
+    let rounds: Vec<Vec<f64>> = pairs(one, other, of).into_iter().map(|pair| vec![pair]).collect();
+    Figure::of(&rounds, seed(one), median)
+}
+
+fn times_as_fast(fast: &Sample, slow: &Sample) -> f64 {
+    per_second(fast) / per_second(slow)
 }
 
 fn gain(fast: &Series, slow: &Series) -> Option<Figure> {
-    by_round(fast, slow, |fast, slow| per_second(fast) / per_second(slow))
+    by_round(fast, slow, times_as_fast)
+}
+
+/// The share that a cipher must have had of the slow task, from its gain and from the task's, each
+/// given as the series with all instructions and that with fewer.
+fn implied_share(kernel: [&Series; 2], task: [&Series; 2]) -> Option<Figure> {
+    let gains = |[fast, slow]: [&Series; 2]| pairs(fast, slow, times_as_fast);
+    // A draw may have the task gain nothing, or more than its kernel: then it is at the end.
+    let share = |kernel: &[f64], task: &[f64]| {
+        let kernel = median(kernel).filter(|&gain| gain > 1.0)?;
+        Amdahl::of(kernel, median(task)?.clamp(1.0, kernel)).map(|amdahl| amdahl.share)
+    };
+    let (kernel, tasks) = (gains(kernel), gains(task));
+    let interval = Bootstrap::new(seed(task[0])).of_sides([&kernel, &tasks], share);
+    share(&kernel, &tasks).map(|value| Figure { value, interval })
 }
 
 /// Finds the time in the cipher that belongs to a task.
@@ -263,15 +287,19 @@ fn account(all: &[&Series]) -> Option<Account> {
                 && series.factors.stage == Some(Stage::Encrypt)
         })
     };
-    let kernel_gain = gain(kernel(Isa::Full)?, kernel(without)?)?;
+    let kernels = [kernel(Isa::Full)?, kernel(without)?];
+    let kernel_gain = gain(kernels[0], kernels[1])?;
     let task_gain = gain(fast, slow)?;
+    let amdahl = Amdahl::of(kernel_gain.value, task_gain.value);
+    let implied = || implied_share(kernels.map(|series| *series), [fast, slow]);
     Some(Account {
         algorithm: algorithm(fast).to_owned(),
         without,
         kernel_gain,
         gain_within: within(all, fast).zip(within(all, slow)).and_then(|(one, two)| gain(one, two)),
         task_gain,
-        amdahl: Amdahl::of(kernel_gain.value, task_gain.value),
+        amdahl,
+        implied_share: amdahl.and_then(|_| implied()),
         measured_share: share_within(all, slow),
     })
 }

@@ -30,38 +30,67 @@ pub struct Compared {
 
 /// Compares what two records have in common, in the order of the first.
 pub fn of(one: &Record, other: &Record) -> Vec<Compared> {
-    let compared = one.series.iter().filter_map(|series| {
-        let same = |found: &&Series| {
-            found.workload == series.workload
-                && found.unit == series.unit
-                && what(&found.factors) == what(&series.factors)
-        };
-        // Series of one kind in several folders differ by their labels or folders only.
-        let alike = |found: &&Series| {
-            same(found) && (&found.label, found.place) == (&series.label, series.place)
-        };
-        let found = other.series.iter().find(alike).or_else(|| other.series.iter().find(same))?;
-        let (ours, theirs) = (by_round(series), by_round(found));
-        let (one_per_s, other_per_s) = (median(&ours)?, median(&theirs)?);
-        let percent = percent_of(&ours, &theirs, &Bootstrap::new(series.seed.unwrap_or(SEED)));
-        let interval = percent.map(|percent| percent.scaled(0.01));
-        let ratio = Figure { value: one_per_s / other_per_s, interval };
-        let (workload, unit) = (series.workload, series.unit);
-        ratio.value.is_finite().then(|| Compared {
-            workload,
-            label: series.label.clone(),
-            unit,
-            one_per_s,
-            other_per_s,
-            ratio,
-        })
-    });
-    compared.collect()
+    let partners = partners(one, other);
+    let pairs = one.series.iter().zip(partners);
+    pairs.filter_map(|(series, partner)| compared(series, partner?)).collect()
+}
+
+fn compared(series: &Series, partner: &Series) -> Option<Compared> {
+    let (ours, theirs) = (by_round(series), by_round(partner));
+    let (one_per_s, other_per_s) = (median(&ours)?, median(&theirs)?);
+    let value = one_per_s / other_per_s;
+    let percent = percent_of(&ours, &theirs, &Bootstrap::new(series.seed.unwrap_or(SEED)));
+    let interval = percent.map(|percent| percent.scaled(0.01));
+    value.is_finite().then(|| Compared {
+        workload: series.workload,
+        label: series.label.clone(),
+        unit: series.unit,
+        one_per_s,
+        other_per_s,
+        ratio: Figure { value, interval },
+    })
+}
+
+/// How alike two series of one kind are. Those of several folders differ by nothing else.
+type Alike = fn(&Series, &Series) -> bool;
+
+const ALIKE: [Alike; 3] = [
+    |one, other| (&one.label, one.place) == (&other.label, other.place),
+    |one, other| one.label == other.label,
+    |_, _| true,
+];
+
+/// Finds the series of the other record for each of the first. What is most alike is paired first,
+/// and of twins the first with the first: nothing is compared twice.
+fn partners<'a>(one: &Record, other: &'a Record) -> Vec<Option<&'a Series>> {
+    let kinds = |record: &Record| -> Vec<(Workload, Unit, Factors)> {
+        record.series.iter().map(kind).collect()
+    };
+    let (ours, theirs) = (kinds(one), kinds(other));
+    let mut partners = vec![None; one.series.len()];
+    let mut taken = vec![false; other.series.len()];
+    for alike in ALIKE {
+        for (index, series) in one.series.iter().enumerate() {
+            if partners[index].is_some() {
+                continue;
+            }
+            let free = (0..other.series.len()).find(|&place| {
+                let same = ours[index] == theirs[place] && alike(series, &other.series[place]);
+                !taken[place] && same
+            });
+            if let Some(place) = free {
+                taken[place] = true;
+                partners[index] = Some(&other.series[place]);
+            }
+        }
+    }
+    partners
 }
 
 /// What makes series the same: everything but what a machine brings with it.
-fn what(factors: &Factors) -> Factors {
-    Factors { capabilities: None, drawn_from: None, ..factors.clone() }
+fn kind(series: &Series) -> (Workload, Unit, Factors) {
+    let factors = Factors { capabilities: None, drawn_from: None, ..series.factors.clone() };
+    (series.workload, series.unit, factors)
 }
 
 /// Returns a rate for each round, or the one that is stated.
@@ -81,4 +110,48 @@ fn by_round(series: &Series) -> Vec<f64> {
     }
     let rate = |&(_, amount, elapsed_ns): &(u32, u64, u64)| amount as f64 * 1e9 / elapsed_ns as f64;
     rounds.iter().map(rate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published;
+
+    /// A record of stated figures: label, place and rate of each, all of one kind.
+    fn record(figures: &[(&str, usize, f64)]) -> Record {
+        let mut record = published::records().remove(0);
+        let like = record.series.remove(0);
+        let series = figures.iter().map(|&(label, place, per_second)| Series {
+            label: label.to_owned(),
+            place: Some(place),
+            stated: Some(crate::record::Stated { per_second }),
+            ..like.clone()
+        });
+        record.series = series.collect();
+        record
+    }
+
+    fn ratios(one: &Record, other: &Record) -> Vec<(String, f64)> {
+        of(one, other).into_iter().map(|found| (found.label, found.ratio.value)).collect()
+    }
+
+    #[test]
+    fn twins_are_compared_with_their_own_likes() {
+        let record = record(&[("a", 0, 2.0), ("a", 0, 3.0), ("b", 0, 5.0)]);
+        assert!(ratios(&record, &record).iter().all(|(_, ratio)| *ratio == 1.0));
+    }
+
+    #[test]
+    fn what_is_most_alike_is_compared_first() {
+        let one = record(&[("a", 0, 2.0), ("b", 0, 3.0)]);
+        let other = record(&[("b", 1, 6.0), ("c", 0, 8.0)]);
+        // `b` has its like in another folder, and `a` what is left.
+        assert_eq!(ratios(&one, &other), [("a".to_owned(), 0.25), ("b".to_owned(), 0.5)]);
+    }
+
+    #[test]
+    fn nothing_is_compared_twice() {
+        let (two, one) = (record(&[("a", 0, 2.0), ("a", 0, 3.0)]), record(&[("a", 0, 4.0)]));
+        assert_eq!(ratios(&two, &one), [("a".to_owned(), 0.5)]);
+    }
 }

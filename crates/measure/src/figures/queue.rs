@@ -1,5 +1,6 @@
 //! What follows from reads by depth: reads and bytes in a second, and how long one takes.
 
+use super::hash::Figure;
 use crate::latencies::{joined, quantile_ns};
 use crate::record::{Cache, Order, Record, Sample, Series, Workload};
 use crate::stats::{Bootstrap, Estimate, median};
@@ -31,6 +32,8 @@ pub struct QueueCell {
     pub reads_per_s: f64,
     /// Its interval over whole rounds; absent with too few.
     pub interval: Option<Estimate>,
+    /// How many times the rate of the least depth, round by round; absent for that depth itself.
+    pub gain: Option<Figure>,
     /// Reads that were timed.
     pub reads: u64,
     /// Median latency in nanoseconds; each percentile only with ten reads beyond it.
@@ -44,6 +47,11 @@ pub struct QueueCell {
 }
 
 impl QueueCell {
+    /// Returns what cells have in common that differ in depth only.
+    pub fn group(&self) -> (Option<usize>, bool, u64) {
+        (self.place, self.order == Order::Random, self.block_len_bytes)
+    }
+
     /// Returns bytes in a second.
     pub fn bytes_per_s(&self) -> f64 {
         self.reads_per_s * self.block_len_bytes as f64
@@ -53,17 +61,40 @@ impl QueueCell {
 /// Derives the figures; `None` if the record has no such series.
 pub fn of(record: &Record) -> Option<QueueFigures> {
     let series = record.series.iter().filter(|series| series.workload == Workload::Queue);
-    let mut cells: Vec<QueueCell> = series.filter_map(cell).collect();
-    cells.sort_by_key(|cell| {
-        (cell.place, cell.order == Order::Random, cell.block_len_bytes, cell.depth)
-    });
+    let mut cells: Vec<(QueueCell, &Series)> =
+        series.filter_map(|series| Some((cell(series)?, series))).collect();
+    cells.sort_by_key(|(cell, _)| (cell.group(), cell.depth));
+    for group in cells.chunk_by_mut(|(one, _), (other, _)| one.group() == other.group()) {
+        let Some(((_, least), deeper)) = group.split_first_mut() else { continue };
+        for (cell, series) in deeper {
+            cell.gain = gain(series, least);
+        }
+    }
+    let cells: Vec<QueueCell> = cells.into_iter().map(|(cell, _)| cell).collect();
     (!cells.is_empty()).then_some(QueueFigures { cells })
 }
 
+fn per_second(sample: &Sample) -> f64 {
+    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
+}
+
+fn counting(series: &Series) -> impl Iterator<Item = &Sample> {
+    series.samples.iter().filter(|sample| !sample.warm_up)
+}
+
+/// Rounds of both depths were measured in turn, so they share what disturbs.
+fn gain(deeper: &Series, least: &Series) -> Option<Figure> {
+    let of_round = |round: u32| counting(least).find(|sample| sample.round == round);
+    let ratio = |sample: &Sample| {
+        of_round(sample.round).map(|least| vec![per_second(sample) / per_second(least)])
+    };
+    let rounds: Vec<Vec<f64>> = counting(deeper).filter_map(ratio).collect();
+    Figure::of(&rounds, deeper.seed.unwrap_or(SEED), median)
+}
+
 fn cell(series: &Series) -> Option<QueueCell> {
-    let samples: Vec<&Sample> = series.samples.iter().filter(|sample| !sample.warm_up).collect();
-    let rate = |sample: &&Sample| sample.amount as f64 * 1e9 / sample.elapsed_ns as f64;
-    let rates: Vec<f64> = samples.iter().map(rate).collect();
+    let samples: Vec<&Sample> = counting(series).collect();
+    let rates: Vec<f64> = samples.iter().map(|sample| per_second(sample)).collect();
     let rounds: Vec<Vec<f64>> = rates.iter().map(|&rate| vec![rate]).collect();
     let bootstrap = Bootstrap::new(series.seed.unwrap_or(SEED));
     let latencies = joined(samples.iter().filter_map(|sample| sample.latencies.as_ref()));
@@ -75,6 +106,7 @@ fn cell(series: &Series) -> Option<QueueCell> {
         place: series.place,
         reads_per_s: median(&rates)?,
         interval: bootstrap.of_rounds(&rounds, median),
+        gain: None,
         reads: samples.iter().map(|sample| sample.amount).sum(),
         p50_ns: quantile_ns(&latencies, 0.5),
         p99_ns: quantile_ns(&latencies, 0.99),

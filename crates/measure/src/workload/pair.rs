@@ -191,8 +191,7 @@ impl<'p> Running<'p> {
                 let message = "a file does not hash to what was written";
                 return Err(Error::wrong(message).at(&bench.folder).into());
             }
-            // The page cache is not all that may have answered.
-            if sample.cached_bytes != Some(0) || bench.site.is_behind_memory {
+            if sample.cached_bytes != Some(0) {
                 session.series_mut(id).factors.cache = Some(Cache::Unknown);
             }
             session.add_sample(id, sample);

@@ -91,6 +91,34 @@ impl Queue {
     }
 }
 
+impl Queue {
+    /// The usual measurement, over a file of 4 GiB.
+    pub fn standard(folder: PathBuf, seed: u64) -> Queue {
+        Queue {
+            folder,
+            file_len_bytes: 4 << 30,
+            block_lens_bytes: vec![4 << 10, 64 << 10, 1 << 20],
+            depths: vec![1, 2, 4, 8, 16, 32],
+            orders: vec![Order::Sequential, Order::Random],
+            rounds: 5,
+            span: Duration::from_secs(1),
+            seed,
+        }
+    }
+
+    /// A first look, over a file of 256 MiB.
+    pub fn quick(folder: PathBuf, seed: u64) -> Queue {
+        Queue {
+            file_len_bytes: 256 << 20,
+            depths: vec![1, 4, 32],
+            block_lens_bytes: vec![4 << 10, 1 << 20],
+            rounds: 5,
+            span: Duration::from_millis(120),
+            ..Queue::standard(folder, seed)
+        }
+    }
+}
+
 impl Workload for Queue {
     fn plan(&self, session: &mut Session<'_>) {
         let cells = self.combinations().count() as f64;

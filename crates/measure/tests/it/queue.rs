@@ -8,6 +8,7 @@ use std::time::Duration;
 use steadfast_measure::figures;
 use steadfast_measure::record::{self, Order, Record, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};
+use steadfast_measure::stats;
 use steadfast_measure::workload::Workload as _;
 use steadfast_measure::workload::queue::Queue;
 
@@ -58,6 +59,23 @@ fn every_combination_has_its_reads_and_their_latencies() {
     assert_eq!(figures.cells.len(), 8);
     let deep = figures.cells.iter().find(|cell| cell.depth == 4).unwrap();
     assert!(deep.reads_per_s > 0.0 && deep.interval.is_some());
+    for cell in &figures.cells {
+        assert_eq!(cell.gain.is_some(), cell.depth == 4, "of the least depth, by the others");
+    }
+    let gain = deep.gain.expect("deeper than the least");
+    let same = |series: &&record::Series, depth: u32| {
+        let of = &series.factors;
+        of.queue_depth == Some(depth)
+            && of.order == Some(deep.order)
+            && of.block_len_bytes == Some(deep.block_len_bytes)
+    };
+    let rates = |depth: u32| -> Vec<f64> {
+        let series = record.series.iter().find(|series| same(series, depth)).unwrap();
+        let rate = |sample: &record::Sample| sample.amount as f64 / sample.elapsed_ns as f64;
+        series.samples.iter().map(rate).collect()
+    };
+    let ratios: Vec<f64> = rates(4).iter().zip(rates(1)).map(|(deep, one)| deep / one).collect();
+    assert!((gain.value - stats::median(&ratios).unwrap()).abs() < 1e-9 && gain.interval.is_some());
     assert!(fs::read_dir(root.path()).unwrap().next().is_none(), "something was left behind");
 }
 

@@ -68,8 +68,16 @@ fn what_is_not_ours_stays() {
     let path = scratch.path().to_owned();
     let error = scratch.close().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::System, "{error}");
-    assert_eq!(names(&path), ["letter.txt"]);
-    fs::remove_dir_all(&path).unwrap();
+    assert!(error.to_string().contains("made `letter.txt`"), "{error}");
+    // Whose the folder is can still be told, so it goes once the letter is gone.
+    assert_eq!(names(&path), ["letter.txt", "owner"]);
+    let (scratch, left) = Scratch::make(root.path(), true).unwrap();
+    scratch.close().unwrap();
+    assert!(left.kept.iter().any(|(_, why)| why.contains("`letter.txt`")), "{left:?}");
+    fs::remove_file(path.join("letter.txt")).unwrap();
+    let (scratch, left) = Scratch::make(root.path(), true).unwrap();
+    scratch.close().unwrap();
+    assert_eq!(left.removed, 1, "{left:?}");
     assert_eq!(names(root.path()), before);
     assert_eq!(names(elsewhere.path()), ["f00000000", "owner"]);
     assert_eq!(fs::read(&precious).unwrap(), b"mine");
@@ -82,9 +90,11 @@ fn a_symlink_is_refused() {
     let real = root.path().join("real");
     fs::create_dir(&real).unwrap();
     symlink(&real, root.path().join("link")).unwrap();
-    let error = Scratch::make(&root.path().join("link"), true).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
-    assert!(error.to_string().contains("symlink"), "{error}");
+    for name in ["link", "link/", "link/."] {
+        let error = Scratch::make(&root.path().join(name), true).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage, "{name}: {error}");
+        assert!(error.to_string().contains("symlink"), "{name}: {error}");
+    }
     assert_eq!(names(&real), [""; 0]);
 }
 

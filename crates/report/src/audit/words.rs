@@ -115,22 +115,29 @@ pub(crate) fn ending(run: &RunRecord) -> &'static str {
     }
 }
 
+/// What a table of runs says of each, as [`crate::document::Table::new`] takes it.
+pub(crate) const RUN_COLUMNS: [&str; 8] =
+    [">run", "began", "verb", "version", "from", ">files", ">bytes", "found"];
+
+/// Returns the row of a run.
+pub(crate) fn run_row(run: &RunRecord, units: Units) -> Vec<String> {
+    vec![
+        run.id.to_string(),
+        units::moment(run.started),
+        escape::text(&run.verb),
+        escape::text(&run.version),
+        escape::text(source(run)),
+        units::count(run.files),
+        units.bytes(run.bytes),
+        found(run),
+    ]
+}
+
 /// Appends a table of runs.
 pub(crate) fn write_runs(runs: &[&RunRecord], units: Units, text: &mut String) {
-    let head = ["run", "began", "verb", "version", "from", "files", "bytes", "found"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(runs.iter().map(|run| {
-        vec![
-            run.id.to_string(),
-            units::moment(run.started),
-            escape::text(&run.verb),
-            escape::text(&run.version),
-            escape::text(source(run)),
-            units::count(run.files),
-            units.bytes(run.bytes),
-            found(run),
-        ]
-    }));
+    let head = RUN_COLUMNS.map(|title| title.trim_start_matches('>').to_owned());
+    let mut rows = vec![head.to_vec()];
+    rows.extend(runs.iter().map(|run| run_row(run, units)));
     use Align::{Left, Right};
     write_table(&rows, &[Right, Left, Left, Left, Left, Right, Right, Left], text);
 }

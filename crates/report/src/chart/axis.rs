@@ -20,8 +20,8 @@ pub(super) enum Direction {
 /// Marks that an axis has at most.
 const MARKS_MAX: f64 = 5.0;
 
-/// Room behind the longest bar for its figure, as a share of the bar.
-const FIGURE_ROOM: f64 = 0.24;
+/// Least width of an axis by factors, as a logarithm: some 4 per cent.
+const LOG_WIDTH_MIN: f64 = 0.017;
 
 /// From what to what an axis goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub(super) struct Span {
     log: bool,
     /// Whether all values are powers of two, which are read best as such.
     binary: bool,
+    /// In what the marks of an even axis are counted.
+    unit: f64,
 }
 
 impl Span {
@@ -42,17 +44,15 @@ impl Span {
             let (from, to) = (-0.5, (names.len().max(1)) as f64 - 0.5);
             // The first name stands on top.
             let (from, to) = if direction == Direction::Y { (to, from) } else { (from, to) };
-            return Span { from, to, marks, log: false, binary: false };
+            return Span { from, to, marks, log: false, binary: false, unit: 1.0 };
         }
         let values = || values(chart, direction).filter(|value| value.is_finite());
         let highest = values().fold(0.0, f64::max);
         match axis.scale {
             Scale::Log => Span::log(values().filter(|&value| value > 0.0).collect()),
             _ => {
-                let bars = chart.layers.iter().any(|layer| layer.mark == Mark::Bars);
                 let unit = unit(axis.of, highest, units);
                 match direction {
-                    Direction::X if bars => Span::tight(highest * (1.0 + FIGURE_ROOM), unit),
                     Direction::X => Span::tight(highest, unit),
                     Direction::Y => Span::linear(highest, unit),
                 }
@@ -66,7 +66,7 @@ impl Span {
         let step = nice_step(highest / MARKS_MAX, unit);
         let steps = (highest / step).ceil();
         let marks = (0..=steps as usize).map(|index| index as f64 * step).collect();
-        Span { from: 0.0, to: steps * step, marks, log: false, binary: false }
+        Span { from: 0.0, to: steps * step, marks, log: false, binary: false, unit }
     }
 
     /// From zero to the end of everything, wherever the last mark is.
@@ -74,7 +74,7 @@ impl Span {
         let to = if highest > 0.0 { highest } else { unit };
         let step = nice_step(to / (MARKS_MAX - 0.5), unit);
         let marks = (0..=(to / step) as usize).map(|index| index as f64 * step).collect();
-        Span { from: 0.0, to, marks, log: false, binary: false }
+        Span { from: 0.0, to, marks, log: false, binary: false, unit }
     }
 
     /// A little wider than everything, with marks at 1, 2 and 5 where there is room; at the values
@@ -87,26 +87,51 @@ impl Span {
             (Some(&only), _) => (only / 2.0, only * 2.0),
             _ => (1.0, 10.0),
         };
-        let room = 0.04 * (highest.log10() - lowest.log10());
+        let width = highest.log10() - lowest.log10();
+        let room = (0.04 * width).max((LOG_WIDTH_MIN - width) / 2.0);
         let (from, to) = (lowest.log10() - room, highest.log10() + room);
         let binary = values.len() > 1 && values.iter().all(|value| value.log2().fract() == 0.0);
-        if binary {
-            let every = values.len().div_ceil(MARKS_MAX as usize + 1);
-            let marks = values.iter().step_by(every).map(|value| value.log10()).collect();
-            return Span { from, to, marks, log: true, binary };
-        }
-        let digits: &[f64] = match to - from {
-            few if few < 0.9 => &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
-            some if some < 1.9 => &[1.0, 2.0, 5.0],
-            _ => &[1.0],
+        let marks = match binary {
+            true => {
+                let every = values.len().div_ceil(MARKS_MAX as usize + 1);
+                values.iter().step_by(every).map(|value| value.log10()).collect()
+            }
+            false => log_marks(from, to),
         };
-        let powers = from.floor() as i32..=to.ceil() as i32;
-        let every = ((to - from) / (MARKS_MAX + 1.0)).ceil().max(1.0) as i32;
-        let powers = powers.filter(|power| power.rem_euclid(every) == 0);
-        let marks = powers
-            .flat_map(|power| digits.iter().map(move |digit| digit.log10() + f64::from(power)));
-        let marks = marks.filter(|mark| (from..=to).contains(mark)).collect();
-        Span { from, to, marks, log: true, binary }
+        Span { from, to, marks, log: true, binary, unit: 1e-9 }
+    }
+
+    /// Goes on until words fit behind each end: `(end, width)`, the width as a share of the axis.
+    pub(super) fn with_room(self, words: Vec<(f64, f64)>) -> Span {
+        let reach = |&(end, width): &(f64, f64)| {
+            self.from + (self.place(end) - self.from) / (1.0 - width.clamp(0.0, 0.6))
+        };
+        let to = words.iter().map(reach).fold(self.to, f64::max);
+        match self.log {
+            _ if to <= self.to => self,
+            true => Span { to, marks: log_marks(self.from, to), ..self },
+            false => Span::tight(to, self.unit),
+        }
+    }
+
+    /// Leaves out marks until neighbours lie so far apart, as a share of the axis.
+    pub(super) fn with_marks_apart(mut self, share: f64) -> Span {
+        let least = share * (self.to - self.from).abs();
+        let near = |marks: &[f64]| marks.windows(2).any(|two| (two[1] - two[0]).abs() < least);
+        let mut every = 1;
+        let thinned = |every: usize| self.marks.iter().copied().step_by(every).collect();
+        let mut marks: Vec<f64> = thinned(every);
+        while near(&marks) {
+            every += 1;
+            marks = thinned(every);
+        }
+        self.marks = marks;
+        self
+    }
+
+    /// Whether bars can stand on its beginning.
+    pub(super) fn begins_at_zero(&self) -> bool {
+        !self.log
     }
 
     /// Returns in which multiples of bytes the marks are written.
@@ -159,6 +184,29 @@ impl Ranged for Span {
     fn range(&self) -> Range<f64> {
         self.from..self.to
     }
+}
+
+/// Returns marks between two logarithms: at 1, 2 and 5 where there is room, at even steps where
+/// the ends are less than a factor of four apart.
+fn log_marks(from: f64, to: f64) -> Vec<f64> {
+    let (lowest, highest) = (10_f64.powf(from), 10_f64.powf(to));
+    if highest < 4.0 * lowest {
+        let step = nice_step((highest - lowest) / MARKS_MAX, 1e-9);
+        let steps = (lowest / step).ceil() as i64..=(highest / step).floor() as i64;
+        return steps.map(|index| (index as f64 * step).log10()).collect();
+    }
+    let digits: &[f64] = match to - from {
+        few if few < 0.9 => &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+        some if some < 1.9 => &[1.0, 2.0, 5.0],
+        more if more < 2.9 => &[1.0, 3.0],
+        _ => &[1.0],
+    };
+    let powers = from.floor() as i32..=to.ceil() as i32;
+    let every = ((to - from) / (MARKS_MAX + 1.0)).ceil().max(1.0) as i32;
+    let powers = powers.filter(|power| power.rem_euclid(every) == 0);
+    let marks =
+        powers.flat_map(|power| digits.iter().map(move |digit| digit.log10() + f64::from(power)));
+    marks.filter(|mark| (from..=to).contains(mark)).collect()
 }
 
 /// All that a chart shows along one of its sides.
@@ -263,6 +311,30 @@ mod tests {
         assert!(!Span::log(Vec::new()).marks.is_empty());
         assert_eq!(Span::log(vec![1.0, 4.0, 16.0]).marks.len(), 3);
         assert_eq!(Span::log(vec![4096.0, 65536.0]).units(Units::Si), Units::Iec);
+    }
+
+    #[test]
+    fn ratios_near_to_one_have_marks_between_them() {
+        let span = Span::log(vec![0.87, 1.04]);
+        assert!(span.marks.len() >= 3, "{:?}", span.marks);
+        assert!(span.marks.iter().any(|mark| mark.abs() < 1e-9), "one at 1: {:?}", span.marks);
+    }
+
+    #[test]
+    fn words_fit_behind_what_they_belong_to() {
+        let span = Span::tight(100.0, 1.0).with_room(vec![(100.0, 0.2), (50.0, 0.5)]);
+        assert!((span.to - 125.0).abs() < 1e-9, "{}", span.to);
+        let span = Span::log(vec![1.0, 10.0]).with_room(vec![(10.0, 0.5)]);
+        assert!((span.to - span.from) * 0.5 >= span.to - 1.0 - 1e-9, "{span:?}");
+    }
+
+    #[test]
+    fn labels_of_neighbours_do_not_meet() {
+        let span = Span::tight(4.0, 1.0);
+        assert!(span.marks.len() > 3);
+        let apart = span.with_marks_apart(0.5);
+        assert!(apart.marks.len() <= 3, "{:?}", apart.marks);
+        assert_eq!(apart.marks.first(), Some(&0.0));
     }
 
     #[test]

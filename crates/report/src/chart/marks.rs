@@ -8,20 +8,29 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, ShapeStyle};
 
 use super::axis::Span;
-use super::theme::Ink;
-use super::{Area, Drawn, Frame, NAME_HEIGHT, ROW_GAP, Rows, is_course, text};
-use crate::document::{Chart, Layer, Mark};
+use super::letters::width_of;
+use super::theme::{Ink, LAYERS};
+use super::{Area, Drawn, Frame, NAME_HEIGHT, ROW_GAP, Rows, in_rows, is_course, text};
+use crate::document::{Chart, Layer, Mark, Point};
 use crate::units::Units;
-
-/// Points that one picture draws at most: what is more than can be seen is drawn evenly thinned,
-/// and keeps a page small. The document for programs has them all.
-const POINTS_MAX: usize = 900;
 
 /// Most bars that have their figure beside them.
 const FIGURES_MAX: usize = 80;
 
 /// From the end of a bar to its figure.
 const FIGURE_GAP: i32 = 5;
+
+/// From the line that bars stand on to the name above them.
+const NAME_GAP: i32 = 3;
+
+/// Half the side of a square dot.
+const SQUARE: i32 = 3;
+
+/// Most points of a line that are marked.
+const MARKED_MAX: usize = 12;
+
+/// Half the thickness of a piece of a timeline, as a share of its row.
+const SPAN_HALF: f64 = 0.35;
 
 /// Where a layer stands among the others.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +51,11 @@ pub(super) fn draw(
     (x, y): (&Span, &Span),
     units: Units,
 ) -> Drawn {
-    let dots_of = |layer: &&Layer| layer.mark == Mark::Dots;
-    let layers = chart.layers.iter().filter(dots_of).count().max(1);
-    let points_max = if layer.mark == Mark::Dots { POINTS_MAX / layers } else { POINTS_MAX };
-    let points = placed(layer, x, y, points_max);
+    let points = placed(layer, x, y);
     match layer.mark {
+        Mark::Dots if in_rows(chart, layer) => {
+            return ratios(frame, chart, layer, x, place, units);
+        }
         Mark::Dots => dots(frame, &points, place.ink),
         Mark::Line | Mark::Steps => course(frame, &points, layer.mark, place.ink),
         Mark::Band => band(frame, layer, x, y, place.ink),
@@ -82,15 +91,38 @@ pub(super) fn names(
     let down = -0.5 + (f64::from(ROW_GAP / 2) + f64::from(NAME_HEIGHT) / 2.0) / height;
     for row in y.marks() {
         let style = text(Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
-        frame.draw_series([Text::new(label(row), (x.base(), row + down), style)])?;
+        let at = EmptyElement::at((x.base(), row + down));
+        frame.draw_series([at + Text::new(label(row), (NAME_GAP, 0), style)])?;
     }
     Ok(())
 }
 
-/// Returns where points lie, thinned if they are too many.
-fn placed(layer: &Layer, x: &Span, y: &Span, points_max: usize) -> Vec<(f64, f64)> {
-    let every = layer.points.len().div_ceil(points_max).max(1);
-    let points = layer.points.iter().step_by(every);
+/// Returns what stands behind the points of rows, with its width as a share of the frame's.
+pub(super) fn figures(chart: &Chart, units: Units, frame_width: i32) -> Vec<(f64, f64)> {
+    let rows = chart.layers.iter().filter(|layer| in_rows(chart, layer));
+    let points = rows.flat_map(|layer| &layer.points).filter(|point| point.x.is_finite());
+    let told = tells_figures(chart);
+    let room = |point: &Point| {
+        let words = width_of(&chart.x.of.with(point.x).text(units)) + FIGURE_GAP + 2;
+        (end_of(point), f64::from(words) / f64::from(frame_width.max(1)))
+    };
+    points.filter(|_| told).map(room).collect()
+}
+
+/// Returns where a bar ends, or its interval if that goes farther.
+fn end_of(point: &Point) -> f64 {
+    point.interval.map_or(point.x, |(_, high)| high.max(point.x))
+}
+
+/// Returns whether there are few enough bars for a figure beside each.
+fn tells_figures(chart: &Chart) -> bool {
+    let rows = chart.layers.iter().filter(|layer| in_rows(chart, layer));
+    rows.map(|layer| layer.points.len()).sum::<usize>() <= FIGURES_MAX
+}
+
+/// Returns where points lie.
+fn placed(layer: &Layer, x: &Span, y: &Span) -> Vec<(f64, f64)> {
+    let points = layer.points.iter();
     let points = points.filter(|point| point.x.is_finite() && point.y.is_finite());
     points.map(|point| (x.place(point.x), y.place(point.y))).collect()
 }
@@ -99,11 +131,16 @@ fn dots(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], index: usize) -> Drawn
     let ink = Ink::Layer(index).color();
     let (filled, line) = (ink.mix(0.55).filled(), ink.stroke_width(2));
     let points = points.iter().copied();
-    match index % 4 {
+    let square = |at, style| {
+        EmptyElement::at(at) + Rectangle::new([(-SQUARE, -SQUARE), (SQUARE, SQUARE)], style)
+    };
+    match index % LAYERS {
         0 => frame.draw_series(points.map(|at| Circle::new(at, 3, filled)))?,
         1 => frame.draw_series(points.map(|at| TriangleMarker::new(at, 5, filled)))?,
         2 => frame.draw_series(points.map(|at| Cross::new(at, 3, line)))?,
-        _ => frame.draw_series(points.map(|at| Circle::new(at, 4, line)))?,
+        3 => frame.draw_series(points.map(|at| Circle::new(at, 4, line)))?,
+        4 => frame.draw_series(points.map(|at| square(at, filled)))?,
+        _ => frame.draw_series(points.map(|at| square(at, ink.stroke_width(1))))?,
     };
     Ok(())
 }
@@ -118,6 +155,10 @@ fn course(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], mark: Mark, index: u
         line.push((x, y));
     }
     frame.draw_series(LineSeries::new(line, style))?;
+    if mark == Mark::Line && points.len() <= MARKED_MAX {
+        let style = Ink::Layer(index).color().filled();
+        frame.draw_series(points.iter().map(|&at| Circle::new(at, 3, style)))?;
+    }
     Ok(())
 }
 
@@ -142,7 +183,6 @@ fn bars(
 ) -> Drawn {
     let (from, thick) = place.rows.bar(place.bar);
     let (area, line) = (Ink::Area(place.ink).color(), Ink::Layer(place.ink).color());
-    let figures = layer.points.len() * place.rows.bars as usize <= FIGURES_MAX;
     for point in layer.points.iter().filter(|point| point.x.is_finite()) {
         let (top, bottom) = (point.y + from, point.y + from + thick * 0.9);
         let ends = [(x.base(), top), (x.place(point.x), bottom)];
@@ -154,14 +194,52 @@ fn bars(
         if let Some((low, high)) = point.interval {
             whisker(frame, (x.place(low), x.place(high)), middle)?;
         }
-        if figures {
-            let end = point.interval.map_or(point.x, |(_, high)| high.max(point.x));
-            let words = chart.x.of.with(point.x).text(units);
-            let style = text(Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
-            let figure =
-                EmptyElement::at((x.place(end), middle)) + Text::new(words, (FIGURE_GAP, 0), style);
-            frame.draw_series([figure])?;
+        figure(frame, chart, point, (x, middle), units)?;
+    }
+    Ok(())
+}
+
+/// Draws dots with their intervals along x, in the rows of their names.
+fn ratios(
+    frame: &mut Frame<'_, '_>,
+    chart: &Chart,
+    layer: &Layer,
+    x: &Span,
+    place: Place,
+    units: Units,
+) -> Drawn {
+    let (from, thick) = place.rows.bar(place.bar);
+    let line = Ink::Layer(place.ink).color();
+    for point in layer.points.iter().filter(|point| point.x.is_finite()) {
+        let middle = point.y + from + thick / 2.0;
+        if let Some((low, high)) = point.interval {
+            let ends = vec![(x.place(low), middle), (x.place(high), middle)];
+            frame.draw_series([PathElement::new(ends, line.stroke_width(2))])?;
         }
+        let at = (x.place(point.x), middle);
+        match place.ink % 2 {
+            0 => frame.draw_series([Circle::new(at, 4, line.filled())])?,
+            _ => frame.draw_series([TriangleMarker::new(at, 6, line.filled())])?,
+        };
+        figure(frame, chart, point, (x, middle), units)?;
+    }
+    Ok(())
+}
+
+/// Writes the figure of a point behind it, if there are not too many.
+fn figure(
+    frame: &mut Frame<'_, '_>,
+    chart: &Chart,
+    point: &Point,
+    (x, middle): (&Span, f64),
+    units: Units,
+) -> Drawn {
+    if tells_figures(chart) {
+        let words = chart.x.of.with(point.x).text(units);
+        let style = text(Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
+        let at = (x.place(end_of(point)), middle);
+        let figure = EmptyElement::at(at) + Text::new(words, (FIGURE_GAP, 0), style);
+        frame.draw_series([figure])?;
     }
     Ok(())
 }
@@ -209,7 +287,7 @@ fn spans(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, index: usize) -> Dr
     let style = Ink::Area(index).color().filled();
     let spans = layer.points.iter().filter_map(|point| Some((point.y, point.interval?)));
     frame.draw_series(spans.map(|(row, (from, to))| {
-        Rectangle::new([(x.place(from), row - 0.35), (x.place(to), row + 0.35)], style)
+        Rectangle::new([(x.place(from), row - SPAN_HALF), (x.place(to), row + SPAN_HALF)], style)
     }))?;
     Ok(())
 }
@@ -243,11 +321,19 @@ pub(super) fn swatch(
             }
             Mark::Dots => {
                 let at = (x + 8, middle);
-                match ink % 4 {
+                let square = |style| {
+                    Rectangle::new(
+                        [(at.0 - SQUARE, at.1 - SQUARE), (at.0 + SQUARE, at.1 + SQUARE)],
+                        style,
+                    )
+                };
+                match ink % LAYERS {
                     0 => area.draw(&Circle::new(at, 4, color.filled()))?,
                     1 => area.draw(&TriangleMarker::new(at, 5, color.filled()))?,
                     2 => area.draw(&Cross::new(at, 4, color.stroke_width(2)))?,
-                    _ => area.draw(&Circle::new(at, 4, color.stroke_width(2)))?,
+                    3 => area.draw(&Circle::new(at, 4, color.stroke_width(2)))?,
+                    4 => area.draw(&square(color.filled()))?,
+                    _ => area.draw(&square(color.stroke_width(1)))?,
                 }
             }
             Mark::Band => {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use steadfast_codesign::{Cost, Rates};
+use steadfast_codesign::Price;
 
 use crate::escape;
 use crate::json::{Counts, PathText, write_object};
@@ -15,46 +15,66 @@ use crate::units::{self, Units};
 pub struct CostOfCode<'a> {
     /// Where it is, as the user wrote it.
     pub path: &'a Path,
-    /// What a full check reads and hashes.
-    pub cost: &'a Cost,
-    /// How fast that goes here.
-    pub rates: &'a Rates,
+    /// What a check reads, hashes and takes.
+    pub price: &'a Price,
     /// How many threads there would be.
     pub workers: usize,
-    /// How long opening it and verifying all but pages and resources takes, which was done to know.
-    pub fixed_ns: u64,
+    /// How long opening it took, before anything else.
+    pub opened_ns: u64,
 }
 
 impl CostOfCode<'_> {
+    fn rest_ns(&self) -> u64 {
+        self.opened_ns + self.price.rest_ns
+    }
+
     fn predicted_ns(&self) -> u64 {
-        (self.cost.seconds(self.rates) * 1e9).round() as u64 + self.fixed_ns
+        self.opened_ns + self.price.predicted_ns()
     }
 }
 
 /// Appends the lines about one piece of code.
 pub fn write_cost_text(of: &CostOfCode<'_>, units: Units, out: &mut Vec<u8>) {
     let mut text = String::new();
-    let CostOfCode { path, cost, rates, workers, fixed_ns } = *of;
+    let (price, cost) = (of.price, &of.price.cost);
     // Writing to a `String` cannot fail.
-    let _ = writeln!(text, "{}", escape::path(path));
+    let _ = writeln!(text, "{}", escape::path(of.path));
     let mut line = |label: &str, value: String| {
         let _ = writeln!(text, "  {label:<12}{value}");
     };
     line("to read", units.bytes(cost.read_bytes));
     line("before that", format!("{} of headers and signatures", units.bytes(cost.metadata_bytes)));
     for (algorithm, bytes) in cost.hashed() {
-        let rate = rates.hash_bytes_per_s.iter().find(|(known, _)| known == algorithm);
-        let rate = rate.map_or(0, |(_, rate)| *rate as u64);
-        let rate = units.rate(rate, 1_000_000_000);
-        line("to hash", format!("{} with {algorithm}, at {rate}", units.bytes(*bytes)));
+        line("to hash", format!("{} with {algorithm}", units.bytes(*bytes)));
     }
     line("digests", units::count(cost.digests));
-    let rate = units.rate(rates.read_bytes_per_s as u64, 1_000_000_000);
-    line("reading", format!("at {rate}, measured now"));
-    line("besides", format!("{} for signers and slots, measured", units::duration(fixed_ns)));
-    let threads = units::counted(workers as u64, "thread", "threads");
+    let tried = units.bytes(price.tried_bytes);
+    match price.hashing_ns {
+        0 => line("hashing", format!("done, {tried}: there is no more of it")),
+        some => line("hashing", format!("{}, by {tried} that were tried", units::duration(some))),
+    }
+    line("the rest", format!("{}, done", units::duration(of.rest_ns())));
+    line("assumed", assumed(price, units));
+    let threads = units::counted(of.workers as u64, "thread", "threads");
     line("a check", format!("{}, in {threads}", units::duration(of.predicted_ns())));
     out.extend_from_slice(text.as_bytes());
+}
+
+/// Says for which state of the page cache the price holds: the one that was met.
+fn assumed(price: &Price, units: Units) -> String {
+    match price.cached_bytes {
+        None => {
+            "bytes come from where they came from now; whether from memory cannot be told".into()
+        }
+        Some(cached) if cached >= price.len_bytes => {
+            "the code stays in memory, where all of it was (warm)".into()
+        }
+        Some(0) => "the code is not in memory, as none of it was (cold)".into(),
+        Some(cached) => {
+            let (cached, all) = (units.bytes(cached), units.bytes(price.len_bytes));
+            format!("{cached} of the code's {all} are in memory, as they were")
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -66,28 +86,30 @@ struct CostObject {
     hashed_bytes: Counts,
     digests: u64,
     workers: usize,
-    read_bytes_per_s: u64,
-    hash_bytes_per_s: Counts,
-    fixed_ns: u64,
+    len_bytes: u64,
+    cached_bytes: Option<u64>,
+    tried_bytes: u64,
+    hashing_ns: u64,
+    rest_ns: u64,
     predicted_ns: u64,
 }
 
 /// Appends the line about one piece of code.
 pub fn write_cost_json(of: &CostOfCode<'_>, out: &mut Vec<u8>) {
-    let CostOfCode { path, cost, rates, workers, fixed_ns } = *of;
+    let (price, cost) = (of.price, &of.price.cost);
     let hashed = cost.hashed().iter().map(|(algorithm, bytes)| (algorithm.name(), *bytes));
-    let speeds =
-        rates.hash_bytes_per_s.iter().map(|(algorithm, rate)| (algorithm.name(), *rate as u64));
     let object = CostObject {
-        path: PathText::of(path),
+        path: PathText::of(of.path),
         read_bytes: cost.read_bytes,
         metadata_bytes: cost.metadata_bytes,
         hashed_bytes: Counts(hashed.collect()),
         digests: cost.digests,
-        workers,
-        read_bytes_per_s: rates.read_bytes_per_s as u64,
-        hash_bytes_per_s: Counts(speeds.collect()),
-        fixed_ns,
+        workers: of.workers,
+        len_bytes: price.len_bytes,
+        cached_bytes: price.cached_bytes,
+        tried_bytes: price.tried_bytes,
+        hashing_ns: price.hashing_ns,
+        rest_ns: of.rest_ns(),
         predicted_ns: of.predicted_ns(),
     };
     write_object(&object, out);

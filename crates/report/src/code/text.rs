@@ -170,7 +170,7 @@ impl VerifiedText {
 }
 
 /// How many pages were checked, and of how many.
-fn pages(part: &PartVerification) -> String {
+pub(super) fn pages(part: &PartVerification) -> String {
     let Some(directory) = part.bytes.directories.first() else { return "no pages".to_owned() };
     let total = units::counted(directory.pages_total, "page", "pages");
     let directories = match part.bytes.directories.len() {
@@ -184,7 +184,7 @@ fn pages(part: &PartVerification) -> String {
 }
 
 /// Where something was found, with a colon at the end; empty if that is the whole.
-fn place(path: &Path, finding: &Finding) -> String {
+pub(super) fn place(path: &Path, finding: &Finding) -> String {
     let place = &finding.place;
     let mut words = Vec::new();
     if let Some(inner) = &place.path {

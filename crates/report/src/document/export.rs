@@ -3,6 +3,8 @@
 //! In: a document. Out: JSON with the structure of the document, or CSV with one row for each cell
 //! that holds a number. Nothing is rounded and nothing is left out.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::{Axis, Cell, Chart, Document, Mark, Point, Quantity, Scale, Table};
@@ -19,7 +21,8 @@ pub fn write_json(documents: &[Document], out: &mut Vec<u8>) {
 /// Writes the tables of documents as CSV:
 /// `section,table,row,column,value,low,high,unit,document`.
 ///
-/// `row` is the row's first cell; the unit is a base unit, and empty for words.
+/// `row` is the row's first cell; the unit is a base unit, and empty for words. Words that a
+/// spreadsheet would take for a formula have an apostrophe before them.
 ///
 /// # Errors
 /// Never: the writer is memory. The library that writes wants to be asked.
@@ -59,13 +62,25 @@ fn write_table<W: std::io::Write>(
                 }
             };
             let title = column.title.as_str();
-            let figures = [value.as_str(), &low, &high, unit];
-            let [value, low, high, unit] = figures;
-            let record = [section, &table.name, &name, title, value, low, high, unit, document];
-            writer.write_record(record)?;
+            let value = if unit.is_empty() { harmless(&value) } else { value.into() };
+            let words = [section, &table.name, &name, title, document].map(harmless);
+            let [place @ .., document] = &words;
+            let place = place.iter().map(|word| &**word);
+            let figures = [&*value, &low, &high, unit, document];
+            writer.write_record(place.chain(figures))?;
         }
     }
     Ok(())
+}
+
+/// Puts an apostrophe before words that a spreadsheet would take for a formula and run.
+///
+/// Source: OWASP, "CSV Injection".
+fn harmless(words: &str) -> Cow<'_, str> {
+    match words.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
+        true => Cow::Owned(format!("'{words}")),
+        false => Cow::Borrowed(words),
+    }
 }
 
 /// Returns a number with all its digits.

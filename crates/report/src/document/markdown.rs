@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use super::{Align, Document, Section, Table};
+use crate::escape::visible;
 use crate::units::Units;
 
 /// Writes a document as Markdown.
@@ -63,12 +64,11 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "{line}").expect("a string takes everything");
 }
 
-/// Takes their meaning from characters that have one.
+/// Takes their meaning from characters that have one, and spells out those that are not seen.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in visible(&text.replace(['\n', '\r'], " ")).chars() {
         match letter {
-            '\n' | '\r' => plain.push(' '),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => {
                 plain.push('\\');
                 plain.push(letter);

@@ -95,16 +95,48 @@ impl Cell {
     }
 }
 
-/// Returns a number with its interval. Where all three have one unit it is said once.
+/// Returns a number with its interval, whose ends have the number's unit, which is said once. Ends
+/// far below it have their own.
 fn interval(quantity: Quantity, (low, high): (f64, f64), units: Units) -> String {
     let text = quantity.text(units);
+    if let Quantity::Rate(rate) = quantity
+        && let Some([low, high]) = units.ends_of_rate(rate, [low, high])
+    {
+        return format!("{text} [{low}–{high}]");
+    }
     let (low, high) = (quantity.with(low).text(units), quantity.with(high).text(units));
-    let unit_of = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
-    match (unit_of(&text), unit_of(&low), unit_of(&high)) {
-        (Some(unit), Some(of_low), Some(of_high)) if unit == of_low && unit == of_high => {
-            let bare = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    let unit_of = |text: &str| {
+        let unit = text.trim_start_matches(|letter: char| {
+            letter.is_ascii_digit() || matches!(letter, '.' | ',' | '-')
+        });
+        unit.to_owned()
+    };
+    let unit = unit_of(&text);
+    match unit_of(&low) == unit && unit_of(&high) == unit {
+        true => {
+            let bare = |text: &str| text[..text.len() - unit.len()].to_owned();
             format!("{text} [{}–{}]", bare(&low), bare(&high))
         }
-        _ => format!("{text} [{low}–{high}]"),
+        false => format!("{text} [{low}–{high}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_of_an_interval_is_said_once() {
+        for (quantity, ends, text) in [
+            (Quantity::Rate(2.71e9), (2.68e9, 2.74e9), "2.71 GB/s [2.68–2.74]"),
+            (Quantity::Rate(1.02e9), (0.68e9, 1.18e9), "1.02 GB/s [0.68–1.18]"),
+            (Quantity::Rate(985e6), (9e6, 1.18e9), "985 MB/s [9.00–1180]"),
+            (Quantity::Rate(2e9), (1e6, 3e9), "2.00 GB/s [1.00 MB/s–3.00 GB/s]"),
+            (Quantity::Ratio(5.61), (2.49, 12.0), "5.61× [2.49–12.0]"),
+            (Quantity::Share(0.04), (-0.41, 0.542), "4.0 % [-41.0–54.2]"),
+            (Quantity::Time(9e8), (8e8, 1.2e9), "900 ms [800 ms–1.20 s]"),
+        ] {
+            assert_eq!(Cell::Interval(quantity, ends).shown(Units::Si), text);
+        }
     }
 }

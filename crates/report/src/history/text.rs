@@ -42,7 +42,7 @@ fn write_file(view: &HistoryView<'_>, history: &History, color: bool, text: &mut
     write_table(&rows, &[Align::Right], text);
 }
 
-fn known_rows(
+pub(super) fn known_rows(
     view: &HistoryView<'_>,
     history: &History,
     look: &Look,
@@ -87,7 +87,7 @@ fn started(view: &HistoryView<'_>, history: &History, run: i64) -> Option<Timest
 }
 
 /// A run's row, and below it one for each further thing that happened in it.
-fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
+pub(super) fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
     let verdict = verdict_of(of).map_or("–", |verdict| verdict.name());
     let tags = tags_after(of);
     // What the verdict says already need not be said again.

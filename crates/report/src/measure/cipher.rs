@@ -10,6 +10,7 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
+use super::cell;
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
 use crate::units::{self, Units};
 
@@ -48,7 +49,6 @@ fn gain_sentence(figures: &CipherFigures) -> Option<String> {
 
 fn account_sentences(account: &Account) -> Vec<String> {
     let shown = |figure: Figure| cell(Quantity::Ratio, Some(figure)).shown(Units::Si);
-    let share = |share: f64| Quantity::Share(share).text(Units::Si);
     let mut sentences = vec![format!(
         "{} in memory is {} as fast with all instructions as with {}; enciphering a file with it, \
          {} as fast.",
@@ -57,9 +57,11 @@ fn account_sentences(account: &Account) -> Vec<String> {
         masks::name(account.without),
         shown(account.task_gain)
     )];
-    let measured = account.measured_share.map(|measured| share(measured.value));
-    sentences.push(match (&account.amdahl, measured) {
-        (Some(amdahl), measured) => {
+    let share = |figure: Figure| cell(Quantity::Share, Some(figure)).shown(Units::Si);
+    let measured = account.measured_share.map(share);
+    let implied = account.amdahl.as_ref().zip(account.implied_share);
+    sentences.push(match (implied, measured) {
+        (Some((amdahl, implied)), measured) => {
             let measured = measured.map_or(String::new(), |measured| {
                 format!(" Measured within the task it was {measured}.")
             });
@@ -75,7 +77,7 @@ fn account_sentences(account: &Account) -> Vec<String> {
             format!(
                 "By Amdahl's account the cipher had {} of the task's time without the \
                  instructions.{measured} The task could gain at most this: {limit}.",
-                share(amdahl.share)
+                share(implied)
             )
         }
         (None, measured) => format!(
@@ -142,7 +144,7 @@ fn gains(figures: &CipherFigures) -> Table {
             cells.push(match gain {
                 // The number is shown, as evidence, but not as a gain by instructions.
                 Some(gain) if !gain.by_instructions => {
-                    let shown = Quantity::Ratio(gain.gain.value).text(Units::Si);
+                    let shown = cell(Quantity::Ratio, Some(gain.gain)).shown(Units::Si);
                     Cell::text(format!("uses none ({shown})"))
                 }
                 gain => cell(Quantity::Ratio, gain.map(|gain| gain.gain)),
@@ -243,14 +245,6 @@ fn what(stage: Stage) -> &'static str {
 
 fn of(row: &CipherRow) -> fn(f64) -> Quantity {
     if row.unit == Unit::Bytes { Quantity::Rate } else { Quantity::PerSecond }
-}
-
-fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
-    let Some(figure) = figure else { return Cell::Empty };
-    match figure.bounds() {
-        Some(ends) => Cell::Interval(quantity(figure.value), ends),
-        None => Cell::Number(quantity(figure.value)),
-    }
 }
 
 fn notes(figures: &CipherFigures) -> Vec<String> {

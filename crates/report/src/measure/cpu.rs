@@ -6,6 +6,7 @@ use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LoopRate};
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
+use super::cell;
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
 use crate::units::{self, Units};
 
@@ -100,14 +101,6 @@ fn hundredth(rate: &LoopRate) -> Option<Figure> {
         value: percent.value / 100.0,
         interval: percent.interval.map(|interval| interval.scaled(0.01)),
     })
-}
-
-fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
-    let Some(figure) = figure else { return Cell::Empty };
-    match figure.bounds() {
-        Some(ends) => Cell::Interval(quantity(figure.value), ends),
-        None => Cell::Number(quantity(figure.value)),
-    }
 }
 
 /// Says what the lowest level leaves, where it was measured beside another.

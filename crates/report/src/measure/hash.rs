@@ -10,6 +10,7 @@ use steadfast_measure::figures::hash::{
 };
 use steadfast_measure::record::{Cache, Stage};
 
+use super::cell;
 use crate::document::{Cell, Quantity, Section};
 use crate::units::{self, Units};
 
@@ -27,7 +28,7 @@ pub(super) fn section(figures: &HashFigures) -> Section {
     sentences.extend(figures.level_ratios.iter().map(|levels| {
         let (high, low) = levels.levels;
         let what = stage_words(levels.stage);
-        let ratio = cell(Quantity::Ratio, &levels.ratio).shown(Units::Si);
+        let ratio = ratio_cell(&levels.ratio).shown(Units::Si);
         match is_known(&levels.ratio) {
             true => format!("{what} at level {high} is {ratio} as fast as at level {low}."),
             false => format!(
@@ -173,12 +174,23 @@ fn overlap_sentence(overlap: &Overlap) -> String {
     }
     format!(
         "Of files from {from}, {}: reading and hashing overlap by {}; both together run at {} of \
-         the rate of reading alone and {} of hashing alone.",
+         the rate of reading alone and {} of hashing alone: bound by {}.",
         cache_words(overlap.cache),
         share_cell(&overlap.overlap).shown(Units::Si),
         share_cell(&overlap.net_by_read).shown(Units::Si),
-        share_cell(&overlap.net_by_hash).shown(Units::Si)
+        share_cell(&overlap.net_by_hash).shown(Units::Si),
+        bound_words(overlap)
     )
+}
+
+/// Names the slower of reading and hashing, which is what bounds both together: that of whose own
+/// rate they reach the greater share.
+fn bound_words(overlap: &Overlap) -> &'static str {
+    match (overlap.net_by_read.bounds(), overlap.net_by_hash.bounds()) {
+        (Some((_, read_high)), Some((hash_low, _))) if hash_low > read_high => "hashing",
+        (Some((read_low, _)), Some((_, hash_high))) if read_low > hash_high => "reading",
+        _ => "reading or hashing",
+    }
 }
 
 fn buffer_sentence(figures: &HashFigures) -> Option<String> {
@@ -223,21 +235,14 @@ fn line_words(line: &PathLine) -> String {
     }
 }
 
-fn cell(quantity: fn(f64) -> Quantity, figure: &Figure) -> Cell {
-    match figure.bounds() {
-        Some(ends) => Cell::Interval(quantity(figure.value), ends),
-        None => Cell::Number(quantity(figure.value)),
-    }
-}
-
 fn rate_cell(figure: &Figure) -> Cell {
-    cell(Quantity::Rate, figure)
+    cell(Quantity::Rate, Some(*figure))
 }
 
 fn ratio_cell(figure: &Figure) -> Cell {
-    cell(Quantity::Ratio, figure)
+    cell(Quantity::Ratio, Some(*figure))
 }
 
 fn share_cell(figure: &Figure) -> Cell {
-    cell(Quantity::Share, figure)
+    cell(Quantity::Share, Some(*figure))
 }

@@ -119,13 +119,13 @@ fn stage_name(stage: Stage) -> &'static str {
     }
 }
 
-/// Draws the ratios, a bar for each step and length.
+/// Draws the ratios, a row for each step and length.
 fn chart(figures: &PairFigures, control: bool) -> Chart {
     let name =
         |row: &PairRow| format!("{}, {}", stage_name(row.stage), Units::Si.bytes(row.len_bytes));
     let layer = |label: &str, of: &dyn Fn(&PairRow) -> Option<Compared>| Layer {
         label: label.to_owned(),
-        mark: Mark::Bars,
+        mark: Mark::Dots,
         points: figures
             .rows
             .iter()
@@ -146,8 +146,9 @@ fn chart(figures: &PairFigures, control: bool) -> Chart {
     Chart {
         name: "pair-ratio".to_owned(),
         title: "Rate of A as a multiple of the other's".to_owned(),
-        description: "One bar for each step and length of files, with its 95 % interval. At 1 \
-                      there is no difference."
+        description: "One row for each step and length of files: the ratio with its 95 % \
+                      interval. The dashed line is no difference; the axis is by factors and does \
+                      not begin at zero."
             .to_owned(),
         x: Axis {
             title: String::new(),
@@ -157,7 +158,7 @@ fn chart(figures: &PairFigures, control: bool) -> Chart {
         y: Axis {
             title: "rate of A ÷ rate of the other".to_owned(),
             of: Quantity::Ratio(0.0),
-            scale: Scale::Linear,
+            scale: Scale::Log,
         },
         layers,
     }

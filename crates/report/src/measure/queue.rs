@@ -3,6 +3,7 @@
 use steadfast_measure::figures::queue::{QueueCell, QueueFigures};
 use steadfast_measure::record::{Cache, Order};
 
+use super::cell;
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
 use crate::units::Units;
 
@@ -11,7 +12,16 @@ pub(super) fn section(figures: &QueueFigures) -> Section {
     let mut table = Table::new(
         "queue",
         "Reads past the page cache, by order, size and depth",
-        &["Reads", ">Depth", ">Rate", ">Reads", ">p50", ">p99", ">p99.9", ">Longest"],
+        &[
+            "Order and size",
+            ">Depth",
+            ">Rate",
+            ">Reads per second",
+            ">p50",
+            ">p99",
+            ">p99.9",
+            ">Longest",
+        ],
     );
     for cell in &figures.cells {
         table.push(row(cell));
@@ -66,30 +76,24 @@ fn row(cell: &QueueCell) -> Vec<Cell> {
 
 /// What depth gains, for each order and size.
 fn sentences(cells: &[QueueCell]) -> Vec<String> {
-    let groups = cells.chunk_by(|a, b| key(a) == key(b));
+    let groups = cells.chunk_by(|a, b| a.group() == b.group());
     let gains = groups.filter_map(|group| {
-        let (first, best) =
-            (group.first()?, group.iter().max_by(|a, b| a.reads_per_s.total_cmp(&b.reads_per_s))?);
-        let gain = Quantity::Ratio(best.reads_per_s / first.reads_per_s).text(Units::Si);
-        (best.depth != first.depth).then(|| {
-            format!(
-                "{}: {} at depth {}, {gain} of depth {}.",
-                name(first),
-                Quantity::Rate(best.bytes_per_s()).text(Units::Si),
-                best.depth,
-                first.depth
-            )
-        })
+        let first = group.first()?;
+        let best = group.iter().max_by(|a, b| a.reads_per_s.total_cmp(&b.reads_per_s))?;
+        let gain = cell(Quantity::Ratio, Some(best.gain?)).shown(Units::Si);
+        Some(format!(
+            "{}: {} at depth {}, {gain} of depth {}.",
+            name(first),
+            Quantity::Rate(best.bytes_per_s()).text(Units::Si),
+            best.depth,
+            first.depth
+        ))
     });
     gains.collect()
 }
 
-fn key(cell: &QueueCell) -> (Option<usize>, bool, u64) {
-    (cell.place, cell.order == Order::Random, cell.block_len_bytes)
-}
-
 fn charts(cells: &[QueueCell]) -> Vec<Chart> {
-    let groups: Vec<&[QueueCell]> = cells.chunk_by(|a, b| key(a) == key(b)).collect();
+    let groups: Vec<&[QueueCell]> = cells.chunk_by(|a, b| a.group() == b.group()).collect();
     if groups.iter().all(|group| group.len() < 2) {
         return Vec::new();
     }
@@ -128,10 +132,11 @@ fn latencies(group: &[QueueCell]) -> Chart {
         Layer { label: label.to_owned(), mark: Mark::Line, points: points.collect() }
     };
     let mut layers = vec![
-        layer("longest", &|cell| Some(cell.max_ns)),
-        layer("p99.9", &|cell| cell.p999_ns),
-        layer("p99", &|cell| cell.p99_ns),
+        // What every group has comes first, and so has one colour in all their charts.
         layer("median", &|cell| cell.p50_ns),
+        layer("longest", &|cell| Some(cell.max_ns)),
+        layer("p99", &|cell| cell.p99_ns),
+        layer("p99.9", &|cell| cell.p999_ns),
     ];
     layers.retain(|layer| !layer.points.is_empty());
     let name = group.first().map(name).unwrap_or_default();

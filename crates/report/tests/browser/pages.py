@@ -1,9 +1,13 @@
-"""Opens every golden page in Chromium and holds it against what a report promises.
+"""Opens pages in Chromium, the golden ones if none are named, and holds each against what a report
+promises.
 
 No request, no script's complaint, nothing that axe finds in light or dark on a telephone or a
-desk, nothing that is wider than the screen, and a size that goes into a mail.
+desk, nothing that is wider than the screen, and a size that goes into a mail. With `--shots
+FOLDER`, pictures of every section are left there for who wants to look: light, dark, printed and
+without colour.
 """
 
+import argparse
 import pathlib
 import sys
 
@@ -71,8 +75,32 @@ def look(browser, path, width, scheme, faults):
     context.close()
 
 
+def shoot(browser, path, folder):
+    """Leaves pictures of every section of a page."""
+    kinds = [(width, scheme) for width in WIDTHS for scheme in SCHEMES]
+    for width, kind in [*kinds, (1440, "grey"), (794, "print")]:
+        scheme = kind if kind in SCHEMES else "light"
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme
+        )
+        page = context.new_page()
+        page.goto(path.as_uri())
+        if kind == "print":
+            page.emulate_media(media="print")
+        if kind == "grey":
+            page.evaluate("document.documentElement.style.filter = 'grayscale(1)'")
+        parts = page.query_selector_all("header, section")
+        for number, part in enumerate(parts):
+            part.screenshot(path=folder / f"{path.stem}-{number:02}-{width}-{kind}.png")
+        context.close()
+
+
 def main():
-    pages = sorted(PAGES.glob("*.html"))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pages", nargs="*", type=pathlib.Path, metavar="PAGE")
+    parser.add_argument("--shots", type=pathlib.Path, metavar="FOLDER")
+    arguments = parser.parse_args()
+    pages = [page.resolve() for page in arguments.pages] or sorted(PAGES.glob("*.html"))
     browser_path = next((path for path in BROWSERS if pathlib.Path(path).exists()), None)
     if not pages or browser_path is None:
         sys.exit(f"{len(pages)} pages in {PAGES}, browser: {browser_path}")
@@ -80,8 +108,8 @@ def main():
     looks = 0
     with sync_playwright() as playwright:
         # A sandbox of its own is refused to root in containers; pages are our own files.
-        arguments = ["--no-sandbox", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=browser_path, args=arguments)
+        options = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=browser_path, args=options)
         for path in pages:
             size = path.stat().st_size
             if size >= PAGE_BYTES_MAX:
@@ -90,6 +118,9 @@ def main():
                 for scheme in SCHEMES:
                     look(browser, path, width, scheme, faults)
                     looks += 1
+            if arguments.shots:
+                arguments.shots.mkdir(parents=True, exist_ok=True)
+                shoot(browser, path, arguments.shots)
         browser.close()
     for fault in faults:
         print(fault)

@@ -6,7 +6,8 @@ use steadfast::Verdict;
 use steadfast::catalogue::{History, HistoryRun, Standing};
 use steadfast_report::Units;
 use steadfast_report::history::{
-    HistoryOf, HistoryView, RunOver, tags_after, verdict_of, write_csv, write_json, write_text,
+    HistoryOf, HistoryView, RunOver, document, tags_after, verdict_of, write_csv, write_json,
+    write_text,
 };
 
 use crate::exact::compare_bytes;
@@ -114,4 +115,31 @@ fn a_run_that_set_the_tag_judged_nothing_by_it() {
         let run = HistoryRun { run, verdict, standing, tag, happened };
         assert_eq!(verdict_of(&run), expected, "{what}");
     }
+}
+
+#[test]
+fn the_document_says_what_the_text_says() {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (name, history) in named() {
+        let of = HistoryOf::File(&history);
+        let text = squeezed(&String::from_utf8(text(of, false)).unwrap());
+        let document = document(&view(of), Units::Si);
+        assert_eq!(document.sections[0].tables[0].rows.len() > 1, name != "nothing");
+        let cells = document.sections[0].tables[0].rows.iter().flatten();
+        let said = cells.map(|cell| cell.shown(Units::Si));
+        let facts = document.facts.iter().map(|(_, value)| value.clone());
+        for words in said.chain(facts).filter(|words| words != "–") {
+            assert!(text.contains(&squeezed(&words)), "{name}: {words} in {text}");
+        }
+    }
+    let over = |run| RunOver { run, whole: true };
+    let mut runs: Vec<RunOver> = ledger::runs().into_iter().rev().map(over).collect();
+    runs[3].whole = false;
+    let of = HistoryOf::Directory { path: Path::new(""), runs: &runs };
+    let all = document(&view(of), Units::Si);
+    let rows = &all.sections[0].tables[0].rows;
+    assert_eq!(rows.len(), runs.len());
+    let last = runs.last().unwrap().run.id.to_string();
+    assert_eq!(rows[0][0].shown(Units::Si), last, "the latest comes first");
+    assert_eq!(all.sections[0].notes.len(), 1, "{:?}", all.sections[0].notes);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod audit;
+mod code;
 mod exact;
 mod facts;
 mod golden;
@@ -11,5 +12,8 @@ mod ledger;
 mod names;
 mod pages;
 mod premis;
+mod records;
+mod seals;
+mod strangers;
 mod sums;
 mod trace;

@@ -93,6 +93,20 @@ impl Catalogue {
     }
 }
 
+impl Catalogue {
+    /// Returns the numbers of the runs that judged all that is beneath a directory: those that
+    /// judged, in it, a name that comes before every name. Runs over single names judged no such
+    /// one.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn runs_over(&self, directory: &Path) -> Result<Vec<i64>, CatalogueError> {
+        let history = self.history(&directory.join("\u{1}"))?;
+        let judged = history.runs.iter().filter(|run| run.verdict.is_some());
+        Ok(judged.map(|run| run.run.id).collect())
+    }
+}
+
 /// An event of one file.
 struct Event {
     run: i64,

@@ -71,6 +71,9 @@ fn refuse_raising(process: &Process, level: Level) -> io::Result<()> {
     if level >= Level::Default {
         return refuse(format!("processes are only lowered here, and {level} lowers nothing"));
     }
+    if number == 1 {
+        return refuse("process 1 is what all others come from, and is left alone".to_owned());
+    }
     let has = process.level()?;
     if level > has {
         return refuse(format!(

@@ -85,6 +85,9 @@ pub struct Selection {
     pub with_sidecars: bool,
     /// Whether to stay on the file system of each root.
     pub one_file_system: bool,
+    /// A directory beneath which `listed` must lie: each step to them goes by name from there, and
+    /// no link is followed on the way, for paths that somebody else chose.
+    pub within: Option<PathBuf>,
 }
 
 /// Which catalogue a run keeps.
@@ -159,6 +162,8 @@ pub struct Options {
     pub survey: bool,
     /// Set from outside to end the run early; the summary then says so.
     pub stop: Arc<AtomicBool>,
+    /// Set and cleared from outside to hold the run: meanwhile no thread begins anything.
+    pub hold: Arc<AtomicBool>,
 }
 
 impl Default for Options {
@@ -185,6 +190,7 @@ impl Default for Options {
             trace: None,
             survey: false,
             stop: Arc::new(AtomicBool::new(false)),
+            hold: Arc::new(AtomicBool::new(false)),
         }
     }
 }

@@ -8,16 +8,19 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_sys::file::{Dir, FileKind, Status};
 
 use super::{Identity, Root, identity};
+use crate::beneath;
 
 /// What was given so far.
 #[derive(Default)]
 pub(super) struct Given {
+    /// Where everything that is not followed must lie, reached by names alone.
+    within: Option<PathBuf>,
     directories: HashSet<Identity>,
     /// Keys of 128 bits stand for paths, so that a list of millions fits.
     files: HashSet<u128>,
@@ -37,10 +40,19 @@ pub(super) struct Parent {
 }
 
 impl Given {
+    /// Begins with nothing given.
+    pub(super) fn new(within: Option<&Path>) -> Given {
+        Given { within: within.map(Path::to_owned), ..Given::default() }
+    }
+
     /// Looks at a path; a link is `followed` or taken as itself.
     pub(super) fn look(&mut self, path: &Path, followed: bool) -> io::Result<Root> {
         // A parent that may be entered and not listed cannot be opened; the path itself can.
-        let parent = path.file_name().and_then(|name| self.parent(path, name).ok());
+        let parent = path.file_name().map(|name| self.parent(path, name));
+        let parent = match parent {
+            Some(Err(error)) if self.within.is_some() && !followed => return Err(error),
+            parent => parent.and_then(Result::ok),
+        };
         let status = match &parent {
             Some(parent) if !followed => parent.dir.status_of(&parent.name)?,
             None if !followed => Status::of_link(path)?,
@@ -92,11 +104,20 @@ impl Given {
             return Ok(Parent { name: name.to_owned(), ..last.clone() });
         }
         let opened = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        let dir = Dir::open(opened)?;
+        let dir = match &self.within {
+            Some(root) => beneath::directory(root, below(opened, root)?)?,
+            None => Dir::open(opened)?,
+        };
         let identity = identity(&dir.status()?);
         let name = name.to_owned();
         let found = Parent { dir: Arc::new(dir), path: Arc::from(parent), name, identity };
         self.last = Some(found.clone());
         Ok(found)
     }
+}
+
+/// Returns a path as it is seen from a directory above it.
+fn below<'a>(path: &'a Path, root: &Path) -> io::Result<&'a Path> {
+    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "the path is not within the root");
+    path.strip_prefix(root).map_err(|_| refused())
 }

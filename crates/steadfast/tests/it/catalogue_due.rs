@@ -1,11 +1,14 @@
 //! What is due, what is proved, and every verdict ever given, by a clock that the tests set.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use steadfast::Verdict;
-use steadfast::catalogue::{Catalogue, DueEntry, DueOptions, Finding, RunState};
+use steadfast::catalogue::{
+    Catalogue, DueEntry, DueOptions, Finding, RunState, Sought, Standing,
+};
+use steadfast::{Algorithm, Verdict};
 
 use crate::catalogue::{DAY_S, Garden, Way, moment};
 
@@ -367,4 +370,33 @@ fn a_quick_look_compares_facts_and_leaves_no_trace() {
     assert!(summary.whole);
     assert_eq!(garden.reader().runs(i64::MAX, 100).unwrap().len(), runs);
     assert_eq!(garden.check().all(), ["new b/new", "missing e"], "nothing was taken for known");
+}
+
+#[test]
+fn files_are_found_by_their_contents_and_by_their_names() {
+    let mut garden = Garden::planted(&["a", "b/a", "b/c", "d"]);
+    garden.now += DAY_S;
+    let tag = |path: &str| garden.attributes[Path::new(path)];
+    let (digest, name) = (tag("b/c").digest, OsStr::new("a"));
+    let mut found = Vec::new();
+    let mut take = |sought: Sought| {
+        found.push((sought.path, sought.tag.digest, sought.standing));
+        ControlFlow::Continue(())
+    };
+    garden.reader().seek(&[digest], &[name, OsStr::new("never")], &mut take).unwrap();
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    let paths: Vec<&Path> = found.iter().map(|(path, ..)| path.as_path()).collect();
+    assert_eq!(paths, ["a", "b/a", "b/c"].map(Path::new));
+    assert_eq!(found[2].1, digest);
+    assert!(found.iter().all(|(_, _, standing)| *standing == Standing::Fine));
+    let mut none = |sought: Sought| panic!("{sought:?} was not sought");
+    garden.reader().seek(&[], &[], &mut none).unwrap();
+    let mut first = 0;
+    let mut one = |_: Sought| {
+        first += 1;
+        ControlFlow::Break(())
+    };
+    garden.reader().seek(&[], &[name], &mut one).unwrap();
+    assert_eq!(first, 1, "who has enough is told no more");
+    assert_eq!(garden.reader().algorithms().unwrap(), [Algorithm::Blake3]);
 }

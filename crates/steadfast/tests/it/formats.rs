@@ -27,8 +27,16 @@ fn every_frozen_folder_has_its_test() {
             }
         }
     }
-    let tested =
-        ["attributes/v1", "catalogue/v1", "manifest/v1", "pages/v1", "record/v1", "tag/v1"];
+    let tested = [
+        "attributes/v1",
+        "catalogue/v1",
+        "fleet/v1",
+        "manifest/v1",
+        "objects/v1",
+        "pages/v1",
+        "record/v1",
+        "tag/v1",
+    ];
     let tested = tested.map(str::to_owned);
     assert_eq!(found, BTreeSet::from(tested));
 }

@@ -17,6 +17,7 @@ mod foreign_mutations;
 mod foreign_peers;
 mod foreign_samples;
 mod formats;
+mod hold;
 mod image;
 mod manifest;
 mod manifest_bag;

@@ -77,6 +77,12 @@ impl From<IsaArg> for Isa {
     }
 }
 
+/// Returns what starts this program as the process that times ciphers.
+pub(crate) fn cipher_worker() -> anyhow::Result<WorkerCommand> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    Ok(WorkerCommand { program, arguments: WORKER.map(Into::into).to_vec() })
+}
+
 impl CipherArgs {
     /// Returns what is to be measured.
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
@@ -86,8 +92,7 @@ impl CipherArgs {
             "ciphers are not measured at QoS levels; `measure cpu` and `measure hash` are"
         );
         let seed = session.seed.unwrap_or_else(by_chance);
-        let program = std::env::current_exe().context("cannot find this program's own file")?;
-        let worker = WorkerCommand { program, arguments: WORKER.map(Into::into).to_vec() };
+        let worker = cipher_worker()?;
         let task = self.task()?;
         let mut cipher = match session.quick {
             true => Cipher::quick(worker, task, seed),

@@ -1,10 +1,8 @@
 //! Arguments of `steadfast measure queue`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
-use steadfast_measure::record::Order;
 use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::queue::Queue;
@@ -61,25 +59,8 @@ impl QueueArgs {
 
 /// Returns the usual measurement, or a quick one.
 pub(super) fn queue_of(folder: PathBuf, seed: u64, quick: bool) -> Queue {
-    let standard = Queue {
-        folder,
-        file_len_bytes: 4 << 30,
-        block_lens_bytes: vec![4 << 10, 64 << 10, 1 << 20],
-        depths: vec![1, 2, 4, 8, 16, 32],
-        orders: vec![Order::Sequential, Order::Random],
-        rounds: 5,
-        span: Duration::from_secs(1),
-        seed,
-    };
     match quick {
-        true => Queue {
-            file_len_bytes: 256 << 20,
-            depths: vec![1, 4, 32],
-            block_lens_bytes: vec![4 << 10, 1 << 20],
-            rounds: 5,
-            span: Duration::from_millis(120),
-            ..standard
-        },
-        false => standard,
+        true => Queue::quick(folder, seed),
+        false => Queue::standard(folder, seed),
     }
 }

@@ -9,7 +9,7 @@ use crate::args::CodeShowArgs;
 
 pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<u8> {
     let options = text_options(&args.output);
-    each("code show", &args.paths, &args.output, |path, code| {
+    each("code show", &args.paths, &args.output, |path, code, _| {
         let coverage = code.as_binary().map(|binary| Coverage::of(code.source(), binary));
         let coverage = coverage.transpose().context("cannot read what is not sealed")?;
         let shown = ShownCode { path, code, coverage: coverage.as_ref() };

@@ -6,7 +6,7 @@ use std::io;
 
 use anyhow::{Context as _, ensure};
 use steadfast::Level;
-use steadfast::qos::{Process, Reverted, lower, restore};
+use steadfast::qos::{Change, Process, Reverted, lower, restore};
 
 use super::state::{State, forget_the_ended};
 use super::tell;
@@ -48,7 +48,11 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
     let unchanged = if lowered.changes.is_empty() { ": nothing had to change" } else { "" };
     let mut text = page.write(&format!("process {number} at {level}{unchanged}"));
     if !state.changes.is_empty() {
-        let _ = writeln!(text, "to take it back: steadfast qos set default --pid {number}");
+        // Linux lets anybody lower these, and only root raise them.
+        let to_root = |change: &Change| matches!(change.what.as_str(), "class" | "nice");
+        let by_root = cfg!(target_os = "linux") && state.changes.iter().any(to_root);
+        let who = if by_root { ", as root" } else { "" };
+        let _ = writeln!(text, "to take it back{who}: steadfast qos set default --pid {number}");
     }
     tell(text.as_bytes())?;
     Ok(page.status())
@@ -82,7 +86,8 @@ fn take_back(process: Process) -> anyhow::Result<u8> {
     restored.retain(|one| one.result.is_err());
     state.changes = restored.into_iter().map(|one| one.change).collect();
     state.keep()?;
-    tell(page.write(&format!("process {number}, taken back")).as_bytes())?;
+    let extent = if page.trouble { "taken back in part" } else { "taken back" };
+    tell(page.write(&format!("process {number}, {extent}")).as_bytes())?;
     Ok(page.status())
 }
 

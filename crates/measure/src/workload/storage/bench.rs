@@ -356,7 +356,7 @@ pub(in crate::workload) fn note_origin(
         (Way::Direct, _) => {
             format!("{label}: the file system read through the page cache all the same")
         }
-        (_, None) => format!("{label}: the system does not tell what the page cache holds"),
+        (_, None) => format!("{label}: the system does not tell what is in memory already"),
         (Way::Cold, Some(_)) => format!("{label}: files could not be put out of the page cache"),
         (Way::Warm, Some(_)) => format!("{label}: the page cache did not hold whole files"),
     });

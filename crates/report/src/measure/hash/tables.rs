@@ -6,7 +6,7 @@ use steadfast_measure::figures::hash::{Figure, FolderRate, Forecast, HashFigures
 use steadfast_measure::record::{Cache, Stage};
 use steadfast_measure::stats::{Estimate, Line};
 
-use super::{cache_words, line_words, rate_cell, ratio_cell, share_cell, stage_words};
+use super::{bound_words, cache_words, line_words, rate_cell, ratio_cell, share_cell, stage_words};
 use crate::document::{Cell, Quantity, Table};
 
 /// What people want to verify, in bytes.
@@ -102,7 +102,7 @@ fn folders(folders: &[FolderRate]) -> Table {
 }
 
 fn overlaps(figures: &HashFigures) -> Table {
-    let columns = ["files", ">from", ">overlap", ">net ÷ read", ">net ÷ hash"];
+    let columns = ["files", ">from", ">overlap", ">net ÷ read", ">net ÷ hash", "bound by"];
     let title = "How far reading and hashing hide each other";
     let mut table = Table::new("hash-overlap", title, &columns);
     for overlap in &figures.overlaps {
@@ -112,15 +112,16 @@ fn overlaps(figures: &HashFigures) -> Table {
             share_cell(&overlap.overlap),
             share_cell(&overlap.net_by_read),
             share_cell(&overlap.net_by_hash),
+            Cell::text(bound_words(overlap)),
         ]);
     }
     table
 }
 
-/// How long single files take to verify, as the lines of reading and hashing have it.
 /// Times the largest size that was measured, beyond which the cache is not promised.
 const EXTRAPOLATED_MAX: u64 = 4;
 
+/// How long single files take to verify, as the lines of reading and hashing have it.
 fn times(lines: &[PathLine]) -> Table {
     let checked: Vec<&PathLine> = lines
         .iter()

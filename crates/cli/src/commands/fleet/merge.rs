@@ -1,0 +1,40 @@
+//! `steadfast fleet merge`: parts → one result, rendered as a check is.
+
+use std::sync::Arc;
+
+use steadfast::Options;
+use steadfast_fleet::{Error, Job, MergeOptions, merge};
+
+use super::super::{Place, render_as, report};
+use crate::args::FleetMergeArgs;
+
+pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
+    let job = match Job::open(&args.job) {
+        Ok(job) => job,
+        Err(error) => return Ok(Err(error)),
+    };
+    let options = Options { require_tags: args.require_tags, ..Options::default() };
+    let mut failed = None;
+    let place = Place { root: None, reads_only: false };
+    let status = render_as(options, &args.output, place, report, |options, console| {
+        let how = MergeOptions {
+            partial: args.partial,
+            require_tags: args.require_tags,
+            catalogue: !args.no_catalogue,
+            now: options.now,
+            stop: Arc::clone(&options.stop),
+        };
+        match merge(&job, &args.out, &how, console) {
+            Ok(merged) => Ok(merged.summary),
+            Err(error) => {
+                // Told by whoever knows what kind of error it is.
+                failed = Some(error);
+                Err(steadfast::Error::usage("the job failed"))
+            }
+        }
+    });
+    match failed {
+        Some(error) => Ok(Err(error)),
+        None => status.map(Ok),
+    }
+}

@@ -1,0 +1,89 @@
+//! `steadfast fleet plan`: files → a job.
+
+use anyhow::ensure;
+use steadfast::{CatalogueUse, Options};
+use steadfast_fleet::{
+    Catalogued, Done, Error, Listed, PlanOptions, Planned, Size, Source, Tree, plan,
+};
+use steadfast_report::{Pages, Units, fleet, units};
+
+use super::super::documents::{Document, ensure_plain};
+use crate::args::{FleetPlanArgs, When};
+use crate::console::write_out;
+use crate::exit;
+use crate::progress::ProgressLine;
+
+pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
+    let stop = exit::stop_on_signals()?;
+    let options = Options {
+        qos: args.level.level(),
+        catalogue: CatalogueUse::Off,
+        stop: std::sync::Arc::clone(&stop),
+        ..Options::default()
+    };
+    let mut source = match source(args, &options)? {
+        Ok(source) => source,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut how = PlanOptions::new((options.now)());
+    how.size = match (args.shards, args.shard_cost) {
+        (Some(shards), _) => Size::Shards(shards),
+        (None, Some(cost)) => Size::Cost(cost),
+        (None, None) => how.size,
+    };
+    how.file_cost_bytes = args.file_cost.unwrap_or(how.file_cost_bytes);
+    let mut progress = ProgressLine::new(When::Auto, args.json, false, Units::Si);
+    let planned = plan(&mut *source, &args.out, &how, &stop, &mut |done: Done| {
+        let (found, written) = (units::count(done.found), units::count(done.written));
+        progress.say(&match done.written {
+            0 => format!("found {found} files"),
+            _ => format!("cut {written} files"),
+        });
+    });
+    progress.clear();
+    let planned = match planned {
+        Ok(planned) => planned,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut pages = Pages::default();
+    let status = if planned.troubles.is_empty() { 0 } else { exit::COULD_NOT_TELL };
+    show(&planned, args.json, status, &mut pages);
+    write_out(&pages.answer)?;
+    Ok(Ok(status))
+}
+
+fn show(planned: &Planned, json: bool, status: u8, pages: &mut Pages) {
+    for trouble in &planned.troubles {
+        let path = steadfast_report::escape::path(&trouble.path);
+        exit::complain(&format!("`{path}`: cannot {}: {}", trouble.doing, trouble.reason));
+    }
+    match json {
+        true => fleet::write_planned_json(planned, status, &mut pages.answer),
+        false => fleet::write_planned_text(planned, Units::Si, &mut pages.answer),
+    }
+}
+
+/// Returns where the files come from.
+fn source(
+    args: &FleetPlanArgs,
+    options: &Options,
+) -> anyhow::Result<Result<Box<dyn Source>, Error>> {
+    if let Some(folder) = &args.catalogue {
+        ensure_plain(&args.paths)?;
+        let catalogued = Catalogued::new(folder, args.older_than, (options.now)());
+        return Ok(catalogued.map(|source| Box::new(source) as Box<dyn Source>));
+    }
+    if let Some(manifest) = &args.manifest {
+        ensure_plain(&args.paths)?;
+        let document = Document::open(manifest, args.format)?;
+        let paths = &args.paths.paths;
+        ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
+        let root = paths.first().cloned().unwrap_or(document.root);
+        let listed = Listed::new(&root, manifest, document.list);
+        return Ok(listed.map(|source| Box::new(source) as Box<dyn Source>));
+    }
+    ensure!(!args.paths.paths.is_empty(), "plan needs a PATH, --manifest FILE or --catalogue DIR");
+    let selection = args.paths.selection()?;
+    let tree = Tree::new(&selection, options);
+    Ok(tree.map(|source| Box::new(source) as Box<dyn Source>))
+}

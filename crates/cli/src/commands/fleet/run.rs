@@ -1,0 +1,69 @@
+//! `steadfast fleet run`: one shard → its part.
+
+use std::env;
+use std::fs;
+
+use steadfast::Options;
+use steadfast_fleet::{Error, Job, Worker, existing, run as run_shard};
+use steadfast_report::fleet;
+
+use super::super::{Place, render_as, report};
+use crate::args::FleetRunArgs;
+use crate::console::write_out;
+use crate::exit;
+
+/// Status of a shard with a corrupt file.
+const CORRUPT: u8 = 3;
+
+pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
+    let there = Job::open(&args.job).and_then(|job| Ok((existing(&job, args.shard)?, job)));
+    let job = match there {
+        Ok((None, job)) => job,
+        Ok((Some(outcome), _)) => {
+            let mut line = Vec::new();
+            fleet::write_existing(args.shard, &outcome, args.output.json, &mut line);
+            if !args.output.quiet {
+                // The part is there, whether anyone reads that or not.
+                let _ = write_out(&line);
+            }
+            return Ok(Ok(status_of(outcome.exit_status)));
+        }
+        Err(error) => return Ok(Err(error)),
+    };
+    let worker = Worker { host: host(), root: args.root.clone() };
+    let options = Options { survey: false, ..args.engine.options() };
+    let mut ended: Option<Result<u8, Error>> = None;
+    // A part is worth having though nobody reads what is said about it.
+    let place = Place { root: None, reads_only: false };
+    let told = render_as(options, &args.output, place, report, |options, console| {
+        let ran = run_shard(&job, args.shard, &worker, options, console);
+        // Of an error, whoever knows what kind it is tells.
+        let said = match &ran {
+            Ok(ran) => Ok(ran.summary.clone()),
+            Err(_) => Err(steadfast::Error::usage("the shard was not run")),
+        };
+        ended = Some(ran.map(|ran| status_of(ran.outcome.exit_status)));
+        said
+    });
+    match (ended, told) {
+        (None, told) => told.map(Ok),
+        (Some(Ok(status)), Err(error)) => {
+            exit::complain(&format!("{error:#}"));
+            Ok(Ok(status))
+        }
+        (Some(ended), _) => Ok(ended),
+    }
+}
+
+/// What is wrong is in the part; a status that made an engine run the shard again would be no help.
+fn status_of(checked: u8) -> u8 {
+    if checked == CORRUPT { CORRUPT } else { 0 }
+}
+
+/// The machine's name, for whoever reads a part.
+fn host() -> String {
+    let told = env::var("HOSTNAME").or_else(|_| env::var("SLURMD_NODENAME"));
+    let read = || fs::read_to_string("/proc/sys/kernel/hostname");
+    let host = told.ok().or_else(|| read().ok()).unwrap_or_default();
+    host.trim().to_owned()
+}

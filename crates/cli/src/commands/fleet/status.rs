@@ -1,0 +1,33 @@
+//! `steadfast fleet status`: a job → how far it is.
+
+use steadfast_fleet::{Error, Job, Status, status};
+use steadfast_report::{Units, fleet};
+
+use super::TRY_AGAIN;
+use crate::args::FleetStatusArgs;
+use crate::console::write_out;
+
+pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
+    let found = Job::open(&args.job).and_then(|job| Ok((status(&job)?, job)));
+    let (status, job) = match found {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(error)),
+    };
+    let exit_status = status_of(&status);
+    let mut document = Vec::new();
+    match args.json {
+        true => fleet::write_status_json(&job, &status, exit_status, &mut document),
+        false => fleet::write_status_text(&status, Units::Si, &mut document),
+    }
+    write_out(&document)?;
+    Ok(Ok(exit_status))
+}
+
+/// Corruption outranks all; then that the job is not done.
+fn status_of(status: &Status) -> u8 {
+    match status.checked_status {
+        3 => 3,
+        _ if !status.is_complete() => TRY_AGAIN,
+        checked => checked,
+    }
+}

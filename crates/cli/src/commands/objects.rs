@@ -1,0 +1,120 @@
+//! `steadfast objects`: arguments → digests of a store, compared with what is known here.
+
+mod check;
+mod import;
+mod keys;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use steadfast::{Options, Selection};
+use steadfast_objects::{Error, ErrorKind, Finding, Known, Options as ObjectsRun, Summary};
+use steadfast_report::objects::ObjectsOptions;
+use steadfast_report::{Pages, Units, units};
+
+use super::documents::Document;
+use crate::args::{ComparedArgs, ObjectsArgs, ObjectsCommand, When};
+use crate::console::write_out;
+use crate::exit;
+use crate::progress::ProgressLine;
+
+/// Bytes of pages that are written together.
+const WAITING_LEN_MAX: usize = 64 << 10;
+
+pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
+    match &args.command {
+        ObjectsCommand::Check(args) => check::run(args),
+        ObjectsCommand::Import(args) => import::run(args),
+    }
+}
+
+/// Returns what objects are compared with.
+fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<Known, Error>> {
+    let options = Options {
+        qos: args.level.level(),
+        stop: Arc::clone(stop),
+        survey: false,
+        ..Options::default()
+    };
+    if let Some(folder) = &args.catalogue {
+        return Ok(Known::catalogue(folder, (options.now)()));
+    }
+    if let Some(manifest) = &args.manifest {
+        let document = Document::open(manifest, args.format)?;
+        let root = args.path.clone().unwrap_or(document.root);
+        return Ok(Ok(Known::list(&root, document.list)));
+    }
+    let root = args.path.as_deref().unwrap_or(Path::new(".")).to_owned();
+    let selection = Selection { roots: vec![root], ..Selection::default() };
+    Ok(Known::tree(&selection, &options))
+}
+
+/// Returns how a run goes about it, with so many threads unless told otherwise.
+fn how(args: &ComparedArgs, workers: usize, complete: bool, stop: &Arc<AtomicBool>) -> ObjectsRun {
+    ObjectsRun {
+        workers: args.workers.map_or(workers, std::num::NonZeroUsize::get),
+        read: !args.no_read,
+        require_tags: args.require_tags,
+        complete,
+        stop: Arc::clone(stop),
+    }
+}
+
+/// Runs, tells what is found as it comes, and returns the status.
+fn tell(
+    args: &ComparedArgs,
+    stop: &AtomicBool,
+    run: impl FnOnce(&mut dyn FnMut(&Finding)) -> Result<Summary, Error>,
+) -> anyhow::Result<u8> {
+    let options = ObjectsOptions {
+        json: args.json,
+        verbose: args.verbose,
+        quiet: args.quiet,
+        require_tags: args.require_tags,
+        units: Units::Si,
+    };
+    let begun = Instant::now();
+    let mut pages = Pages::default();
+    let mut progress = ProgressLine::new(When::Auto, args.json, args.quiet, Units::Si);
+    let (mut seen, mut failed) = (0, None);
+    let mut result = run(&mut |finding| {
+        options.write_finding(finding, &mut pages);
+        seen += 1;
+        if pages.answer.len() >= WAITING_LEN_MAX || seen % 256 == 0 {
+            let written = progress.aside(|| write_out(&pages.answer));
+            failed = failed.take().or(written.err());
+            if failed.is_some() {
+                // Nobody reads the answer any more.
+                stop.store(true, Ordering::Relaxed);
+            }
+            pages.answer.clear();
+            progress.say(&format!("looked at {}", units::counted(seen, "object", "objects")));
+        }
+    });
+    progress.clear();
+    let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    if let Ok(summary) = &mut result {
+        summary.interrupted &= failed.is_none() || exit::was_signalled();
+        options.write_end(summary, elapsed_ns, &mut pages);
+    }
+    let written = failed.map_or_else(|| write_out(&pages.answer), Err);
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Err(error.into()),
+        _ => {}
+    }
+    Ok(match result {
+        Ok(summary) => summary.exit_status(),
+        Err(error) => refuse(&error),
+    })
+}
+
+/// Says why nothing could be done.
+fn refuse(error: &Error) -> u8 {
+    exit::complain(&error.to_string());
+    match error.kind() {
+        ErrorKind::Interrupted => exit::INTERRUPTED as u8,
+        _ => exit::COULD_NOT_TELL,
+    }
+}

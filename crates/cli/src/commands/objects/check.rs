@@ -1,0 +1,44 @@
+//! `steadfast objects check`: a store is asked.
+
+use std::env;
+use std::sync::Arc;
+
+use steadfast::Options;
+use steadfast_objects::{Connection, Patience, Store, check};
+
+use super::{how, keys, known, refuse, tell};
+use crate::args::ObjectsCheckArgs;
+use crate::exit;
+
+/// Requests at a time: what waits for answers wants no processor.
+const WORKERS: usize = 16;
+
+/// The region of stores that have none.
+const REGION: &str = "us-east-1";
+
+pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<u8> {
+    let stop = exit::stop_on_signals()?;
+    let keys = keys::find(args.profile.as_deref(), args.anonymous)?;
+    let told = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let region = args.region.clone().or_else(|| told("AWS_REGION"));
+    let region = region.or_else(|| told("AWS_DEFAULT_REGION")).or(keys.region);
+    let endpoint = args.endpoint.clone().or_else(|| told("AWS_ENDPOINT_URL_S3"));
+    let connection = Connection {
+        endpoint: endpoint.or_else(|| told("AWS_ENDPOINT_URL")).or(keys.endpoint),
+        region: region.unwrap_or_else(|| REGION.to_owned()),
+        credentials: keys.credentials,
+        patience: Patience::default(),
+        now: Options::default().now,
+        stop: Arc::clone(&stop),
+    };
+    let store = match Store::new(connection, args.address.clone()) {
+        Ok(store) => store,
+        Err(error) => return Ok(refuse(&error)),
+    };
+    let known = match known(&args.compared, &stop)? {
+        Ok(known) => known,
+        Err(error) => return Ok(refuse(&error)),
+    };
+    let options = how(&args.compared, WORKERS, true, &stop);
+    tell(&args.compared, &stop, |found| check(&store, &known, &options, found))
+}

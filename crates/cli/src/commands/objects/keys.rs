@@ -1,0 +1,100 @@
+//! Keys of a store, from the environment or from the files that Amazon's tools keep.
+//!
+//! In: a profile's name. Out: who asks, and what the profile says besides. No value of a key is in
+//! any message, whatever is wrong with its file.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+use steadfast_objects::Credentials;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    pub(super) credentials: Option<Credentials>,
+    pub(super) region: Option<String>,
+    pub(super) endpoint: Option<String>,
+}
+
+/// Finds the keys: those of the environment, unless a profile is asked for.
+pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Keys> {
+    if anonymous {
+        return Ok(Keys::default());
+    }
+    let told = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    if profile.is_none()
+        && let (Some(access), Some(secret)) =
+            (told("AWS_ACCESS_KEY_ID"), told("AWS_SECRET_ACCESS_KEY"))
+    {
+        let credentials = Credentials::new(access, secret, told("AWS_SESSION_TOKEN"));
+        return Ok(Keys { credentials: Some(credentials), ..Keys::default() });
+    }
+    let name = profile.map(str::to_owned).or_else(|| told("AWS_PROFILE"));
+    let name = name.unwrap_or_else(|| "default".to_owned());
+    let credentials = read("AWS_SHARED_CREDENTIALS_FILE", "credentials")?;
+    let config = read("AWS_CONFIG_FILE", "config")?;
+    let section = if name == "default" { name.clone() } else { format!("profile {name}") };
+    let get = |key: &str| {
+        value(&credentials, &name, key).or_else(|| value(&config, &section, key)).map(str::to_owned)
+    };
+    let (Some(access), Some(secret)) = (get("aws_access_key_id"), get("aws_secret_access_key"))
+    else {
+        bail!(
+            "there is no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or keep one in the \
+             profile `{name}` of ~/.aws/credentials, or ask with --anonymous"
+        );
+    };
+    Ok(Keys {
+        credentials: Some(Credentials::new(access, secret, get("aws_session_token"))),
+        region: get("region"),
+        endpoint: get("endpoint_url"),
+    })
+}
+
+/// Reads a file of profiles; without one there are none.
+fn read(variable: &str, name: &str) -> anyhow::Result<String> {
+    let told = env::var_os(variable).map(PathBuf::from);
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".aws").join(name));
+    let Some(path) = told.or_else(home) else { return Ok(String::new()) };
+    match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read.with_context(|| format!("cannot read `{}`", path.display())),
+    }
+}
+
+/// Finds a value in a section.
+fn value<'a>(text: &'a str, section: &str, key: &str) -> Option<&'a str> {
+    let mut here = false;
+    for line in text.lines() {
+        let plain = line.trim();
+        if let Some(name) = plain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            here = name.trim() == section;
+        } else if here
+            // What is set in further belongs to a setting of several lines.
+            && !line.starts_with([' ', '\t', '#', ';'])
+            && let Some((name, value)) = plain.split_once('=')
+            && name.trim() == key
+        {
+            return Some(value.trim()).filter(|value| !value.is_empty());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_their_sections() {
+        let text = "[default]\nregion = a\n# region = x\n\n[profile p]\ns3 =\n  region = y\n\
+                    region=b\n[ q ]\nregion =\n";
+        assert_eq!(value(text, "default", "region"), Some("a"));
+        assert_eq!(value(text, "profile p", "region"), Some("b"));
+        assert_eq!(value(text, "q", "region"), None);
+        assert_eq!(value(text, "p", "region"), None);
+    }
+}

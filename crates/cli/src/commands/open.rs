@@ -1,0 +1,64 @@
+//! `steadfast open`: paths → a server that has them, or a new one of their folders → the page that
+//! shows them.
+
+pub(super) mod running;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use steadfast_serve::{Config, Server};
+
+use crate::args::{LanguageArg, OpenArgs, cipher_worker};
+
+use super::measure::made_by;
+use super::serve::{open_browser, serve};
+use crate::console::write_out;
+
+/// How long a server that nobody looks at stays.
+const IDLE: Duration = Duration::from_secs(600);
+
+pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
+    let here = [PathBuf::from(".")];
+    let given = if args.paths.is_empty() { &here[..] } else { &args.paths };
+    let paths = given.iter().map(|path| real(path));
+    let paths: Vec<PathBuf> = paths.collect::<anyhow::Result<_>>()?;
+    if let Some(address) = running::find(&paths) {
+        return show(&address, !args.no_open);
+    }
+    let mut roots: Vec<PathBuf> = paths.iter().map(|path| folder_of(path)).collect();
+    roots.sort();
+    roots.dedup();
+    let server = Server::bind(Config {
+        roots,
+        language: args.language.map(LanguageArg::language),
+        made_by: made_by(),
+        worker: cipher_worker().ok(),
+        ends_when_idle: Some(IDLE),
+        ..Config::default()
+    })?;
+    let page = server.page_of(&paths);
+    serve(server, &page, !args.no_open)
+}
+
+/// Prints an address, or has a browser open it.
+fn show(address: &str, opens: bool) -> anyhow::Result<u8> {
+    match opens.then(|| open_browser(address)) {
+        Some(Ok(())) => {}
+        // Who opens it by hand has a minute for that.
+        _ => write_out(format!("{address}\n").as_bytes()).context("cannot write to stdout")?,
+    }
+    Ok(0)
+}
+
+fn real(path: &Path) -> anyhow::Result<PathBuf> {
+    path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))
+}
+
+/// The folder itself, or the one that a file is in.
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !path.is_dir() => parent.to_owned(),
+        _ => path.to_owned(),
+    }
+}

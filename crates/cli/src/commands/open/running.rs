@@ -1,0 +1,144 @@
+//! Servers of this user that run already, and how a command talks to one.
+//!
+//! In: a server's address with its token; or paths that one is to show. Out: a file that only its
+//! owner can read, gone with the server; or an address to open. One that left its file behind is
+//! not there to answer, and passed by.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Bytes of an answer, and of a file about a server, at most.
+const ANSWER_LEN_MAX: u64 = 64 << 10;
+
+/// The file that tells of a server while it runs.
+pub(crate) struct Told(PathBuf);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        // What is left behind names a server that does not answer.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Tells this user's other commands of a server, where the system has a folder for such things.
+pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<Told> {
+    let folder = folder()?;
+    let made = DirBuilder::new().mode(0o700).create(&folder);
+    if made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) || !is_ours(&folder) {
+        return None;
+    }
+    let path = folder.join(format!("serve-{}", bound.port()));
+    // A port is one server's; what is there is of one that is gone.
+    let _ = fs::remove_file(&path);
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+    let told = Told(path);
+    file.write_all(entrance.as_bytes()).ok()?;
+    Some(told)
+}
+
+/// Finds a server that shows these paths, and returns the address to open.
+pub(crate) fn find(paths: &[PathBuf]) -> Option<String> {
+    let folder = folder().filter(|folder| is_ours(folder))?;
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    files.iter().find_map(|file| ask(file, paths))
+}
+
+/// Asks the server that a file tells of.
+fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
+    let mut entrance = String::new();
+    fs::File::open(file).ok()?.take(ANSWER_LEN_MAX).read_to_string(&mut entrance).ok()?;
+    let (bound, token) = entrance.trim().strip_prefix("http://")?.split_once("/enter?token=")?;
+    let bound: SocketAddr = bound.parse().ok().filter(|at: &SocketAddr| at.ip().is_loopback())?;
+    let mut stream = TcpStream::connect_timeout(&bound, PATIENCE).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    let mut query = format!("token={token}");
+    for path in paths {
+        query.push_str("&path=");
+        query.push_str(&encoded(path.as_os_str().as_bytes()));
+    }
+    let request =
+        format!("GET /ticket?{query} HTTP/1.1\r\nhost: {bound}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_LEN_MAX).read_to_end(&mut answer).ok()?;
+    let answer = String::from_utf8(answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let is_address = head.starts_with("HTTP/1.1 200 ")
+        && body.starts_with(&format!("http://{bound}/enter?"));
+    is_address.then(|| body.trim().to_owned())
+}
+
+/// Bytes as a query carries them.
+fn encoded(bytes: &[u8]) -> String {
+    let letter = |&byte: &u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    bytes.iter().map(letter).collect()
+}
+
+/// The folder for what lasts as long as its user is there: the system's, or none.
+fn folder() -> Option<PathBuf> {
+    let name = if std::env::consts::OS == "macos" { "TMPDIR" } else { "XDG_RUNTIME_DIR" };
+    let above = std::env::var_os(name).map(PathBuf::from).filter(|above| above.is_absolute())?;
+    Some(above.join("steadfast"))
+}
+
+/// Says whether a folder is one, of this user, and closed to all others.
+fn is_ours(folder: &Path) -> bool {
+    let own = fs::metadata("/proc/self").or_else(|_| fs::metadata(std::env::temp_dir()));
+    let (Ok(there), Ok(own)) = (fs::symlink_metadata(folder), own) else { return false };
+    there.is_dir() && there.uid() == own.uid() && there.mode() & 0o077 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_path_goes_through_a_query() {
+        assert_eq!(encoded(b"/a b/\xff&path=c"), "/a%20b/%FF%26path%3Dc");
+    }
+
+    #[test]
+    fn what_does_not_answer_is_passed_by() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("serve-1");
+        for entrance in [
+            "",
+            "http://127.0.0.1:1/enter?token=x",
+            "http://192.0.2.1:80/enter?token=x",
+            "https://127.0.0.1:1/enter?token=x",
+            "http://evil.example:80/enter?token=x",
+        ] {
+            fs::write(&file, entrance).unwrap();
+            assert_eq!(ask(&file, &[PathBuf::from("/x")]), None, "{entrance}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_others_can_open_is_not_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("steadfast");
+        DirBuilder::new().mode(0o755).create(&at).unwrap();
+        assert!(!is_ours(&at));
+        fs::remove_dir(&at).unwrap();
+        DirBuilder::new().mode(0o700).create(&at).unwrap();
+        assert!(is_ours(&at));
+        assert!(!is_ours(&folder.path().join("absent")));
+    }
+}

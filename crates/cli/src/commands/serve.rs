@@ -1,0 +1,103 @@
+//! `steadfast serve`: arguments → a server → its address, and a browser that opens it.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail};
+use steadfast_serve::{Config, Server, Tls, hash_password};
+
+use super::measure::made_by;
+use super::open::running;
+use crate::args::{LanguageArg, ServeArgs, cipher_worker};
+use crate::console::write_out;
+use crate::exit::{self, complain};
+
+pub(super) fn run(args: &ServeArgs) -> anyhow::Result<u8> {
+    if args.reach.hash_password {
+        return print_hash();
+    }
+    let server = Server::bind(config_of(args)?)?;
+    serve(server, "/", !args.no_open)
+}
+
+/// Prints a server's address, opens a page of it, and answers until a signal ends it.
+pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u8> {
+    let stop = exit::stop_on_signals()?;
+    write_out(format!("{}\n", server.address_of(page)).as_bytes())
+        .context("cannot write to stdout")?;
+    let local = server.is_plain_loopback();
+    let _told = local.then(|| running::tell(server.bound(), &server.address())).flatten();
+    if opens && let Err(error) = open_browser(&server.ticket_to(page)?) {
+        complain(&format!("no browser could be opened ({error}): open the address above"));
+    }
+    server.run(&stop)?;
+    Ok(0)
+}
+
+fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
+    let reach = &args.reach;
+    let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), args.port.unwrap_or(0));
+    let password_hash = reach.password_file.as_deref().map(read_hash).transpose()?;
+    let tls = match (&reach.tls_cert, &reach.tls_key) {
+        (Some(certificates), Some(key)) => {
+            Some(Tls { certificates: read(certificates)?, key: read(key)? })
+        }
+        _ => None,
+    };
+    let roots = match args.roots.is_empty() {
+        true => vec![PathBuf::from(".")],
+        false => args.roots.clone(),
+    };
+    Ok(Config {
+        roots,
+        listen: reach.listen.unwrap_or(loopback),
+        password_hash,
+        tls,
+        hosts: reach.host.clone(),
+        proxy_origin: reach.behind_proxy.clone(),
+        language: args.language.map(LanguageArg::language),
+        records: args.records.clone(),
+        made_by: made_by(),
+        worker: cipher_worker().ok(),
+        ..Config::default()
+    })
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+fn read_hash(path: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(path);
+    let text = text.with_context(|| format!("cannot read `{}`", path.display()))?;
+    Ok(text.trim().to_owned())
+}
+
+fn print_hash() -> anyhow::Result<u8> {
+    let mut password = String::new();
+    io::stdin().read_line(&mut password).context("cannot read the password")?;
+    let password = password.trim_end_matches(['\r', '\n']);
+    if password.is_empty() {
+        bail!("the password is empty");
+    }
+    write_out(format!("{}\n", hash_password(password)?).as_bytes())
+        .context("cannot write to stdout")?;
+    Ok(0)
+}
+
+/// Asks the desktop to open an address.
+pub(super) fn open_browser(address: &str) -> io::Result<()> {
+    let opener = if std::env::consts::OS == "macos" { "open" } else { "xdg-open" };
+    let mut child = Command::new(opener)
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    // Some openers are the browser itself and last as long as that does.
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}

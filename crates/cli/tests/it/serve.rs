@@ -1,0 +1,96 @@
+//! `serve` and `open`: the address on the first line, pages behind it, and an end without fuss.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use crate::tree::Tree;
+
+/// A server under way, ended when dropped.
+struct Serving {
+    child: Child,
+    address: String,
+}
+
+impl Serving {
+    fn begin(tree: &Tree, arguments: &[&str]) -> Serving {
+        let mut child = tree.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        let stdout = child.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut address).unwrap();
+        Serving { child, address: address.trim_end().to_owned() }
+    }
+
+    /// Gets a page by its address, with what a browser says at least.
+    fn get(&self, address: &str) -> String {
+        let rest = address.strip_prefix("http://").unwrap();
+        let (host, page) = rest.split_at(rest.find('/').unwrap());
+        let mut stream = TcpStream::connect(host).unwrap();
+        let request = format!("GET {page} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Asks it to end, as Ctrl-C does, and returns its status.
+    fn interrupt(&mut self) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_first_line_is_the_address_and_ctrl_c_is_the_end() {
+    let tree = Tree::small();
+    let mut serving = Serving::begin(&tree, &["serve", "--no-open", "--language", "de", "."]);
+    assert!(serving.address.starts_with("http://127.0.0.1:"), "{}", serving.address);
+    let page = serving.get(&serving.address);
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("Sie sind drin."), "{page}");
+    let without = serving.address.split("/enter").next().unwrap().to_owned() + "/";
+    assert!(serving.get(&without).starts_with("HTTP/1.1 401"));
+    assert_eq!(serving.interrupt(), Some(0));
+}
+
+#[test]
+fn open_serves_the_folders_of_what_is_named() {
+    let tree = Tree::small();
+    let mut serving = Serving::begin(&tree, &["open", "--no-open", "sub"]);
+    assert!(serving.address.contains("&to=/run%3Fplace%3D0/"), "{}", serving.address);
+    assert!(serving.get(&serving.address).starts_with("HTTP/1.1 200"));
+    assert_eq!(serving.interrupt(), Some(0));
+    tree.run(["open", "--no-open", "nowhere"]).ends(2);
+}
+
+#[test]
+fn what_is_not_safe_is_refused() {
+    let tree = Tree::small();
+    let hash = tree.run_with(["serve", "--hash-password"], b"geheim\n").succeeds();
+    assert!(hash.stdout().starts_with("$argon2id$"), "{}", hash.stdout());
+    let secret = tree.path("secret");
+    std::fs::write(&secret, hash.stdout()).unwrap();
+    tree.run_with(["serve", "--hash-password"], b"\n").ends(2);
+    for arguments in [
+        &["--listen", "0.0.0.0:0"][..],
+        &["--listen", "0.0.0.0:0", "--password-file", "secret"],
+        &["--behind-proxy", "https://nas.example"],
+        &["--behind-proxy", "nas.example", "--password-file", "secret"],
+        &["--password-file", "a"],
+        &["--tls-cert", "a", "--tls-key", "b"],
+        &["nowhere"],
+        &["a"],
+    ] {
+        let said = tree.run(["serve", "--no-open"].iter().chain(arguments)).ends(2);
+        assert!(said.stdout().is_empty(), "{arguments:?}");
+        assert!(said.stderr().starts_with("steadfast: "), "{arguments:?}: {}", said.stderr());
+    }
+}

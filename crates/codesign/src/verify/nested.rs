@@ -1,0 +1,170 @@
+//! Code in a bundle that has a signature of its own: verified by itself, and as what was sealed.
+//!
+//! In: an item of the seal, and the bundle it is in. Out: what became of it, whether it meets the
+//! requirement that was sealed, whether it is exactly that code. Must not know: what the bundle is
+//! in itself.
+
+use super::{PartVerification, Verification, VerifyOptions};
+use crate::apple::AppleError;
+use crate::bundle::{Bundle, NestedItem, Subtree};
+use crate::code::Code;
+use crate::error::{Error, ErrorKind};
+use crate::finding::{Finding, FindingKind, Severity};
+use crate::pages::{BytesState, PageChoice};
+use crate::plist::Value;
+use crate::price::Meter;
+use crate::requirement::{Requirement, Subject};
+use crate::signature::Signature;
+use crate::signer::SignerVerdict;
+use crate::superblob::Slot;
+
+/// How deep bundles within bundles are opened.
+const DEPTH_MAX: usize = 16;
+
+/// What became of code in a bundle that has a signature of its own.
+#[derive(Clone, Debug)]
+pub struct NestedVerification {
+    /// What was sealed.
+    pub item: NestedItem,
+    /// Whether the requirement that was sealed is met, which is what Apple's check asks; or why it
+    /// cannot be told.
+    pub requirement: Result<bool, String>,
+    /// Whether it is exactly the code that was sealed; `None` if the seal does not say.
+    pub exact: Option<bool>,
+    /// What became of the code itself; `None` if it could not be opened.
+    pub code: Option<Box<Verification>>,
+    /// What was found of its place in the bundle.
+    pub findings: Vec<Finding>,
+}
+
+/// Verifies nested code, by itself and as what was sealed.
+pub(super) fn verify_nested(
+    bundle: &Bundle<'_>,
+    item: &NestedItem,
+    options: &VerifyOptions,
+    meter: Option<&Meter>,
+    depth: usize,
+) -> NestedVerification {
+    let mut nested = NestedVerification {
+        item: item.clone(),
+        requirement: Err("it could not be opened".to_owned()),
+        exact: None,
+        code: None,
+        findings: Vec::new(),
+    };
+    let tree = Subtree::new(bundle.tree(), &item.path);
+    let name = item.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let opened = match item.folder {
+        _ if depth > DEPTH_MAX => Err(Error::new(ErrorKind::Unsupported, "nested too deep")),
+        true => Code::bundle(&tree, name),
+        false => match bundle.tree().open(&item.path) {
+            Ok(source) => Code::file(source),
+            Err(error) => Err(Error::system("open it", error)),
+        },
+    };
+    let of_item = VerifyOptions {
+        // Without `deep` the form of the signature and what its slots bind, and no page.
+        pages: if options.deep { PageChoice::All } else { PageChoice::Sample(0) },
+        ..options.clone()
+    };
+    match opened.and_then(|code| {
+        let verification = code.verify_at(&of_item, meter, depth)?;
+        nested.compare(&code);
+        Ok(verification)
+    }) {
+        Ok(verification) => {
+            nested.judge(&verification);
+            nested.code = Some(Box::new(verification));
+        }
+        Err(error) => nested.tell(FindingKind::NestedDamaged, error.to_string()),
+    }
+    nested
+}
+
+impl NestedVerification {
+    /// Holds the code against what was sealed.
+    fn compare(&mut self, code: &Code<'_>) {
+        let parts = code.parts();
+        let signed = || parts.iter().filter_map(|part| part.signature);
+        self.exact = self.item.cdhash.as_ref().map(|sealed| {
+            let mut directories = signed().flat_map(Signature::directories);
+            directories.any(|directory| directory.cdhash().as_bytes()[..] == sealed[..])
+        });
+        self.requirement = match Requirement::parse(&self.item.requirement) {
+            Err(error) => Err(error.to_string()),
+            Ok(requirement) => {
+                let info = code.surroundings().info_plist.and_then(|info| Value::parse(info).ok());
+                let mut outcome = Ok(signed().next().is_some());
+                for signature in signed() {
+                    let one = holds(&requirement, signature, info.as_ref());
+                    outcome = match (outcome, one) {
+                        (Ok(false), _) | (_, Ok(false)) => Ok(false),
+                        (Err(unknown), _) | (_, Err(unknown)) => Err(unknown),
+                        (Ok(true), Ok(true)) => Ok(true),
+                    };
+                }
+                outcome
+            }
+        };
+    }
+
+    /// Says what the comparison means.
+    fn judge(&mut self, verification: &Verification) {
+        let is_unsigned = |part: &PartVerification| part.bytes.state == BytesState::Unsigned;
+        if verification.parts.iter().all(is_unsigned) {
+            self.tell(FindingKind::NestedUnsigned, "not signed".to_owned());
+            return;
+        }
+        match self.requirement.clone() {
+            Ok(true) => {}
+            Ok(false) => {
+                let text = format!("does not meet `{}`", self.item.requirement);
+                self.tell(FindingKind::NestedDamaged, text);
+            }
+            Err(unknown) => {
+                let text = format!("whether it meets `{}`: {unknown}", self.item.requirement);
+                let finding = Finding::warning(FindingKind::RequirementUnsupported, text);
+                self.push(finding);
+            }
+        }
+        if self.exact == Some(false) && self.requirement != Ok(false) {
+            let text = "meets its requirement, and is not the code that was sealed";
+            let mut finding = Finding::warning(FindingKind::NestedReplaced, text);
+            // Apple's check is content. A keeper of files is not.
+            finding.severity = Severity::Failure;
+            self.push(finding);
+        }
+    }
+
+    fn tell(&mut self, kind: FindingKind, text: String) {
+        let error = match kind {
+            FindingKind::NestedUnsigned => AppleError::UnsignedNestedCode,
+            _ => AppleError::BadNestedCode,
+        };
+        self.push(Finding::failure(kind, error, text));
+    }
+
+    fn push(&mut self, finding: Finding) {
+        let path = self.item.path.clone();
+        self.findings.push(finding.at(|place| place.path = Some(path)));
+    }
+}
+
+/// Whether a signature meets a requirement.
+fn holds(
+    requirement: &Requirement,
+    signature: &Signature,
+    info: Option<&Value>,
+) -> Result<bool, String> {
+    let signer = SignerVerdict::of(signature);
+    let entitlements = signature.blob(Slot::ENTITLEMENTS);
+    let entitlements = entitlements.and_then(|blob| Value::parse(blob.payload()).ok());
+    let mut subject = Subject::of(signature, &signer);
+    if let Some(info) = info {
+        subject = subject.info(info);
+    }
+    if let Some(entitlements) = &entitlements {
+        subject = subject.entitlements(entitlements);
+    }
+    requirement.holds_for(&subject).map_err(|unknown| unknown.to_string())
+}

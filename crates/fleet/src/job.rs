@@ -1,0 +1,246 @@
+//! A job: the folder, what it says of itself, and where its documents are.
+//!
+//! In: a path. Out: the header, the table of shards, names of files. `job.jsonl` is written last, so
+//! a folder with one is a whole job. Knows neither what shards hold nor how they are run.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use steadfast_digest::Digest;
+
+use crate::error::Error;
+use crate::line::PathText;
+use crate::sealed;
+use crate::source::By;
+
+/// The member that names the version of the job's own document.
+pub(crate) const JOB_KEY: &str = "steadfast_fleet_job";
+
+/// The member that names the version of the table of shards.
+pub(crate) const TABLE_KEY: &str = "steadfast_fleet_table";
+
+/// What a job says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JobHeader {
+    /// The version of the format.
+    pub(crate) steadfast_fleet_job: u32,
+    /// The job's name: by chance, so that parts of one job are not taken for another's.
+    pub job: String,
+    /// When it was planned, in seconds since 1970.
+    pub planned_s: i64,
+    /// The version of the program that planned it.
+    pub version: String,
+    /// What the files are judged by: `tags`, `manifest` or `catalogue`.
+    pub by: String,
+    /// The directory that all paths are relative to.
+    pub(crate) root: PathText,
+    /// The manifest or the catalogue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) document: Option<PathText>,
+    /// Shards.
+    pub shards: u64,
+    /// Files in them.
+    pub files: u64,
+    /// Bytes of these files.
+    pub bytes: u64,
+    /// Bytes that a file counts for besides its own.
+    pub file_cost_bytes: u64,
+    /// Directories that could not be listed, and lines that made no sense.
+    pub troubles: u64,
+    /// Devices that the files are on.
+    pub devices: u64,
+    /// What the planning passed by.
+    pub(crate) skipped: SkippedText,
+    /// The digest of the table of shards.
+    pub(crate) table_sha256: String,
+}
+
+/// What a walk passed by.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SkippedText {
+    symlinks: u64,
+    special: u64,
+    excluded: u64,
+    dataless: u64,
+    sidecars: u64,
+    other_file_systems: u64,
+}
+
+impl SkippedText {
+    pub(crate) fn of(skipped: steadfast::Skipped) -> SkippedText {
+        SkippedText {
+            symlinks: skipped.symlinks,
+            special: skipped.special,
+            excluded: skipped.excluded,
+            dataless: skipped.dataless,
+            sidecars: skipped.sidecars,
+            other_file_systems: skipped.other_file_systems,
+        }
+    }
+
+    pub(crate) fn to_skipped(self) -> steadfast::Skipped {
+        steadfast::Skipped {
+            symlinks: self.symlinks,
+            special: self.special,
+            excluded: self.excluded,
+            dataless: self.dataless,
+            sidecars: self.sidecars,
+            other_file_systems: self.other_file_systems,
+        }
+    }
+}
+
+/// The header of the table of shards.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TableHeader {
+    pub(crate) steadfast_fleet_table: u32,
+    pub(crate) job: String,
+}
+
+/// A shard, in the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardRow {
+    /// Its number, from 0.
+    pub shard: u64,
+    /// The number of its device within the job.
+    pub device: u64,
+    /// Files.
+    pub files: u64,
+    /// Bytes of these files.
+    pub bytes: u64,
+    /// When the longest-unchecked of its files was last judged, in seconds; `None` where that is
+    /// not known, and for a file that never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_s: Option<i64>,
+    /// The digest of the shard's document.
+    pub sha256: String,
+}
+
+/// A planned job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    folder: PathBuf,
+    header: JobHeader,
+    root: PathBuf,
+    by: By,
+}
+
+impl Job {
+    /// Opens a job.
+    ///
+    /// # Errors
+    /// If there is none, which may be otherwise once its folder is mounted; or it is damaged.
+    pub fn open(folder: &Path) -> Result<Job, Error> {
+        let path = folder.join("job.jsonl");
+        if !path.exists() {
+            let message = "there is no job here: is its folder mounted, and its planning done?";
+            return Err(Error::temporary(folder, message));
+        }
+        let reader = sealed::Reader::open(&path)?;
+        let header: JobHeader = reader.header(JOB_KEY)?;
+        reader.verify()?;
+        let root = header.root.to_path();
+        let root = root.ok_or_else(|| Error::damaged(&path, "its root is no path"))?;
+        let by = By::named(&header.by).ok_or_else(|| {
+            let by = &header.by;
+            Error::usage(format!("this program does not know how to judge by {by}"))
+        })?;
+        Ok(Job { folder: folder.to_owned(), header, root, by })
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns what the job says of itself.
+    pub fn header(&self) -> &JobHeader {
+        &self.header
+    }
+
+    /// Returns the directory that all paths are relative to, where it was planned.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns what the files are judged by.
+    pub fn by(&self) -> By {
+        self.by
+    }
+
+    /// Returns the manifest or the catalogue that the files come from.
+    pub fn document(&self) -> Option<PathBuf> {
+        self.header.document.as_ref().and_then(PathText::to_path)
+    }
+
+    pub(crate) fn part(&self, shard: u64) -> PathBuf {
+        self.folder.join("parts").join(name_of(shard))
+    }
+
+    pub(crate) fn shard(&self, shard: u64) -> PathBuf {
+        self.folder.join("shards").join(name_of(shard))
+    }
+
+    pub(crate) fn failure(&self, shard: u64) -> PathBuf {
+        self.folder.join("failures").join(name_of(shard))
+    }
+
+    pub(crate) fn troubles(&self) -> PathBuf {
+        self.folder.join("troubles.jsonl")
+    }
+
+    /// Hands on the rows of the table of shards, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or is damaged; or what the sink fails of.
+    pub fn each_shard(
+        &self,
+        sink: &mut dyn FnMut(ShardRow) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let path = self.folder.join("shards.jsonl");
+        let mut reader = sealed::Reader::open(&path)?;
+        let header: TableHeader = reader.header(TABLE_KEY)?;
+        if header.job != self.header.job {
+            return Err(Error::damaged(&path, "it is of another job"));
+        }
+        while let Some(row) = reader.record()? {
+            sink(row)?;
+        }
+        let (seal, _) = reader.verify()?;
+        if seal.to_string() != self.header.table_sha256 {
+            return Err(Error::damaged(&path, "it is not the table that was planned"));
+        }
+        Ok(())
+    }
+
+    /// Returns the numbers of the documents in a folder of the job.
+    pub(crate) fn numbers(&self, folder: &str) -> Result<Vec<u64>, Error> {
+        let path = self.folder.join(folder);
+        let read = |error| Error::system(&path, "list it", error);
+        let mut numbers = Vec::new();
+        // An empty folder does not survive every copy.
+        let entries = match fs::read_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(numbers),
+            entries => entries.map_err(read)?,
+        };
+        for entry in entries {
+            let name = entry.map_err(read)?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
+            numbers.extend(number.and_then(|number| number.parse::<u64>().ok()));
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+/// Returns the name of a shard's document and of its part: five digits or more, so that they sort.
+pub(crate) fn name_of(shard: u64) -> String {
+    format!("{shard:05}.jsonl")
+}
+
+/// Names a job.
+pub(crate) fn name_by_chance(digest: &Digest) -> String {
+    digest.to_string()[..16].to_owned()
+}

@@ -1,0 +1,167 @@
+//! The document of one shard's outcome, and what it comes to.
+//!
+//! In: rows in the order of the shard. Out: a file that is whole or absent; and its rows again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use steadfast::{Stage, Summary, Verdict};
+
+use crate::error::Error;
+use crate::job::Job;
+use crate::row::Row;
+use crate::sealed::{self, Reader};
+
+/// The member that names the version.
+pub(crate) const PART_KEY: &str = "steadfast_fleet_part";
+
+/// The header.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PartHeader {
+    pub(crate) steadfast_fleet_part: u32,
+    pub(crate) job: String,
+    /// The shard; absent in the document of what the planning could not find out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shard: Option<u64>,
+    /// The digest of the shard's document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shard_sha256: Option<String>,
+    pub(crate) version: String,
+    pub(crate) host: String,
+    pub(crate) process: u32,
+    /// When it was begun, in seconds since 1970.
+    pub(crate) begun_s: i64,
+}
+
+/// What a part comes to. The record before a part's last line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Files.
+    pub files: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes read past the page cache.
+    pub bytes_from_media: u64,
+    /// Time that it took.
+    pub elapsed_ns: u64,
+    /// What a check of these files alone would end with.
+    pub exit_status: u8,
+    /// How many files got which verdict; those that none got are left out.
+    pub verdicts: BTreeMap<String, u64>,
+    /// Time by stage, summed over threads.
+    pub cost_ns: BTreeMap<String, u64>,
+    /// Threads that hashed.
+    pub workers: u64,
+    /// The SHA-256 backend and its lanes.
+    pub backend: String,
+    /// How bytes were read.
+    pub engine: String,
+}
+
+impl Outcome {
+    pub(crate) fn of(summary: &Summary) -> Outcome {
+        let verdicts = Verdict::ALL.into_iter().map(|verdict| {
+            let files = summary.verdicts(verdict);
+            (verdict.name().to_owned(), files)
+        });
+        let cost = summary.account.cost_of(|_| true);
+        let stages = Stage::ALL.into_iter();
+        let cost_ns = stages.map(|stage| (stage.name().to_owned(), cost.elapsed_ns(stage)));
+        Outcome {
+            files: summary.files,
+            bytes: summary.bytes,
+            bytes_from_media: summary.bytes_from_media,
+            elapsed_ns: summary.elapsed_ns,
+            exit_status: summary.exit_status(),
+            verdicts: verdicts.filter(|(_, files)| *files > 0).collect(),
+            cost_ns: cost_ns.filter(|(_, nanoseconds)| *nanoseconds > 0).collect(),
+            workers: summary.workers as u64,
+            backend: summary.backend.clone(),
+            engine: summary.engine.to_owned(),
+        }
+    }
+}
+
+/// The record before the last line.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Closing {
+    pub(crate) summary: Outcome,
+}
+
+/// How the record before the last line begins, and no row.
+const CLOSING: &[u8] = b"{\"summary\":";
+
+/// Reads the outcome of a part without its rows: enough to show how far a job is.
+pub(crate) fn outcome(path: &Path) -> Result<Outcome, Error> {
+    sealed::last_record::<Closing>(path).map(|closing| closing.summary)
+}
+
+/// Reads a part through, and returns its outcome if it is whole and of this shard of this job.
+pub(crate) fn verify(job: &Job, shard: u64, shard_sha256: &str) -> Result<Outcome, Error> {
+    let mut part = Part::open(job, shard, shard_sha256)?;
+    while part.next()?.is_some() {}
+    part.outcome()
+}
+
+/// Reads the rows of a part.
+pub(crate) struct Part {
+    reader: Reader,
+    path: PathBuf,
+    rows: u64,
+    outcome: Option<Outcome>,
+}
+
+impl Part {
+    /// Opens the part of a shard, given the digest of the shard's document.
+    pub(crate) fn open(job: &Job, shard: u64, shard_sha256: &str) -> Result<Part, Error> {
+        let path = job.part(shard);
+        let reader = Reader::open(&path)?;
+        let header: PartHeader = reader.header(PART_KEY)?;
+        if header.job != job.header().job || header.shard != Some(shard) {
+            let message = "it is a part of another job, or another one of this";
+            return Err(Error::damaged(&path, message));
+        }
+        if header.shard_sha256.as_deref() != Some(shard_sha256) {
+            return Err(Error::damaged(&path, "it is of a shard that has changed since"));
+        }
+        Ok(Part { reader, path, rows: 0, outcome: None })
+    }
+
+    /// Opens what the planning could not find out.
+    pub(crate) fn of_troubles(job: &Job) -> Result<Part, Error> {
+        let path = job.troubles();
+        let reader = Reader::open(&path)?;
+        let header: PartHeader = reader.header(PART_KEY)?;
+        if header.job != job.header().job || header.shard.is_some() {
+            return Err(Error::damaged(&path, "it is of another job"));
+        }
+        Ok(Part { reader, path, rows: 0, outcome: None })
+    }
+
+    /// Returns the next row; `None` at the end, once the document was found to be whole.
+    pub(crate) fn next(&mut self) -> Result<Option<Row>, Error> {
+        let Some(line) = self.reader.next()? else { return Ok(None) };
+        let closes = line.starts_with(CLOSING);
+        if self.outcome.is_some() {
+            return Err(Error::damaged(&self.path, "a line of it is out of place"));
+        }
+        if !closes {
+            self.rows += 1;
+            return self.reader.parsed().map(Some);
+        }
+        let Closing { summary } = self.reader.parsed()?;
+        self.outcome = Some(summary);
+        self.next()
+    }
+
+    /// Returns how many rows were read.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns what a part that was read to its end comes to.
+    pub(crate) fn outcome(self) -> Result<Outcome, Error> {
+        self.outcome.ok_or_else(|| Error::damaged(&self.path, "it does not say what it came to"))
+    }
+}

@@ -1,0 +1,340 @@
+//! Documents of lines whose last line tells the rest whole: every file of a job is one.
+//!
+//! In: a header and records that serialise, or a path. Out: a file that is whole or absent, or its
+//! lines, each checked before the end is believed. A document is written under another name in its
+//! own folder, made to last, and only then given its name; so whoever sees the name sees all of it.
+//! Knows nothing of what the lines say.
+
+use std::fs::{self, File};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{
+    self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _,
+};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
+
+use crate::error::Error;
+use crate::line;
+
+/// How every last line begins, and no other line.
+const LAST: &[u8] = b"{\"records\":";
+
+/// What a line may hold at most: a path of 4,096 bytes comes to 26 KiB at its worst.
+const LINE_LEN_MAX: u64 = 1 << 20;
+
+/// Bytes at the end of a document in which its last two lines are looked for.
+const TAIL_LEN: u64 = 64 << 10;
+
+/// How drafts end. A name that begins with a dot and ends so is nobody's document.
+pub(crate) const DRAFT: &str = ".draft";
+
+/// Writes a document.
+pub(crate) struct Writer {
+    out: BufWriter<File>,
+    sum: AlgorithmHasher,
+    records: u64,
+    path: PathBuf,
+    draft: PathBuf,
+    line: Vec<u8>,
+    /// Whether the draft has got its name.
+    named: bool,
+}
+
+impl Writer {
+    /// Begins a document with its header, under another name.
+    pub(crate) fn create(path: &Path, header: &impl Serialize) -> Result<Writer, Error> {
+        let draft = draft_of(path);
+        let file = File::create_new(&draft).map_err(|e| Error::system(path, "write it", e))?;
+        let mut writer = Writer {
+            out: BufWriter::with_capacity(64 << 10, file),
+            sum: AlgorithmHasher::new(Algorithm::Sha256),
+            records: 0,
+            path: path.to_owned(),
+            draft,
+            line: Vec::with_capacity(512),
+            named: false,
+        };
+        writer.write(header)?;
+        Ok(writer)
+    }
+
+    /// Writes one record.
+    pub(crate) fn put(&mut self, record: &impl Serialize) -> Result<(), Error> {
+        self.records += 1;
+        self.write(record)
+    }
+
+    fn write(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        self.line.clear();
+        line::write(value, &mut self.line);
+        self.line.push(b'\n');
+        self.sum.update(&self.line);
+        self.out.write_all(&self.line).map_err(|e| Error::system(&self.path, "write it", e))
+    }
+
+    /// Ends the document, makes it last, gives it its name and returns its digest.
+    pub(crate) fn finish(mut self) -> Result<Digest, Error> {
+        let sum = self.sum.clone().finalize();
+        self.seal(&sum).map_err(|error| Error::system(&self.path, "write it", error))?;
+        self.named = true;
+        Ok(sum)
+    }
+
+    fn seal(&mut self, sum: &Digest) -> io::Result<()> {
+        writeln!(self.out, "{{\"records\":{},\"sha256\":\"{sum}\"}}", self.records)?;
+        self.out.flush()?;
+        self.out.get_ref().sync_all()?;
+        fs::rename(&self.draft, &self.path)?;
+        keep_names(&self.path);
+        Ok(())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if !self.named {
+            let _ = fs::remove_file(&self.draft);
+        }
+    }
+}
+
+/// Makes the names in a document's folder last. Where a folder cannot be asked that, as on some
+/// network file systems, the system does it in its own time.
+fn keep_names(path: &Path) {
+    if let Some(Ok(folder)) = path.parent().map(File::open) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// A name beside the document's that no other process has: hosts that share a folder may have
+/// processes of the same number.
+pub(crate) fn draft_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let chance = RandomState::new().hash_one(std::process::id());
+    path.with_file_name(format!(".{name}.{chance:016x}{DRAFT}"))
+}
+
+/// Reads a document line by line.
+pub(crate) struct Reader {
+    lines: BufReader<File>,
+    line: Vec<u8>,
+    header: Vec<u8>,
+    sum: AlgorithmHasher,
+    records: u64,
+    path: PathBuf,
+    /// The digest that the last line told, once that was reached and found true.
+    seal: Option<Digest>,
+}
+
+impl Reader {
+    /// Opens a document and reads its header.
+    pub(crate) fn open(path: &Path) -> Result<Reader, Error> {
+        let file = File::open(path).map_err(|error| Error::system(path, "open it", error))?;
+        let mut reader = Reader {
+            lines: BufReader::with_capacity(64 << 10, file),
+            line: Vec::new(),
+            header: Vec::new(),
+            sum: AlgorithmHasher::new(Algorithm::Sha256),
+            records: 0,
+            path: path.to_owned(),
+            seal: None,
+        };
+        reader.advance()?;
+        reader.sum.update(&reader.line);
+        reader.header = std::mem::take(&mut reader.line);
+        Ok(reader)
+    }
+
+    /// Returns the header. `key` is the member that names its version, which must be 1.
+    pub(crate) fn header<T: DeserializeOwned>(&self, key: &str) -> Result<T, Error> {
+        let header: Value = self.parse(&self.header)?;
+        match header.get(key) {
+            Some(version) if *version == 1 => self.parse(&self.header),
+            Some(version) => Err(Error::usage(format!(
+                "`{}`: its version is {version}, and this program knows version 1",
+                self.path.display()
+            ))),
+            None => Err(Error::damaged(&self.path, format!("it does not begin with `{key}`"))),
+        }
+    }
+
+    /// Returns the next record; `None` at the end, once the last line was found to be true.
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+        if self.seal.is_some() {
+            return Ok(None);
+        }
+        self.advance()?;
+        if self.line.starts_with(LAST) {
+            self.check_last()?;
+            return Ok(None);
+        }
+        self.sum.update(&self.line);
+        self.records += 1;
+        Ok(Some(&self.line))
+    }
+
+    /// Returns the next record as a value.
+    pub(crate) fn record<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
+        if self.next()?.is_none() {
+            return Ok(None);
+        }
+        self.parsed().map(Some)
+    }
+
+    /// Returns the record that was read last as a value.
+    pub(crate) fn parsed<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        self.parse(&self.line)
+    }
+
+    /// Reads to the end and returns the digest and how many records there are.
+    pub(crate) fn verify(mut self) -> Result<(Digest, u64), Error> {
+        while self.next()?.is_some() {}
+        Ok((self.seal.expect("without its last line no document comes to its end"), self.records))
+    }
+
+    fn advance(&mut self) -> Result<(), Error> {
+        self.line.clear();
+        let mut lines = (&mut self.lines).take(LINE_LEN_MAX);
+        let read = lines.read_until(b'\n', &mut self.line);
+        read.map_err(|error| Error::system(&self.path, "read it", error))?;
+        match self.line.last() {
+            Some(b'\n') => Ok(()),
+            Some(_) if self.line.len() as u64 == LINE_LEN_MAX => {
+                Err(Error::damaged(&self.path, "a line of it has no end"))
+            }
+            _ => Err(Error::damaged(&self.path, "its last line is missing: it was cut short")),
+        }
+    }
+
+    fn check_last(&mut self) -> Result<(), Error> {
+        let last: Last = self.parse(&self.line)?;
+        let sum = self.sum.clone().finalize();
+        let mut more = [0];
+        let read = self.lines.read(&mut more);
+        let whole = read.map_err(|error| Error::system(&self.path, "read it", error))? == 0;
+        if last.records != self.records || last.sha256 != sum.to_string() || !whole {
+            let message =
+                "it is not as it was written: its last line tells another count or digest";
+            return Err(Error::damaged(&self.path, message));
+        }
+        self.seal = Some(sum);
+        Ok(())
+    }
+
+    fn parse<T: DeserializeOwned>(&self, line: &[u8]) -> Result<T, Error> {
+        serde_json::from_slice(line).map_err(|error| {
+            let number = self.records + 1;
+            Error::damaged(&self.path, format!("line {number} cannot be understood: {error}"))
+        })
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Last {
+    records: u64,
+    sha256: String,
+}
+
+/// Returns the last record of a document without reading what is before: enough to show how far a
+/// job is, not to believe it.
+pub(crate) fn last_record<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let tail = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_LEN)))?;
+        let mut tail = Vec::new();
+        file.take(TAIL_LEN).read_to_end(&mut tail)?;
+        Ok(tail)
+    };
+    let tail = tail().map_err(|error| Error::system(path, "read it", error))?;
+    let mut lines = tail.strip_suffix(b"\n").unwrap_or(&tail).rsplit(|&byte| byte == b'\n');
+    let sealed = lines.next().is_some_and(|last| last.starts_with(LAST));
+    let record = lines.next().filter(|_| sealed).unwrap_or_default();
+    serde_json::from_slice(record)
+        .map_err(|error| Error::damaged(path, format!("its end cannot be understood: {error}")))
+}
+
+/// Returns the documents of a folder that were begun and never got their names.
+pub(crate) fn drafts(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.path());
+    names.filter(|path| is_draft(path)).collect()
+}
+
+fn is_draft(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') && name.ends_with(DRAFT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn written(path: &Path) -> Digest {
+        let mut writer = Writer::create(path, &json!({"steadfast_fleet_part": 1})).unwrap();
+        for number in 0..100 {
+            writer.put(&json!({"path": format!("file {number}")})).unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    fn verified(path: &Path) -> Result<(Digest, u64), Error> {
+        let reader = Reader::open(path)?;
+        reader.header::<Value>("steadfast_fleet_part")?;
+        reader.verify()
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.jsonl");
+        let sum = written(&path);
+        assert_eq!(verified(&path).unwrap(), (sum, 100));
+        assert_eq!(last_record::<Value>(&path).unwrap(), json!({"path": "file 99"}));
+        assert_eq!(drafts(folder.path()), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn no_damaged_byte_and_no_cut_passes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.jsonl");
+        written(&path);
+        let whole = fs::read(&path).unwrap();
+        for at in (0..whole.len()).step_by(7) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, &damaged).unwrap();
+            assert!(verified(&path).is_err(), "a flipped bit in byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert!(verified(&path).is_err(), "cut at {at}");
+        }
+        fs::write(&path, [&whole[..], b"{}\n"].concat()).unwrap();
+        assert!(verified(&path).is_err(), "a line after the last");
+        fs::write(&path, &whole).unwrap();
+        assert!(verified(&path).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_finished_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.jsonl");
+        let writer = Writer::create(&path, &json!({})).unwrap();
+        assert_eq!(drafts(folder.path()).len(), 1);
+        drop(writer);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_later_version_is_told_from_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.jsonl");
+        Writer::create(&path, &json!({"steadfast_fleet_part": 2})).unwrap().finish().unwrap();
+        let error = verified(&path).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Usage, "{error}");
+    }
+}

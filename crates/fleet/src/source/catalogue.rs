@@ -1,0 +1,131 @@
+//! A catalogue as a source: what it has tags of, and when each file was last judged.
+//!
+//! In: a folder in a catalogued tree. Out: every file beneath it that has a tag, or only those that
+//! are due. Files are judged by the catalogue's tags, since not every machine of a fleet can ask it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use steadfast::catalogue::{Catalogue, CatalogueError, DueOptions, Records, Scope};
+use steadfast::manifest::Record;
+use steadfast::{FilePath, Skipped, Timestamp};
+
+use super::device::Devices;
+use super::{By, Entry, Found, Sink, Source, Trouble};
+use crate::error::{Error, ErrorKind};
+
+/// Runs that are asked for at a time.
+const RUNS_LEN: u32 = 1_000;
+
+/// The files of a catalogue.
+#[derive(Debug)]
+pub struct Catalogued {
+    file: PathBuf,
+    root: PathBuf,
+    beneath: PathBuf,
+    older_than_s: Option<i64>,
+    now: Timestamp,
+}
+
+impl Catalogued {
+    /// Finds the catalogue of the nearest tree at or above a folder. `older_than` leaves out what
+    /// was judged since.
+    ///
+    /// # Errors
+    /// If there is none, it is not of the tree that is there, or it cannot be read.
+    pub fn new(
+        folder: &Path,
+        older_than: Option<Duration>,
+        now: Timestamp,
+    ) -> Result<Catalogued, Error> {
+        let shown = folder.display();
+        let file = Catalogue::find(folder).ok_or_else(|| {
+            let message = "there is no catalogue at or above";
+            Error::usage(format!("{message} `{shown}`: `steadfast init DIR` makes one"))
+        })?;
+        let real =
+            folder.canonicalize().map_err(|error| Error::system(folder, "find it", error))?;
+        let catalogue = Catalogue::open_reader(&file)?;
+        catalogue.guard()?;
+        let root = catalogue.root().to_owned();
+        let beneath = real.strip_prefix(&root).unwrap_or(Path::new("")).to_owned();
+        let older_than_s = older_than.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
+        Ok(Catalogued { file, root, beneath, older_than_s, now })
+    }
+}
+
+impl Source for Catalogued {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn by(&self) -> By {
+        By::Catalogue
+    }
+
+    fn document(&self) -> Option<&Path> {
+        Some(&self.file)
+    }
+
+    fn each(&mut self, stop: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error> {
+        let catalogue = Catalogue::open_reader(&self.file)?;
+        let begun = begun(&catalogue)?;
+        let options = DueOptions {
+            older_than_s: self.older_than_s,
+            beneath: self.beneath.clone(),
+            ..DueOptions::default()
+        };
+        let mut due = catalogue.due(&options, self.now)?;
+        let records = Records::open(&self.file, Scope::files_beneath(&self.root))?;
+        let (mut devices, mut parent) = (Devices::default(), Arc::from(Path::new("")));
+        while let Some(entry) = due.next()? {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::new(ErrorKind::Interrupted, "the planning was interrupted"));
+            }
+            let tag = records.tag(&place(&self.root, &entry.path, &mut parent))?;
+            let device = devices.of(&self.root, &entry.path);
+            sink(match tag {
+                Some(tag) => Found::File(Entry {
+                    record: Record::of_tag(entry.path, &tag),
+                    device,
+                    bytes: tag.length,
+                    checked_s: begun.get(&entry.last_checked_run).copied(),
+                }),
+                // Somebody took its tag away meanwhile.
+                None => Found::Trouble(Trouble {
+                    path: entry.path,
+                    doing: "ask the catalogue",
+                    reason: "it has no tag any more".to_owned(),
+                }),
+            })?;
+        }
+        Ok(Skipped::default())
+    }
+}
+
+/// Where a file is, as whoever asks a catalogue says it. Neighbours share their directory, by which
+/// the catalogue knows that they are.
+pub(crate) fn place(root: &Path, path: &Path, parent: &mut Arc<Path>) -> FilePath {
+    let whole = root.join(path);
+    let directory = whole.parent().unwrap_or(root);
+    if **parent != *directory {
+        *parent = Arc::from(directory);
+    }
+    let name = whole.file_name().unwrap_or_default().to_owned();
+    FilePath { parent: Arc::clone(parent), name }
+}
+
+/// Returns when each run began, in seconds.
+fn begun(catalogue: &Catalogue) -> Result<BTreeMap<i64, i64>, CatalogueError> {
+    let mut begun = BTreeMap::new();
+    let mut before = i64::MAX;
+    loop {
+        let runs = catalogue.runs(before, RUNS_LEN)?;
+        let Some(last) = runs.last() else { return Ok(begun) };
+        before = last.id;
+        begun.extend(runs.iter().map(|run| (run.id, run.started.seconds)));
+    }
+}

@@ -1,0 +1,143 @@
+//! What is damaged, gone or of another job is told, and never becomes a result.
+
+use std::fs;
+use std::path::Path;
+
+use steadfast_fleet::{Error, ErrorKind, Job};
+
+use crate::folder::{Folder, names, run_shard};
+
+#[track_caller]
+fn fails<T>(result: Result<T, Error>, kind: ErrorKind, words: &str) {
+    let Err(error) = result else { panic!("it did not fail") };
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+fn flip(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_shard_is_not_run() {
+    let folder = Folder::tagged(10);
+    let job = folder.plan("job", 2);
+    let shard = job.folder().join("shards/00000.jsonl");
+    let length = fs::metadata(&shard).unwrap().len() as usize;
+    for at in (0..length).step_by(11) {
+        flip(&shard, at);
+        let error = run_shard(&job, 0).unwrap_err();
+        assert_ne!(error.kind(), ErrorKind::Temporary, "{error}");
+        flip(&shard, at);
+    }
+    assert_eq!(names(&job.folder().join("parts")), [""; 0]);
+    fs::copy(job.folder().join("shards/00001.jsonl"), &shard).unwrap();
+    fails(run_shard(&job, 0), ErrorKind::Damaged, "another one of this");
+}
+
+#[test]
+fn what_is_gone_may_come_back() {
+    let folder = Folder::tagged(10);
+    let job = folder.plan("job", 2);
+    fs::remove_file(job.folder().join("shards/00000.jsonl")).unwrap();
+    fails(run_shard(&job, 0), ErrorKind::Temporary, "cannot open it");
+    fs::remove_dir(job.folder().join("parts")).unwrap();
+    fails(run_shard(&job, 1), ErrorKind::Temporary, "cannot write it");
+    fs::create_dir(job.folder().join("parts")).unwrap();
+    fs::rename(folder.tree(), folder.path("away")).unwrap();
+    fails(run_shard(&job, 1), ErrorKind::Temporary, "cannot list it");
+    fs::create_dir(folder.tree()).unwrap();
+    fails(run_shard(&job, 1), ErrorKind::Temporary, "is it mounted?");
+    assert_eq!(names(&job.folder().join("parts")), [""; 0]);
+    fs::remove_dir_all(job.folder()).unwrap();
+    fails(Job::open(job.folder()), ErrorKind::Temporary, "there is no job here");
+}
+
+#[test]
+fn a_damaged_part_is_made_again_and_never_merged() {
+    let folder = Folder::tagged(10);
+    let job = folder.plan("job", 2);
+    let expected = folder.result(&job);
+    fs::remove_file(folder.path("result.jsonl")).unwrap();
+    let part = job.folder().join("parts/00001.jsonl");
+    let length = fs::metadata(&part).unwrap().len() as usize;
+    for at in (0..length).step_by(37) {
+        flip(&part, at);
+        assert!(folder.merge(&job, false).is_err(), "byte {at}");
+        assert!(folder.merge(&job, true).is_err(), "byte {at}");
+        assert!(!folder.path("result.jsonl").exists());
+        assert!(steadfast_fleet::existing(&job, 1).unwrap().is_none());
+        flip(&part, at);
+    }
+    flip(&part, length / 2);
+    assert!(folder.result(&job) == expected, "it was made again");
+}
+
+#[test]
+fn nothing_is_left_out_unasked() {
+    let folder = Folder::tagged(30);
+    let job = folder.plan("job", 3);
+    let files = fs::read_to_string(job.folder().join("shards/00001.jsonl")).unwrap();
+    let files = files.lines().count() as u64 - 2;
+    run_shard(&job, 0).unwrap();
+    run_shard(&job, 2).unwrap();
+    fails(folder.merge(&job, false), ErrorKind::Temporary, "1 of 3 parts are missing: 1;");
+    assert!(!folder.path("result.jsonl").exists());
+    let (merged, _) = folder.merge(&job, true).unwrap();
+    assert_eq!((merged.missing, merged.summary.files), (vec![1], 30 - files));
+    assert_eq!(merged.summary.exit_status(), 2, "of what is missing it could not be told");
+    let result = fs::read_to_string(folder.path("result.jsonl")).unwrap();
+    assert!(result.contains(&format!("\"missing_files\":{files}")), "{result}");
+}
+
+#[test]
+fn nothing_is_counted_twice() {
+    let folder = Folder::tagged(30);
+    let (job, other) = (folder.plan("job", 3), folder.plan("other", 3));
+    for shard in 0..3 {
+        run_shard(&job, shard).unwrap();
+        run_shard(&other, shard).unwrap();
+    }
+    let parts = job.folder().join("parts");
+    fs::copy(parts.join("00000.jsonl"), parts.join("00001.jsonl")).unwrap();
+    fails(folder.merge(&job, false), ErrorKind::Damaged, "another one of this");
+    fs::copy(other.folder().join("parts/00001.jsonl"), parts.join("00001.jsonl")).unwrap();
+    fails(folder.merge(&job, false), ErrorKind::Damaged, "a part of another job");
+    run_shard(&job, 1).unwrap();
+    // What is no part is passed over.
+    fs::write(parts.join(".00001.jsonl.0123456789abcdef.draft"), "half").unwrap();
+    fs::write(parts.join("notes.txt"), "mine").unwrap();
+    folder.merge(&job, false).unwrap();
+    assert_eq!(names(&parts), ["00000.jsonl", "00001.jsonl", "00002.jsonl", "notes.txt"]);
+}
+
+#[test]
+fn what_is_no_result_is_not_overwritten() {
+    let folder = Folder::tagged(5);
+    let job = folder.plan("job", 1);
+    run_shard(&job, 0).unwrap();
+    fs::write(folder.path("result.jsonl"), "mine").unwrap();
+    fails(folder.merge(&job, false), ErrorKind::Usage, "is not overwritten");
+    assert_eq!(fs::read(folder.path("result.jsonl")).unwrap(), b"mine");
+    fs::remove_file(folder.path("result.jsonl")).unwrap();
+    folder.merge(&job, false).unwrap();
+    folder.merge(&job, false).unwrap();
+}
+
+#[test]
+fn a_job_needs_a_folder_of_its_own_and_leaves_nothing_where_it_fails() {
+    let folder = Folder::tagged(5);
+    fs::create_dir(folder.path("full")).unwrap();
+    fs::write(folder.path("full/mine"), "mine").unwrap();
+    let job = folder.plan("job", 1);
+    let list = Box::new(std::iter::empty());
+    let document = folder.path("full/mine");
+    let mut listed = steadfast_fleet::Listed::new(&folder.tree(), &document, list).unwrap();
+    let size = steadfast_fleet::Size::Shards(1);
+    fails(folder.plan_of("full", &mut listed, size), ErrorKind::Usage, "is not empty");
+    fails(folder.plan_of("job", &mut listed, size), ErrorKind::Usage, "is not empty");
+    assert_eq!(names(&folder.path("full")), ["mine"]);
+    assert!(Job::open(job.folder()).is_ok());
+}

@@ -1,0 +1,154 @@
+//! One builder for all tests: a tagged tree, a job of it, and what came of it.
+
+use std::fs::{self, File, FileTimes};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+use steadfast::{CatalogueUse, Event, FileEvent, Monitor, Options, Selection, Summary, Verb};
+use steadfast_fleet::{
+    Error, Job, MergeOptions, Merged, PlanOptions, Planned, Ran, Size, Source, Tree, Worker, merge,
+    plan, run,
+};
+use tempfile::TempDir;
+
+/// Keeps what it hears.
+#[derive(Default)]
+pub(crate) struct Heard {
+    pub(crate) files: Vec<FileEvent>,
+    pub(crate) notices: Vec<String>,
+}
+
+impl Monitor for Heard {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::File(event) => self.files.push((**event).clone()),
+            Event::Notice(notice) => self.notices.push(notice.text.clone()),
+            Event::Finding(_) => {}
+        }
+    }
+}
+
+/// A folder on a file system that keeps extended attributes, with a tree in it.
+pub(crate) struct Folder {
+    dir: TempDir,
+}
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::create_dir(dir.path().join("tree")).unwrap();
+        Folder { dir }
+    }
+
+    /// A tree with so many files, all tagged.
+    pub(crate) fn tagged(files: u32) -> Folder {
+        let folder = Folder::new();
+        for number in 0..files {
+            let contents = vec![number as u8; 10 + number as usize * 7 % 500];
+            folder.file(format!("d{}/f{number}", number % 5), &contents);
+        }
+        folder.tag();
+        folder
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn tree(&self) -> PathBuf {
+        self.path("tree")
+    }
+
+    /// Adds a file to the tree, modified a day ago so that any edit moves its time.
+    pub(crate) fn file(&self, name: impl AsRef<Path>, contents: &[u8]) {
+        let path = self.tree().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, contents).unwrap();
+        set_modified(&path, SystemTime::now() - Duration::from_secs(86_400));
+    }
+
+    pub(crate) fn tag(&self) {
+        assert_eq!(self.run(Verb::Tag).0.exit_status(), 0);
+    }
+
+    /// Has the library do a verb on the tree.
+    pub(crate) fn run(&self, verb: Verb) -> (Summary, Vec<FileEvent>) {
+        let selection = Selection { roots: vec![self.tree()], ..Selection::default() };
+        let options = Options { catalogue: CatalogueUse::Off, ..Options::default() };
+        let mut heard = Heard::default();
+        let summary = steadfast::run::run(verb, &selection, &options, &mut heard).unwrap();
+        (summary, heard.files)
+    }
+
+    /// Flips a bit and puts the modification time back.
+    pub(crate) fn corrupt(&self, name: &str) {
+        let path = self.tree().join(name);
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        let mut contents = fs::read(&path).unwrap();
+        contents[0] ^= 1;
+        fs::write(&path, contents).unwrap();
+        set_modified(&path, modified);
+    }
+
+    /// Plans the tree.
+    pub(crate) fn plan(&self, name: &str, shards: u64) -> Job {
+        let selection = Selection { roots: vec![self.tree()], ..Selection::default() };
+        let mut tree = Tree::new(&selection, &Options::default()).unwrap();
+        self.plan_of(name, &mut tree, Size::Shards(shards)).unwrap().job
+    }
+
+    pub(crate) fn plan_of(
+        &self,
+        name: &str,
+        source: &mut dyn Source,
+        size: Size,
+    ) -> Result<Planned, Error> {
+        let options = PlanOptions { size, ..PlanOptions::new((Options::default().now)()) };
+        plan(source, &self.path(name), &options, &AtomicBool::new(false), &mut |_| {})
+    }
+
+    /// Merges a job.
+    pub(crate) fn merge(&self, job: &Job, partial: bool) -> Result<(Merged, Heard), Error> {
+        let options = MergeOptions {
+            partial,
+            require_tags: false,
+            catalogue: true,
+            now: Options::default().now,
+            stop: Arc::default(),
+        };
+        let mut heard = Heard::default();
+        let merged = merge(job, &self.path("result.jsonl"), &options, &mut heard)?;
+        Ok((merged, heard))
+    }
+
+    /// Runs every shard, merges and returns the bytes of the result.
+    pub(crate) fn result(&self, job: &Job) -> Vec<u8> {
+        for shard in 0..job.header().shards {
+            run_shard(job, shard).unwrap();
+        }
+        self.merge(job, false).unwrap();
+        fs::read(self.path("result.jsonl")).unwrap()
+    }
+}
+
+pub(crate) fn run_shard(job: &Job, shard: u64) -> Result<Ran, Error> {
+    let worker = Worker { host: "here".to_owned(), root: None };
+    run(job, shard, &worker, &Options::default(), &mut Heard::default())
+}
+
+/// The names in a folder.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<String> =
+        entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn set_modified(path: &Path, modified: SystemTime) {
+    let file = File::options().write(true).open(path).unwrap();
+    file.set_times(FileTimes::new().set_modified(modified)).unwrap();
+}

@@ -1,0 +1,164 @@
+//! Where objects are, and which file an object is.
+//!
+//! In: `s3://BUCKET/PREFIX`, paths, names of objects. Out: names of objects and paths. A name that
+//! no file beneath a root could have is refused, not bent into one.
+
+use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use steadfast::manifest::{Format, PathFault, confine};
+
+use crate::error::Error;
+
+/// A bucket, and what the names of its objects begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    bucket: String,
+    /// Empty, or ends in a slash.
+    prefix: String,
+}
+
+/// Why an object is no file, or a file no object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameFault {
+    /// The object is outside of the address.
+    Elsewhere,
+    /// It marks a folder: its name ends in a slash.
+    Folder,
+    /// The name has an empty part or a `.`: no file's path is written so.
+    Unnatural,
+    /// The name leads out of any folder, or is none.
+    Path(PathFault),
+    /// The file's path is not UTF-8, as every object's name is.
+    NotUtf8,
+}
+
+impl fmt::Display for NameFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NameFault::Elsewhere => "the object is elsewhere",
+            NameFault::Folder => "the object marks a folder",
+            NameFault::Unnatural => "no file has this name: a part of it is empty or a dot",
+            NameFault::Path(fault) => return fault.fmt(f),
+            NameFault::NotUtf8 => "the path is not UTF-8, so no object has it for a name",
+        })
+    }
+}
+
+impl std::error::Error for NameFault {}
+
+impl Address {
+    /// Reads `s3://BUCKET` or `s3://BUCKET/PREFIX`. The prefix is a folder's: a slash is added.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn parse(text: &str) -> Result<Address, Error> {
+        let rest = text.strip_prefix("s3://").ok_or_else(|| {
+            Error::usage(format!("`{text}` is no address of objects: they begin with s3://"))
+        })?;
+        let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        Address::new(bucket, prefix)
+    }
+
+    /// Makes an address of its parts.
+    ///
+    /// # Errors
+    /// If the bucket's name is none.
+    pub fn new(bucket: &str, prefix: &str) -> Result<Address, Error> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        let dots = bucket.bytes().all(|byte| byte == b'.');
+        if bucket.is_empty() || bucket.len() > 255 || dots || !bucket.bytes().all(plain) {
+            return Err(Error::usage(format!("`{bucket}` is no name of a bucket")));
+        }
+        let slash = if prefix.is_empty() || prefix.ends_with('/') { "" } else { "/" };
+        Ok(Address { bucket: bucket.to_owned(), prefix: format!("{prefix}{slash}") })
+    }
+
+    /// Returns the bucket's name.
+    pub fn bucket(&self) -> &str {
+        &self.bucket
+    }
+
+    /// Returns what the objects' names begin with: nothing, or a folder and its slash.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Returns the name of the object that a file beneath a root would be.
+    ///
+    /// # Errors
+    /// If the path is not UTF-8.
+    pub fn key_of(&self, path: &Path) -> Result<String, NameFault> {
+        let path = path.to_str().ok_or(NameFault::NotUtf8)?;
+        Ok(format!("{}{path}", self.prefix))
+    }
+
+    /// Returns the path beneath a root of the file that an object would be.
+    ///
+    /// # Errors
+    /// If no file can be it.
+    pub fn path_of(&self, key: &str) -> Result<PathBuf, NameFault> {
+        let name = key.strip_prefix(&self.prefix).ok_or(NameFault::Elsewhere)?;
+        if name.is_empty() || name.ends_with('/') {
+            return Err(NameFault::Folder);
+        }
+        let path = confine(Path::new(name), Format::Steadfast).map_err(NameFault::Path)?;
+        // What falls away in a path would make two objects one file.
+        match path.as_os_str().as_bytes() == name.as_bytes() {
+            true => Ok(path),
+            false => Err(NameFault::Unnatural),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}/{}", self.bucket, self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_a_folder() {
+        for (text, bucket, prefix) in [
+            ("s3://b", "b", ""),
+            ("s3://b/", "b", ""),
+            ("s3://b/a/c", "b", "a/c/"),
+            ("s3://my.bucket/a/", "my.bucket", "a/"),
+        ] {
+            let address = Address::parse(text).unwrap();
+            assert_eq!((address.bucket(), address.prefix()), (bucket, prefix));
+        }
+        for text in
+            ["b/a", "s3://", "s3:///a", "s3://b c/a", "s3://b%2f/a", "s3://../a", "http://b"]
+        {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_and_objects_are_told_from_each_other() {
+        let address = Address::parse("s3://b/in").unwrap();
+        let path = address.path_of("in/a b/é").unwrap();
+        assert_eq!(path, Path::new("a b/é"));
+        assert_eq!(address.key_of(&path).unwrap(), "in/a b/é");
+        for (key, fault) in [
+            ("out/a", NameFault::Elsewhere),
+            ("in/", NameFault::Folder),
+            ("in/a/", NameFault::Folder),
+            ("in/a//b", NameFault::Unnatural),
+            ("in/./b", NameFault::Unnatural),
+            ("in//a", NameFault::Path(PathFault::Absolute)),
+            ("in/../b", NameFault::Path(PathFault::Parent)),
+            ("in/a/../b", NameFault::Path(PathFault::Parent)),
+            ("in/a\0b", NameFault::Path(PathFault::Nul)),
+        ] {
+            assert_eq!(address.path_of(key), Err(fault), "{key:?}");
+        }
+    }
+}

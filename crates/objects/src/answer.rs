@@ -1,0 +1,185 @@
+//! A store's answers in XML, taken apart.
+//!
+//! In: bytes that anyone may have written, of bounded length. Out: a page of names, the parts of an
+//! object, why the store refused. No entity is resolved but XML's own, and no document type read.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use roxmltree::{Document, Node, ParsingOptions};
+use steadfast_digest::Digest;
+
+use crate::algorithm::ObjectAlgorithm;
+use crate::error::{Error, ErrorKind};
+use crate::names::unescape;
+use crate::store::{Listed, Page, Part};
+
+/// Elements of the longest page: 1000 objects, of ten elements and their texts each, and spaces.
+const NODES_MAX: u32 = 100_000;
+
+fn parse(body: &[u8]) -> Result<(&str, ParsingOptions<'_>), Error> {
+    let text = str::from_utf8(body).map_err(|_| malformed("it is not UTF-8"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    Ok((text, ParsingOptions { allow_dtd: false, nodes_limit: NODES_MAX, ..Default::default() }))
+}
+
+fn malformed(why: &str) -> Error {
+    Error::new(ErrorKind::Malformed, format!("the store's answer makes no sense: {why}"))
+}
+
+/// Opens an answer, whose outermost element must have the name.
+fn document<'a>(body: &'a [u8], name: &str) -> Result<Document<'a>, Error> {
+    let (text, options) = parse(body)?;
+    let document = Document::parse_with_options(text, options)
+        .map_err(|error| malformed(&error.to_string()))?;
+    match document.root_element().tag_name().name() == name {
+        true => Ok(document),
+        false => Err(malformed(&format!("it is no `{name}`"))),
+    }
+}
+
+fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    let found = node.children().find(|child| child.has_tag_name_local(name))?;
+    Some(found.text().unwrap_or(""))
+}
+
+/// Stores differ in the namespace that they put their elements into.
+trait LocalName {
+    fn has_tag_name_local(&self, name: &str) -> bool;
+}
+
+impl LocalName for Node<'_, '_> {
+    fn has_tag_name_local(&self, name: &str) -> bool {
+        self.is_element() && self.tag_name().name() == name
+    }
+}
+
+/// Reads a page of names.
+pub(crate) fn page(body: &[u8]) -> Result<Page, Error> {
+    let document = document(body, "ListBucketResult")?;
+    let root = document.root_element();
+    let escaped = text_of(root, "EncodingType") == Some("url");
+    let mut objects = Vec::new();
+    for entry in root.children().filter(|child| child.has_tag_name_local("Contents")) {
+        let key = text_of(entry, "Key").ok_or_else(|| malformed("an object has no name"))?;
+        let key = match escaped {
+            true => unescape(key, true).ok_or_else(|| malformed("a name is not UTF-8"))?,
+            false => key.to_owned(),
+        };
+        let length = text_of(entry, "Size").and_then(|size| size.trim().parse().ok());
+        let length = length.ok_or_else(|| malformed("an object has no length"))?;
+        objects.push(Listed { key, length });
+    }
+    let truncated = text_of(root, "IsTruncated").map(str::trim) == Some("true");
+    let next = text_of(root, "NextContinuationToken").filter(|token| !token.is_empty());
+    match (truncated, next) {
+        (true, None) => Err(malformed("it goes on, and does not say where")),
+        (true, Some(next)) => Ok(Page { objects, next: Some(next.to_owned()) }),
+        (false, _) => Ok(Page { objects, next: None }),
+    }
+}
+
+/// Reads some parts of an object, and where the next are.
+pub(crate) fn parts(
+    body: &[u8],
+    algorithm: ObjectAlgorithm,
+) -> Result<(Vec<Part>, Option<String>), Error> {
+    let document = document(body, "GetObjectAttributesResponse")
+        .or_else(|_| document(body, "GetObjectAttributesOutput"))?;
+    let root = document.root_element();
+    let Some(node) = root.children().find(|child| child.has_tag_name_local("ObjectParts")) else {
+        return Ok((Vec::new(), None));
+    };
+    let name = format!("Checksum{}", algorithm.store_name());
+    let mut parts = Vec::new();
+    for entry in node.children().filter(|child| child.has_tag_name_local("Part")) {
+        let number = |name| text_of(entry, name).and_then(|text| text.trim().parse::<u64>().ok());
+        let length = number("Size").ok_or_else(|| malformed("a part has no length"))?;
+        let digest = text_of(entry, &name).and_then(|text| STANDARD.decode(text.trim()).ok());
+        let digest = digest.filter(|bytes| bytes.len() == algorithm.digest_len());
+        parts.push(Part { length, digest: digest.and_then(|bytes| Digest::from_slice(&bytes)) });
+    }
+    let truncated = text_of(node, "IsTruncated").map(str::trim) == Some("true");
+    let next = text_of(node, "NextPartNumberMarker").map(|marker| marker.trim().to_owned());
+    match (truncated, next) {
+        (true, None) => Err(malformed("its parts go on, and it does not say where")),
+        (true, next) => Ok((parts, next)),
+        (false, _) => Ok((parts, None)),
+    }
+}
+
+/// Says why the store refused, as the end of a message; nothing where it did not say.
+pub(crate) fn error(body: &[u8]) -> String {
+    let Ok(document) = document(body, "Error") else { return String::new() };
+    let root = document.root_element();
+    let get = |name| text_of(root, name).map(str::trim).filter(|text| !text.is_empty());
+    match (get("Code"), get("Message")) {
+        (Some(code), Some(message)) => format!(" {code}: {message}"),
+        (Some(text), None) | (None, Some(text)) => format!(" {text}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// Says whether it is the bucket that is not there.
+pub(crate) fn is_no_bucket(body: &[u8]) -> bool {
+    error(body).starts_with(" NoSuchBucket")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"urn:x\">\
+        <EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>\
+        <NextContinuationToken>a&amp;b</NextContinuationToken>\
+        <Contents><Key>a+b%2F%C3%A9</Key><Size>7</Size><ETag>&quot;x&quot;</ETag></Contents>\
+        </ListBucketResult>";
+
+    #[test]
+    fn a_page() {
+        let found = page(PAGE.as_bytes()).unwrap();
+        assert_eq!(found.objects, [Listed { key: "a b/é".to_owned(), length: 7 }]);
+        assert_eq!(found.next.as_deref(), Some("a&b"));
+        let plain = PAGE.replace("<EncodingType>url</EncodingType>", "");
+        assert_eq!(page(plain.as_bytes()).unwrap().objects[0].key, "a+b%2F%C3%A9");
+    }
+
+    #[test]
+    fn what_is_no_page_is_refused() {
+        let broken = [
+            PAGE.replace("<Size>7</Size>", "<Size>-7</Size>"),
+            PAGE.replace("<NextContinuationToken>a&amp;b</NextContinuationToken>", ""),
+            PAGE.replace("<Key>a+b%2F%C3%A9</Key>", "<Key>%FF</Key>"),
+            PAGE.replace("</ListBucketResult>", ""),
+            PAGE.replace("ListBucketResult", "Html"),
+            format!("<!DOCTYPE x [<!ENTITY a \"b\">]>{PAGE}"),
+            String::new(),
+        ];
+        for body in broken {
+            assert_eq!(page(body.as_bytes()).unwrap_err().kind(), ErrorKind::Malformed, "{body}");
+        }
+        assert_eq!(page(b"\xff").unwrap_err().kind(), ErrorKind::Malformed);
+    }
+
+    #[test]
+    fn every_cut_of_an_answer_is_an_error_and_no_panic() {
+        for at in 0..PAGE.len() {
+            assert!(page(&PAGE.as_bytes()[..at]).is_err(), "{at}");
+            let _ = error(&PAGE.as_bytes()[..at]);
+        }
+    }
+
+    #[test]
+    fn parts_and_reasons() {
+        let body = "<GetObjectAttributesResponse><ObjectParts><IsTruncated>false</IsTruncated>\
+            <Part><PartNumber>1</PartNumber><Size>5</Size><ChecksumCRC32>y/Q5Jg==</ChecksumCRC32>\
+            </Part><Part><Size>2</Size></Part></ObjectParts></GetObjectAttributesResponse>";
+        let crc = ObjectAlgorithm::named("CRC32").unwrap();
+        let (found, next) = parts(body.as_bytes(), crc).unwrap();
+        assert_eq!((found.len(), next), (2, None));
+        assert_eq!(found[0].digest.unwrap().to_string(), "cbf43926");
+        assert_eq!((found[1].length, found[1].digest), (2, None));
+        let body = b"<Error><Code>SlowDown</Code><Message>Please reduce</Message></Error>";
+        assert_eq!(error(body), " SlowDown: Please reduce");
+        assert_eq!(error(b"<html>"), "");
+    }
+}

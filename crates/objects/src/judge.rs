@@ -1,0 +1,182 @@
+//! What is known × what the store says × what the file here holds → what can be said. Pure.
+//!
+//! In: a [`Reference`], an [`Object`], and when they have nothing in common, what was found in the
+//! file here. Out: a judgement and what it rests on. Specified in `docs/objects.md`.
+
+use steadfast::reference::Found;
+use steadfast::{Reference, Timestamp, Verdict};
+use steadfast_digest::{Algorithm, Digest};
+
+use crate::algorithm::ObjectAlgorithm;
+use crate::finding::By;
+use crate::object::{Extent, Object, ObjectDigest};
+
+/// Judges by what is known and what the store says alone; `None` if they have no kind in common.
+pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict, By)> {
+    let lengths = reference.length.zip(object.length);
+    if lengths.is_some_and(|(known, found)| known != found) {
+        return Some((differing(reference, object), By::Length));
+    }
+    let mut intact = None;
+    for kept in object.digests.iter().filter(|kept| kept.extent == Extent::Whole) {
+        let ObjectAlgorithm::Tag(algorithm) = kept.algorithm else { continue };
+        let mut known = reference.digests.iter().filter(|(known, _)| *known == algorithm);
+        let Some((_, digest)) = known.next() else { continue };
+        let by = if kept.etag { By::Etag } else { By::Record(kept.algorithm) };
+        if *digest != kept.digest {
+            return Some((differing(reference, object), by));
+        }
+        intact = intact.or(Some((Verdict::Intact, by)));
+    }
+    intact
+}
+
+/// What was found in the file here, which was read by the way the store's digest is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Here {
+    /// Whether its contents are as they are known to be.
+    pub(crate) as_known: bool,
+    /// Its length in bytes.
+    pub(crate) length: u64,
+    /// What the store's digest would be of it.
+    pub(crate) digest: Digest,
+}
+
+/// Judges by the file here: as far as that is as recorded, it stands for what is known.
+pub(crate) fn by_file(
+    reference: &Reference,
+    object: &Object,
+    kept: &ObjectDigest,
+    here: &Here,
+) -> Option<(Verdict, By)> {
+    let by = match (kept.extent, kept.etag) {
+        (Extent::Whole, false) => By::File(kept.algorithm),
+        (Extent::Whole, true) => By::FileEtag,
+        (Extent::Composite(_), false) => By::Parts(kept.algorithm),
+        (Extent::Composite(_), true) => By::PartsEtag,
+    };
+    let same = kept.digest == here.digest && object.length.is_none_or(|len| len == here.length);
+    match (here.as_known, same) {
+        (true, true) => Some((Verdict::Intact, by)),
+        (true, false) => Some((differing(reference, object), by)),
+        // The object is what the file has become, so it is not what was recorded.
+        (false, true) => Some((Verdict::Modified, by)),
+        (false, false) => None,
+    }
+}
+
+/// Says whether a difference is an edit or decay, by the library's table: decay only where whoever
+/// stored the object kept the file's time with it, and that is the recorded one.
+fn differing(reference: &Reference, object: &Object) -> Verdict {
+    let byte = |byte| Digest::from_slice(&[byte]).expect("a digest may have one byte");
+    let known = Reference {
+        digests: vec![(Algorithm::Sha256, byte(0))],
+        length: None,
+        mtime: reference.mtime.filter(|_| object.mtime.is_some()),
+        recorded: None,
+        ..reference.clone()
+    };
+    let mtime = object.mtime.unwrap_or(Timestamp { seconds: 0, nanoseconds: 0 });
+    known.judge(&Found { digests: &[(Algorithm::Sha256, byte(1))], length: 0, mtime })
+}
+
+/// Says what the store keeps, for whoever cannot compare it.
+pub(crate) fn kept(object: &Object) -> String {
+    let mut kept: Vec<String> = object.digests.iter().map(ToString::to_string).collect();
+    kept.extend(object.unknown.iter().cloned());
+    match kept.is_empty() {
+        true => "the store keeps no digest of it".to_owned(),
+        false => format!("the store keeps {}", kept.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadfast::store::foreign::{ForeignTime, Resolution};
+
+    fn digest(byte: u8, len: usize) -> Digest {
+        Digest::from_slice(&vec![byte; len]).unwrap()
+    }
+
+    fn reference() -> Reference {
+        let time = Timestamp { seconds: 100, nanoseconds: 5 };
+        Reference {
+            source: "tag",
+            digests: vec![(Algorithm::Sha256, digest(1, 32)), (Algorithm::Md5, digest(2, 16))],
+            length: Some(10),
+            mtime: Some(ForeignTime { time, resolution: Resolution::Tick }),
+            recorded: Some(Timestamp { seconds: 200, nanoseconds: 0 }),
+        }
+    }
+
+    fn kept(algorithm: ObjectAlgorithm, byte: u8, extent: Extent, etag: bool) -> ObjectDigest {
+        ObjectDigest { algorithm, extent, digest: digest(byte, algorithm.digest_len()), etag }
+    }
+
+    fn object(digests: Vec<ObjectDigest>) -> Object {
+        Object { length: Some(10), digests, ..Object::default() }
+    }
+
+    const SHA256: ObjectAlgorithm = ObjectAlgorithm::Tag(Algorithm::Sha256);
+    const MD5: ObjectAlgorithm = ObjectAlgorithm::Tag(Algorithm::Md5);
+
+    #[test]
+    fn the_table_without_the_file() {
+        let (whole, parts) = (Extent::Whole, Extent::Composite(Some(1)));
+        let crc = ObjectAlgorithm::Crc64Nvme;
+        let rows = [
+            (vec![kept(SHA256, 1, whole, false)], Some((Verdict::Intact, By::Record(SHA256)))),
+            (vec![kept(SHA256, 9, whole, false)], Some((Verdict::Modified, By::Record(SHA256)))),
+            // A digest of digests is no digest of the file, even if it looks like one.
+            (vec![kept(SHA256, 1, parts, false)], None),
+            (vec![kept(SHA256, 9, parts, false)], None),
+            (vec![kept(crc, 1, whole, false)], None),
+            (vec![kept(MD5, 2, whole, true)], Some((Verdict::Intact, By::Etag))),
+            (vec![kept(MD5, 9, whole, true)], Some((Verdict::Modified, By::Etag))),
+            (
+                vec![kept(SHA256, 1, whole, false), kept(MD5, 9, whole, true)],
+                Some((Verdict::Modified, By::Etag)),
+            ),
+            (vec![], None),
+        ];
+        for (digests, expected) in rows {
+            let object = object(digests);
+            assert_eq!(at_once(&reference(), &object), expected, "{object:?}");
+        }
+        let longer = Object { length: Some(11), ..object(vec![]) };
+        assert_eq!(at_once(&reference(), &longer), Some((Verdict::Modified, By::Length)));
+    }
+
+    #[test]
+    fn only_the_same_time_makes_it_decay() {
+        let mut other = object(vec![kept(SHA256, 9, Extent::Whole, false)]);
+        for (mtime, verdict) in [
+            (None, Verdict::Modified),
+            (Some((100, 5)), Verdict::Corrupt),
+            (Some((101, 5)), Verdict::Modified),
+        ] {
+            other.mtime = mtime.map(|(seconds, nanoseconds)| Timestamp { seconds, nanoseconds });
+            assert_eq!(at_once(&reference(), &other).unwrap().0, verdict, "{mtime:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_with_the_file() {
+        let crc = kept(ObjectAlgorithm::Crc64Nvme, 7, Extent::Composite(Some(2)), false);
+        let by = By::Parts(ObjectAlgorithm::Crc64Nvme);
+        let rows = [
+            (true, 7, Some((Verdict::Intact, by))),
+            (true, 8, Some((Verdict::Modified, by))),
+            (false, 7, Some((Verdict::Modified, by))),
+            (false, 8, None),
+        ];
+        for (as_known, byte, expected) in rows {
+            let here = Here { as_known, length: 10, digest: digest(byte, 8) };
+            assert_eq!(by_file(&reference(), &object(vec![]), &crc, &here), expected);
+        }
+        let shorter = Here { as_known: true, length: 9, digest: digest(7, 8) };
+        let found = by_file(&reference(), &object(vec![]), &crc, &shorter);
+        assert_eq!(found, Some((Verdict::Modified, by)));
+    }
+}

@@ -1,0 +1,41 @@
+//! What an object store says of its objects, compared with what is known of files.
+//!
+//! In: a bucket, or a report that its store made; and tags, a manifest or a catalogue. Out: a
+//! [`Finding`] for each object, by digests that the store keeps: no object is downloaded.
+//! [`check()`] asks the store, [`import()`] reads a report. Prints nothing, and reads neither the
+//! environment nor anybody's keys: whoever calls hands them over.
+
+#![forbid(unsafe_code)]
+
+mod address;
+mod algorithm;
+mod answer;
+mod check;
+mod client;
+mod document;
+mod error;
+mod finding;
+mod import;
+mod judge;
+mod known;
+mod local;
+mod names;
+mod object;
+mod pool;
+mod row;
+mod sign;
+mod store;
+
+pub use address::{Address, NameFault};
+pub use algorithm::{ObjectAlgorithm, ObjectHasher};
+pub use check::{Options, check};
+pub use client::{Connection, Patience};
+pub use document::{Report, ReportKind};
+pub use error::{Error, ErrorKind};
+pub use finding::{By, Finding, Judged, Summary};
+pub use import::import;
+pub use known::Known;
+pub use object::{Extent, Object, ObjectDigest};
+pub use row::{Row, RowOutcome};
+pub use sign::Credentials;
+pub use store::{Listed, Page, Part, Store};

@@ -1,0 +1,185 @@
+//! What can be asked of a store: its objects' names, what it says of one, and its parts.
+//!
+//! In: an address, names of objects. Out: pages, [`Object`]s, parts. Asks for heads and attributes
+//! only: no request of this module has an object's bytes for its answer.
+
+use std::fmt;
+
+use steadfast_digest::Digest;
+
+use crate::address::Address;
+use crate::algorithm::ObjectAlgorithm;
+use crate::answer;
+use crate::client::{Client, Connection};
+use crate::error::{Error, ErrorKind};
+use crate::object::Object;
+
+/// Parts that an object may have.
+const PARTS_MAX: usize = 10_000;
+
+/// What marks buckets of Amazon's directories, whose ETags are no MD5.
+const DIRECTORY_BUCKET: &str = "--x-s3";
+
+/// A store's bucket, to be asked by several threads.
+pub struct Store {
+    client: Client,
+    address: Address,
+}
+
+/// An object in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub key: String,
+    /// Its length in bytes.
+    pub length: u64,
+}
+
+/// Some names, in the store's order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// At most a thousand.
+    pub objects: Vec<Listed>,
+    /// What the next page is asked for with, if there is one.
+    pub next: Option<String>,
+}
+
+/// A part of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its digest, where the store kept it.
+    pub digest: Option<Digest>,
+}
+
+impl Store {
+    /// Takes a bucket and the way to it. Asks for nothing yet.
+    ///
+    /// # Errors
+    /// If the connection's words make no sense.
+    pub fn new(connection: Connection, address: Address) -> Result<Store, Error> {
+        Ok(Store { client: Client::new(connection, &address)?, address })
+    }
+
+    /// Returns where its objects are.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Returns how many requests were sent.
+    pub fn requests(&self) -> u64 {
+        self.client.requests()
+    }
+
+    /// Lists names beneath the address: at most `limit` of them, from where `next` says.
+    ///
+    /// # Errors
+    /// If the store does not answer, or not in sense; if there is no such bucket.
+    pub fn list(&self, next: Option<&str>, limit: u16) -> Result<Page, Error> {
+        let limit = limit.clamp(1, 1000).to_string();
+        let mut query = vec![("list-type", "2"), ("encoding-type", "url"), ("max-keys", &limit)];
+        query.extend(next.map(|next| ("continuation-token", next)));
+        query.push(("prefix", self.address.prefix()));
+        let answer = self.client.ask("GET", None, &query, &[])?;
+        if answer.status == 404 {
+            let bucket = self.address.bucket();
+            return Err(Error::usage(match answer::is_no_bucket(&answer.body) {
+                true => format!("there is no bucket `{bucket}`"),
+                false => format!("the store knows nothing of `{bucket}`: 404"),
+            }));
+        }
+        let page = answer::page(&answer.body)?;
+        if page.next.is_some() && page.next.as_deref() == next {
+            let message = "the store's list does not come to an end";
+            return Err(Error::new(ErrorKind::Malformed, message));
+        }
+        Ok(page)
+    }
+
+    /// Asks what the store says of an object; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the store does not answer, or refuses.
+    pub fn head(&self, key: &str) -> Result<Option<Object>, Error> {
+        let answer =
+            self.client.ask("HEAD", Some(key), &[], &[("x-amz-checksum-mode", "ENABLED")])?;
+        let md5 = !self.address.bucket().ends_with(DIRECTORY_BUCKET);
+        Ok((answer.status != 404).then(|| Object::of_head(&answer.headers(), md5)))
+    }
+
+    /// Asks for the parts of an object that came in several; none if the store does not say.
+    ///
+    /// Stores that keep the parts' digests tell of each; of others the length of the first part is
+    /// asked, which all but the last share with it where common programs stored them.
+    ///
+    /// # Errors
+    /// If the store does not answer, or not in sense.
+    pub fn parts(
+        &self,
+        key: &str,
+        algorithm: ObjectAlgorithm,
+        length: u64,
+    ) -> Result<Vec<Part>, Error> {
+        match self.kept_parts(key, algorithm) {
+            Ok(parts) if !parts.is_empty() => Ok(parts),
+            // Many stores know no such question.
+            Err(error) if !matches!(error.kind(), ErrorKind::Refused | ErrorKind::Malformed) => {
+                Err(error)
+            }
+            _ => self.equal_parts(key, length),
+        }
+    }
+
+    fn kept_parts(&self, key: &str, algorithm: ObjectAlgorithm) -> Result<Vec<Part>, Error> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut marker: Option<String> = None;
+        loop {
+            let mut headers =
+                vec![("x-amz-max-parts", "1000"), ("x-amz-object-attributes", "ObjectParts")];
+            headers.extend(marker.as_deref().map(|marker| ("x-amz-part-number-marker", marker)));
+            let answer = self.client.ask("GET", Some(key), &[("attributes", "")], &headers)?;
+            if answer.status == 404 {
+                return Ok(Vec::new());
+            }
+            let (more, next) = answer::parts(&answer.body, algorithm)?;
+            let none = more.is_empty();
+            parts.extend(more);
+            if parts.len() > PARTS_MAX || (none && next.is_some()) {
+                let message = "the store tells of more parts than an object can have";
+                return Err(Error::new(ErrorKind::Malformed, message));
+            }
+            match next {
+                Some(next) => marker = Some(next),
+                None => return Ok(parts),
+            }
+        }
+    }
+
+    fn equal_parts(&self, key: &str, length: u64) -> Result<Vec<Part>, Error> {
+        let answer = match self.client.ask("HEAD", Some(key), &[("partNumber", "1")], &[]) {
+            Ok(answer) => answer,
+            Err(error) if error.kind() == ErrorKind::Refused => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let number = |name: &str| answer.header(name).and_then(|text| text.parse::<u64>().ok());
+        let (Some(first), Some(count)) = (number("content-length"), number("x-amz-mp-parts-count"))
+        else {
+            return Ok(Vec::new());
+        };
+        // The last part may be shorter, and is there.
+        let fits = first > 0 && count == length.div_ceil(first).max(1);
+        if !fits || count > PARTS_MAX as u64 {
+            return Ok(Vec::new());
+        }
+        let begin = |part: u64| (part * first).min(length);
+        let parts = (0..count).map(|part| begin(part + 1) - begin(part));
+        Ok(parts.map(|length| Part { length, digest: None }).collect())
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("address", &self.address).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,231 @@
+//! What is said of objects, by what they are compared with.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use steadfast::{Algorithm, Reference};
+use steadfast_objects::{Error, ErrorKind, Finding, Known, Options, Store, Summary, check};
+
+use crate::server::{Fault, Held, Server};
+use crate::tree::{composite, known, run, tagged, told, whole};
+
+fn checked(
+    store: &Store,
+    known: &Known,
+    options: &Options,
+) -> Result<(Vec<Finding>, Summary), Error> {
+    let mut findings = Vec::new();
+    let summary = check(store, known, options, &mut |finding| findings.push(finding.clone()))?;
+    Ok((findings, summary))
+}
+
+fn long() -> Vec<u8> {
+    (0..300_000_u32).map(|at| (at.wrapping_mul(at) >> 3) as u8).collect()
+}
+
+#[test]
+fn one_tree_and_one_bucket() {
+    let long = long();
+    let files: [(&str, &[u8]); 9] = [
+        ("crc", b"crc"),
+        ("gone", b"gone"),
+        ("longer", b"longer"),
+        ("md5", b"md5"),
+        ("other", b"other"),
+        ("parts", &long),
+        ("same", b"same"),
+        ("sub/ü +", b"odd"),
+        ("torn", &long),
+    ];
+    let tree = tagged(&files);
+    let mut torn = long.clone();
+    torn[120_000] ^= 1;
+    let etag = |hex: &str| Held {
+        length: 3,
+        headers: vec![("etag".to_owned(), format!("\"{hex}\""))],
+        ..Held::default()
+    };
+    let server = Server::start([
+        ("in/crc", whole(b"crc", "CRC64NVME")),
+        ("in/longer", whole(b"longer!", "CRC32")),
+        ("in/md5", etag("1bc29b36f623ba82aaf6724fd3b16718")),
+        ("in/other", whole(b"OTHER", "SHA256")),
+        ("in/parts", composite(&long, "CRC32C", 100_000)),
+        ("in/same", whole(b"same", "SHA256")),
+        ("in/sub/", Held::default()),
+        ("in/sub/ü +", whole(b"odd", "SHA1")),
+        ("in/torn", composite(&torn, "SHA256", 100_000)),
+        ("in/unknown", whole(b"", "SHA256")),
+        ("in/x//y", whole(b"", "SHA256")),
+        ("out", whole(b"", "SHA256")),
+    ]);
+    let store = server.store("s3://bucket/in");
+    let (findings, summary) = checked(&store, &known(tree.path()), &run()).unwrap();
+    assert_eq!(
+        told(&findings),
+        [
+            "crc: intact by CRC-64/NVME of the file here",
+            "gone: missing",
+            "longer: modified by length",
+            "md5: intact by ETag as MD5 of the file here",
+            "other: modified by SHA-256",
+            "parts: intact by CRC-32C of the parts of the file here",
+            "same: intact by SHA-256",
+            "torn: modified by SHA-256 of the parts of the file here",
+            "sub/ü +: intact by SHA-1 of the file here",
+            "unknown: untagged",
+            "in/x//y: untagged",
+        ],
+        "{findings:#?}"
+    );
+    assert_eq!(findings[7].detail.as_deref(), Some("part 2 of 3 differs"));
+    assert_eq!((summary.exit_status(), summary.passed), (1, 1));
+    assert_eq!(summary.requests, store.requests());
+    assert_eq!(server.state.lock().unwrap().downloads, 0);
+}
+
+#[test]
+fn without_reading_only_what_is_of_one_kind_is_compared() {
+    let long = long();
+    let tree = tagged(&[("crc", b"crc"), ("parts", &long), ("same", b"same")]);
+    let server = Server::start([
+        ("crc", whole(b"crc", "CRC64NVME")),
+        ("parts", composite(&long, "SHA256", 100_000)),
+        ("same", whole(b"same", "SHA256")),
+    ]);
+    let options = Options { read: false, ..run() };
+    let store = server.store("s3://bucket");
+    let (findings, summary) = checked(&store, &known(tree.path()), &options).unwrap();
+    assert_eq!(
+        told(&findings),
+        ["crc: not comparable", "parts: not comparable", "same: intact by SHA-256"]
+    );
+    assert_eq!(
+        findings[1].detail.as_deref(),
+        Some(
+            "the store keeps SHA-256 composite of 3 parts; recorded is sha256, and the file here is \
+             not read"
+        )
+    );
+    assert_eq!((summary.exit_status(), summary.bytes_read), (2, 0));
+}
+
+#[test]
+fn a_file_that_changed_since_its_tag_proves_only_so_much() {
+    let tree = tagged(&[("follows", b"one"), ("stays", b"one")]);
+    for name in ["follows", "stays"] {
+        fs::write(tree.path().join(name), b"two").unwrap();
+    }
+    let server =
+        Server::start([("follows", whole(b"two", "CRC32")), ("stays", whole(b"one", "CRC32"))]);
+    let store = server.store("s3://bucket");
+    let (findings, _) = checked(&store, &known(tree.path()), &run()).unwrap();
+    assert_eq!(
+        told(&findings),
+        ["follows: modified by CRC-32 of the file here", "stays: not comparable"]
+    );
+    let detail = findings[1].detail.as_deref().unwrap();
+    assert!(detail.ends_with("the file here is no longer as recorded"), "{detail}");
+}
+
+#[test]
+fn a_difference_under_the_same_time_is_corruption() {
+    let tree = tagged(&[("a", b"one")]);
+    let mtime = fs::metadata(tree.path().join("a")).unwrap().modified().unwrap();
+    let since = mtime.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let mut held = whole(b"eno", "SHA256");
+    let kept = format!("{}.{:09}", since.as_secs(), since.subsec_nanos());
+    held.headers.push(("x-amz-meta-mtime".to_owned(), kept));
+    let server = Server::start([("a", held)]);
+    let store = server.store("s3://bucket");
+    let (findings, summary) = checked(&store, &known(tree.path()), &run()).unwrap();
+    assert_eq!(told(&findings), ["a: corrupt by SHA-256"]);
+    assert_eq!(summary.exit_status(), 3);
+}
+
+#[test]
+fn a_list_needs_no_files() {
+    let record = |bytes: &[u8]| Reference {
+        source: "manifest",
+        digests: vec![(Algorithm::Sha256, steadfast_digest::sha256(bytes))],
+        length: None,
+        mtime: None,
+        recorded: None,
+    };
+    let lines = [("b", record(b"b")), ("a", record(b"a")), ("c", record(b"c"))];
+    let lines = lines.map(|(path, record)| Ok((path.into(), Some(record))));
+    let known = Known::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
+    let server = Server::start([
+        ("a", whole(b"a", "SHA256")),
+        ("b", whole(b"b", "CRC64NVME")),
+        ("d", whole(b"d", "SHA256")),
+    ]);
+    let store = server.store("s3://bucket");
+    let (findings, _) = checked(&store, &known, &run()).unwrap();
+    assert_eq!(
+        told(&findings),
+        ["a: intact by SHA-256", "b: not comparable", "c: missing", "d: untagged"]
+    );
+}
+
+#[test]
+fn an_empty_prefix_is_no_mass_deletion() {
+    let tree = tagged(&[("a", b"a")]);
+    let server = Server::start([("elsewhere/a", whole(b"a", "SHA256"))]);
+    let store = server.store("s3://bucket/in");
+    let error = checked(&store, &known(tree.path()), &run()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    let nowhere = server.store("s3://another");
+    let error = checked(&nowhere, &known(tree.path()), &run()).unwrap_err();
+    assert!(error.to_string().contains("there is no bucket `another`"), "{error}");
+}
+
+#[test]
+fn trouble_with_one_object_is_its_own() {
+    let tree = tagged(&[("a", b"a"), ("b", b"b"), ("c", b"c")]);
+    let server =
+        Server::start(["a", "b", "c"].map(|name| (name, whole(name.as_bytes(), "SHA256"))));
+    for fault in [Fault::Status(403, None), Fault::Status(503, None), Fault::Redirect("http://x/")]
+    {
+        server.state.lock().unwrap().fault_at = Some(("b".to_owned(), fault));
+        let store = server.store("s3://bucket");
+        let (findings, summary) = checked(&store, &known(tree.path()), &run()).unwrap();
+        let expected = ["a: intact by SHA-256", "b: unreadable", "c: intact by SHA-256"];
+        assert_eq!(told(&findings), expected);
+        assert_eq!(summary.exit_status(), 2);
+    }
+}
+
+#[test]
+fn a_store_that_went_away_ends_the_run() {
+    let names: Vec<String> = (0..60).map(|at| format!("{at:02}")).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"a"[..])).collect();
+    let tree = tagged(&files);
+    let server = Server::start([("00", whole(b"a", "SHA256"))]);
+    let store = server.store("s3://bucket");
+    let mut findings = 0;
+    let error = check(&store, &known(tree.path()), &run(), &mut |_| {
+        if findings == 0 {
+            let mut state = server.state.lock().unwrap();
+            state.faults.extend(std::iter::repeat_n(Fault::Close, 10_000));
+        }
+        findings += 1;
+    });
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Unreachable);
+    assert!(findings < 60, "{findings}");
+}
+
+#[test]
+fn a_run_that_is_stopped_says_what_it_has() {
+    let tree = tagged(&[("a", b"a"), ("b", b"b")]);
+    let server = Server::start(["a", "b"].map(|name| (name, whole(name.as_bytes(), "SHA256"))));
+    let options = run();
+    let store = server.store("s3://bucket");
+    let stop = options.stop.clone();
+    let summary = check(&store, &known(tree.path()), &options, &mut |_| {
+        stop.store(true, Ordering::Relaxed);
+    });
+    let summary = summary.unwrap();
+    assert!(summary.interrupted && summary.exit_status() == 130);
+}

@@ -1,0 +1,38 @@
+//! A fleet's job, as documents: what was planned, how far it is.
+//!
+//! In: facts of `steadfast-fleet`. Out: text, or one JSON object, specified in
+//! `docs/formats/fleet.md`. What parts come to is rendered as a check is.
+
+mod json;
+mod text;
+
+pub use json::{write_planned_json, write_status_json};
+pub use text::{write_existing, write_planned_text, write_status_text};
+
+/// Shows numbers as ranges: "3, 7 to 9, 12".
+fn ranges(numbers: &[u64]) -> String {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let shown = ranges.iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first} to {last}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_told_together() {
+        assert_eq!(ranges(&[]), "");
+        assert_eq!(ranges(&[3, 7, 8, 9, 12, 13]), "3, 7 to 9, 12, 13");
+    }
+}

@@ -1,0 +1,133 @@
+//! What two measured records have in common: a section of the document about machines.
+//!
+//! In: two records. Out: a [`Section`]: how many series differ, a chart for each workload with the
+//! ratios that differ most, and a table of all.
+
+use steadfast_measure::figures::compare::{self, Compared};
+use steadfast_measure::record::{Record, Unit, Workload};
+
+use super::cell;
+use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use crate::units;
+
+/// Ratios that one chart shows. The table has all.
+const RATIOS_MAX: usize = 16;
+
+/// Compares two records. `None` if they have nothing in common.
+pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
+    let compared = compare::of(one, other);
+    if compared.is_empty() {
+        return None;
+    }
+    let name = |record: &Record| record.name.clone().unwrap_or_else(|| record.machine.cpu.clone());
+    let (one, other) = (name(one), name(other));
+    let title = format!("{one} ÷ {other}");
+    let of = |workload: Workload| -> Vec<&Compared> {
+        compared.iter().filter(|found| found.workload == workload).collect()
+    };
+    let groups = Workload::ALL.map(of).into_iter().filter(|group| !group.is_empty());
+    let groups: Vec<Vec<&Compared>> = groups.collect();
+    let mut sentences = vec![format!(
+        "Both records have {}; of {} the interval of the ratio leaves out 1.",
+        units::counted(compared.len() as u64, "series", "series"),
+        units::count(compared.iter().filter(|found| side_of(found).is_some()).count() as u64)
+    )];
+    sentences.extend(groups.iter().map(|group| group_sentence(group, &one)));
+    Some(Section {
+        tables: vec![table(&compared, &title, [&one, &other])],
+        charts: groups.iter().map(|group| chart(group, &title)).collect(),
+        title,
+        sentences,
+        notes: vec![
+            "Rates are medians over rounds of all that was done ÷ all the time it took. The \
+             records were made apart, so intervals of ratios allow for the spread of both; they \
+             hold 95 %, and are absent with fewer than five rounds."
+                .to_owned(),
+        ],
+    })
+}
+
+/// Returns whether the first is faster for sure, or slower; `None` if neither is known.
+fn side_of(found: &Compared) -> Option<bool> {
+    match found.ratio.bounds()? {
+        (low, _) if low > 1.0 => Some(true),
+        (_, high) if high < 1.0 => Some(false),
+        _ => None,
+    }
+}
+
+/// Counts the series of one workload by which record is faster.
+fn group_sentence(group: &[&Compared], one: &str) -> String {
+    let count = |side: Option<bool>| {
+        units::count(group.iter().filter(|found| side_of(found) == side).count() as u64)
+    };
+    let workload = group.first().map_or("", |found| found.workload.name());
+    format!(
+        "`{workload}`: {one} is faster in {}, slower in {}; in {} neither is known.",
+        count(Some(true)),
+        count(Some(false)),
+        count(None)
+    )
+}
+
+fn table(compared: &[Compared], title: &str, [one, other]: [&str; 2]) -> Table {
+    let (one, other) = (format!(">{one}"), format!(">{other}"));
+    let columns = ["Workload", "What", &one, &other, ">÷"];
+    let mut table = Table::new("compared", title, &columns);
+    for found in compared {
+        let quantity = match found.unit {
+            Unit::Bytes => Quantity::Rate,
+            _ => Quantity::PerSecond,
+        };
+        table.push(vec![
+            Cell::text(found.workload.name()),
+            Cell::text(&found.label),
+            Cell::Number(quantity(found.one_per_s)),
+            Cell::Number(quantity(found.other_per_s)),
+            cell(Quantity::Ratio, Some(found.ratio)),
+        ]);
+    }
+    table
+}
+
+/// Draws the ratios of one workload that differ most, the greatest first.
+fn chart(group: &[&Compared], title: &str) -> Chart {
+    let far = |found: &Compared| (side_of(found).is_some(), found.ratio.value.ln().abs());
+    let mut shown: Vec<&Compared> = group.to_vec();
+    shown.sort_by(|a, b| {
+        let ((a_known, a), (b_known, b)) = (far(a), far(b));
+        b_known.cmp(&a_known).then(b.total_cmp(&a))
+    });
+    shown.truncate(RATIOS_MAX);
+    shown.sort_by(|a, b| b.ratio.value.total_cmp(&a.ratio.value));
+    let points = (0..).zip(&shown).map(|(at, found)| Point {
+        x: f64::from(at),
+        y: found.ratio.value,
+        interval: found.ratio.bounds(),
+    });
+    let workload = group.first().map_or("", |found| found.workload.name());
+    let which = match group.len() > shown.len() {
+        true => format!("The {} ratios of {} that differ most", shown.len(), group.len()),
+        false => "Every ratio".to_owned(),
+    };
+    let names = shown.iter().map(|found| found.label.clone());
+    let same = vec![Point::at(0.0, 1.0)];
+    Chart {
+        name: format!("compared-{workload}"),
+        title: format!("{title}: {workload}"),
+        description: format!(
+            "{which}, the greatest first, with 95 % intervals. The dashed line is no difference; \
+             the axis is by factors and does not begin at zero."
+        ),
+        x: Axis {
+            title: String::new(),
+            of: Quantity::Count(0),
+            scale: Scale::Names(names.collect()),
+        },
+        y: Axis { title: "ratio".to_owned(), of: Quantity::Ratio(0.0), scale: Scale::Log },
+        layers: vec![
+            Layer { label: "ratio".to_owned(), mark: Mark::Dots, points: points.collect() },
+            Layer { label: String::new(), mark: Mark::Rule, points: same },
+        ],
+    }
+}

@@ -1,0 +1,59 @@
+//! Objects as a person reads of them: a line for each that matters, then what it came to.
+
+use std::fmt::Write as _;
+
+use steadfast_objects::{Finding, Summary};
+
+use crate::escape;
+use crate::units::{self, Units};
+
+/// "not comparable" is the longest thing that is said.
+const LABEL_WIDTH: usize = 14;
+
+pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
+    let path = escape::path(&finding.path);
+    let mut line = format!("{:<LABEL_WIDTH$}  {path}", finding.judged.name());
+    let version = finding.object.as_ref().and_then(|object| object.version.as_deref());
+    let said = [
+        version.map(|version| format!("version {}", escape::text(version))),
+        finding.by.map(|by| format!("by {by}")),
+        finding.detail.as_deref().map(escape::text),
+    ];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    if !said.is_empty() {
+        let _ = write!(line, "  ({})", said.join("; "));
+    }
+    line.push('\n');
+    out.extend_from_slice(line.as_bytes());
+}
+
+pub(super) fn write_summary(summary: &Summary, elapsed_ns: u64, size: Units, out: &mut Vec<u8>) {
+    let interrupted = if summary.interrupted { "interrupted: " } else { "" };
+    let objects = units::counted(summary.objects, "object", "objects");
+    let elapsed = units::duration(elapsed_ns);
+    let mut text = if out.is_empty() { String::new() } else { "\n".to_owned() };
+    let _ = write!(text, "{interrupted}looked at {objects} in {elapsed}, none was downloaded");
+    if summary.requests > 0 {
+        let _ = write!(text, "; {}", units::counted(summary.requests, "request", "requests"));
+    }
+    text.push('\n');
+    for (name, number) in &summary.counts {
+        let _ = writeln!(text, "  {name:<LABEL_WIDTH$}  {}", units::count(*number));
+    }
+    for (at, (by, number)) in summary.by.iter().enumerate() {
+        let begin = if at == 0 { "compared by " } else { ", by " };
+        let _ = write!(text, "{begin}{by}: {}", units::count(*number));
+    }
+    if !summary.by.is_empty() {
+        let _ = writeln!(text, "; {} in all", size.bytes(summary.bytes_compared));
+    }
+    if summary.bytes_read > 0 {
+        let bytes = size.bytes(summary.bytes_read);
+        let _ = writeln!(text, "read {bytes} of files here, whose records are of other kinds");
+    }
+    if summary.passed > 0 {
+        let passed = units::counted(summary.passed, "object", "objects");
+        let _ = writeln!(text, "passed by {passed}: folders, other prefixes, earlier versions");
+    }
+    out.extend_from_slice(text.as_bytes());
+}

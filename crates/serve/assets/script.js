@@ -1,0 +1,217 @@
+// Saves loading pages anew. Every page works without it.
+"use strict";
+
+// A run that goes on: its parts are replaced as they change. A browser has few connections to one
+// server, so of all tabs that look at the same run one listens and tells the others.
+const follow = (live) => {
+  const address = live.dataset.events;
+  const parts = [...document.querySelectorAll("[data-live]")];
+  const latest = new Map();
+  const channel = new BroadcastChannel(address);
+  const show = (name, data) => {
+    if (name === "over") {
+      location.reload();
+      return;
+    }
+    latest.set(name, data);
+    for (const part of parts) {
+      if (part.dataset.live === name) part.innerHTML = data;
+    }
+  };
+  let listens = false;
+  channel.onmessage = ({ data }) => {
+    if (data.name) show(data.name, data.data);
+    else if (listens) latest.forEach((data, name) => channel.postMessage({ name, data }));
+  };
+  const listen = () => {
+    listens = true;
+    const source = new EventSource(address);
+    for (const name of new Set([...parts.map((part) => part.dataset.live), "over"])) {
+      source.addEventListener(name, ({ data }) => {
+        if (name === "over") source.close();
+        channel.postMessage({ name, data });
+        show(name, data);
+      });
+    }
+    // Kept until this page goes; then another tab listens.
+    return new Promise(() => {});
+  };
+  channel.postMessage({});
+  if (navigator.locks) navigator.locks.request(`events of ${address}`, listen);
+  else listen();
+};
+
+const fetched = async (address) => {
+  const answer = await fetch(address);
+  if (!answer.ok) location.assign("/");
+  const holder = document.createElement("div");
+  holder.innerHTML = await answer.text();
+  return holder;
+};
+
+// A folder opens where it stands.
+const unfold = async (details) => {
+  const address = details.dataset.part;
+  if (!details.open || !address) return;
+  delete details.dataset.part;
+  details.setAttribute("aria-busy", "true");
+  const holder = await fetched(address);
+  details.querySelectorAll(":scope > :not(summary)").forEach((old) => old.remove());
+  details.append(...holder.childNodes);
+  details.removeAttribute("aria-busy");
+};
+
+// More of its names come after those that are there.
+const more = async (link) => {
+  const item = link.closest("li");
+  const holder = await fetched(link.dataset.more);
+  const items = [...holder.querySelectorAll(":scope > ul > li")];
+  item.replaceWith(...items);
+  items[0]?.querySelector("summary, a")?.focus();
+};
+
+const slider = document.getElementById("pace");
+const name_pace = () => {
+  const name = slider.dataset.names.split("|")[slider.value];
+  slider.setAttribute("aria-valuetext", name);
+  document.getElementById("pace-name").textContent = name;
+};
+
+document.addEventListener("toggle", ({ target }) => unfold(target), true);
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-more]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  more(link);
+});
+if (slider) {
+  slider.addEventListener("input", name_pace);
+  name_pace();
+}
+const live = document.getElementById("live");
+if (live) follow(live);
+
+const send = (address, body) =>
+  fetch(address, {
+    method: "POST",
+    headers: { "x-csrf": document.body.dataset.csrf, "content-type": "application/octet-stream" },
+    body,
+  });
+
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+
+// The files of what was dropped, folders and all, as names and files. Folders are only to be had
+// before the event has ended, so entries are taken first and read afterwards.
+const files_of = async (entries, max) => {
+  const found = [];
+  const read = async (entry) => {
+    if (found.length > max) return;
+    if (entry.isFile) {
+      const file = await new Promise((good, bad) => entry.file(good, bad));
+      found.push({ name: entry.fullPath.replace(/^\//, ""), file });
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((good, bad) => reader.readEntries(good, bad));
+      if (!some.length || found.length > max) return;
+      for (const below of some) await read(below);
+    }
+  };
+  for (const entry of entries) await read(entry);
+  return found;
+};
+
+// Files go to this server one by one, which hashes them as they come.
+const drop_zone = (zone) => {
+  const said = document.getElementById("drop-said");
+  const progress = document.getElementById("drop-progress");
+  let busy = false;
+  zone.hidden = false;
+  const hand_over = async (gather) => {
+    if (busy) return;
+    busy = true;
+    zone.classList.remove("bad");
+    let name = "";
+    try {
+      const files = await gather();
+      if (!files.length) return;
+      if (files.length > Number(zone.dataset.max)) {
+        said.textContent = zone.dataset.many;
+        return;
+      }
+      progress.hidden = false;
+      progress.max = files.length;
+      const begun = await send("/drop/begin");
+      if (!begun.ok) throw new Error(begun.statusText);
+      const drop = `/drop/${await begun.text()}`;
+      for (const [done, one] of files.entries()) {
+        name = one.name;
+        progress.value = done;
+        said.textContent = fill(zone.dataset.going, { done: done + 1, all: files.length, name });
+        const taken = await send(`${drop}/file?name=${encodeURIComponent(name)}`, one.file);
+        if (!taken.ok) throw new Error(taken.statusText);
+      }
+      location.assign(drop);
+    } catch (error) {
+      zone.classList.add("bad");
+      said.textContent = `${zone.dataset.failed} ${name} (${error.message})`;
+    } finally {
+      busy = false;
+      progress.hidden = true;
+    }
+  };
+  for (const id of ["drop-files", "drop-folder"]) {
+    document.getElementById(id).addEventListener("change", ({ target }) => {
+      const files = [...target.files].map((file) => {
+        return { name: file.webkitRelativePath || file.name, file };
+      });
+      hand_over(async () => files);
+      target.value = "";
+    });
+  }
+  // All of the page takes files: whoever misses the field would otherwise open them.
+  document.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    zone.classList.add("over");
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) zone.classList.remove("over");
+  });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+    const entries = items.map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    const plain = [...event.dataTransfer.files].map((file) => ({ name: file.name, file }));
+    const max = Number(zone.dataset.max);
+    hand_over(async () => (entries.length ? files_of(entries, max) : plain));
+  });
+};
+
+// A record is read by the server, which says what is wrong with it, and where.
+const record_field = (holder) => {
+  const said = document.getElementById("record-said");
+  holder.hidden = false;
+  document.getElementById("record-file").addEventListener("change", async ({ target }) => {
+    const [file] = target.files;
+    if (!file) return;
+    said.textContent = "";
+    const answer = await send(`/compare/record?name=${encodeURIComponent(file.name)}`, file);
+    const text = await answer.text();
+    if (answer.ok) {
+      location.assign(`/compare?added=${text}`);
+      return;
+    }
+    const why = answer.status === 422 ? text : answer.statusText;
+    said.textContent = `${holder.dataset.refused}: ${file.name}: ${why}`;
+    target.value = "";
+  });
+};
+
+const zone = document.getElementById("drop");
+if (zone) drop_zone(zone);
+const record = document.getElementById("record");
+if (record) record_field(record);
+// What a desktop handed over was meant to be looked at.
+document.getElementById("given")?.requestSubmit();

@@ -1,0 +1,174 @@
+//! By which names this server may be reached, and which pages may talk to it.
+//!
+//! In: the address that it listens on, and names that its owner states. Out: yes or no to what a
+//! browser says of itself. A page of a stranger can make a browser send requests here, by a name
+//! of its own that it lets point here; it cannot change what the browser says of that.
+
+use std::net::SocketAddr;
+
+use axum::http::{HeaderMap, Method, header};
+
+use crate::config::Config;
+use crate::error::Error;
+
+/// What browsers may call this server.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    /// Values of `Host`.
+    hosts: Vec<String>,
+    /// Values of `Origin`.
+    origins: Vec<String>,
+    /// The name of the cookie. Cookies are shared among ports, so the port is in it.
+    pub(crate) cookie: String,
+    /// Whether browsers reach it by TLS alone.
+    pub(crate) secure: bool,
+}
+
+impl Address {
+    /// Gathers what a server that listens at `bound` is called.
+    ///
+    /// # Errors
+    /// If the proxy's origin is none.
+    pub(crate) fn of(config: &Config, bound: SocketAddr) -> Result<Address, Error> {
+        let tls = config.tls.is_some();
+        let (scheme, usual_port) = if tls { ("https", 443) } else { ("http", 80) };
+        let mut names = vec![match bound {
+            SocketAddr::V4(address) => address.ip().to_string(),
+            SocketAddr::V6(address) => format!("[{}]", address.ip()),
+        }];
+        if bound.ip().is_loopback() {
+            names.push("localhost".to_owned());
+        }
+        names.extend(config.hosts.iter().map(|host| host.to_ascii_lowercase()));
+        let mut hosts: Vec<String> =
+            names.iter().map(|name| format!("{name}:{}", bound.port())).collect();
+        if bound.port() == usual_port {
+            hosts.extend(names);
+        }
+        let mut origins: Vec<String> =
+            hosts.iter().map(|host| format!("{scheme}://{host}")).collect();
+        let mut secure = tls;
+        if let Some(origin) = &config.proxy_origin {
+            let origin = origin.trim_end_matches('/').to_ascii_lowercase();
+            hosts.push(authority(&origin)?.to_owned());
+            secure |= origin.starts_with("https:");
+            origins.push(origin);
+        }
+        // The prefix has browsers make sure of the rest: no other host may have set it.
+        let prefix = if secure { "__Host-" } else { "" };
+        let cookie = format!("{prefix}steadfast-{}", bound.port());
+        Ok(Address { hosts, origins, cookie, secure })
+    }
+
+    /// Says whether a request names this server, and comes from one of its own pages.
+    ///
+    /// A request that changes something must say its origin. `from_outside` says that the page may
+    /// be opened from anywhere, as by a click on the address that the command printed.
+    pub(crate) fn admits(&self, method: &Method, headers: &HeaderMap, from_outside: bool) -> bool {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let named = match (hosts.next(), hosts.next()) {
+            (Some(host), None) => {
+                self.hosts.iter().any(|own| host.as_bytes().eq_ignore_ascii_case(own.as_bytes()))
+            }
+            _ => false,
+        };
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let own_origin = match (origins.next(), origins.next()) {
+            (Some(origin), None) => {
+                self.origins.iter().any(|own| origin.as_bytes() == own.as_bytes())
+            }
+            (None, _) => method != Method::POST,
+            _ => false,
+        };
+        let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+        let own_site = match site {
+            None | Some(b"same-origin" | b"none") => true,
+            Some(_) => {
+                let mode = headers.get("sec-fetch-mode").map(|mode| mode.as_bytes());
+                from_outside && method == Method::GET && mode == Some(b"navigate")
+            }
+        };
+        named && own_origin && own_site
+    }
+}
+
+/// Returns the host and port of an origin.
+fn authority(origin: &str) -> Result<&str, Error> {
+    let rest = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let is_authority = |rest: &&str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        !rest.is_empty() && rest.chars().all(plain)
+    };
+    let shown = || Error::usage(format!("`{origin}` is no origin, as `https://nas.example` is"));
+    rest.filter(is_authority).ok_or_else(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admits(address: &Address, method: &Method, lines: &[(&'static str, &str)]) -> bool {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        address.admits(method, &headers, false)
+    }
+
+    #[test]
+    fn only_its_own_names_and_pages_are_admitted() {
+        let bound: SocketAddr = "127.0.0.1:8080".parse().unwrap();
+        let address = Address::of(&Config::default(), bound).unwrap();
+        let (get, post) = (Method::GET, Method::POST);
+        let own = ("host", "127.0.0.1:8080");
+        let origin = ("origin", "http://127.0.0.1:8080");
+        assert!(admits(&address, &get, &[own]));
+        assert!(admits(&address, &get, &[("host", "LocalHost:8080")]));
+        assert!(admits(&address, &post, &[own, origin]));
+        for lines in [
+            &[][..],
+            &[("host", "evil.example:8080")],
+            &[("host", "127.0.0.1")],
+            &[("host", "127.0.0.1:8081")],
+            &[own, own],
+            &[own, ("origin", "http://evil.example")],
+            &[own, ("origin", "null")],
+            &[own, ("sec-fetch-site", "cross-site")],
+            &[own, ("sec-fetch-site", "same-site")],
+        ] {
+            assert!(!admits(&address, &get, lines), "{lines:?}");
+        }
+        assert!(!admits(&address, &post, &[own]));
+        assert!(!admits(&address, &post, &[own, ("origin", "https://127.0.0.1:8080")]));
+        assert!(!admits(&address, &post, &[own, origin, origin]));
+    }
+
+    #[test]
+    fn the_entrance_may_be_opened_from_anywhere() {
+        let bound: SocketAddr = "[::1]:9".parse().unwrap();
+        let address = Address::of(&Config::default(), bound).unwrap();
+        let mut headers = HeaderMap::new();
+        headers.append("host", "[::1]:9".parse().unwrap());
+        headers.append("sec-fetch-site", "cross-site".parse().unwrap());
+        assert!(!address.admits(&Method::GET, &headers, true));
+        headers.append("sec-fetch-mode", "navigate".parse().unwrap());
+        assert!(address.admits(&Method::GET, &headers, true));
+        assert!(!address.admits(&Method::GET, &headers, false));
+        assert!(!address.admits(&Method::POST, &headers, true));
+    }
+
+    #[test]
+    fn a_proxy_is_another_name_and_makes_cookies_secure() {
+        let bound: SocketAddr = "127.0.0.1:8080".parse().unwrap();
+        let of = |origin: &str| {
+            Address::of(&Config { proxy_origin: Some(origin.into()), ..Config::default() }, bound)
+        };
+        let address = of("https://NAS.example/").unwrap();
+        assert!(address.secure && address.cookie.starts_with("__Host-"));
+        let lines = [("host", "nas.example"), ("origin", "https://nas.example")];
+        assert!(admits(&address, &Method::POST, &lines));
+        for bad in ["nas.example", "https://", "https://a/b", "ftp://a", "https://a b"] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
+    }
+}

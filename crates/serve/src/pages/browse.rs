@@ -1,0 +1,250 @@
+//! The tree of a folder: names in order, some hundred at a time, folders opened where they stand.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{Html, IntoResponse as _, Response};
+use axum::routing::get;
+use maud::{Markup, html};
+use steadfast::beneath::{self, Kind, Name, Names};
+use steadfast_report::escape;
+
+use super::{Tab, page, waiting};
+use crate::app::App;
+use crate::fields::{Fields, decode, encode};
+use crate::guard::{Asked, Refusal, Visitor};
+use crate::roots::Place;
+use crate::texts::{BrowseTexts, Texts};
+
+/// Names that are shown at a time.
+const NAMES_MAX: usize = 500;
+
+/// The page for which a place is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    Run,
+    Code,
+    History,
+}
+
+impl Goal {
+    /// Reads what an address says.
+    fn asked(asked: &Fields) -> Goal {
+        match asked.text("for") {
+            Some("code") => Goal::Code,
+            Some("history") => Goal::History,
+            _ => Goal::Run,
+        }
+    }
+
+    fn tab(self) -> Tab {
+        match self {
+            Goal::Run => Tab::Home,
+            Goal::Code => Tab::Code,
+            Goal::History => Tab::History,
+        }
+    }
+
+    /// The address of the page for a place.
+    pub(super) fn address(self, place: &Place) -> String {
+        let page = match self {
+            Goal::Run => "/run",
+            Goal::Code => "/code",
+            Goal::History => "/history",
+        };
+        format!("{page}?place={}", place.query())
+    }
+
+    /// What addresses of trees carry of it.
+    fn query(self, place: &Place) -> String {
+        let goal = match self {
+            Goal::Run => "",
+            Goal::Code => "for=code&",
+            Goal::History => "for=history&",
+        };
+        format!("{goal}place={}", place.query())
+    }
+}
+
+/// The roots as trees, to choose a place in.
+pub(super) fn choice(app: &App, goal: Goal, label: &str) -> Markup {
+    html! {
+        @for place in app.roots.places() {
+            @let query = goal.query(&place);
+            details data-part=(format!("/browse/part?{query}")) {
+                summary { (label) " " (app.roots.shown(&place)) }
+                p { a href=(format!("/browse?{query}")) { (label) " " (app.roots.shown(&place)) } }
+            }
+        }
+    }
+}
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route("/browse", get(whole)).route("/browse/part", get(part))
+}
+
+/// A folder as a page of its own.
+async fn whole(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
+    let (place, names) = match listed(&app, &asked).await {
+        Ok(listed) => listed,
+        Err(refusal) => return refusal.page(&visitor),
+    };
+    let (texts, goal) = (&visitor.texts().browse, Goal::asked(&asked));
+    let use_this = match goal {
+        Goal::Run => texts.use_this,
+        Goal::Code => visitor.texts().code.title,
+        Goal::History => visitor.texts().history.title,
+    };
+    let content = html! {
+        (way(&app, &place, goal, visitor.texts()))
+        p { a .button href=(goal.address(&place)) { (use_this) } }
+        @match &names {
+            Ok(names) => {
+                p { ((texts.entries)(names.total)) }
+                (tree(&place, names, goal, texts))
+            }
+            Err(error) => p .wrong { (texts.unreadable) ": " (error) }
+        }
+    };
+    page(&visitor, Some(goal.tab()), texts.title, &content)
+}
+
+/// What stands within a folder, for a tree that is there already.
+async fn part(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
+    let texts = &visitor.texts().browse;
+    let markup = match listed(&app, &asked).await {
+        Err(refusal) => return refusal.page(&visitor),
+        Ok((place, Ok(names))) => tree(&place, &names, Goal::asked(&asked), texts),
+        Ok((_, Err(error))) => html! { p .wrong { (texts.unreadable) ": " (error) } },
+    };
+    Html(markup.into_string()).into_response()
+}
+
+/// Lists what is asked for. A folder that cannot be listed is an answer; one that is none of here
+/// is refused.
+async fn listed(app: &Arc<App>, asked: &Fields) -> Result<(Place, Result<Names, String>), Refusal> {
+    let place = asked.text("place").and_then(|token| app.roots.place(token));
+    let place = place.ok_or(Refusal::NotFound)?;
+    let after = asked.text("after").map(|after| read_after(after).ok_or(Refusal::Malformed));
+    let after = after.transpose()?;
+    let (root, below) = (app.roots.root(&place).to_owned(), place.below.clone());
+    let names = waiting(move || beneath::names(&root, &below, after.as_ref(), NAMES_MAX)).await?;
+    match names {
+        Ok(names) => Ok((place, Ok(names))),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Ok((place, Err(escape::text(&error.to_string()))))
+        }
+        Err(_) => Err(Refusal::NotFound),
+    }
+}
+
+/// Where a page of names ends, as addresses carry it.
+fn after(name: &Name) -> String {
+    let kind = if name.is_leaf { 'f' } else { 'd' };
+    encode(format!("{kind}{}", encode(name.name.as_bytes())).as_bytes())
+}
+
+fn read_after(after: &str) -> Option<Name> {
+    let (kind, name) = after.split_at_checked(1)?;
+    let is_leaf = match kind {
+        "d" => false,
+        "f" => true,
+        _ => return None,
+    };
+    let name = OsString::from_vec(decode(name.as_bytes())?);
+    Some(Name { is_leaf, name, kind: Kind::Other })
+}
+
+/// The names from the root down to a place, each a way to it.
+pub(super) fn way(app: &App, place: &Place, goal: Goal, texts: &Texts) -> Markup {
+    let way = place.way();
+    html! {
+        nav .way aria-label=(texts.browse.way) {
+            ol {
+                @for (at, above) in way.iter().enumerate() {
+                    @let name = match above.below.file_name() {
+                        Some(name) => escape::path(Path::new(name)),
+                        None => app.roots.shown(above),
+                    };
+                    @let here = (at + 1 == way.len()).then_some("location");
+                    li {
+                        a href=(format!("/browse?{}", goal.query(above))) aria-current=[here] {
+                            (name)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Names of a folder, as a list. Folders open where they stand; without the script, on a page.
+fn tree(place: &Place, names: &Names, goal: Goal, texts: &BrowseTexts) -> Markup {
+    html! {
+        @if names.total == 0 {
+            p .soft { (texts.empty) }
+        } @else {
+            ul .tree {
+                @for name in &names.names { li { (entry(place, name, goal, texts)) } }
+                @if let (Some(last), true) = (names.names.last(), names.more > 0) {
+                    @let query = format!("{}&after={}", goal.query(place), after(last));
+                    @let next = names.more.min(NAMES_MAX as u64);
+                    li .more {
+                        a href=(format!("/browse?{query}"))
+                            data-more=(format!("/browse/part?{query}")) {
+                            ((texts.more)(next, names.more))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn entry(place: &Place, name: &Name, goal: Goal, texts: &BrowseTexts) -> Markup {
+    let shown = escape::path(Path::new(OsStr::new(&name.name)));
+    let below = place.join(&name.name);
+    let (query, address) = (goal.query(&below), goal.address(&below));
+    let choose = match goal {
+        Goal::Run => (texts.use_name)(&shown),
+        _ => format!("{} {shown}", texts.use_short),
+    };
+    html! {
+        @match name.kind {
+            Kind::Directory => {
+                details data-part=(format!("/browse/part?{query}")) {
+                    summary { (shown) "/" }
+                    p { a href=(format!("/browse?{query}")) { ((texts.open)(&shown)) } }
+                }
+                a .use href=(address) aria-label=(choose) { (texts.use_short) }
+            }
+            Kind::File => {
+                span .leaf { (shown) }
+                a .use href=(address) aria-label=(choose) { (texts.use_short) }
+            }
+            Kind::Link => span .leaf { (shown) " " span .soft { "(" (texts.link) ")" } }
+            Kind::Other => span .leaf { (shown) " " span .soft { "(" (texts.special) ")" } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_goes_on_after_any_name() {
+        for bytes in [&b"a b"[..], b"%41", b"\xff&?=", b"d"] {
+            let name = OsStr::from_bytes(bytes).to_owned();
+            let name = Name { is_leaf: true, name, kind: Kind::Other };
+            let asked = Fields::parse(format!("after={}", after(&name)).as_bytes()).unwrap();
+            assert_eq!(read_after(asked.text("after").unwrap()), Some(name));
+        }
+        assert_eq!(read_after("x"), None);
+        assert_eq!(read_after(""), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! The parts of a page that shows a measurement as it goes: written once for each state and
+//! language, whoever looks. Figures and their units are the report's.
+
+use maud::{Markup, html};
+use steadfast_report::{Units, units};
+
+use crate::config::Language;
+use crate::measuring::{MeasureStand, MeasureState, SeriesSoFar};
+use crate::texts::documents::MeasureTexts;
+use crate::texts::texts;
+
+/// Units of width and height of the course of a series.
+const WIDTH: f64 = 240.0;
+const HEIGHT: f64 = 36.0;
+
+/// Writes all parts of a state.
+pub(crate) fn parts(state: &MeasureState, language: Language) -> Vec<(&'static str, Markup)> {
+    let texts = &texts(language).measure;
+    vec![
+        ("stand", stand(state.stand, texts)),
+        ("bar", bar(state)),
+        ("figures", figures(state, texts)),
+        ("series", series(&state.series, texts)),
+        ("say", say(state, texts)),
+    ]
+}
+
+fn stand(stand: MeasureStand, texts: &MeasureTexts) -> Markup {
+    let class = match stand {
+        MeasureStand::Going => "going",
+        MeasureStand::Stopping => "stopping",
+        MeasureStand::Over => "over",
+    };
+    html! { p .stand .(class) { ((texts.stand)(stand)) } }
+}
+
+fn bar(state: &MeasureState) -> Markup {
+    html! {
+        progress max="1000" value=((state.done.clamp(0.0, 1.0) * 1000.0) as u32)
+            aria-labelledby="progress" {}
+    }
+}
+
+fn figures(state: &MeasureState, texts: &MeasureTexts) -> Markup {
+    let left = state.left_ns.map(units::rough_duration);
+    let doing = if state.doing.is_empty() { texts.preparing } else { &state.doing };
+    html! {
+        dl .figures {
+            div .broad { dt { (texts.now) } dd lang="en" { (doing) } }
+            div { dt { (texts.progress) } dd { (units::percent(state.done)) } }
+            div { dt { (texts.left) } dd { (left.as_deref().unwrap_or("–")) } }
+            div { dt { (texts.elapsed) } dd { (units::duration(state.elapsed_ns)) } }
+            div { dt { (texts.samples) } dd { (units::count(state.samples)) } }
+        }
+    }
+}
+
+/// The series that had samples last, each with the course of its rates.
+fn series(all: &[SeriesSoFar], texts: &MeasureTexts) -> Markup {
+    html! {
+        @if all.is_empty() {
+            p .soft { (texts.no_samples) }
+        } @else {
+            div .scroll tabindex="0" role="region" aria-labelledby="series" {
+                table .courses {
+                    thead { tr {
+                        th scope="col" { (texts.column_series) }
+                        th scope="col" { (texts.column_course) }
+                        th .number scope="col" { (texts.column_latest) }
+                        th .number scope="col" { (texts.column_samples) }
+                    } }
+                    tbody lang="en" {
+                        @for one in all { tr {
+                            th .long scope="row" { (one.label) }
+                            td { (course(one)) }
+                            td .number { (one.latest.text(Units::Si)) }
+                            td .number { (units::count(one.samples)) }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rates from the first that is kept to the latest, from zero to the highest.
+fn course(one: &SeriesSoFar) -> Markup {
+    let highest = one.rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let step = WIDTH / (one.rates.len().max(2) - 1) as f64;
+    let mut path = String::new();
+    for (at, rate) in one.rates.iter().enumerate() {
+        let to = if at == 0 { 'M' } else { 'L' };
+        let (x, y) = (at as f64 * step, (1.0 - rate / highest) * (HEIGHT - 4.0) + 2.0);
+        path.push_str(&format!("{to}{x:.1} {y:.1}"));
+    }
+    let mut marks = one.rates.iter();
+    html! {
+        svg .strip viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none"
+            aria-hidden="true" {
+            @if one.rates.len() < 2 {
+                @if let Some(rate) = marks.next() {
+                    rect .area x="0" y=(format!("{:.1}", (1.0 - rate / highest) * HEIGHT + 2.0))
+                        width="6" height=(HEIGHT) {}
+                }
+            } @else {
+                path .area d=(format!("{path}L{WIDTH:.1} {HEIGHT:.1}L0 {HEIGHT:.1}Z")) {}
+                path .line d=(path) {}
+            }
+        }
+    }
+}
+
+/// What is read aloud: every tenth of the way.
+fn say(state: &MeasureState, texts: &MeasureTexts) -> Markup {
+    let tenths = (state.done * 10.0).floor() / 10.0;
+    html! {
+        @match state.stand {
+            MeasureStand::Going => (units::percent(tenths)),
+            stand => ((texts.stand)(stand)),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The parts of a page that shows a run as it goes: rendered once for each state and language,
+//! whoever looks. Figures, their units and their order are the report's.
+
+use maud::{Markup, html};
+use steadfast::qos::{self, Knowledge};
+use steadfast::{Bound, Cost, Stage};
+use steadfast_report::view::known_of;
+use steadfast_report::{Units, escape, progress, units};
+
+use crate::config::Language;
+use crate::runs::{CoreHistory, Finding, Row, Stand, State};
+use crate::texts::{RunTexts, texts};
+
+/// Units of width of the bar of costs and of the strip of a processor.
+const WIDTH: f64 = 600.0;
+const STRIP_WIDTH: f32 = 240.0;
+const STRIP_HEIGHT: f32 = 36.0;
+
+/// Seconds that a strip shows.
+const STRIP_LEN: usize = 60;
+
+/// Writes all parts of a state.
+pub(crate) fn parts(state: &State, language: Language) -> Vec<(&'static str, Markup)> {
+    let texts = &texts(language).run;
+    vec![
+        ("stand", stand(state.stand, texts)),
+        ("bar", bar(state, texts)),
+        ("figures", figures(state, texts)),
+        ("found", found(state, texts)),
+        ("counts", counts(state)),
+        ("cost", cost(&state.progress.cost, texts)),
+        ("cores", cores(&state.cores, texts)),
+        ("rows", rows(state, texts)),
+        ("say", say(state, texts)),
+    ]
+}
+
+fn stand(stand: Stand, texts: &RunTexts) -> Markup {
+    let class = match stand {
+        Stand::Going => "going",
+        Stand::Held => "held",
+        Stand::Stopping => "stopping",
+        Stand::Over => "over",
+    };
+    html! { p .stand .(class) { ((texts.stand)(stand)) } }
+}
+
+fn bar(state: &State, texts: &RunTexts) -> Markup {
+    match progress::share(&state.progress) {
+        Some(share) => html! {
+            progress max="1000" value=((share * 1000.0) as u32) aria-labelledby="progress" {}
+        },
+        None => html! {
+            progress aria-labelledby="progress" {}
+            p .soft { (texts.counting) }
+        },
+    }
+}
+
+fn figures(state: &State, texts: &RunTexts) -> Markup {
+    let now = &state.progress;
+    let share = progress::share(now).map(|share| format!(" ({})", units::percent(share)));
+    let read = Units::Si.bytes(now.bytes);
+    let left = progress::remaining_ns(now).map(units::rough_duration);
+    html! {
+        dl .figures {
+            div { dt { (texts.rate) } dd { (Units::Si.rate(now.bytes, now.elapsed_ns)) } }
+            div { dt { (texts.left) } dd { (left.as_deref().unwrap_or("–")) } }
+            div { dt { (texts.read) } dd {
+                (read)
+                @if let Some((_, total)) = now.total {
+                    " / " (Units::Si.bytes(total)) (share.as_deref().unwrap_or(""))
+                }
+            } }
+            div { dt { (texts.files) } dd { (units::count(now.files)) } }
+            div { dt { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
+            div { dt { (texts.bound) } dd { (now.bound.map_or("–", Bound::name)) } }
+        }
+    }
+}
+
+fn counts(state: &State) -> Markup {
+    html! {
+        dl .figures {
+            @for (name, count) in &state.counts {
+                div { dt lang="en" { (name) } dd { (units::count(*count)) } }
+            }
+        }
+    }
+}
+
+fn found(state: &State, texts: &RunTexts) -> Markup {
+    let more = state.found.saturating_sub(state.worst.len() as u64);
+    html! {
+        @if state.worst.is_empty() {
+            p .soft { (texts.nothing_found) }
+        } @else {
+            (table(&state.worst, &state.base, texts))
+            @if more > 0 { p { ((texts.found_more)(more)) } }
+        }
+    }
+}
+
+/// A path from the place of the run on; the whole path where that is the place itself.
+fn short<'a>(path: &'a str, base: &str) -> &'a str {
+    let below = path.strip_prefix(base).and_then(|below| below.strip_prefix('/'));
+    below.filter(|below| !below.is_empty()).unwrap_or(path)
+}
+
+/// A table of findings, the gravest first. Paths go on from the place of the run.
+pub(super) fn table(findings: &[Finding], base: &str, texts: &RunTexts) -> Markup {
+    html! {
+        div .scroll tabindex="0" role="region" aria-label=(texts.results) {
+            table .findings {
+                thead { tr {
+                    th scope="col" { (texts.column_verdict) }
+                    th scope="col" { (texts.column_path) }
+                    th scope="col" { (texts.column_known) }
+                } }
+                tbody lang="en" {
+                    @for finding in findings {
+                        tr .bad[finding.is_corrupt] {
+                            th scope="row" { (finding.name) }
+                            td .long title=(finding.path) { (short(&finding.path, base)) }
+                            td .long { (finding.known) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the time of the threads that hash went so far, as one bar and in words.
+fn cost(cost: &Cost, texts: &RunTexts) -> Markup {
+    let stages = Stage::ALL.into_iter().filter(|&stage| cost.elapsed_ns(stage) > 0);
+    let stages: Vec<(Stage, f64)> = stages.map(|stage| (stage, cost.share(stage))).collect();
+    let mut at = 0.0;
+    let mut spans = Vec::new();
+    for &(stage, share) in &stages {
+        spans.push((stage, at * WIDTH, share * WIDTH));
+        at += share;
+    }
+    html! {
+        @if stages.is_empty() {
+            p .soft { "–" }
+        } @else {
+            svg .cost viewBox=(format!("0 0 {WIDTH} 24")) preserveAspectRatio="none"
+                aria-hidden="true" {
+                @for (stage, x, width) in spans {
+                    rect .(ink(stage)) x=(format!("{x:.1}")) y="0"
+                        width=(format!("{width:.1}")) height="24" {}
+                }
+            }
+            ul .legend lang="en" {
+                @for (stage, share) in stages {
+                    li {
+                        svg .dot viewBox="0 0 10 10" aria-hidden="true" {
+                            rect .(ink(stage)) width="10" height="10" {}
+                        }
+                        (stage.name()) " " (units::percent(share))
+                    }
+                }
+            }
+            p .soft { (texts.cost_help) }
+        }
+    }
+}
+
+/// The colour of a stage: the one of its place among the layers of a chart.
+fn ink(stage: Stage) -> String {
+    let place = Stage::BUSY.iter().position(|one| *one == stage);
+    place.map_or("ink-wait".to_owned(), |place| format!("ink-{}", place + 1))
+}
+
+/// What each processor did in the last minute, by the types that are known.
+fn cores(history: &CoreHistory, texts: &RunTexts) -> Markup {
+    let known = qos::cores();
+    let classes: Vec<(String, Vec<usize>)> = match known.knowledge {
+        Knowledge::Types => {
+            known.classes.iter().map(|class| (class.name.clone(), class.cpus.clone())).collect()
+        }
+        knowledge => {
+            let name = match knowledge {
+                Knowledge::OneType => texts.one_type,
+                Knowledge::VirtualMachine => texts.cores_virtual,
+                _ => texts.cores_unknown,
+            };
+            vec![(name.to_owned(), history.shares.keys().copied().collect())]
+        }
+    };
+    html! {
+        @if history.shares.is_empty() {
+            p .soft { (texts.load_unknown) }
+        } @else {
+            @for (name, cpus) in &classes {
+                p .soft { (name) }
+                ul .cores {
+                    @for cpu in cpus.iter().filter(|cpu| history.shares.contains_key(cpu)) {
+                        (core(*cpu, &history.shares[cpu].iter().copied().collect::<Vec<_>>(), texts))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn core(cpu: usize, shares: &[f32], texts: &RunTexts) -> Markup {
+    let step = STRIP_WIDTH / (STRIP_LEN - 1) as f32;
+    let first = STRIP_LEN - shares.len();
+    let mut path = String::new();
+    for (at, share) in shares.iter().enumerate() {
+        let (x, y) = ((first + at) as f32 * step, (1.0 - share) * STRIP_HEIGHT);
+        let to = if at == 0 { 'M' } else { 'L' };
+        path.push_str(&format!("{to}{x:.0} {y:.0}"));
+    }
+    let area = format!(
+        "{path}L{STRIP_WIDTH:.0} {STRIP_HEIGHT:.0}L{:.0} {STRIP_HEIGHT:.0}Z",
+        first as f32 * step
+    );
+    let now = shares.last().copied().unwrap_or(0.0);
+    html! {
+        li {
+            svg .strip viewBox=(format!("0 0 {STRIP_WIDTH} {STRIP_HEIGHT}"))
+                preserveAspectRatio="none" aria-hidden="true" {
+                path .area d=(area) {}
+                path .line d=(path) {}
+            }
+            span { ((texts.core)(cpu)) " " (units::percent(f64::from(now))) }
+        }
+    }
+}
+
+/// The latest files, with what `--verbose` says of each.
+fn rows(state: &State, texts: &RunTexts) -> Markup {
+    html! {
+        div .scroll tabindex="0" role="region" aria-labelledby="rows" {
+            table .rows {
+                thead { tr {
+                    th scope="col" { (texts.column_path) }
+                    th scope="col" { (texts.column_verdict) }
+                    th .number scope="col" { (texts.column_length) }
+                    th .number scope="col" { (texts.column_seconds) }
+                    th .number scope="col" { (texts.column_rate) }
+                } }
+                tbody lang="en" { @for row in &state.rows { (row_of(row, &state.base)) } }
+            }
+        }
+    }
+}
+
+fn row_of(row: &Row, base: &str) -> Markup {
+    let event = &row.event;
+    let path = escape::path(&event.path.to_path());
+    let word = event.action.map(|action| action.name());
+    let word = word.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
+    let read = event.actual.is_some() && !event.linked;
+    html! {
+        tr {
+            th .long scope="row" title=(path) { (short(&path, base)) }
+            td title=(known_of(event).join("; ")) { (word) }
+            @if read {
+                td .number { (Units::Si.bytes(event.bytes_read)) }
+                td .number { (units::duration(event.elapsed_ns)) }
+                td .number { (Units::Si.rate(event.bytes_read, event.elapsed_ns)) }
+            } @else {
+                td {} td {} td {}
+            }
+        }
+    }
+}
+
+/// What is read aloud: every tenth of the way, and what was found by then.
+fn say(state: &State, texts: &RunTexts) -> Markup {
+    let tenths = progress::share(&state.progress).map(|share| (share * 10.0).floor() / 10.0);
+    let found = state.worst.len() as u64;
+    html! {
+        @match (state.stand, tenths) {
+            (Stand::Going, Some(share)) => ((texts.say)(&units::percent(share), found)),
+            (stand, _) => ((texts.stand)(stand)),
+        }
+    }
+}

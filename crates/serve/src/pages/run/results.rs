@@ -1,0 +1,90 @@
+//! The findings of a run that has ended, the gravest first: filtered, some at a time.
+
+use maud::{Markup, html};
+use std::sync::PoisonError;
+
+use super::parts::table;
+use crate::fields::{Fields, encode};
+use crate::runs::{Run, Wanted};
+use crate::texts::RunTexts;
+
+/// Findings that are shown at a time.
+const SHOWN_MAX: usize = 100;
+
+/// Letters of what is looked for, at most.
+const WORDS_LEN_MAX: usize = 200;
+
+/// Writes what is wanted of the findings, and the form to want something else.
+pub(super) fn section(run: &Run, asked: &Fields, texts: &RunTexts) -> Markup {
+    let findings = run.findings.lock().unwrap_or_else(PoisonError::into_inner);
+    let wanted = Wanted {
+        name: asked.text("show").filter(|name| !name.is_empty()).map(str::to_owned),
+        words: asked.text("words").unwrap_or("").chars().take(WORDS_LEN_MAX).collect(),
+    };
+    let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
+    let (page, all) = findings.page(&wanted, skip, SHOWN_MAX);
+    let counts: Vec<(&str, u64)> = findings.counts().collect();
+    let lost = findings.lost();
+    drop(findings);
+    html! {
+        section #results aria-labelledby="results-title" {
+            h2 #results-title { (texts.results) }
+            @if counts.is_empty() {
+                p { (texts.none_fits) }
+            } @else {
+                (filter(run, &wanted, &counts, texts))
+                @if page.is_empty() { p role="status" { (texts.none_fits) } }
+                @else {
+                    p role="status" {
+                        ((texts.span)(skip as u64 + 1, (skip + page.len()) as u64, all as u64))
+                    }
+                    (table(&page, &run.shown, texts))
+                }
+                (turn(run, &wanted, skip, all, texts))
+                @if lost > 0 { p .soft { ((texts.lost)(lost)) } }
+            }
+        }
+    }
+}
+
+fn filter(run: &Run, wanted: &Wanted, counts: &[(&str, u64)], texts: &RunTexts) -> Markup {
+    html! {
+        form .filter method="get" action=(format!("/runs/{}#results", run.id)) role="search" {
+            label for="show" { (texts.show) }
+            select #show name="show" {
+                option value="" { (texts.all) }
+                @for (name, count) in counts {
+                    option value=(name) selected[wanted.name.as_deref() == Some(*name)] lang="en" {
+                        (name) " (" (steadfast_report::units::count(*count)) ")"
+                    }
+                }
+            }
+            label for="words" { (texts.words) }
+            input #words type="search" name="words" value=(wanted.words)
+                maxlength=(WORDS_LEN_MAX);
+            button type="submit" { (texts.filter) }
+        }
+    }
+}
+
+/// The ways to those before and after.
+fn turn(run: &Run, wanted: &Wanted, skip: usize, all: usize, texts: &RunTexts) -> Markup {
+    let address = |skip: usize| {
+        format!(
+            "/runs/{}?show={}&words={}&skip={skip}#results",
+            run.id,
+            encode(wanted.name.as_deref().unwrap_or("").as_bytes()),
+            encode(wanted.words.as_bytes())
+        )
+    };
+    html! {
+        p .turn {
+            @if skip > 0 {
+                a href=(address(skip.saturating_sub(SHOWN_MAX))) { (texts.previous) }
+            }
+            @if skip.saturating_add(SHOWN_MAX) < all {
+                a href=(address(skip + SHOWN_MAX)) { (texts.next) }
+            }
+        }
+    }
+}

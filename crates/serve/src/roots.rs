@@ -1,0 +1,209 @@
+//! The folders that are served, and places beneath them.
+//!
+//! In: roots named at start, and places that a browser names. Out: paths. A place is made of names
+//! alone, so that no text can mean anything outside its root; that no link on the disk leads out is
+//! seen to where files are opened, by `steadfast::beneath`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use steadfast_report::escape;
+
+use crate::error::Error;
+use crate::fields::{decode, encode};
+
+/// Bytes of a path that is looked at: as many as systems allow.
+const PATH_LEN_MAX: usize = 4096;
+
+/// The folders that are served.
+#[derive(Clone, Debug)]
+pub(crate) struct Roots(Vec<PathBuf>);
+
+/// A root and a path beneath it, made of names alone; an empty path is the root itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    /// Index of the root.
+    pub(crate) root: usize,
+    /// The names from there.
+    pub(crate) below: PathBuf,
+}
+
+impl Roots {
+    /// Takes folders as they are now, without links in their paths.
+    ///
+    /// # Errors
+    /// If there is none, or one is no folder.
+    pub(crate) fn new(paths: &[PathBuf]) -> Result<Roots, Error> {
+        let real = |path: &PathBuf| {
+            let shown = escape::path(path);
+            let real = path.canonicalize();
+            let real = real.map_err(|error| Error::system(format!("serve `{shown}`"), error))?;
+            match real.is_dir() {
+                true => Ok(real),
+                false => Err(Error::usage(format!("`{shown}` is not a folder"))),
+            }
+        };
+        let mut roots: Vec<PathBuf> = Vec::new();
+        for path in paths {
+            let path = real(path)?;
+            if !roots.contains(&path) {
+                roots.push(path);
+            }
+        }
+        match roots.is_empty() {
+            true => Err(Error::usage("there is no folder to serve")),
+            false => Ok(Roots(roots)),
+        }
+    }
+
+    /// Returns the roots as places.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        (0..self.0.len()).map(|root| Place { root, below: PathBuf::new() })
+    }
+
+    /// Reads what [`Place::token`] wrote; `None` for anything else.
+    pub(crate) fn place(&self, token: &str) -> Option<Place> {
+        let (root, below) = token.split_once('/')?;
+        let root = root.parse().ok().filter(|root| *root < self.0.len())?;
+        let below = decode(below.as_bytes())?;
+        Some(Place { root, below: names_of(&below)? })
+    }
+
+    /// Finds the place of a path that a person or a program wrote; `None` if no root holds it.
+    ///
+    /// The path is taken by its letters: links in it are not followed.
+    pub(crate) fn place_of(&self, path: &Path) -> Option<Place> {
+        let within = self.0.iter().enumerate().filter_map(|(root, above)| {
+            let below = path.strip_prefix(above).ok()?;
+            Some(Place { root, below: names_of(below.as_os_str().as_bytes())? })
+        });
+        // Of roots within each other, the innermost.
+        within.min_by_key(|place| place.below.as_os_str().len())
+    }
+
+    /// Returns the path of a place's root.
+    pub(crate) fn root(&self, place: &Place) -> &Path {
+        &self.0[place.root]
+    }
+
+    /// Returns the path of a place.
+    pub(crate) fn path(&self, place: &Place) -> PathBuf {
+        match place.below.as_os_str().is_empty() {
+            true => self.root(place).to_owned(),
+            false => self.root(place).join(&place.below),
+        }
+    }
+
+    /// Returns the path of a place as documents show it.
+    pub(crate) fn shown(&self, place: &Place) -> String {
+        escape::path(&self.path(place))
+    }
+}
+
+impl Place {
+    /// Writes a place as addresses and forms carry it: ASCII, whatever its names hold.
+    pub(crate) fn token(&self) -> String {
+        format!("{}/{}", self.root, encode(self.below.as_os_str().as_bytes()))
+    }
+
+    /// Writes it as the value of a query.
+    pub(crate) fn query(&self) -> String {
+        encode(self.token().as_bytes())
+    }
+
+    /// Returns the place of a name directly beneath.
+    pub(crate) fn join(&self, name: &OsStr) -> Place {
+        Place { root: self.root, below: self.below.join(name) }
+    }
+
+    /// Returns the places from the root down to this one.
+    pub(crate) fn way(&self) -> Vec<Place> {
+        let mut above: Vec<&Path> = self.below.ancestors().collect();
+        above.reverse();
+        above.into_iter().map(|below| Place { root: self.root, below: below.to_owned() }).collect()
+    }
+
+    /// Says whether one of two places holds the other.
+    pub(crate) fn overlaps(&self, other: &Place) -> bool {
+        let (one, two) = (&self.below, &other.below);
+        self.root == other.root && (one.starts_with(two) || two.starts_with(one))
+    }
+}
+
+/// Takes a path apart; `None` if it has anything but names.
+fn names_of(path: &[u8]) -> Option<PathBuf> {
+    if path.len() > PATH_LEN_MAX || path.contains(&0) {
+        return None;
+    }
+    let mut names = PathBuf::new();
+    for component in Path::new(OsStr::from_bytes(path)).components() {
+        let Component::Normal(name) = component else { return None };
+        names.push(name);
+    }
+    Some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roots() -> Roots {
+        Roots(vec![PathBuf::from("/a"), PathBuf::from("/a/b")])
+    }
+
+    #[test]
+    fn a_place_is_names_beneath_a_root() {
+        let roots = roots();
+        let place = roots.place("0/x%20y/%FF").unwrap();
+        assert_eq!(roots.path(&place), Path::new(OsStr::from_bytes(b"/a/x y/\xff")));
+        assert_eq!(roots.place(&place.token()), Some(place.clone()));
+        assert_eq!(roots.path(&roots.place("1/").unwrap()), Path::new("/a/b"));
+        let way: Vec<PathBuf> = place.way().iter().map(|place| roots.path(place)).collect();
+        assert_eq!(way, [PathBuf::from("/a"), PathBuf::from("/a/x y"), roots.path(&place)]);
+    }
+
+    #[test]
+    fn nothing_else_is_a_place() {
+        let long = format!("0/{}", "x".repeat(PATH_LEN_MAX + 1));
+        for token in [
+            "",
+            "0",
+            "2/",
+            "-1/",
+            "0/..",
+            "0/../b",
+            "0/a/../../b",
+            "0/%2e%2e/b",
+            "0//etc",
+            "0/%2Fetc",
+            "0/a%00b",
+            "0/%",
+            "x/",
+            &long,
+        ] {
+            assert_eq!(roots().place(token), None, "{token}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_found_in_the_innermost_root() {
+        let roots = roots();
+        let place = |root, below: &str| Some(Place { root, below: PathBuf::from(below) });
+        assert_eq!(roots.place_of(Path::new("/a/b/c")), place(1, "c"));
+        assert_eq!(roots.place_of(Path::new("/a/c")), place(0, "c"));
+        assert_eq!(roots.place_of(Path::new("/a")), place(0, ""));
+        for path in ["/", "/ab", "a/b", "/a/../etc", ""] {
+            assert_eq!(roots.place_of(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn places_overlap_up_and_down() {
+        let place = |below: &str| Place { root: 0, below: PathBuf::from(below) };
+        assert!(place("").overlaps(&place("a/b")));
+        assert!(place("a/b").overlaps(&place("a")));
+        assert!(!place("a/b").overlaps(&place("a/c")));
+        assert!(!place("ab").overlaps(&place("a")));
+    }
+}

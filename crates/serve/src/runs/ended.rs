@@ -1,0 +1,49 @@
+//! The end of a run: its document, or why there is none.
+
+use std::path::Path;
+use steadfast::Timestamp;
+use steadfast::catalogue::{Audit, Catalogue};
+use steadfast_report::RunView;
+use steadfast_report::document::Document;
+use steadfast_report::run::{RunFacts, RunReport};
+use steadfast_report::timeline::Timeline;
+
+/// Days by which a document divides what can be proved.
+pub(crate) const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub(crate) enum Ended {
+    /// It came to an end, its own or one that was asked for.
+    Done(Box<(RunView, Document)>),
+    /// It could not go on, for this reason.
+    Failed(String),
+}
+
+/// What a document is made of.
+pub(super) struct Collected<'a> {
+    pub(super) report: RunReport,
+    pub(super) view: RunView,
+    pub(super) timeline: &'a Timeline,
+    pub(super) begun: Timestamp,
+    pub(super) command: String,
+}
+
+impl Collected<'_> {
+    /// Makes the document, with what the catalogue can prove of the tree if the run kept one.
+    pub(super) fn end(self, root: &Path, now: Timestamp) -> Ended {
+        let audit = self.view.catalogued.then(|| coverage(root, now)).flatten();
+        let facts = RunFacts {
+            command: self.command,
+            made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
+            begun: self.begun,
+        };
+        let document = self.report.document(&facts, &self.view, audit.as_ref(), self.timeline);
+        Ended::Done(Box::new((self.view, document)))
+    }
+}
+
+fn coverage(root: &Path, now: Timestamp) -> Option<Audit> {
+    let catalogue = Catalogue::open_reader(&Catalogue::find(root)?).ok()?;
+    catalogue.audit(&COVERAGE_DAYS, now).ok()
+}

@@ -1,0 +1,157 @@
+//! What a run finds that is not as it should be, the worst first, in bounded memory.
+//!
+//! In: events. Out: findings by rank and walk order, as many as are kept, and how many more there
+//! were. The words are the report's.
+
+use std::collections::BTreeMap;
+
+use steadfast::{FileEvent, Noted, Verdict};
+use steadfast_report::escape;
+use steadfast_report::view::{FindingRule, finding_detail, known_of};
+
+/// Findings that are kept of one run: with names and what is known of each, some 2 MB.
+const FINDINGS_MAX: usize = 5000;
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// The verdict or what else was found, in the report's word.
+    pub(crate) name: &'static str,
+    /// Whether the file is corrupt.
+    pub(crate) is_corrupt: bool,
+    /// The path as documents show it.
+    pub(crate) path: String,
+    /// What is known of it.
+    pub(crate) known: String,
+}
+
+/// The findings of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    /// By rank, the gravest first, and in the order in which they came.
+    kept: BTreeMap<(usize, u64), Finding>,
+    /// How many there were, by name, and their ranks.
+    counts: BTreeMap<(usize, &'static str), u64>,
+    seen: u64,
+}
+
+/// Which findings are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Those of this name alone.
+    pub(crate) name: Option<String>,
+    /// Those whose path or details hold these letters, in whatever case.
+    pub(crate) words: String,
+}
+
+impl Findings {
+    /// Takes what became of a file, if it is a finding; says whether it was.
+    pub(crate) fn file(&mut self, event: &FileEvent) -> bool {
+        let notable = matches!(event.verdict, Some(Verdict::Moved | Verdict::Touched));
+        if !FindingRule::default().finds(event) && !notable {
+            return false;
+        }
+        let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
+        let finding = Finding {
+            name: event.verdict.map_or("failed", Verdict::name),
+            is_corrupt: event.verdict == Some(Verdict::Corrupt),
+            path: escape::path(&event.path.to_path()),
+            known: known_of(event).join("; "),
+        };
+        self.keep(event.verdict.and_then(rank).unwrap_or(Verdict::ALL.len()), finding);
+        true
+    }
+
+    /// Takes what only the catalogue knows; says whether it was a finding.
+    pub(crate) fn noted(&mut self, noted: &Noted) -> bool {
+        if noted.finding.exit_status() == 0 {
+            return false;
+        }
+        let finding = Finding {
+            name: noted.finding.name(),
+            is_corrupt: false,
+            path: escape::path(&noted.path),
+            known: finding_detail(&noted.finding).unwrap_or_default(),
+        };
+        self.keep(Verdict::ALL.len() + 1, finding);
+        true
+    }
+
+    fn keep(&mut self, rank: usize, finding: Finding) {
+        self.seen += 1;
+        *self.counts.entry((rank, finding.name)).or_default() += 1;
+        self.kept.insert((rank, self.seen), finding);
+        if self.kept.len() > FINDINGS_MAX {
+            self.kept.pop_last();
+        }
+    }
+
+    /// Returns how many there were by name, the gravest first.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.counts.iter().map(|((_, name), count)| (*name, *count))
+    }
+
+    /// Returns how many there were that are not kept.
+    pub(crate) fn lost(&self) -> u64 {
+        self.seen - self.kept.len() as u64
+    }
+
+    /// Returns the findings that are wanted from the `skip`th on, and how many that are in all.
+    pub(crate) fn page(&self, wanted: &Wanted, skip: usize, limit: usize) -> (Vec<Finding>, usize) {
+        let words = wanted.words.to_lowercase();
+        let fits = |finding: &&Finding| {
+            let named = wanted.name.as_ref().is_none_or(|name| finding.name == name);
+            let said = |text: &str| text.to_lowercase().contains(&words);
+            named && (words.is_empty() || said(&finding.path) || said(&finding.known))
+        };
+        let all: Vec<&Finding> = self.kept.values().filter(fits).collect();
+        let page = all.iter().skip(skip).take(limit).map(|finding| (*finding).clone());
+        (page.collect(), all.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use steadfast::FilePath;
+
+    fn found(findings: &mut Findings, path: &str, verdict: Verdict) -> bool {
+        let mut event = FileEvent::new(FilePath::whole(Path::new(path)));
+        event.verdict = Some(verdict);
+        findings.file(&event)
+    }
+
+    #[test]
+    fn corrupt_files_come_first_and_are_never_lost() {
+        let mut findings = Findings::default();
+        for number in 0..FINDINGS_MAX + 10 {
+            assert!(found(&mut findings, &format!("m{number}"), Verdict::Modified));
+        }
+        assert!(found(&mut findings, "bad", Verdict::Corrupt));
+        assert!(!found(&mut findings, "fine", Verdict::Intact));
+        assert_eq!((findings.lost(), findings.kept.len()), (11, FINDINGS_MAX));
+        let (page, all) = findings.page(&Wanted::default(), 0, 2);
+        assert_eq!((page[0].path.as_str(), page[1].path.as_str()), ("bad", "m0"));
+        assert_eq!(all, FINDINGS_MAX);
+        let counts: Vec<_> = findings.counts().collect();
+        assert_eq!(counts, [("corrupt", 1), ("modified", FINDINGS_MAX as u64 + 10)]);
+    }
+
+    #[test]
+    fn findings_are_wanted_by_name_and_letters() {
+        let mut findings = Findings::default();
+        found(&mut findings, "Sommer/a.jpg", Verdict::Modified);
+        found(&mut findings, "winter/b.jpg", Verdict::Modified);
+        found(&mut findings, "sommer/c.jpg", Verdict::Corrupt);
+        let of = |name: Option<&str>, words: &str, skip| {
+            let wanted = Wanted { name: name.map(str::to_owned), words: words.to_owned() };
+            let (page, all) = findings.page(&wanted, skip, 10);
+            (page.into_iter().map(|finding| finding.path).collect::<Vec<_>>(), all)
+        };
+        assert_eq!(of(None, "SOMMER", 0), (vec!["sommer/c.jpg".into(), "Sommer/a.jpg".into()], 2));
+        assert_eq!(of(Some("modified"), "sommer", 0), (vec!["Sommer/a.jpg".into()], 1));
+        assert_eq!(of(Some("modified"), "", 1), (vec!["winter/b.jpg".into()], 2));
+        assert_eq!(of(Some("intact"), "", 0), (vec![], 0));
+    }
+}

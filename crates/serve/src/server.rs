@@ -1,0 +1,233 @@
+//! A listener, and what happens to each connection until its first request.
+//!
+//! In: a [`Config`]. Out: a bound [`Server`] that runs until it is told to stop. It bounds how many
+//! connections there are and how long each may take; what is answered is the pages' business.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use crate::app::App;
+use crate::config::{Config, Limits};
+use crate::error::Error;
+use crate::pages;
+use crate::session::ensure_hash;
+use crate::tls;
+use crate::wire::Patient;
+
+/// Threads that talk to browsers. What takes long is done by others.
+const TALKERS: usize = 2;
+
+/// Threads for what waits for the disk.
+const WAITERS_MAX: usize = 32;
+
+/// Bytes of a request's head, and its lines, at most.
+const HEAD_LEN_MAX: usize = 64 << 10;
+const HEAD_LINES_MAX: usize = 64;
+
+/// How often it is looked whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How long connections may go on when the server stops.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A server that listens and does not answer yet.
+pub struct Server {
+    app: Arc<App>,
+    listener: TcpListener,
+    bound: SocketAddr,
+    tls: Option<TlsAcceptor>,
+}
+
+impl Server {
+    /// Takes its place.
+    ///
+    /// # Errors
+    /// If what is asked for is not safe or makes no sense, or the address is taken.
+    pub fn bind(config: Config) -> Result<Server, Error> {
+        ensure_safe(&config)?;
+        let tls = config.tls.as_ref().map(tls::acceptor).transpose()?;
+        let listen = config.listen;
+        let refused = |error| Error::system(format!("listen at {listen}"), error);
+        let listener = TcpListener::bind(listen).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let bound = listener.local_addr().map_err(refused)?;
+        let app = Arc::new(App::new(config, bound)?);
+        Ok(Server { app, listener, bound, tls })
+    }
+
+    /// Returns where it listens.
+    pub fn bound(&self) -> SocketAddr {
+        self.bound
+    }
+
+    /// Returns the address that lets a browser in, with the token: for its owner alone.
+    pub fn address(&self) -> String {
+        self.app.entrance()
+    }
+
+    /// Returns the address that lets a browser in and leads on to what it is to look at: a path of
+    /// this server, as `/drop?path=…`.
+    pub fn address_of(&self, page: &str) -> String {
+        self.app.entrance_to(page)
+    }
+
+    /// Returns such an address with a ticket in place of the token, which lets one browser in, once
+    /// and soon: for who starts a browser, whose arguments others may see.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub fn ticket_to(&self, page: &str) -> Result<String, Error> {
+        self.app.ticket_to(page)
+    }
+
+    /// Returns the page that shows paths, as far as they are beneath the roots.
+    pub fn page_of(&self, paths: &[PathBuf]) -> String {
+        self.app.page_of(paths).unwrap_or_else(|| "/".to_owned())
+    }
+
+    /// Says whether this machine alone can reach it, and without encryption, so that other commands
+    /// of its owner can talk to it.
+    pub fn is_plain_loopback(&self) -> bool {
+        let config = &self.app.config;
+        let named = config.hosts.is_empty() && config.proxy_origin.is_none();
+        self.bound.ip().is_loopback() && self.tls.is_none() && named
+    }
+
+    /// Answers until `stop` is set. Runs that are under way then are told to stop as well, and
+    /// waited for.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(TALKERS)
+            .max_blocking_threads(WAITERS_MAX)
+            .thread_name("serve")
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| Error::system("start threads", error))?;
+        let Server { app, listener, tls, .. } = self;
+        let router = pages::router(Arc::clone(&app));
+        let outcome = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)
+                .map_err(|error| Error::system("listen", error))?;
+            let limits = app.limits();
+            let places = Arc::new(Semaphore::new(limits.connections));
+            tokio::select! {
+                () = accept(&listener, tls, router, limits, Arc::clone(&places)) => {}
+                () = told(stop) => {}
+                () = idle(&app, &places, limits.connections) => {}
+            }
+            Ok(())
+        });
+        app.drops.end_all();
+        app.measurements.end_all();
+        app.runs.end_all();
+        runtime.shutdown_timeout(GRACE);
+        outcome
+    }
+}
+
+/// Refuses to be reached from elsewhere without a password and without encryption.
+fn ensure_safe(config: &Config) -> Result<(), Error> {
+    let elsewhere = !config.listen.ip().is_loopback();
+    let encrypted = config.tls.is_some() || config.proxy_origin.is_some();
+    if elsewhere && !encrypted {
+        return Err(Error::usage(
+            "to be reached from other machines takes a certificate and its key, or a proxy in \
+             front that has them",
+        ));
+    }
+    if (elsewhere || config.proxy_origin.is_some()) && config.password_hash.is_none() {
+        return Err(Error::usage("to be reached from other machines takes a password"));
+    }
+    config.password_hash.as_deref().map_or(Ok(()), ensure_hash)
+}
+
+/// Returns once the flag is set.
+async fn told(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Returns once nobody was connected and nothing ran for as long as was asked for.
+async fn idle(app: &App, places: &Semaphore, all: usize) {
+    let Some(patience) = app.config.ends_when_idle else { return std::future::pending().await };
+    let mut since = Instant::now();
+    while since.elapsed() < patience {
+        tokio::time::sleep(LOOK_EVERY).await;
+        // The place that waits for the next connection is taken already.
+        if places.available_permits() + 1 < all || app.runs.any_going() || app.measurements.any_going() {
+            since = Instant::now();
+        }
+    }
+}
+
+/// Takes connections, as many at a time as may be.
+async fn accept(
+    listener: &tokio::net::TcpListener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    limits: Limits,
+    places: Arc<Semaphore>,
+) {
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await;
+        let place = place.expect("the semaphore is never closed");
+        let Ok((stream, _)) = listener.accept().await else {
+            // The other side is gone already, or there are no more descriptors for now.
+            tokio::time::sleep(LOOK_EVERY).await;
+            continue;
+        };
+        let (tls, router) = (tls.clone(), router.clone());
+        tokio::spawn(async move {
+            // What goes wrong with a connection is the other side's affair.
+            let _ = attend(stream, tls, router, limits).await;
+            drop(place);
+        });
+    }
+}
+
+async fn attend(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    limits: Limits,
+) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let stream = Patient::new(stream, limits.stall);
+    match tls {
+        None => talk(stream, router, limits).await,
+        Some(tls) => talk(timeout(limits.head, tls.accept(stream)).await??, router, limits).await,
+    }
+}
+
+async fn talk<S>(stream: S, router: Router, limits: Limits) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head)
+        .max_buf_size(HEAD_LEN_MAX)
+        .max_headers(HEAD_LINES_MAX)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .await
+        .map_err(io::Error::other)
+}

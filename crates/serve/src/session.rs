@@ -1,0 +1,194 @@
+//! Who may come in: the token of the printed address, a password, and the sessions they open.
+//!
+//! In: what a browser shows. Out: a session, or none. Secrets are 32 random bytes, compared in
+//! constant time and kept nowhere but in memory. Knows nothing of pages.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq as _;
+
+use crate::error::Error;
+
+/// Browsers that are known at a time; beyond that the one that came first has to come in again.
+const SESSIONS_MAX: usize = 256;
+
+/// How long a ticket is good: a browser that starts slowly has come by then.
+const TICKET_LIFE: Duration = Duration::from_secs(60);
+
+/// A secret of 32 random bytes, written in letters that an address may hold.
+#[derive(Clone)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub(crate) fn random() -> Result<Secret, Error> {
+        let mut bytes = [0; 32];
+        let refused = |error: getrandom::Error| std::io::Error::other(error.to_string());
+        let filled = getrandom::fill(&mut bytes);
+        filled.map_err(|error| Error::system("make a random token", refused(error)))?;
+        Ok(Secret(URL_SAFE_NO_PAD.encode(bytes)))
+    }
+
+    /// Returns its letters, for who may know them.
+    pub(crate) fn letters(&self) -> &str {
+        &self.0
+    }
+
+    /// Compares in a time that does not tell how much fits.
+    pub(crate) fn is(&self, shown: &str) -> bool {
+        self.0.as_bytes().ct_eq(shown.as_bytes()).into()
+    }
+}
+
+/// Secrets that let one browser in, each once and within a minute.
+#[derive(Default)]
+pub(crate) struct Tickets(Mutex<Vec<(Secret, Instant)>>);
+
+impl Tickets {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub(crate) fn issue(&self) -> Result<Secret, Error> {
+        let ticket = Secret::random()?;
+        let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tickets.push((ticket.clone(), Instant::now()));
+        Ok(ticket)
+    }
+
+    /// Takes one back; says whether it was good.
+    pub(crate) fn redeem(&self, shown: &str) -> bool {
+        let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tickets.retain(|(_, issued)| issued.elapsed() < TICKET_LIFE);
+        let before = tickets.len();
+        tickets.retain(|(ticket, _)| !ticket.is(shown));
+        tickets.len() < before
+    }
+}
+
+/// A browser that was let in.
+pub(crate) struct Session {
+    key: Secret,
+    /// What its forms carry, so that no other page can post in its name.
+    pub(crate) csrf: Secret,
+}
+
+/// The browsers that were let in.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<VecDeque<Arc<Session>>>);
+
+impl Sessions {
+    /// Lets a browser in and returns what its cookie is to hold.
+    pub(crate) fn begin(&self) -> Result<String, Error> {
+        let session = Session { key: Secret::random()?, csrf: Secret::random()? };
+        let key = session.key.letters().to_owned();
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() >= SESSIONS_MAX {
+            sessions.pop_front();
+        }
+        sessions.push_back(Arc::new(session));
+        Ok(key)
+    }
+
+    /// Finds the session of a cookie.
+    pub(crate) fn find(&self, key: &str) -> Option<Arc<Session>> {
+        let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // All are looked at, so that the time tells nothing of which it was.
+        let mut found = None;
+        for session in sessions.iter() {
+            if session.key.is(key) {
+                found = Some(Arc::clone(session));
+            }
+        }
+        found
+    }
+
+    /// Forgets a session.
+    pub(crate) fn end(&self, session: &Arc<Session>) {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|other| !Arc::ptr_eq(other, session));
+    }
+}
+
+/// Makes the hash of a password that [`crate::Config::password_hash`] wants.
+///
+/// # Errors
+/// If the system has no randomness to give.
+pub fn hash_password(password: &str) -> Result<String, Error> {
+    let hash = Argon2::default().hash_password(password.as_bytes());
+    let hash = hash.map_err(|error| Error::usage(format!("the password: {error}")))?;
+    Ok(hash.to_string())
+}
+
+/// Makes sure that a text is a hash as [`hash_password`] makes it.
+pub(crate) fn ensure_hash(hash: &str) -> Result<(), Error> {
+    let parsed = PasswordHash::new(hash);
+    let is_argon2 = parsed.is_ok_and(|parsed| parsed.algorithm.as_str().starts_with("argon2"));
+    match is_argon2 {
+        true => Ok(()),
+        false => Err(Error::usage("the password's hash is not one of argon2")),
+    }
+}
+
+/// Says whether a password is the one of a hash. Takes tens of milliseconds, on purpose.
+pub(crate) fn fits(hash: &str, password: &str) -> bool {
+    let Ok(parsed) = PasswordHash::new(hash) else { return false };
+    Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_by_its_key_alone() {
+        let sessions = Sessions::default();
+        let (one, two) = (sessions.begin().unwrap(), sessions.begin().unwrap());
+        assert_ne!(one, two);
+        assert_eq!(one.len(), 43);
+        let found = sessions.find(&one).unwrap();
+        assert!(sessions.find(&one[1..]).is_none());
+        assert!(sessions.find("").is_none());
+        sessions.end(&found);
+        assert!(sessions.find(&one).is_none());
+        assert!(sessions.find(&two).is_some());
+    }
+
+    #[test]
+    fn a_ticket_is_good_once() {
+        let tickets = Tickets::default();
+        let ticket = tickets.issue().unwrap();
+        assert!(!tickets.redeem("other"));
+        assert!(tickets.redeem(ticket.letters()));
+        assert!(!tickets.redeem(ticket.letters()));
+    }
+
+    #[test]
+    fn sessions_are_bounded() {
+        let sessions = Sessions::default();
+        let first = sessions.begin().unwrap();
+        let last: Vec<String> = (0..SESSIONS_MAX).map(|_| sessions.begin().unwrap()).collect();
+        assert!(sessions.find(&first).is_none());
+        assert!(sessions.find(&last[0]).is_some());
+    }
+
+    #[test]
+    fn a_password_fits_its_hash_and_no_other() {
+        let hash = hash_password("höchst geheim").unwrap();
+        assert!(ensure_hash(&hash).is_ok());
+        assert!(fits(&hash, "höchst geheim"));
+        assert!(!fits(&hash, "höchst geheim "));
+        assert!(ensure_hash("geheim").is_err());
+        assert!(!fits("geheim", "geheim"));
+    }
+}

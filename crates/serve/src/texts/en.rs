@@ -1,0 +1,199 @@
+//! The words in English.
+
+mod documents;
+
+use steadfast_report::units::{count, counted};
+
+use super::{BrowseTexts, EnterTexts, HomeTexts, LayoutTexts, RunTexts, Texts, Words};
+use crate::guard::Refusal;
+use crate::runs::{Stand, Verb};
+
+pub(super) const TEXTS: Texts = Texts {
+    layout: LayoutTexts {
+        skip: "Skip to the content",
+        pages: "Pages",
+        home: "Home",
+        run: "Run",
+        drop: "Drop",
+        measure: "Measure",
+        compare: "Compare",
+        code: "Code",
+        history: "History",
+        leave: "Leave",
+        untranslated: "",
+    },
+    enter: EnterTexts {
+        title: "Come in",
+        password: "Password",
+        enter: "Enter",
+        wrong: "That is not the password.",
+        welcome: "You are in.",
+        go_on: "Go on",
+        left: "You have left",
+        left_text: "This browser has to show the address or the password again.",
+    },
+    home: HomeTexts {
+        title: "Folders",
+        runs: "Runs of this server",
+        no_runs: "There was none yet.",
+        check_or_tag: "Check or tag",
+        choose: "Choose a folder or a file in it",
+        fine: "Nothing is known to be wrong.",
+        never_checked: "Nothing was checked yet.",
+        wrong: |what| format!("Not as it should be: {what}."),
+        last_run: "Last run",
+        known: "Known",
+        files: |files| counted(files, "file", "files"),
+        proved: |days| format!("Proved within {days} days"),
+        of: |part, whole| format!("{part} of {whole}"),
+        overdue: "Overdue",
+        nothing_overdue: "nothing",
+        no_catalogue: "There is no catalogue: a check can judge the files that are there, and \
+                       cannot tell which are gone, nor when each was last proved.",
+        make_catalogue: "Make a catalogue",
+        catalogue_above: "It is part of a larger catalogued tree, which is not served here.",
+        unreadable: "The catalogue cannot be read",
+        column_run: "Run",
+        column_folder: "Folder",
+        column_begun: "Begun",
+        column_stand: "How it stands",
+    },
+    browse: BrowseTexts {
+        title: "Choose a folder",
+        way: "Folders above",
+        use_this: "Check or tag this folder",
+        use_name: |name| format!("Check or tag {name}"),
+        use_short: "choose",
+        open: |name| format!("Open {name}"),
+        entries: |entries| counted(entries, "entry", "entries"),
+        empty: "It is empty.",
+        link: "a link, which is not followed",
+        special: "no file and no folder",
+        more: |next, more| format!("Show the next {} of {} more", count(next), count(more)),
+        unreadable: "It cannot be listed",
+    },
+    run: RunTexts {
+        title: "Check or tag",
+        folder: "Folder or file",
+        other_folder: "Choose another",
+        pace: "How fast",
+        pace_names: ["tortoise", "walk", "bicycle", "car", "racing car"],
+        pace_help: "A tortoise stays out of everybody's way, a racing car asks for more than its \
+                    share.",
+        media: "Read from the medium, past the page cache, where the file system can",
+        verb: |verb| match verb {
+            Verb::Tag => "Tag",
+            Verb::Check => "Check",
+            Verb::Update => "Update",
+            Verb::Init => "Make a catalogue",
+        },
+        verb_help: |verb| match verb {
+            Verb::Tag => "gives every file without a tag one; reads no other",
+            Verb::Check => "reads every file and says what became of it; writes nothing to them",
+            Verb::Update => {
+                "checks, tags new files, and retags edited ones; corrupt ones keep \
+                             their tags"
+            }
+            Verb::Init => "enters what the tags say; reads no file",
+        },
+        heading: |verb| match verb {
+            Verb::Tag => "Tagging",
+            Verb::Check => "Check",
+            Verb::Update => "Update",
+            Verb::Init => "A new catalogue",
+        },
+        stand: |stand| match stand {
+            Stand::Going => "It goes on; also when this page is closed.",
+            Stand::Held => "It is paused.",
+            Stand::Stopping => "It is stopping.",
+            Stand::Over => "It has ended.",
+        },
+        failed: "It could not go on",
+        overlaps: "A run in that folder, above or beneath goes on already. This is it.",
+        pause: "Pause",
+        resume: "Go on",
+        stop: "Stop",
+        progress: "Progress",
+        counting: "counting how much there is",
+        read: "Read",
+        files: "Files",
+        rate: "Rate",
+        elapsed: "Time",
+        left: "Left",
+        bound: "Bound by",
+        cost: "Where the time goes",
+        cost_help: "Shares of the time of the threads that hash, by stage.",
+        cores: "Processors, the last minute",
+        core: |number| format!("processor {number}"),
+        cores_virtual: "a virtual machine: core types not known",
+        cores_unknown: "core types not known",
+        load_unknown: "The system does not tell what each processor does.",
+        one_type: "all of one type",
+        counts: "So far",
+        done: "What was done",
+        found: "Not as it should be",
+        nothing_found: "Nothing yet.",
+        found_more: |more| {
+            format!("and {} more, in the results below once it has ended", count(more))
+        },
+        rows: "The latest files",
+        column_verdict: "Verdict",
+        column_path: "Path",
+        column_known: "What is known",
+        column_length: "Read",
+        column_seconds: "Time",
+        column_rate: "Rate",
+        results: "Files that are not intact",
+        show: "Show",
+        all: "all",
+        words: "Whose path or details hold",
+        filter: "Filter",
+        none_fits: "There are none.",
+        lost: |lost| {
+            let more = counted(lost, "further finding was", "further findings were");
+            format!("{more} not kept; none is worse than those that are.")
+        },
+        next: "Next",
+        previous: "Previous",
+        span: |from, to, of| format!("{} to {} of {}", count(from), count(to), count(of)),
+        report: "Save the report",
+        again: "The same again",
+        say: |done, found| match found {
+            0 => format!("{done}; nothing found"),
+            found => format!("{done}; {} found", counted(found, "problem", "problems")),
+        },
+    },
+    drop: documents::DROP,
+    measure: documents::MEASURE,
+    compare: documents::COMPARE,
+    code: documents::CODE,
+    history: documents::HISTORY,
+    refusal,
+};
+
+fn refusal(refusal: Refusal) -> Words {
+    let (title, text) = match refusal {
+        Refusal::Method => ("Not understood", "This server only gives pages and takes forms."),
+        Refusal::Malformed => ("Not understood", "The request cannot be read."),
+        Refusal::LongAddress => ("Too long", "The address is longer than any here."),
+        Refusal::Stranger => (
+            "Not from here",
+            "The request names another server, or comes from another server's page. Open the \
+             address that the command printed.",
+        ),
+        Refusal::NoSession => (
+            "Please come in first",
+            "Open the address that `steadfast serve` printed: it holds the token that lets this \
+             browser in.",
+        ),
+        Refusal::ForeignForm => {
+            ("Not this form", "The form is not of this session. Load its page again and repeat.")
+        }
+        Refusal::TooLarge => ("Too large", "More was sent than is taken here."),
+        Refusal::TooSlow => ("Too slow", "What was to be sent did not come in time."),
+        Refusal::TooMuch => ("Too much at once", "Wait a moment and try again."),
+        Refusal::NotFound => ("Not found", "There is no such page, folder, file or run here."),
+        Refusal::Conflict => ("Not now", "This cannot be done in the present state."),
+    };
+    Words { title, text }
+}

@@ -1,0 +1,175 @@
+//! The words about single files, measurements, records, code and the past, in English.
+
+use steadfast_report::units::counted;
+
+use super::super::documents::{
+    CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts,
+};
+use crate::measuring::{MeasureStand, Profile, Work};
+use crate::pages::drop::Answer;
+
+pub(crate) const DROP: DropTexts = DropTexts {
+    title: "Drop files",
+    intro: "Is this file known here, and unchanged? Its bytes go no further than this server, which \
+            hashes them and keeps none.",
+    zone: "Drop files or a folder here",
+    files: "Choose files",
+    folder: "Choose a folder",
+    no_script: "Dropping needs the page's script. Without it, choose files in the tree of a folder \
+                and check them.",
+    given: "Handed over by the desktop",
+    check_given: "Look at these",
+    going: "{done} of {all}: {name}",
+    failed: "This could not be read or sent:",
+    too_many: "More than 1,000 files: tag or check the folder instead.",
+    hashing: "Hashing; this page tells when it is done.",
+    results: "What is known of them",
+    earlier: "Dropped before",
+    entry: |files, moment| format!("{}, {moment}", counted(files, "file", "files")),
+    more: "Drop more",
+    answer: |answer| match answer {
+        Answer::Known => "known here",
+        Answer::Differs => "differs",
+        Answer::Unknown => "unknown here",
+        Answer::Unreadable => "unreadable",
+    },
+    sum: |answer, files| {
+        let files = counted(files, "file", "files");
+        match answer {
+            Answer::Known => format!("{files} known here, with the tagged contents"),
+            Answer::Differs => format!("{files} unlike the tagged file of that name"),
+            Answer::Unknown => format!("{files} unknown here"),
+            Answer::Unreadable => format!("{files} that could not be read"),
+        }
+    },
+    column_file: "File",
+    column_answer: "Answer",
+    column_known: "What is known",
+    column_length: "Length",
+    known_as: |path, moment| format!("as {path}, tagged on {moment}"),
+    other: |path, moment| format!("{path}, tagged on {moment}, has other contents"),
+    stands: |standing| format!("which was last found {standing}"),
+    own_tag: |verdict, moment| format!("by its own tag of {moment}: {verdict}"),
+    further: |more| format!("and at {}", counted(more, "further place", "further places")),
+    no_tag: "no tagged file here has these contents or this name",
+    not_asked: "Could not be asked, for want of a catalogue",
+    none: "None of the folders has a catalogue, so nothing can be found by its contents. Home makes \
+           one.",
+    digests: "Digests",
+};
+
+pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
+    title: "Measure",
+    intro: "What this machine can do, and what holds it back: the stages of a check with a clock \
+            beside them. Meanwhile let it do nothing else.",
+    what: "What to measure",
+    work: |work| match work {
+        Work::Kernels => "Hashing in memory",
+        Work::Hash => "Hashing files",
+        Work::Read => "Reading",
+        Work::Write => "Writing",
+        Work::Queue => "Reads in flight",
+        Work::Cpu => "Loops in one core",
+        Work::Cipher => "Ciphers",
+    },
+    work_help: |work| match work {
+        Work::Kernels => "every algorithm and backend; writes no file",
+        Work::Hash => "reading, hashing, and both, over files made for it",
+        Work::Read => "files made for it, past the page cache and with an empty one",
+        Work::Write => "files of many lengths, flushed, read back and compared",
+        Work::Queue => "1 to 32 reads at a time, and how long each takes",
+        Work::Cpu => "six kernels at every QoS level; writes no file",
+        Work::Cipher => "with and without the instructions for them",
+    },
+    profile_label: "How thoroughly",
+    profile: |profile| match profile {
+        Profile::Quick => "quick: a first look, in about a minute",
+        Profile::Small => "small files (reading and writing; 3.3 GB)",
+        Profile::Standard => "standard: what machines are compared by",
+    },
+    profile_help: "The standard writes 53.3 GB where reading and writing are measured.",
+    folder: "Folder for the files that are made",
+    folder_help: "They are made in a folder of their own, which is removed afterwards.",
+    begin: "Measure",
+    busy: "Something is being measured already. This is it.",
+    stand: |stand| match stand {
+        MeasureStand::Going => "It is being measured; also when this page is closed.",
+        MeasureStand::Stopping => "It is stopping; the samples so far are kept.",
+        MeasureStand::Over => "It has ended.",
+    },
+    stop: "Stop and keep the samples",
+    progress: "Progress",
+    preparing: "Preparing",
+    now: "Now",
+    left: "Left",
+    elapsed: "Time",
+    samples: "Samples",
+    series: "Samples as they come",
+    column_series: "Series",
+    column_course: "Rates so far, from zero",
+    column_latest: "Latest",
+    column_samples: "Samples",
+    no_samples: "None yet.",
+    ended_early: "It ended early; what follows is made of the samples until then.",
+    failed: "Something could not be measured",
+    nothing: "Nothing was measured.",
+    not_kept: |why| format!("The record is not kept in the folder of records: {why}."),
+    kept: |name| format!("The record is kept as {name}."),
+    save_record: "Save the record",
+    save_report: "Save the report",
+    compare: "Compare it",
+    records: "Measured by this server",
+    no_records: "Nothing yet.",
+    column_begun: "Begun",
+    column_stand: "How it stands",
+};
+
+pub(crate) const COMPARE: CompareTexts = CompareTexts {
+    title: "Compare records",
+    intro: "Records of any machine, side by side, with what others have published.",
+    records: "Records",
+    show: "Show them",
+    against: "held against",
+    against_none: "nothing",
+    column_record: "Record",
+    column_machine: "Machine",
+    column_begun: "Begun",
+    column_from: "From",
+    measured_here: "measured here",
+    in_folder: "folder of records",
+    uploaded: "added",
+    published: "published",
+    unreadable: "is no record",
+    no_records: "There are none.",
+    none_chosen: "Choose one or several, and hold them against one if you like.",
+    upload: "Add a record",
+    upload_help: "A .json file as `measure --export` writes it, up to 8 MB. It is kept in memory \
+                  until the server ends.",
+    upload_script: "Adding one needs the page's script; without it, name a folder of records when \
+                    the server is started.",
+    refused: "It was not taken",
+    save: "Save the report",
+    more: "Choose others",
+    gone: "A record that was chosen is gone, or cannot be read.",
+};
+
+pub(crate) const CODE: CodeTexts = CodeTexts {
+    title: "Seal of code",
+    intro: "An application, program or disk image as Apple's tools sign it: are its bytes the ones \
+            that were sealed, who signed, would it be let run.",
+    choose: "Choose an application or a binary in",
+    no_code: "This cannot be read as signed code",
+    map: "Byte by byte",
+    map_help: |cell| format!("From the first byte to the last; each field is {cell} of the file."),
+    no_map: "There is no map: only of Mach-O code is known what covers each byte.",
+    legend: "What the colours mean",
+};
+
+pub(crate) const HISTORY: HistoryTexts = HistoryTexts {
+    title: "History",
+    intro: "Every run that the catalogue remembers, and what became of each file.",
+    choose: "Choose a file or a folder in",
+    none: "has no catalogue, which alone remembers. Home makes one.",
+    unknown: "The catalogue knows nothing of this name.",
+};
+

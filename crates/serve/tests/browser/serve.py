@@ -1,0 +1,333 @@
+"""Uses the pages of `steadfast serve` in Chromium as a person would, and holds every page against
+what it promises.
+
+Nothing is asked of another server, the console stays silent, axe finds nothing in light or dark on
+a telephone or a desk, nothing is wider than the screen. With `--shots FOLDER`, pictures of every
+page are left there for who wants to look.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+SEALED = pathlib.Path(__file__).resolve().parents[4] / "testdata/codesign/signed-tool"
+WIDTHS = [390, 1440]
+SCHEMES = ["light", "dark"]
+PATIENCE_MS = 20_000
+
+# A drop as the browser reports it: the files are made in the page.
+DROP = """(name) => {
+    const data = new DataTransfer();
+    data.items.add(new File(['dropped by hand'], name));
+    for (const kind of ['dragover', 'drop'])
+        document.getElementById('drop').dispatchEvent(
+            new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+class Served:
+    """A server on a small archive, ended at the end."""
+
+    def __init__(self, program, folder):
+        self.tree = folder / "archive"
+        (self.tree / "photos").mkdir(parents=True)
+        for number in range(12):
+            picture = self.tree / f"photos/picture-{number:02}.jpg"
+            picture.write_bytes(bytes([number]) * 300_000)
+        (self.tree / "letter.txt").write_text("Dear reader,\n")
+        shutil.copy(SEALED, self.tree / "signed-tool")
+        damaged = bytearray(SEALED.read_bytes())
+        damaged[5000] ^= 1
+        (self.tree / "damaged-tool").write_bytes(damaged)
+        # Takes seconds to read and no room.
+        with open(self.tree / "long", "wb") as long:
+            long.truncate(3 << 30)
+        records = folder / "records"
+        records.mkdir()
+        words = [program, "serve", "--no-open", "--records", records, self.tree]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        self.entrance = self.process.stdout.readline().strip()
+        self.origin = self.entrance.split("/enter")[0]
+
+    def decay(self, name):
+        """Changes one bit and keeps the times, as a failing disk does."""
+        path = self.tree / name
+        before = path.stat()
+        contents = bytearray(path.read_bytes())
+        contents[1000] ^= 4
+        path.write_bytes(contents)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(20)
+
+
+class Visit:
+    """A browser's window that notes whatever should not happen."""
+
+    def __init__(self, browser, served, faults, **wishes):
+        self.context = browser.new_context(**wishes)
+        self.context.set_default_timeout(PATIENCE_MS)
+        self.served, self.faults = served, faults
+        self.context.on("request", self.asked)
+        self.page = self.tab()
+        self.page.goto(served.entrance)
+        self.page.wait_for_url(served.origin + "/")
+
+    def asked(self, request):
+        if not request.url.startswith((self.served.origin + "/", "data:", "blob:")):
+            self.faults.append(f"asks for {request.url}")
+
+    def tab(self):
+        page = self.context.new_page()
+        page.on("console", lambda said: self.faults.append(f"{page.url}: console: {said.text}"))
+        page.on("pageerror", lambda error: self.faults.append(f"{page.url}: error: {error}"))
+        return page
+
+    def go(self, path):
+        self.page.goto(self.served.origin + path)
+        return self.page
+
+
+def begin_run(page, origin, verb, place="0/"):
+    page.goto(f"{origin}/run?place={place}")
+    page.get_by_role("button", name=verb, exact=True).click()
+    page.wait_for_url(re.compile(r"/runs/\d+"))
+
+
+def wait_for_end(page):
+    expect(page.locator(".document")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def tag_and_check(visit):
+    """Tags, damages a file, checks, and sees it."""
+    page, origin = visit.page, visit.served.origin
+    begin_run(page, origin, "Tag")
+    wait_for_end(page)
+    page.goto(origin + "/")
+    page.get_by_role("button", name="Make a catalogue").click()
+    wait_for_end(page)
+    visit.served.decay("photos/picture-07.jpg")
+    (visit.served.tree / "letter.txt").write_text("Dear reader, I have changed my mind.\n")
+    begin_run(page, origin, "Check")
+    wait_for_end(page)
+    first = page.locator("#results ~ * tbody tr, section:has(#results) tbody tr").first
+    expect(first).to_contain_text("corrupt")
+    expect(first).to_contain_text("picture-07.jpg")
+    return page.url.removeprefix(origin).split("?")[0]
+
+
+def slide(visit):
+    """The slider goes from tortoise to racing car by key, and names its level."""
+    page = visit.go("/run?place=0/")
+    slider = page.get_by_role("slider")
+    named = page.locator("#pace-name")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(named).to_contain_text("tortoise")
+    expect(named).to_contain_text("background")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(named).to_contain_text("racing car")
+    expect(named).to_contain_text("user-interactive")
+    assert "racing car" in slider.get_attribute("aria-valuetext")
+
+
+def two_tabs(visit):
+    """Two tabs see the same run; closing one ends nothing."""
+    page, origin = visit.page, visit.served.origin
+    (visit.served.tree / "long").touch()
+    begin_run(page, origin, "Update", "0/long")
+    run = page.url
+    other = visit.tab()
+    other.goto(run)
+    page.get_by_role("button", name="Pause").click()
+    expect(other.locator(".stand")).to_contain_text("paused")
+    expect(page.locator(".stand")).to_contain_text("paused")
+    before = other.locator(".figures").first.inner_text()
+    page.close()
+    visit.page = other
+    other.get_by_role("button", name="Go on").click()
+    expect(other.locator(".stand")).not_to_contain_text("paused")
+    stop = other.get_by_role("button", name="Stop")
+    if stop.is_visible():
+        stop.click()
+    wait_for_end(other)
+    assert before, "a run has figures"
+
+
+def drop(visit):
+    """Files are chosen, and dropped; one is known, one is not, one differs."""
+    tree = visit.served.tree
+    page = visit.go("/drop")
+    known = (tree / "photos/picture-03.jpg").read_bytes()
+    page.locator("#drop-files").set_input_files([
+        {"name": "found.jpg", "mimeType": "image/jpeg", "buffer": known},
+        {"name": "letter.txt", "mimeType": "text/plain", "buffer": b"another letter"},
+        {"name": "new.txt", "mimeType": "text/plain", "buffer": b"never seen"},
+    ])
+    page.wait_for_url(re.compile(r"/drop/\d+"))
+    answers = page.locator("tbody tr")
+    expect(answers).to_have_count(3)
+    expect(answers.nth(0)).to_contain_text("known here")
+    expect(answers.nth(0)).to_contain_text("picture-03.jpg")
+    expect(answers.nth(1)).to_contain_text("differs")
+    expect(answers.nth(2)).to_contain_text("unknown here")
+    dropped = page.url.removeprefix(visit.served.origin)
+    page = visit.go("/drop")
+    page.evaluate(DROP, "thrown.txt")
+    page.wait_for_url(re.compile(r"/drop/\d+"))
+    expect(page.locator("tbody tr")).to_contain_text("thrown.txt")
+    # What a desktop hands over is looked at without a further click.
+    page = visit.go("/drop?place=0/photos/picture-07.jpg")
+    page.wait_for_url(re.compile(r"/drop/\d+"))
+    expect(page.locator("tbody tr")).to_contain_text("corrupt")
+    return dropped
+
+
+def measure(visit):
+    """Measures a little, sees samples come, keeps them, compares them."""
+    page = visit.go("/measure")
+    page.get_by_label("Hashing in memory").check()
+    page.get_by_role("button", name="Measure", exact=True).click()
+    page.wait_for_url(re.compile(r"/measure/\d+"))
+    expect(page.locator(".courses tbody tr").first).to_be_visible()
+    going = page.url.removeprefix(visit.served.origin)
+    look(visit, going, 1440, "light")
+    page.get_by_role("button", name="Stop and keep the samples").click()
+    wait_for_end(page)
+    ended = page.url.removeprefix(visit.served.origin)
+    record = page.request.get(visit.served.origin + ended + "/record").body()
+    page = visit.go("/compare")
+    page.locator("#record-file").set_input_files(
+        {"name": "spoilt.json", "mimeType": "application/json", "buffer": record[:-40]}
+    )
+    expect(page.locator("#record-said")).to_contain_text("line")
+    # The refusal is an answer; that the browser notes it is no fault of the page.
+    visit.faults[:] = [fault for fault in visit.faults if "422" not in fault]
+    page.locator("#record-file").set_input_files(
+        {"name": "theirs.json", "mimeType": "application/json", "buffer": record}
+    )
+    page.wait_for_url(re.compile(r"added=added-1"))
+    expect(page.get_by_label("theirs.json")).to_be_checked()
+    page.get_by_label("kernels 1").check()
+    page.get_by_role("button", name="Show them").click()
+    wait_for_end_of_compare(page)
+    return ended, page.url.removeprefix(visit.served.origin)
+
+
+def wait_for_end_of_compare(page):
+    expect(page.locator(".document article").first).to_be_visible()
+
+
+def look(visit, path, width, scheme):
+    """Holds the page that is open against what all pages promise."""
+    page = visit.page
+    name = f"{path} at {width} px, {scheme}"
+    if page.evaluate("document.documentElement.scrollWidth") > width:
+        visit.faults.append(f"{name}: wider than the screen")
+    for violation in Axe().run(page).response["violations"]:
+        nodes = ", ".join(" ".join(node["target"]) for node in violation["nodes"][:3])
+        visit.faults.append(f"{name}: axe: {violation['id']}: {violation['help']} ({nodes})")
+
+
+def every_page(browser, served, paths, faults, shots):
+    """Opens every page in every form, and leaves pictures if they are wanted."""
+    looks = 0
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            # A browser that was let in once is let in for all of its pages.
+            size = {"width": width, "height": 900}
+            visit = Visit(browser, served, faults, viewport=size, color_scheme=scheme)
+            for title, path in paths.items():
+                page = visit.go(path)
+                look(visit, path, width, scheme)
+                looks += 1
+                if shots:
+                    page.screenshot(path=shots / f"{title}-{width}-{scheme}.png", full_page=True)
+            visit.context.close()
+    german = Visit(browser, served, faults, locale="de-DE", viewport={"width": 390, "height": 900})
+    for title, path in paths.items():
+        page = german.go(path)
+        if page.evaluate("document.documentElement.lang") != "de":
+            faults.append(f"{path}: not in German")
+        look(german, path, 390, "light, in German")
+        looks += 1
+        if shots:
+            page.screenshot(path=shots / f"{title}-de.png", full_page=True)
+    german.context.close()
+    return looks
+
+
+def use(browser, served, faults, shots):
+    begun = time.monotonic()
+    visit = Visit(browser, served, faults, viewport={"width": 1440, "height": 900})
+    checked = tag_and_check(visit)
+    slide(visit)
+    two_tabs(visit)
+    dropped = drop(visit)
+    measured, compared = measure(visit)
+    visit.context.close()
+    paths = {
+        "home": "/",
+        "browse": "/browse?place=0/",
+        "run": "/run?place=0/",
+        "checked": checked,
+        "drop": "/drop",
+        "dropped": dropped,
+        "measure": "/measure",
+        "measured": measured,
+        "compare": "/compare",
+        "compared": compared,
+        "code": "/code",
+        "sealed": "/code?place=0/damaged-tool",
+        "history": "/history?place=0/",
+        "file": "/history?place=0/photos/picture-07.jpg",
+    }
+    looks = every_page(browser, served, paths, faults, shots)
+    return looks, time.monotonic() - begun
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program", type=pathlib.Path, metavar="PROGRAM")
+    parser.add_argument("--shots", type=pathlib.Path, metavar="FOLDER")
+    arguments = parser.parse_args()
+    browser_path = next((path for path in BROWSERS if pathlib.Path(path).exists()), None)
+    if browser_path is None:
+        sys.exit(f"no browser: none of {', '.join(BROWSERS)}")
+    if arguments.shots:
+        arguments.shots.mkdir(parents=True, exist_ok=True)
+    faults = []
+    # Beside the program, where attributes work; the system's own folder may be in memory.
+    beside = arguments.program.resolve().parent
+    with tempfile.TemporaryDirectory(dir=beside) as folder, sync_playwright() as playwright:
+        served = Served(arguments.program.resolve(), pathlib.Path(folder))
+        # A sandbox of its own is refused to root in containers; pages are our own server's.
+        options = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=browser_path, args=options)
+        looks, seconds = use(browser, served, faults, arguments.shots)
+        browser.close()
+        status = served.end()
+        if status != 0:
+            faults.append(f"the server ended with status {status}")
+    for fault in faults:
+        print(fault)
+    print(f"{looks} looks at the pages of the server, {seconds:.0f} s: {len(faults)} faults")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

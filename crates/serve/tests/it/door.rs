@@ -1,0 +1,173 @@
+//! Who is let in: the token and its cookie, the ticket, the password, and what browsers say of
+//! where a request comes from.
+
+use steadfast_serve::{Config, ErrorKind, Server, Tls, hash_password};
+
+use crate::browser::Served;
+
+#[test]
+fn only_the_token_lets_in() {
+    let served = Served::begin();
+    let stranger = served.stranger();
+    for page in ["/", "/run", "/browse?place=0/", "/runs/1", "/runs/1/events", "/nowhere"] {
+        assert_eq!(stranger.get(page).status, 401, "{page}");
+    }
+    for page in ["/enter", "/enter?token=", "/enter?token=AAAA", "/enter?ticket=AAAA"] {
+        let answer = stranger.get(page);
+        assert_eq!((answer.status, answer.header("set-cookie")), (401, None), "{page}");
+    }
+    let mut wrong = served.door().to_owned();
+    let last = if wrong.ends_with('A') { 'B' } else { 'A' };
+    wrong.pop();
+    wrong.push(last);
+    assert_eq!(stranger.get(&wrong).status, 401);
+    let answer = stranger.get(served.door());
+    assert_eq!(answer.status, 200);
+    let cookie = answer.header("set-cookie").unwrap();
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+    let token = served.entrance.split("token=").nth(1).unwrap();
+    assert!(!cookie.contains(token) && !answer.text().contains(token));
+    assert_eq!(served.browser().get("/").status, 200);
+}
+
+#[test]
+fn who_leaves_has_left() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let answer = browser.post("/leave", "");
+    assert_eq!(answer.status, 200);
+    assert!(answer.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert_eq!(browser.get("/").status, 401);
+}
+
+#[test]
+fn a_ticket_lets_one_browser_in_and_leads_on() {
+    let config = Config { roots: vec![std::env::temp_dir()], ..Config::default() };
+    let server = Server::bind(config).unwrap();
+    let ticket = server.ticket_to("/run?place=0%2F").unwrap();
+    assert!(ticket.contains("/enter?ticket=") && ticket.ends_with("&to=/run%3Fplace%3D0%252F"));
+    let served = Served::begin();
+    let stranger = served.stranger();
+    // Led on to a page of this server, and to no other's.
+    for (to, led) in
+        [("/run", "/run"), ("//evil.example", "/"), ("/%5Cevil", "/"), ("https://e", "/")]
+    {
+        let answer = stranger.get(&format!("{}&to={to}", served.door()));
+        let wanted = format!("content=\"0;url={led}\"");
+        assert!(answer.text().contains(&wanted), "{to}: {}", answer.text());
+    }
+}
+
+#[test]
+fn other_names_and_other_pages_are_refused() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let host = served.bound.to_string();
+    for lines in [
+        &[("host", "evil.example")][..],
+        &[("host", "")],
+        &[("host", "127.0.0.1:1")],
+        &[("origin", "http://evil.example")],
+        &[("origin", "null")],
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site"), ("sec-fetch-mode", "navigate")],
+        &[("host", &host), ("host", &host)],
+    ] {
+        let answer = browser.send("GET", "/", lines, b"");
+        assert!(matches!(answer.status, 400 | 403), "{lines:?}: {}", answer.status);
+        assert!(!answer.text().contains("photos"), "{lines:?}");
+    }
+    assert_eq!(browser.send("GET", "/", &[("sec-fetch-site", "same-origin")], b"").status, 200);
+    // The entrance may be opened by a click anywhere; it is of no use without the token.
+    let click = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")];
+    assert_eq!(served.stranger().send("GET", served.door(), &click, b"").status, 200);
+    assert_eq!(served.stranger().send("GET", "/enter", &click, b"").status, 401);
+}
+
+#[test]
+fn what_posts_shows_origin_and_token() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let form = format!("csrf={}&verb=check&place=0/", browser.csrf);
+    for (lines, body) in [
+        (&[][..], "verb=check&place=0/"),
+        (&[], "csrf=&verb=check&place=0/"),
+        (&[], "csrf=AAAA&verb=check&place=0/"),
+        (&[("origin", "")], &form),
+        (&[("origin", "null")], &form),
+        (&[("origin", "http://evil.example")], &form),
+        (&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")], &form),
+        (&[("content-type", "text/plain")], &form),
+        (&[("content-type", "multipart/form-data; boundary=a")], &form),
+    ] {
+        let answer = browser.send("POST", "/runs", lines, body.as_bytes());
+        assert_eq!(answer.status, 403, "{lines:?} {body}");
+    }
+    // Another session's token is not this one's.
+    let other = served.browser();
+    let foreign = format!("csrf={}&verb=check&place=0/", other.csrf);
+    assert_eq!(browser.send("POST", "/runs", &[], foreign.as_bytes()).status, 403);
+    assert!(!browser.get("/").text().contains("/runs/1"));
+    assert_eq!(browser.send("POST", "/runs", &[], form.as_bytes()).status, 303);
+}
+
+#[test]
+fn every_answer_says_what_browsers_may_do() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let long = format!("/?{}", "a".repeat(30_000));
+    for page in ["/", "/run", "/style.css", "/script.js", "/nowhere", "/runs/7", &long] {
+        let answer = browser.get(page);
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{page}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{page}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{page}");
+        assert_eq!(answer.header("cross-origin-opener-policy"), Some("same-origin"), "{page}");
+        assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"), "{page}");
+        assert_eq!(answer.header("referrer-policy"), Some("same-origin"), "{page}");
+        let text = answer.text();
+        assert!(!text.contains("<style") && !text.contains("style=\""), "{page}");
+    }
+}
+
+#[test]
+fn a_password_lets_in_where_there_is_one() {
+    let hash = hash_password("correct horse").unwrap();
+    let served = Served::with(|config| Config { password_hash: Some(hash), ..config });
+    let stranger = served.stranger();
+    let home = stranger.get("/");
+    assert_eq!((home.status, home.header("location")), (303, Some("/enter")));
+    assert!(stranger.get("/enter").text().contains("type=\"password\""));
+    let wrong = stranger.send("POST", "/enter", &[], b"password=correct+hors");
+    assert_eq!((wrong.status, wrong.header("set-cookie")), (403, None));
+    let foreign = [("origin", "http://evil.example")];
+    assert_eq!(stranger.send("POST", "/enter", &foreign, b"password=correct+horse").status, 403);
+    let right = stranger.send("POST", "/enter", &[], b"password=correct+horse");
+    assert_eq!(right.status, 200);
+    let mut browser = served.stranger();
+    browser.cookie = Some(right.cookie());
+    assert_eq!(browser.get("/").status, 200);
+}
+
+#[test]
+fn what_is_not_safe_is_not_begun() {
+    let roots = vec![std::env::temp_dir()];
+    let hash = Some(hash_password("x").unwrap());
+    let elsewhere = "0.0.0.0:0".parse().unwrap();
+    let tls = Some(Tls { certificates: b"none".to_vec(), key: b"none".to_vec() });
+    let proxy = Some("https://nas.example".to_owned());
+    let usual = || Config { roots: roots.clone(), ..Config::default() };
+    for (config, why) in [
+        (Config { roots: Vec::new(), ..usual() }, "no folder"),
+        (Config { listen: elsewhere, ..usual() }, "a certificate"),
+        (Config { listen: elsewhere, password_hash: hash.clone(), ..usual() }, "a certificate"),
+        (Config { listen: elsewhere, proxy_origin: proxy.clone(), ..usual() }, "a password"),
+        (Config { proxy_origin: proxy, ..usual() }, "a password"),
+        (Config { password_hash: Some("plain".into()), ..usual() }, "argon2"),
+        (Config { tls, ..usual() }, "the certificates"),
+    ] {
+        let error = Server::bind(config).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}

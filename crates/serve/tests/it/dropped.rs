@@ -1,0 +1,169 @@
+//! Files that are dropped or handed over: known, other than known, unknown; and nothing of them is
+//! kept.
+
+use std::fs;
+use std::io::Write as _;
+
+use crate::browser::{Answer, Browser, PATIENCE, SECRET, Served, between, decay};
+
+/// A server on a tagged tree with a catalogue.
+fn known() -> (Served, Browser) {
+    let served = Served::begin();
+    let browser = served.browser();
+    browser.ended(&browser.run("tag", "0/"));
+    browser.ended(&browser.run("init", "0/"));
+    (served, browser)
+}
+
+/// Sends a file as the script does.
+fn send(browser: &Browser, drop: &str, name: &str, body: &[u8]) -> Answer {
+    let lines = [("content-type", "application/octet-stream"), ("x-csrf", browser.csrf.as_str())];
+    browser.send("POST", &format!("/drop/{drop}/file?name={name}"), &lines, body)
+}
+
+fn begin(browser: &Browser) -> String {
+    let lines = [("content-type", "application/octet-stream"), ("x-csrf", browser.csrf.as_str())];
+    let begun = browser.send("POST", "/drop/begin", &lines, b"");
+    assert_eq!(begun.status, 200, "{}", begun.text());
+    begun.text()
+}
+
+/// The row of a file.
+fn row<'a>(page: &'a str, name: &str) -> &'a str {
+    let rows = between(page, "<tbody>", "</tbody>");
+    let mut rows = rows.split("<tr>").filter(|row| row.contains(&format!("{name}<details>")));
+    rows.next().unwrap_or_else(|| panic!("no {name} in {page}"))
+}
+
+#[test]
+fn files_are_known_or_differ_or_are_unknown() {
+    let (served, browser) = known();
+    let drop = begin(&browser);
+    let two = fs::read(served.at("photos/two.jpg")).unwrap();
+    for (name, body) in [
+        ("elsewhere/renamed.jpg", &two[..]),
+        ("one.jpg", b"something else under that name"),
+        ("new.jpg", b"never seen"),
+        ("empty", b""),
+    ] {
+        assert_eq!(send(&browser, &drop, name, body).status, 200, "{name}");
+    }
+    let page = browser.get(&format!("/drop/{drop}")).text();
+    let renamed = row(&page, "elsewhere/renamed.jpg");
+    assert!(renamed.contains("known here") && renamed.contains("photos/two.jpg"), "{renamed}");
+    assert!(renamed.contains("tagged on 20") && renamed.contains("SHA-256") || renamed.contains("sha256"));
+    let one = row(&page, "one.jpg");
+    assert!(one.contains("differs") && one.contains("photos/one.jpg"), "{one}");
+    assert!(row(&page, "new.jpg").contains("unknown here"));
+    assert!(row(&page, "empty").contains("unknown here"));
+    let order = ["unlike the tagged file", "2 files unknown here", "1 file known here"];
+    let places: Vec<usize> = order.iter().map(|words| page.find(words).unwrap()).collect();
+    assert!(places.is_sorted(), "what is wrong comes first: {places:?}");
+    assert!(browser.get("/drop").text().contains("4 files"));
+}
+
+#[test]
+fn a_known_file_says_how_it_stood() {
+    let (served, browser) = known();
+    let two = fs::read(served.at("photos/two.jpg")).unwrap();
+    fs::remove_file(served.at("photos/two.jpg")).unwrap();
+    browser.ended(&browser.run("check", "0/"));
+    let drop = begin(&browser);
+    send(&browser, &drop, "found-again.jpg", &two);
+    let page = browser.get(&format!("/drop/{drop}")).text();
+    let row = row(&page, "found-again.jpg");
+    assert!(row.contains("known here") && row.contains("last found missing"), "{row}");
+}
+
+#[test]
+fn files_of_the_roots_are_judged_by_their_own_tags() {
+    let (served, browser) = known();
+    decay(&served.at("photos/one.jpg"));
+    fs::write(served.at("untagged"), "new").unwrap();
+    let places = "place=0/photos&place=0/untagged&place=0/plain.txt";
+    let given = browser.get(&format!("/drop?{places}"));
+    assert!(given.text().contains("id=\"given\""), "{}", given.text());
+    let answer = browser.post("/drop", places);
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let at = answer.header("location").unwrap().to_owned();
+    let since = std::time::Instant::now();
+    let page = loop {
+        let page = browser.get(&at).text();
+        if !page.contains("http-equiv=\"refresh\"") {
+            break page;
+        }
+        assert!(since.elapsed() < PATIENCE);
+        std::thread::yield_now();
+    };
+    assert!(row(&page, "photos/one.jpg").contains("corrupt"), "{page}");
+    assert!(row(&page, "photos/one.jpg").contains("differs"), "{page}");
+    assert!(row(&page, "photos/two.jpg").contains("intact"));
+    assert!(row(&page, "plain.txt").contains("known here"));
+    assert!(row(&page, "untagged").contains("unknown here"));
+    assert_eq!(browser.post("/drop", "place=0/../x").status, 404);
+    assert_eq!(browser.post("/drop", "").status, 400);
+    let out = browser.post("/drop", "place=0/way-out");
+    let page = browser.get(out.header("location").unwrap_or("/drop/99"));
+    assert!(!page.text().contains(SECRET), "{}", page.text());
+}
+
+#[test]
+fn what_was_cut_short_or_has_no_name_is_not_taken() {
+    let (_served, browser) = known();
+    let drop = begin(&browser);
+    for name in ["", "a%00b", "a/"] {
+        assert_eq!(send(&browser, &drop, name, b"x").status, 400, "{name}");
+    }
+    assert_eq!(send(&browser, "99", "a", b"x").status, 404);
+    // Another page's script has no token, and a form is none of this.
+    let plain = [("content-type", "application/octet-stream")];
+    assert_eq!(browser.send("POST", "/drop/begin", &plain, b"").status, 403);
+    let cut = [
+        ("content-type", "application/octet-stream"),
+        ("x-csrf", browser.csrf.as_str()),
+        ("content-length", "1000"),
+    ];
+    let mut stream = browser.connect();
+    let request = browser.request("POST", &format!("/drop/{drop}/file?name=cut"), &cut, b"half");
+    stream.write_all(&request).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_ne!(Answer::read(stream).status, 200);
+    let page = browser.get(&format!("/drop/{drop}")).text();
+    assert!(!page.contains("cut<details>"), "{page}");
+}
+
+#[test]
+fn without_a_catalogue_nothing_is_claimed() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let drop = begin(&browser);
+    send(&browser, &drop, "one.jpg", &fs::read(served.at("photos/one.jpg")).unwrap());
+    let page = browser.get(&format!("/drop/{drop}")).text();
+    assert!(page.contains("None of the folders has a catalogue"), "{page}");
+    assert!(row(&page, "one.jpg").contains("unknown here"));
+}
+
+#[test]
+fn a_running_server_gives_tickets_to_its_owner_alone() {
+    let (served, browser) = known();
+    let token = served.door().split_once("token=").unwrap().1;
+    let path = |name: &str| served.at(name).canonicalize().unwrap().display().to_string();
+    let stranger = served.stranger();
+    let ask = |token: &str, paths: &[String]| {
+        let paths: String = paths.iter().map(|path| format!("&path={path}")).collect();
+        stranger.get(&format!("/ticket?token={token}{paths}"))
+    };
+    assert_eq!(ask("x", &[path("plain.txt")]).status, 401);
+    assert_eq!(ask(token, &["/etc/passwd".to_owned()]).status, 404);
+    let answer = ask(token, &[path("plain.txt"), path("photos/one.jpg")]);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let address = answer.text();
+    assert!(!address.contains(token) && address.contains("/enter?ticket="), "{address}");
+    let door = &address[address.find("/enter").unwrap()..];
+    let welcome = stranger.get(door);
+    assert_eq!(welcome.status, 200);
+    assert!(welcome.text().contains("/drop?place=0/plain.txt&amp;place=0/photos/one.jpg"));
+    assert_eq!(stranger.get(door).status, 401, "a ticket is good once");
+    let folder = ask(token, &[path("photos")]).text();
+    assert!(folder.contains("run") && browser.get("/run?place=0/photos").status == 200, "{folder}");
+}

@@ -1,0 +1,15 @@
+//! Tests of the server over real connections: one binary, a module for each promise.
+
+#![allow(clippy::unwrap_used)]
+
+mod browser;
+mod crowd;
+mod door;
+mod dropped;
+mod fuzz;
+mod limits;
+mod measured;
+mod runs;
+mod sealed;
+mod tls;
+mod tree;

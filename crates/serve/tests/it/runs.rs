@@ -1,0 +1,149 @@
+//! Runs in the browser: the same verdicts and documents as the command's, seen by any number of
+//! pages, held, stopped, and never ended by a page that goes.
+
+use std::fs;
+
+use crate::browser::{Browser, Served, between, decay};
+
+/// A server on a tree whose tagging takes seconds, in a file that takes no room.
+fn long() -> (Served, Browser) {
+    let served = Served::begin();
+    let file = fs::File::create(served.at("large")).unwrap();
+    file.set_len(12 << 30).unwrap();
+    let browser = served.browser();
+    (served, browser)
+}
+
+#[test]
+fn a_damaged_file_is_found_and_told() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let tagged = browser.ended(&browser.run("tag", "0/"));
+    assert!(tagged.contains("Tag of 4 files"), "{tagged}");
+    decay(&served.at("photos/two.jpg"));
+    fs::write(served.at("plain.txt"), "edited, and longer than before").unwrap();
+    let run = browser.run("check", "0/");
+    let page = browser.ended(&run);
+    assert!(page.contains("1 file is corrupt"), "{page}");
+    let results = between(&page, "id=\"results\"", "</section>");
+    let (corrupt, modified) =
+        (results.find("two.jpg").unwrap(), results.find("plain.txt").unwrap());
+    assert!(corrupt < modified, "corrupt files come first");
+    let only = browser.get(&format!("{run}?show=modified&words=PLAIN")).text();
+    let only = between(&only, "id=\"results\"", "</section>");
+    assert!(only.contains("plain.txt") && !only.contains("two.jpg"), "{only}");
+    let none = browser.get(&format!("{run}?show=corrupt&words=nothing")).text();
+    assert!(!between(&none, "id=\"results\"", "</section>").contains("two.jpg"));
+    let report = browser.get(&format!("{run}/report"));
+    assert!(report.header("content-disposition").unwrap().contains("steadfast-check-2.html"));
+    assert!(report.header("content-security-policy").unwrap().contains("sandbox"));
+    assert!(report.text().contains("two.jpg") && report.text().contains("<style"));
+    // A check of one file, and of one folder.
+    assert!(browser.ended(&browser.run("check", "0/photos/one.jpg")).contains("Check of 1 file"));
+    assert!(browser.ended(&browser.run("check", "0/photos/2019")).contains("Check of 1 file"));
+}
+
+#[test]
+fn a_catalogue_tells_how_the_folder_stands() {
+    let served = Served::begin();
+    let browser = served.browser();
+    assert!(browser.get("/").text().contains("There is no catalogue"));
+    browser.ended(&browser.run("tag", "0/"));
+    browser.ended(&browser.run("init", "0/"));
+    assert_eq!(browser.post("/runs", "verb=init&place=0/photos").status, 400);
+    browser.ended(&browser.run("check", "0/"));
+    // What was said a moment ago is believed that long.
+    let home = wait_for(&browser, "Nothing is known to be wrong");
+    assert!(home.contains("4 of 4 files") && home.contains("100.0 %"), "{home}");
+    fs::remove_file(served.at("photos/one.jpg")).unwrap();
+    let page = browser.ended(&browser.run("check", "0/"));
+    assert!(page.contains("missing"), "{page}");
+    wait_for(&browser, "1 missing");
+}
+
+/// Loads the home page until it says something, as it does within seconds.
+fn wait_for(browser: &Browser, words: &str) -> String {
+    let since = std::time::Instant::now();
+    loop {
+        let home = browser.get("/").text();
+        if home.contains(words) {
+            return home;
+        }
+        assert!(since.elapsed() < crate::browser::PATIENCE, "{home}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn two_pages_see_one_run_and_a_page_that_goes_ends_nothing() {
+    let (_served, browser) = long();
+    let run = browser.run("tag", "0/");
+    let (mut one, mut two) = (browser.listen(&run), browser.listen(&run));
+    one.until("stand", "going");
+    two.until("stand", "going");
+    two.until("rows", "<table");
+    drop(one);
+    two.until("figures", "B/s");
+    two.until("figures", "/s");
+    assert_eq!(browser.post(&format!("{run}/stop"), "").status, 303);
+    while two.next().is_some_and(|(name, _)| name != "over") {}
+    assert!(browser.get(&run).text().contains("interrupted"));
+}
+
+#[test]
+fn a_run_is_held_and_goes_on_and_is_stopped() {
+    let (_served, browser) = long();
+    let run = browser.run("tag", "0/");
+    let mut events = browser.listen(&run);
+    events.until("stand", "going");
+    browser.post(&format!("{run}/pause"), "");
+    events.until("stand", "held");
+    assert!(browser.get("/").text().contains("It is paused."));
+    browser.post(&format!("{run}/resume"), "");
+    events.until("stand", "going");
+    browser.post(&format!("{run}/pause"), "");
+    events.until("stand", "held");
+    // Stopping wakes what is held.
+    browser.post(&format!("{run}/stop"), "");
+    while events.next().is_some_and(|(name, _)| name != "over") {}
+    let page = browser.get(&run).text();
+    assert!(page.contains("interrupted") && page.contains("the run was held for"), "{page}");
+    assert_eq!(browser.post(&format!("{run}/dance"), "").status, 404);
+    assert_eq!(browser.post("/runs/99/stop", "").status, 404);
+}
+
+#[test]
+fn one_run_at_a_time_in_a_folder() {
+    let (_served, browser) = long();
+    let run = browser.run("tag", "0/");
+    let again = browser.run("check", "0/photos");
+    assert_eq!(again, format!("{run}?overlaps=1"));
+    assert!(browser.get(&again).text().contains("goes on already"));
+    browser.post(&format!("{run}/stop"), "");
+    browser.ended(&run);
+    assert_ne!(browser.run("check", "0/photos"), again);
+}
+
+#[test]
+fn a_server_that_ends_ends_its_runs() {
+    let (served, browser) = long();
+    browser.run("tag", "0/");
+    let since = std::time::Instant::now();
+    drop(served);
+    assert!(since.elapsed() < std::time::Duration::from_secs(4), "{:?}", since.elapsed());
+}
+
+#[test]
+fn pages_speak_the_language_that_is_wished() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let german = browser.send("GET", "/", &[("accept-language", "de-AT,en;q=0.5")], b"").text();
+    assert!(german.contains("lang=\"de\"") && german.contains("Ordner"), "{german}");
+    let french = browser.send("GET", "/", &[("accept-language", "fr")], b"").text();
+    assert!(french.contains("lang=\"en\"") && french.contains("Folders"));
+    let served = Served::with(|config| steadfast_serve::Config {
+        language: Some(steadfast_serve::Language::German),
+        ..config
+    });
+    assert!(served.browser().get("/run").text().contains("Schildkröte"));
+}

@@ -1,0 +1,187 @@
+//! A root and a path beneath it → what is there, by names alone.
+//!
+//! In: a root that its owner named, and paths that anyone may have chosen. Out: directories, files
+//! and pages of names. Every step goes by one name beneath an open directory and follows no link,
+//! so nothing outside the root is reached, whatever is planted meanwhile. Knows nothing of tags.
+
+use std::collections::BinaryHeap;
+use std::ffi::OsString;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Component, Path};
+
+use steadfast_sys::file::Dir;
+pub use steadfast_sys::file::{File, FileKind, Status};
+
+/// One name in a directory. Directories come before what is none, then names by their bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// Whether it is anything but a directory.
+    pub is_leaf: bool,
+    /// The name: any bytes but `/` and NUL.
+    pub name: OsString,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a name in a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link, which nothing here follows.
+    Link,
+    /// A fifo, a socket or a device; or what the system would not say.
+    Other,
+}
+
+/// Some names of a directory, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The names.
+    pub names: Vec<Name>,
+    /// How many come after them.
+    pub more: u64,
+    /// How many the directory has in all.
+    pub total: u64,
+}
+
+/// Opens a directory beneath a root; an empty path is the root itself.
+///
+/// # Errors
+/// `InvalidInput` if the path has anything but names; otherwise what the system says, of a link
+/// that it is no directory.
+pub fn directory(root: &Path, path: &Path) -> io::Result<Dir> {
+    let mut dir = Dir::open(root)?;
+    for component in path.components() {
+        let Component::Normal(name) = component else { return Err(not_names()) };
+        dir = dir.open_dir(name)?;
+    }
+    Ok(dir)
+}
+
+/// Returns what the system says of a path beneath a root; of a link, of the link.
+///
+/// # Errors
+/// As [`directory`].
+pub fn status(root: &Path, path: &Path) -> io::Result<Status> {
+    match split(path)? {
+        None => Dir::open(root)?.status(),
+        Some((parent, name)) => directory(root, parent)?.status_of(name),
+    }
+}
+
+/// Opens a file beneath a root for reading.
+///
+/// # Errors
+/// As [`directory`]; also if it is no regular file.
+pub fn file(root: &Path, path: &Path) -> io::Result<File> {
+    let (parent, name) = split(path)?.ok_or_else(not_names)?;
+    let file = directory(root, parent)?.open_file(name)?;
+    match file.status()?.kind {
+        FileKind::Regular => Ok(file),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    }
+}
+
+/// Returns the first `limit` names of a directory that come after `after`.
+///
+/// Memory holds no more than those, however many there are.
+///
+/// # Errors
+/// As [`directory`].
+pub fn names(root: &Path, path: &Path, after: Option<&Name>, limit: usize) -> io::Result<Names> {
+    let dir = directory(root, path)?;
+    let mut first: BinaryHeap<Name> = BinaryHeap::with_capacity(limit + 1);
+    let (mut total, mut later) = (0, 0);
+    dir.entries(&mut |entry| {
+        total += 1;
+        // A name that went meanwhile is of no kind any more.
+        let told = || dir.status_of(entry.name).map(|status| status.kind).ok();
+        let kind = match entry.kind.or_else(told) {
+            Some(FileKind::Directory) => Kind::Directory,
+            Some(FileKind::Regular) => Kind::File,
+            Some(FileKind::Symlink) => Kind::Link,
+            Some(FileKind::Other) | None => Kind::Other,
+        };
+        let is_leaf = kind != Kind::Directory;
+        let name = Name { is_leaf, name: entry.name.to_owned(), kind };
+        if after.is_none_or(|after| (name.is_leaf, &name.name) > (after.is_leaf, &after.name)) {
+            later += 1;
+            first.push(name);
+            if first.len() > limit {
+                first.pop();
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    let names = first.into_sorted_vec();
+    Ok(Names { more: later - names.len() as u64, names, total })
+}
+
+/// Splits a path in its parent and its name; `None` for the root itself.
+fn split(path: &Path) -> io::Result<Option<(&Path, &std::ffi::OsStr)>> {
+    match (path.parent(), path.file_name()) {
+        _ if path.as_os_str().is_empty() => Ok(None),
+        (Some(parent), Some(name)) => Ok(Some((parent, name))),
+        _ => Err(not_names()),
+    }
+}
+
+fn not_names() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "the path is not made of names beneath the root")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_leads_out_of_the_root() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("secret"), "s").unwrap();
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("a")).unwrap();
+        fs::write(root.path().join("a/file"), "f").unwrap();
+        symlink(outside.path(), root.path().join("link")).unwrap();
+        symlink(outside.path().join("secret"), root.path().join("a/leaf")).unwrap();
+        let absolute = outside.path().join("secret");
+        for path in ["link", "link/secret", "../x", "a/../a", "a/leaf", "/etc", ".."] {
+            assert!(directory(root.path(), Path::new(path)).is_err(), "{path}");
+            assert!(file(root.path(), Path::new(path)).is_err(), "{path}");
+        }
+        assert!(file(root.path(), &absolute).is_err());
+        assert!(status(root.path(), &absolute).is_err());
+        assert!(status(root.path(), Path::new("link/secret")).is_err());
+        assert_eq!(status(root.path(), Path::new("link")).unwrap().kind, FileKind::Symlink);
+        assert!(file(root.path(), Path::new("a/file")).is_ok());
+        assert!(file(root.path(), Path::new("a")).is_err());
+        assert!(directory(root.path(), Path::new("")).is_ok());
+    }
+
+    #[test]
+    fn pages_of_names_go_on_where_they_ended() {
+        let root = tempfile::tempdir().unwrap();
+        for number in 0..40 {
+            fs::write(root.path().join(format!("f{number:02}")), "").unwrap();
+        }
+        fs::create_dir(root.path().join("z")).unwrap();
+        let mut after = None;
+        let mut seen = Vec::new();
+        loop {
+            let page = names(root.path(), Path::new(""), after.as_ref(), 7).unwrap();
+            assert_eq!((page.total, seen.len() + page.names.len() + page.more as usize), (41, 41));
+            seen.extend(page.names.iter().map(|name| name.name.clone()));
+            after = page.names.last().cloned();
+            if page.more == 0 {
+                break;
+            }
+        }
+        assert_eq!((seen.len(), seen[0].to_str(), seen[1].to_str()), (41, Some("z"), Some("f00")));
+        assert!(seen[1..].is_sorted());
+    }
+}

@@ -1,0 +1,124 @@
+//! Files that a catalogue knows by digests or by names, wherever they are in its tree.
+//!
+//! In: digests and names, from anyone. Out: the files that have one of them, with their tags. The
+//! tables are made for asking by path; this reads each row once, whatever is sought, and keeps none.
+
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::PathBuf;
+
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use steadfast_digest::{Algorithm, Digest};
+
+use super::column;
+use super::directory::Paths;
+use super::entry::Standing;
+use super::error::Fault;
+use super::records::reading;
+use super::{Catalogue, CatalogueError};
+use crate::tag::Tag;
+
+/// Digests and names that one statement may hold; SQLite takes 32,766 parameters.
+const SOUGHT_MAX: usize = 16_000;
+
+/// A file that was sought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sought {
+    /// Its path from the root.
+    pub path: PathBuf,
+    /// Its name.
+    pub name: OsString,
+    /// Its tag.
+    pub tag: Tag,
+    /// How it stood when it was last judged.
+    pub standing: Standing,
+}
+
+impl Catalogue {
+    /// Visits the tagged files that have one of these digests or one of these names.
+    ///
+    /// Two files of one digest may have another algorithm or length: ask [`Tag::same_contents`].
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    ///
+    /// # Panics
+    /// If more than 16,000 digests or as many names are sought.
+    pub fn seek(
+        &self,
+        digests: &[Digest],
+        names: &[&OsStr],
+        visit: &mut dyn FnMut(Sought) -> ControlFlow<()>,
+    ) -> Result<(), CatalogueError> {
+        assert!(digests.len().max(names.len()) <= SOUGHT_MAX, "too much is sought at once");
+        let sought = reading(&self.db, || seek(&self.db, digests, names, visit));
+        sought.map_err(|fault| self.wrong(fault))
+    }
+
+    /// Returns the algorithms of the tags that it has, in the order of [`Algorithm::ALL`].
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn algorithms(&self) -> Result<Vec<Algorithm>, CatalogueError> {
+        algorithms(&self.db).map_err(|fault| self.wrong(fault))
+    }
+}
+
+/// Bytes as SQLite takes them.
+struct Bytes<'a>(&'a [u8]);
+
+impl ToSql for Bytes<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0))
+    }
+}
+
+fn seek(
+    db: &Connection,
+    digests: &[Digest],
+    names: &[&OsStr],
+    visit: &mut dyn FnMut(Sought) -> ControlFlow<()>,
+) -> Result<(), Fault> {
+    let places = |count: usize| vec!["?"; count].join(",");
+    let mut statement = db.prepare(&format!(
+        "SELECT directory, name, standing, length, mtime_ns, \
+         algorithm, digest, tagged_s, tag_length, tag_mtime_ns \
+         FROM entries WHERE digest IN ({}) OR digest IS NOT NULL AND name IN ({})",
+        places(digests.len()),
+        places(names.len()),
+    ))?;
+    let values = digests.iter().map(|digest| Bytes(digest.as_bytes()));
+    let values = values.chain(names.iter().map(|name| Bytes(name.as_bytes())));
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut paths = Paths::default();
+    while let Some(row) = rows.next()? {
+        let name = column::name(row, 1)?.to_vec();
+        let (length, mtime) = (column::unsigned(row, 3)?, column::moment(row, 4)?);
+        let tag = column::tag(row, 5, length, mtime)?;
+        let found = Sought {
+            path: paths.file(db, column::integer(row, 0)?, &name)?,
+            name: OsString::from_vec(name),
+            tag: tag.ok_or_else(|| Fault::damaged("a digest without an algorithm"))?,
+            standing: Standing::read(row, 2)?,
+        };
+        if visit(found).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn algorithms(db: &Connection) -> Result<Vec<Algorithm>, Fault> {
+    let mut statement =
+        db.prepare("SELECT DISTINCT algorithm FROM entries WHERE algorithm IS NOT NULL")?;
+    let mut rows = statement.query(())?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(column::text(row, 0)?.to_owned());
+    }
+    let known = Algorithm::ALL.iter().copied();
+    Ok(known.filter(|algorithm| found.iter().any(|name| name == algorithm.name())).collect())
+}

@@ -1,0 +1,27 @@
+//! `check` of a list: files by what the list says of them, and where it says nothing, by their tags.
+
+use steadfast_sys::file::File;
+
+use super::check::CheckTask;
+use super::compare::CompareTask;
+use crate::hash::{Contents, Plan, Task};
+use crate::monitor::FileEvent;
+
+/// Checks every file of a list.
+pub(super) struct ListedTask {
+    pub(super) by_tag: CheckTask,
+    pub(super) by_list: CompareTask,
+}
+
+impl Task for ListedTask {
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        match event.reference {
+            Some(_) => self.by_list.open(file, event),
+            None => self.by_tag.open(file, event),
+        }
+    }
+
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        self.by_tag.conclude(file, event, contents);
+    }
+}

@@ -1,0 +1,155 @@
+"""A tree of 50,000 tagged files, jobs of it, and clusters to run them on."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from steadfast_fleet import Job
+
+COMMAND = os.environ.get("STEADFAST", "steadfast")
+FILES = 50_000
+FOLDERS = 100
+
+
+def steadfast(*words: object, status: int = 0) -> str:
+    """Runs the command and returns what it prints."""
+    ended = subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True)
+    assert ended.returncode == status, f"{words}: {ended.returncode}\n{ended.stdout}{ended.stderr}"
+    return ended.stdout
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tagged tree, and what one process makes of it."""
+
+    root: Path
+    folder: Path
+    expected: bytes
+    corrupt: str
+
+    def plan(self, name: str, shards: int) -> Job:
+        """Plans the tree."""
+        folder = self.folder / name
+        steadfast("fleet", "plan", self.root, "--out", folder, "--shards", shards)
+        return Job.open(folder)
+
+    def merged(self, job: Job) -> bytes:
+        """Merges a job and returns the result."""
+        result = job.folder / "result.jsonl"
+        steadfast("fleet", "merge", job.folder, "--out", result, "--quiet", status=3)
+        return result.read_bytes()
+
+
+def memory() -> str | None:
+    """Returns a folder in memory that keeps attributes, as tmpfs does since Linux 6.6, if any."""
+    with tempfile.TemporaryDirectory() as elsewhere:
+        place = "/dev/shm" if Path("/dev/shm").is_dir() else elsewhere
+        with tempfile.NamedTemporaryFile(dir=place) as file:
+            try:
+                os.setxattr(file.name, "user.test", b"")
+            except OSError:
+                return None
+    return place if place != elsewhere else None
+
+
+@pytest.fixture(scope="session")
+def tree() -> Iterator[Tree]:
+    """Writes 50,000 files, tags them, and damages one behind its tag's back."""
+    with tempfile.TemporaryDirectory(dir=memory()) as folder:
+        yield tree_in(Path(folder))
+
+
+def tree_in(folder: Path) -> Tree:
+    """Makes the tree in a folder."""
+    root = folder / "tree"
+    chance = random.Random(1)
+    noise = chance.randbytes(1 << 20)
+    for number in range(FILES):
+        if number < FOLDERS:
+            (root / f"d{number:02}").mkdir(parents=True)
+        start, length = chance.randrange(1 << 19), chance.randrange(1, 16_000)
+        path = root / f"d{number % FOLDERS:02}" / f"f{number}"
+        path.write_bytes(noise[start : start + length])
+    steadfast("tag", root, "--quiet")
+    victim = root / "d42" / "f142"
+    times = victim.stat()
+    victim.write_bytes(bytes([victim.read_bytes()[0] ^ 1]) + victim.read_bytes()[1:])
+    os.utime(victim, ns=(times.st_atime_ns, times.st_mtime_ns))
+    tree = Tree(root, folder, b"", "d42/f142")
+    whole = tree.plan("whole", 1)
+    steadfast("fleet", "run", whole.folder, "--shard", 0, "--quiet", status=3)
+    return Tree(root, folder, tree.merged(whole), tree.corrupt)
+
+
+@dataclass
+class Cluster:
+    """A scheduler and workers, each a process of its own."""
+
+    address: str
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]]
+
+    def close(self) -> None:
+        """Ends them all."""
+        for process in [*self.workers, self.scheduler]:
+            process.kill()
+            process.wait()
+
+
+def begin(folder: Path, wrap: Callable[[int], list[str]]) -> Cluster:
+    """Starts a scheduler and three workers; `wrap` says what is before a worker's command."""
+    place = folder / f"scheduler-{time.monotonic_ns()}.json"
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen(
+        [*dask, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", place],
+        **quiet,  # type: ignore[call-overload]
+    )
+    until(place.exists)
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(place)]
+    worker += ["--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
+    workers = [
+        subprocess.Popen([*wrap(number), *worker], **quiet)  # type: ignore[call-overload]
+        for number in range(3)
+    ]
+    return Cluster(json.loads(place.read_text())["address"], scheduler, workers)
+
+
+@pytest.fixture
+def cluster(tree: Tree) -> Iterator[Callable[..., Cluster]]:
+    """Starts clusters that end with the test."""
+    begun: list[Cluster] = []
+
+    def start(wrap: Callable[[int], list[str]] = lambda number: []) -> Cluster:
+        begun.append(begin(tree.folder, wrap))
+        return begun[-1]
+
+    yield start
+    for one in begun:
+        one.close()
+
+
+def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Waits until something holds, and fails if it does not."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come to be"
+        time.sleep(0.01)
+
+
+def needs_root() -> None:
+    """Leaves a test out where it cannot do its work, and says why; unless it must not be."""
+    if os.geteuid() != 0:
+        why = "it needs root, to mount a small disk"
+        if os.environ.get("STEADFAST_REQUIRE_ROOT_TESTS") == "1":
+            pytest.fail(why)
+        pytest.skip(why)

@@ -1,0 +1,85 @@
+//! The Python package that runs a fleet's job: installed as a user would, its types checked, and
+//! its tests run on the command as it is now.
+//!
+//! The package has an environment of its own, made anew when its files change. The tests start
+//! workers and kill them; as root they also mount a small disk. Must not know what they look for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+
+use super::{Session, setup, steps};
+
+/// Where the package is.
+const PACKAGE: &str = "fleet";
+
+/// Installs the package, checks its types and runs its tests.
+pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
+    if session.lacks(&["python3"]) {
+        return Ok(());
+    }
+    let folder = session.root.join(".venv-fleet");
+    let package = session.root.join(PACKAGE);
+    environment(&folder, &package)?;
+    let build = ["build", "--package", "steadfast-cli"];
+    steps::succeed(Command::new(crate::cargo()).args(build).current_dir(&session.root))?;
+    let python = |arguments: &[&str]| {
+        let mut command = Command::new(folder.join("bin/python3"));
+        // What is beside the sources must stay as it is in the repository.
+        command.args(arguments).current_dir(&package).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    };
+    steps::succeed(&mut python(&["-m", "mypy", "--cache-dir=/dev/null"]))?;
+    let mut tests = python(&["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    tests.env("STEADFAST", target(session)?.join("debug/steadfast"));
+    if setup::is_root() {
+        tests.env("STEADFAST_REQUIRE_ROOT_TESTS", "1");
+    }
+    steps::succeed(&mut tests)
+}
+
+/// Sets up the environment unless it is there and of these very files.
+fn environment(folder: &Path, package: &Path) -> anyhow::Result<()> {
+    let stamp = folder.join("package");
+    let mut wanted = fs::read_to_string(package.join("pyproject.toml"))?;
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(package.join("src/steadfast_fleet"))? {
+        sources.push(entry?.path());
+    }
+    sources.retain(|source| source.is_file());
+    sources.sort();
+    for source in &sources {
+        wanted += &fs::read_to_string(source)?;
+    }
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    if !folder.join("bin/python3").exists() {
+        steps::succeed(Command::new("python3").args(["-m", "venv"]).arg(folder))
+            .context("making a virtual environment (Debian: python3-venv)")?;
+    }
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    let mut install = Command::new(folder.join("bin/python3"));
+    install.args(pip).arg(format!("{}[test]", package.display()));
+    steps::succeed(&mut install)?;
+    // Files that changed under the same version are not installed again by themselves.
+    let mut again = Command::new(folder.join("bin/python3"));
+    steps::succeed(again.args(pip).args(["--force-reinstall", "--no-deps"]).arg(package))?;
+    fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
+}
+
+/// Where cargo builds.
+pub(super) fn target(session: &Session) -> anyhow::Result<PathBuf> {
+    let output = Command::new(crate::cargo())
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(&session.root)
+        .output()
+        .context("running cargo metadata")?;
+    ensure!(output.status.success(), "cargo metadata failed");
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let target = metadata["target_directory"].as_str();
+    target.map(PathBuf::from).context("cargo metadata names no target directory")
+}
