@@ -1,6 +1,6 @@
 //! A job: the folder, what it says of itself, and where its documents are.
 //!
-//! In: a path. Out: the header, the table of shards, names of files. `job.jsonl` is written last, so
+//! In: a path. Out: the header, the table of shards, names of files. `job.jsonl` is written last:
 //! a folder with one is a whole job. Knows neither what shards hold nor how they are run.
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! A merged job goes to the catalogue that it is of: one run, as if one machine had made it.
 //!
 //! In: rows in order. Out: a run in the catalogue, and what only the catalogue knows. A file whose
-//! tag was changed since the planning was judged by what counts no more; it is left out and counted.
+//! tag was changed since the planning was judged by what counts no more: it is left out.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! A check of many files, cut into shards that many machines run, and put together again.
 //!
 //! In: a tree, a manifest or a catalogue. Out: a **job**, a folder of documents that any engine can
-//! work on: [`plan()`] cuts it, [`run()`] does one shard, [`status()`] says how far it is, [`merge()`]
-//! makes one result of the parts, the same whatever the shards were. What the documents are is in
-//! `docs/formats/fleet.md`. Knows no scheduler, prints nothing and reads no environment; files are
-//! read and judged by the library's own runs alone.
+//! work on: [`plan()`] cuts it, [`run()`] does one shard, [`status()`] says how far it is, and
+//! [`merge()`] makes one result of the parts, the same whatever the shards were. Its documents are
+//! specified in `docs/formats/fleet.md`. Knows no scheduler, prints nothing and reads no
+//! environment; files are read and judged by the library's own runs alone.
 
 #![forbid(unsafe_code)]
 

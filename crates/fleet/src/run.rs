@@ -60,7 +60,8 @@ fn ensure_planned(job: &Job, shard: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a shard, whether its part is there or not: see [`existing`]. `options.stop` ends it early, and then nothing is left.
+/// Runs a shard, whether its part is there or not: see [`existing`]. `options.stop` ends it early,
+/// and then nothing is left.
 ///
 /// # Errors
 /// [`ErrorKind::Temporary`] where to try again may help: the folder of the job or the root is not

@@ -33,6 +33,9 @@ pub enum ReportKind {
     Inventory,
 }
 
+/// Takes rows, or why they are none, with their file and their line from 1; false ends it.
+pub type RowSink<'a> = dyn FnMut(&Path, u64, Result<Row, String>) -> bool + 'a;
+
 /// A report of a store.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -139,10 +142,7 @@ impl Report {
     ///
     /// # Errors
     /// If a file cannot be read to its end.
-    pub fn rows(
-        &self,
-        sink: &mut dyn FnMut(&Path, u64, Result<Row, String>) -> bool,
-    ) -> Result<(), Error> {
+    pub fn rows(&self, sink: &mut RowSink<'_>) -> Result<(), Error> {
         for path in &self.files {
             let failed = |error| Error::system(path, "read it", error);
             let mut file = BufReader::new(File::open(path).map_err(failed)?);

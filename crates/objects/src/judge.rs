@@ -20,6 +20,10 @@ pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict
     let mut intact = None;
     for kept in object.digests.iter().filter(|kept| kept.extent == Extent::Whole) {
         let ObjectAlgorithm::Tag(algorithm) = kept.algorithm else { continue };
+        if kept.etag && intact.is_some() {
+            // An ETag is taken for an MD5 only where nothing better is kept.
+            continue;
+        }
         let mut known = reference.digests.iter().filter(|(known, _)| *known == algorithm);
         let Some((_, digest)) = known.next() else { continue };
         let by = if kept.etag { By::Etag } else { By::Record(kept.algorithm) };
@@ -136,7 +140,7 @@ mod tests {
             (vec![kept(MD5, 9, whole, true)], Some((Verdict::Modified, By::Etag))),
             (
                 vec![kept(SHA256, 1, whole, false), kept(MD5, 9, whole, true)],
-                Some((Verdict::Modified, By::Etag)),
+                Some((Verdict::Intact, By::Record(SHA256))),
             ),
             (vec![], None),
         ];

@@ -30,7 +30,7 @@ pub use address::{Address, NameFault};
 pub use algorithm::{ObjectAlgorithm, ObjectHasher};
 pub use check::{Options, check};
 pub use client::{Connection, Patience};
-pub use document::{Report, ReportKind};
+pub use document::{Report, ReportKind, RowSink};
 pub use error::{Error, ErrorKind};
 pub use finding::{By, Finding, Judged, Summary};
 pub use import::import;

@@ -165,12 +165,15 @@ fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> Drawn {
     Ok(())
 }
 
+/// Writes a value of an axis.
+type Label<'a> = dyn Fn(&f64) -> String + 'a;
+
 /// Draws the grid and writes along the axes.
 fn mesh(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
     (rows, title_room): (Rows, i32),
-    (x_label, y_label): (&dyn Fn(&f64) -> String, &dyn Fn(&f64) -> String),
+    (x_label, y_label): (&Label<'_>, &Label<'_>),
 ) -> Drawn {
     let mut mesh = frame.configure_mesh();
     if rows.above {

@@ -241,10 +241,9 @@ impl Monitor for Reader<'_> {
         let own = event.verdict.map(|verdict| (verdict, event.stored));
         let actual = event.actual.filter(|tag| self.drop.algorithms == [tag.algorithm]);
         let read = match actual {
-            Some(tag) => Ok(Digests {
-                length: tag.length,
-                digests: vec![(tag.algorithm, tag.digest)],
-            }),
+            Some(tag) => {
+                Ok(Digests { length: tag.length, digests: vec![(tag.algorithm, tag.digest)] })
+            }
             None => self.digests(&path),
         };
         let read = read.map_err(|error| escape::text(&error.to_string()));

@@ -49,15 +49,8 @@ pub(crate) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Tab; 7] = [
-        Tab::Home,
-        Tab::Run,
-        Tab::Drop,
-        Tab::Measure,
-        Tab::Compare,
-        Tab::Code,
-        Tab::History,
-    ];
+    const ALL: [Tab; 7] =
+        [Tab::Home, Tab::Run, Tab::Drop, Tab::Measure, Tab::Compare, Tab::Code, Tab::History];
 
     fn path(self) -> &'static str {
         match self {

@@ -173,7 +173,8 @@ async fn idle(app: &App, places: &Semaphore, all: usize) {
     while since.elapsed() < patience {
         tokio::time::sleep(LOOK_EVERY).await;
         // The place that waits for the next connection is taken already.
-        if places.available_permits() + 1 < all || app.runs.any_going() || app.measurements.any_going() {
+        let going = app.runs.any_going() || app.measurements.any_going();
+        if places.available_permits() + 1 < all || going {
             since = Instant::now();
         }
     }

@@ -147,7 +147,8 @@ fn in_folder(folder: &Path) -> Vec<Choice> {
         return Vec::new();
     };
     let is_record = |name: &&Name| {
-        name.kind == Kind::File && Path::new(&name.name).extension().is_some_and(|end| end == "json")
+        name.kind == Kind::File
+            && Path::new(&name.name).extension().is_some_and(|end| end == "json")
     };
     let choice = |name: &Name| Choice {
         token: format!("file-{}", encode(name.name.as_encoded_bytes())),

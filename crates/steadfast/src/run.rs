@@ -597,6 +597,12 @@ impl Held {
         pipeline.hold(asked);
     }
 
+    /// Returns the time since `start`, without that in which the run was held.
+    fn without(&self, start: Instant) -> Duration {
+        let until = self.since.unwrap_or_else(Instant::now);
+        until.saturating_duration_since(start).saturating_sub(self.before)
+    }
+
     /// Returns how long the run was held until now.
     fn time(&self) -> Duration {
         self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())
@@ -632,7 +638,7 @@ impl Collector<'_> {
             held.heed(options.hold.load(Ordering::Relaxed), pipeline);
             if told.elapsed() >= PROGRESS_EVERY {
                 told = Instant::now();
-                let elapsed = start.elapsed().saturating_sub(held.time());
+                let elapsed = held.without(start);
                 self.progress(pipeline, survey, elapsed);
             }
         }

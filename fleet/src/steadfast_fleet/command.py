@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+import dask
 from distributed import Client, LocalCluster
 
 from .dispatch import Dispatch, Options, SchedulerLost
@@ -76,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     job, workers = Job.open(arguments.job), arguments.workers
     ours = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+    # Workers of this machine wait for a process: what its sampling finds is not worth a core's time.
+    dask.config.set({"distributed.worker.profile.enabled": False})
     with Client(arguments.scheduler or LocalCluster(**ours)) as client:
         print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
         report = Dispatch(client, job, options).run(Line())

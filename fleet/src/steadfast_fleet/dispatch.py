@@ -37,7 +37,7 @@ class Options:
     pause_s: float = 1.0
     """Time before a shard is tried again; twice as much each time."""
     strikes: int = 3
-    """Failures in a row, while others succeed, after which a worker is retired."""
+    """Shards that a worker fails at in a row, while others succeed, before it is retired."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Dispatch:
         self.running: dict[Future[Finished], Shard] = {}
         self.later: list[tuple[float, Shard]] = []
         self.tries: Counter[int] = Counter()
-        self.strikes: Counter[str] = Counter()
+        self.strikes: dict[str, set[int]] = defaultdict(set)
         self.threads: dict[str, int] = {}
         self.looked = float("-inf")
         self.bytes = sum(shard.bytes for shard in job.shards)
@@ -148,7 +148,7 @@ class Dispatch:
     def settle(self, shard: Shard, ended: Finished) -> None:
         """Notes how a shard ended, and has it tried again where that makes sense."""
         if ended.status in (DONE, CORRUPT):
-            self.strikes[ended.worker] = 0
+            self.strikes[ended.worker] = set()
             self.left -= shard.bytes
             self.report.done.append(shard.number)
             if ended.status == CORRUPT:
@@ -156,14 +156,15 @@ class Dispatch:
         elif ended.status == HOPELESS:
             self.report.failed[shard.number] = ended.message
         else:
-            self.strike(ended.worker)
+            self.strike(ended.worker, shard)
             self.try_again(shard, ended.message)
 
-    def strike(self, worker: str) -> None:
-        """Retires a worker that fails again and again while others succeed."""
-        self.strikes[worker] += 1
+    def strike(self, worker: str, shard: Shard) -> None:
+        """Retires a worker that fails at one shard after the other while others succeed."""
+        self.strikes[worker].add(shard.number)
         others = [other for other, strikes in self.strikes.items() if not strikes]
-        if self.strikes[worker] == self.options.strikes and others:
+        if len(self.strikes[worker]) >= self.options.strikes and others:
+            self.strikes[worker] = set()
             self.report.retired.append(worker)
             self.client.retire_workers([worker], close_workers=True)
 

@@ -2,9 +2,9 @@
 //! accessibility checker.
 //!
 //! Pages of reports are the golden ones; those of the server are used on a server that is built for
-//! it. The browser is the system's: as root
-//! it is installed; the packages that drive it have an environment of their own, since they are
-//! large and only this step needs them. Must not know what the script looks for.
+//! it. The browser is the system's: as root it is installed; the packages that drive it have an
+//! environment of their own, since they are large and only this step needs them. Must not know what
+//! the scripts look for.
 
 use std::fs;
 use std::path::Path;

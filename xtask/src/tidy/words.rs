@@ -25,6 +25,8 @@ const SYNONYMS: &[Synonym] = &[
             "bench/",
             "crates/codesign/",
             "crates/digest/",
+            // Names of a protocol are made of it.
+            "crates/objects/",
             "crates/report/src/sums",
             "crates/report/tests/it/sums.rs",
             "crates/steadfast/src/manifest",

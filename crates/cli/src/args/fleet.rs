@@ -15,8 +15,8 @@ use super::{EngineArgs, LevelArgs, OutputArgs, PathArgs, quantity};
 ///
 /// A job is a folder that all machines see. Any engine can run it, since a shard is one command
 /// whose outcome is one file, whole or absent; to run it twice does no harm. The Python package in
-/// fleet/ runs a job on Dask, with a limit for each device; Slurm arrays and Kubernetes indexed jobs
-/// need a few lines.
+/// fleet/ runs a job on Dask, with a limit for each device; arrays of Slurm and indexed jobs of
+/// Kubernetes need a few lines.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -51,7 +51,7 @@ pub(crate) enum FleetCommand {
 
 /// Cut files into shards of about equal cost.
 ///
-/// The files are those beneath PATH, judged by their tags; or those that a manifest names, or that a
+/// The files are those beneath PATH, judged by their tags; or those that a manifest names, or a
 /// catalogue has tags of, judged by these. A shard has files of one device, in the order of a walk.
 /// Its cost is its bytes and a number of bytes for each file.
 #[derive(Debug, Args)]
@@ -76,8 +76,8 @@ pub(crate) struct FleetPlanArgs {
     /// Bytes that could be checked in the time that a file takes besides its own [default: 64KiB]
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
     pub(crate) file_cost: Option<u64>,
-    /// Take the files that FILE names, in any format that `check --manifest` knows. A PATH then says
-    /// what its names are relative to
+    /// Take the files that FILE names, in any format that `check --manifest` knows. A PATH then
+    /// says what its names are relative to
     #[arg(long, value_name = "FILE", conflicts_with = "catalogue")]
     pub(crate) manifest: Option<PathBuf>,
     /// The format of FILE [default: told by its name and its first bytes]
@@ -112,8 +112,8 @@ Examples:
 
 Exit status: 0 the part is there, and no file in it is corrupt; 3 the part is there, and some file \
 is corrupt: never try again for that; 75 there is no part, and to try again may help (a full disk, \
-something not mounted or not to be read); 130 interrupted, no part; 2 there is no part, and somebody \
-must look (usage, a damaged shard).")]
+something not mounted or not to be read); 130 interrupted, no part; 2 there is no part, and \
+somebody must look (usage, a damaged shard).")]
 pub(crate) struct FleetRunArgs {
     /// The folder of the job
     #[arg(value_name = "JOB")]
@@ -146,7 +146,7 @@ pub(crate) struct FleetStatusArgs {
 
 /// Make one result of all parts, the same whatever the shards were.
 ///
-/// Every part is read to its end and found whole first. A job of a catalogue is entered there as one
+/// Every part is read to its end and found whole. A job of a catalogue is entered there as one
 /// run. A page about it is made by --report, as of a check.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

@@ -1,7 +1,7 @@
 //! A catalogue as a source: what it has tags of, and when each file was last judged.
 //!
 //! In: a folder in a catalogued tree. Out: every file beneath it that has a tag, or only those that
-//! are due. Files are judged by the catalogue's tags, since not every machine of a fleet can ask it.
+//! are due. They are judged by the catalogue's tags, since not every machine of a fleet can ask it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -10,8 +10,7 @@ use steadfast_report::document::Document;
 
 /// The page and the map of a signed tool of which one byte is changed, or none.
 fn page(changed: Option<usize>) -> (Document, CodeMap) {
-    let sample =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/signed-tool");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/signed-tool");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tool");
     let mut bytes = fs::read(sample).unwrap();
@@ -50,7 +49,10 @@ fn a_damaged_byte_is_in_the_verdict_the_findings_and_the_map() {
     assert!(page.sections[0].sentences[0].contains("not as it was sealed"));
     assert!(cells(&page, 0).iter().any(|cell| cell == "damaged"));
     let found = cells(&page, 1);
-    assert_eq!((page.sections[1].title.as_str(), found[0].as_str()), ("What was found", "page-damaged"));
+    assert_eq!(
+        (page.sections[1].title.as_str(), found[0].as_str()),
+        ("What was found", "page-damaged")
+    );
     let damaged: Vec<_> = map.cells.iter().filter(|cell| cell.mark == MapMark::Damaged).collect();
     assert!(damaged.iter().any(|cell| cell.bytes.contains(&5000)), "{damaged:?}");
     assert!(damaged.len() <= 4, "{damaged:?}");

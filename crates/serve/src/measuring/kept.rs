@@ -15,8 +15,7 @@ const TRIES_MAX: u32 = 100;
 
 /// Returns what a record is called as a file.
 pub(crate) fn file_name(ask: &MeasureAsk, begun: Timestamp) -> String {
-    let moment: String =
-        units::moment(begun).chars().filter(char::is_ascii_digit).collect();
+    let moment: String = units::moment(begun).chars().filter(char::is_ascii_digit).collect();
     format!("{}-{}-{moment}.json", ask.work.name(), ask.profile.name())
 }
 
@@ -33,11 +32,11 @@ pub(super) fn keep(
             0 => name.clone(),
             number => name.replace(".json", &format!("-{number}.json")),
         };
-        let mut file = match OpenOptions::new().write(true).create_new(true).open(folder.join(&name))
-        {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            opened => opened?,
-        };
+        let mut file =
+            match OpenOptions::new().write(true).create_new(true).open(folder.join(&name)) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
         file.write_all(&record::write(record))?;
         file.sync_all()?;
         return Ok(name);

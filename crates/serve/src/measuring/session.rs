@@ -30,12 +30,8 @@ pub(super) fn carry_out(
     records: Option<&Path>,
 ) {
     let _last_words = LastWords(measurement);
-    let mut watcher = Watcher {
-        measurement,
-        begun: Instant::now(),
-        told: None,
-        state: MeasureState::default(),
-    };
+    let mut watcher =
+        Watcher { measurement, begun: Instant::now(), told: None, state: MeasureState::default() };
     let mut end = MeasureEnd { made: None, failed: Vec::new(), stopped: false, kept: None };
     let command = command_of(&measurement.ask);
     let mut session = Session::begin(made_by, command, &measurement.stop, &mut watcher);

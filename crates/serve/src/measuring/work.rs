@@ -1,7 +1,7 @@
 //! What pages offer to measure, and the workload behind each.
 
-use steadfast_measure::scratch::by_chance;
 use steadfast_measure::record::Order;
+use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand};
 use steadfast_measure::workload::cpu::Cpu;
@@ -27,15 +27,8 @@ pub(crate) enum Work {
 
 impl Work {
     /// Every one, in the order in which they are offered: those that write nothing first.
-    pub(crate) const ALL: [Work; 7] = [
-        Work::Kernels,
-        Work::Cpu,
-        Work::Hash,
-        Work::Read,
-        Work::Write,
-        Work::Queue,
-        Work::Cipher,
-    ];
+    pub(crate) const ALL: [Work; 7] =
+        [Work::Kernels, Work::Cpu, Work::Hash, Work::Read, Work::Write, Work::Queue, Work::Cipher];
 
     /// Returns the name as addresses and commands have it.
     pub(crate) fn name(self) -> &'static str {

@@ -125,7 +125,8 @@ fn verified(code: &Code<'_>, path: &Path, begun: Instant) -> Result<Looked, Trou
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok();
     let now = since.and_then(|since| i64::try_from(since.as_secs()).ok());
     let verification = code.verify(&VerifyOptions { now, ..VerifyOptions::default() })?;
-    let coverage = code.as_binary().map(|binary| Coverage::of(code.source(), binary)).transpose()?;
+    let coverage =
+        code.as_binary().map(|binary| Coverage::of(code.source(), binary)).transpose()?;
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let facts = VerifiedCode { path, verification: &verification, elapsed_ns };
     Ok(Looked {
@@ -157,7 +158,7 @@ fn map_of(map: &CodeMap, texts: &CodeTexts) -> Markup {
     let across = CELLS_ACROSS.min(map.cells.len());
     html! {
         p .soft { ((texts.map_help)(&Units::Si.bytes(map.cell_len_bytes))) }
-        div .scroll tabindex="0" role="region" aria-labelledby="map" {
+        div .scroll tabindex="0" role="group" aria-labelledby="map" {
             svg .map viewBox=(format!("0 0 {} {}", across * 10, rows * 10))
                 width=(across * 12) height=(rows * 12) aria-hidden="true" {
                 @for (at, cell) in map.cells.iter().enumerate() {

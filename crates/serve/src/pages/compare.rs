@@ -39,9 +39,8 @@ async fn show(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked
         Err(refusal) => return refusal.page(&visitor),
     };
     let asking = Arc::clone(&app);
-    let all = waiting(move || {
-        asking.shelf.all(&asking.measurements, asking.config.records.as_deref())
-    });
+    let all =
+        waiting(move || asking.shelf.all(&asking.measurements, asking.config.records.as_deref()));
     let all = match all.await {
         Ok(all) => all,
         Err(refusal) => return refusal.page(&visitor),
@@ -143,7 +142,7 @@ fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
             } @else {
                 p .soft { (texts.none_chosen) }
                 form .records method="get" action="/compare" {
-                    div .scroll tabindex="0" role="region" aria-labelledby="records" {
+                    div .scroll tabindex="0" role="group" aria-labelledby="records" {
                         table {
                             thead { tr {
                                 th scope="col" { (texts.column_record) }
@@ -158,7 +157,7 @@ fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
                             }
                         }
                     }
-                    p .choice {
+                    p .against {
                         label for="against" { (texts.against) }
                         select #against name="against" {
                             option value="" { (texts.against_none) }

@@ -225,7 +225,7 @@ fn shown(answers: &Answers, texts: &DropTexts) -> Markup {
         }
         @for why in &answers.troubles { p .wrong { (why) } }
         @if !answers.files.is_empty() {
-            div .scroll tabindex="0" role="region" aria-label=(texts.results) {
+            div .scroll tabindex="0" role="group" aria-label=(texts.results) {
                 table {
                     thead { tr {
                         th scope="col" { (texts.column_file) }

@@ -115,10 +115,7 @@ fn of_file(catalogue: &Catalogue, history: &History) -> Result<Told, CatalogueEr
         Some(look) => catalogue.runs(look.first_run.saturating_add(1), 1)?,
         None => Vec::new(),
     };
-    let view = HistoryView {
-        first: first.first(),
-        ..view_of(catalogue, HistoryOf::File(history))
-    };
+    let view = HistoryView { first: first.first(), ..view_of(catalogue, HistoryOf::File(history)) };
     Ok(Told::Document(Box::new(document(&view, Units::Si))))
 }
 

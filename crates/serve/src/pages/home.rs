@@ -205,7 +205,7 @@ fn runs(runs: &[Arc<Run>], texts: &Texts) -> Markup {
         @if runs.is_empty() {
             p .soft { (texts.home.no_runs) }
         } @else {
-            div .scroll tabindex="0" role="region" aria-labelledby="runs" {
+            div .scroll tabindex="0" role="group" aria-labelledby="runs" {
                 table {
                     thead { tr {
                         th scope="col" { (texts.home.column_run) }
@@ -222,7 +222,7 @@ fn runs(runs: &[Arc<Run>], texts: &Texts) -> Markup {
                             }
                             td .long { (run.shown) }
                             td { (units::moment(run.begun)) }
-                            td { (outcome(run, texts)) }
+                            td .long { (outcome(run, texts)) }
                         } }
                     }
                 }

@@ -38,7 +38,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     let texts = &visitor.texts().measure;
-    let offered = Work::ALL.into_iter().filter(|work| is_offered(*work, app.config.worker.as_ref()));
+    let offered =
+        Work::ALL.into_iter().filter(|work| is_offered(*work, app.config.worker.as_ref()));
     let content = html! {
         p { (texts.intro) }
         form .sheet method="post" action="/measure" {
@@ -96,7 +97,7 @@ fn table(measurements: &[Arc<Measurement>], texts: &MeasureTexts) -> Markup {
         @if measurements.is_empty() {
             p .soft { (texts.no_records) }
         } @else {
-            div .scroll tabindex="0" role="region" aria-labelledby="records" {
+            div .scroll tabindex="0" role="group" aria-labelledby="records" {
                 table {
                     thead { tr {
                         th scope="col" { (texts.what) }
@@ -109,7 +110,7 @@ fn table(measurements: &[Arc<Measurement>], texts: &MeasureTexts) -> Markup {
                                 a href=(format!("/measure/{}", one.id)) { (name(one, texts)) }
                             }
                             td { (units::moment(one.begun)) }
-                            td { ((texts.stand)(one.stand())) }
+                            td .long { ((texts.stand)(one.stand())) }
                         } }
                     }
                 }
@@ -122,11 +123,7 @@ fn name(one: &Measurement, texts: &MeasureTexts) -> String {
     format!("{} {}", (texts.work)(one.ask.work), one.id)
 }
 
-async fn begin(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Posted(posted): Posted,
-) -> Response {
+async fn begin(State(app): State<Arc<App>>, visitor: Visitor, Posted(posted): Posted) -> Response {
     let Some(ask) = asked_for(&app, &posted) else { return Refusal::Malformed.page(&visitor) };
     let beginning = Arc::clone(&app);
     let begun = waiting(move || beginning.measurements.begin(ask, &beginning.config));
@@ -240,22 +237,14 @@ fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
     }
 }
 
-async fn events(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-) -> Response {
+async fn events(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
     match found(&app, &id) {
         Ok(one) => follow(one.states(), visitor.language),
         Err(refusal) => refusal.page(&visitor),
     }
 }
 
-async fn stop(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-) -> Response {
+async fn stop(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
     match found(&app, &id) {
         Ok(one) => {
             one.stop();

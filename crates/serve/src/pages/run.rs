@@ -1,4 +1,5 @@
-//! A run: what to do and how fast; then how it goes, in as many pages as look; then what came of it.
+//! A run: what to do and how fast; then how it goes, in as many pages as look; then what came of
+//! it.
 
 mod ask;
 mod parts;
@@ -13,7 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast::qos::Pace;
-use steadfast_report::{RunView, Units, html, units};
+use steadfast_report::{RunView, Units, escape, html, units};
 
 pub(crate) use parts::parts;
 
@@ -166,7 +167,7 @@ fn over(visitor: &Visitor, run: &Run, ended: &Ended, asked: &Fields) -> Markup {
     html! {
         @match ended {
             Ended::Failed(error) => {
-                p .wrong role="alert" { (texts.failed) ": " (steadfast_report::escape::text(error)) }
+                p .wrong role="alert" { (texts.failed) ": " (escape::text(error)) }
                 div .orders { (again) }
             }
             Ended::Done(done) => {

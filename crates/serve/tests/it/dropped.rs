@@ -51,7 +51,10 @@ fn files_are_known_or_differ_or_are_unknown() {
     let page = browser.get(&format!("/drop/{drop}")).text();
     let renamed = row(&page, "elsewhere/renamed.jpg");
     assert!(renamed.contains("known here") && renamed.contains("photos/two.jpg"), "{renamed}");
-    assert!(renamed.contains("tagged on 20") && renamed.contains("SHA-256") || renamed.contains("sha256"));
+    assert!(
+        renamed.contains("tagged on 20") && renamed.contains("SHA-256")
+            || renamed.contains("sha256")
+    );
     let one = row(&page, "one.jpg");
     assert!(one.contains("differs") && one.contains("photos/one.jpg"), "{one}");
     assert!(row(&page, "new.jpg").contains("unknown here"));

@@ -1,7 +1,8 @@
 //! Files that a catalogue knows by digests or by names, wherever they are in its tree.
 //!
 //! In: digests and names, from anyone. Out: the files that have one of them, with their tags. The
-//! tables are made for asking by path; this reads each row once, whatever is sought, and keeps none.
+//! tables are made for asking by path; this reads each row once, whatever is sought, and keeps
+//! none.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! `check` of a list: files by what the list says of them, and where it says nothing, by their tags.
+//! `check` of a list: by what it says of each file, and where it says nothing, by the file's tag.
 
 use steadfast_sys::file::File;
 

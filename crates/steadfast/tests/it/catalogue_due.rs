@@ -5,9 +5,7 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use steadfast::catalogue::{
-    Catalogue, DueEntry, DueOptions, Finding, RunState, Sought, Standing,
-};
+use steadfast::catalogue::{Catalogue, DueEntry, DueOptions, Finding, RunState, Sought, Standing};
 use steadfast::{Algorithm, Verdict};
 
 use crate::catalogue::{DAY_S, Garden, Way, moment};

@@ -38,8 +38,7 @@ pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<Told> {
     let path = folder.join(format!("serve-{}", bound.port()));
     // A port is one server's; what is there is of one that is gone.
     let _ = fs::remove_file(&path);
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
     let told = Told(path);
     file.write_all(entrance.as_bytes()).ok()?;
     Some(told)
@@ -60,7 +59,14 @@ fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     fs::File::open(file).ok()?.take(ANSWER_LEN_MAX).read_to_string(&mut entrance).ok()?;
     let (bound, token) = entrance.trim().strip_prefix("http://")?.split_once("/enter?token=")?;
     let bound: SocketAddr = bound.parse().ok().filter(|at: &SocketAddr| at.ip().is_loopback())?;
-    let mut stream = TcpStream::connect_timeout(&bound, PATIENCE).ok()?;
+    let mut stream = match TcpStream::connect_timeout(&bound, PATIENCE) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            // It is gone without having said so.
+            let _ = fs::remove_file(file);
+            return None;
+        }
+        connected => connected.ok()?,
+    };
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
     let mut query = format!("token={token}");
@@ -75,8 +81,8 @@ fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     stream.take(ANSWER_LEN_MAX).read_to_end(&mut answer).ok()?;
     let answer = String::from_utf8(answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
-    let is_address = head.starts_with("HTTP/1.1 200 ")
-        && body.starts_with(&format!("http://{bound}/enter?"));
+    let is_address =
+        head.starts_with("HTTP/1.1 200 ") && body.starts_with(&format!("http://{bound}/enter?"));
     is_address.then(|| body.trim().to_owned())
 }
 

@@ -33,8 +33,7 @@ pub(crate) enum Answer {
 
 impl Answer {
     /// Every answer, the worst first.
-    const ALL: [Answer; 4] =
-        [Answer::Differs, Answer::Unreadable, Answer::Unknown, Answer::Known];
+    const ALL: [Answer; 4] = [Answer::Differs, Answer::Unreadable, Answer::Unknown, Answer::Known];
 }
 
 /// A tagged file that a dropped one is, or should be.

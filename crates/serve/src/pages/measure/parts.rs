@@ -61,7 +61,7 @@ fn series(all: &[SeriesSoFar], texts: &MeasureTexts) -> Markup {
         @if all.is_empty() {
             p .soft { (texts.no_samples) }
         } @else {
-            div .scroll tabindex="0" role="region" aria-labelledby="series" {
+            div .scroll tabindex="0" role="group" aria-labelledby="series" {
                 table .courses {
                     thead { tr {
                         th scope="col" { (texts.column_series) }

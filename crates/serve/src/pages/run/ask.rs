@@ -113,7 +113,8 @@ fn tortoise() -> Markup {
     html! {
         svg .pace viewBox="0 0 48 28" width="48" height="28" aria-hidden="true" {
             path fill="currentColor" d="M7 20C7 9 15 4 23 4s16 5 16 16z" {}
-            path fill="currentColor" d="M39 14c5-1 8 1 8 4s-3 4-8 3zM12 21h6v5h-6zM28 21h6v5h-6zM2 21l6-3v3z" {}
+            path fill="currentColor" d="M39 14c5-1 8 1 8 4s-3 4-8 3zM2 21l6-3v3z" {}
+            path fill="currentColor" d="M12 21h6v5h-6zM28 21h6v5h-6z" {}
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The parts of a page that shows a run as it goes: rendered once for each state and language,
 //! whoever looks. Figures, their units and their order are the report's.
 
+use std::collections::VecDeque;
+
 use maud::{Markup, html};
 use steadfast::qos::{self, Knowledge};
 use steadfast::{Bound, Cost, Stage};
@@ -110,7 +112,7 @@ fn short<'a>(path: &'a str, base: &str) -> &'a str {
 /// A table of findings, the gravest first. Paths go on from the place of the run.
 pub(super) fn table(findings: &[Finding], base: &str, texts: &RunTexts) -> Markup {
     html! {
-        div .scroll tabindex="0" role="region" aria-label=(texts.results) {
+        div .scroll tabindex="0" role="group" aria-label=(texts.results) {
             table .findings {
                 thead { tr {
                     th scope="col" { (texts.column_verdict) }
@@ -197,7 +199,7 @@ fn cores(history: &CoreHistory, texts: &RunTexts) -> Markup {
                 p .soft { (name) }
                 ul .cores {
                     @for cpu in cpus.iter().filter(|cpu| history.shares.contains_key(cpu)) {
-                        (core(*cpu, &history.shares[cpu].iter().copied().collect::<Vec<_>>(), texts))
+                        (core(*cpu, &history.shares[cpu], texts))
                     }
                 }
             }
@@ -205,7 +207,7 @@ fn cores(history: &CoreHistory, texts: &RunTexts) -> Markup {
     }
 }
 
-fn core(cpu: usize, shares: &[f32], texts: &RunTexts) -> Markup {
+fn core(cpu: usize, shares: &VecDeque<f32>, texts: &RunTexts) -> Markup {
     let step = STRIP_WIDTH / (STRIP_LEN - 1) as f32;
     let first = STRIP_LEN - shares.len();
     let mut path = String::new();
@@ -218,7 +220,7 @@ fn core(cpu: usize, shares: &[f32], texts: &RunTexts) -> Markup {
         "{path}L{STRIP_WIDTH:.0} {STRIP_HEIGHT:.0}L{:.0} {STRIP_HEIGHT:.0}Z",
         first as f32 * step
     );
-    let now = shares.last().copied().unwrap_or(0.0);
+    let now = shares.back().copied().unwrap_or(0.0);
     html! {
         li {
             svg .strip viewBox=(format!("0 0 {STRIP_WIDTH} {STRIP_HEIGHT}"))
@@ -234,7 +236,7 @@ fn core(cpu: usize, shares: &[f32], texts: &RunTexts) -> Markup {
 /// The latest files, with what `--verbose` says of each.
 fn rows(state: &State, texts: &RunTexts) -> Markup {
     html! {
-        div .scroll tabindex="0" role="region" aria-labelledby="rows" {
+        div .scroll tabindex="0" role="group" aria-labelledby="rows" {
             table .rows {
                 thead { tr {
                     th scope="col" { (texts.column_path) }

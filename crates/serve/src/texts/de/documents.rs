@@ -1,8 +1,6 @@
 //! The words about single files, measurements, records, code and the past, in German.
 
-use super::super::documents::{
-    CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts,
-};
+use super::super::documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
 use crate::measuring::{MeasureStand, Profile, Work};
 use crate::pages::drop::Answer;
 use steadfast_report::units::counted;

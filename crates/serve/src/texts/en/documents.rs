@@ -2,16 +2,14 @@
 
 use steadfast_report::units::counted;
 
-use super::super::documents::{
-    CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts,
-};
+use super::super::documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
 use crate::measuring::{MeasureStand, Profile, Work};
 use crate::pages::drop::Answer;
 
 pub(crate) const DROP: DropTexts = DropTexts {
     title: "Drop files",
-    intro: "Is this file known here, and unchanged? Its bytes go no further than this server, which \
-            hashes them and keeps none.",
+    intro: "Is this file known here, and unchanged? Its bytes go no further than this server, \
+            which hashes them and keeps none.",
     zone: "Drop files or a folder here",
     files: "Choose files",
     folder: "Choose a folder",
@@ -48,13 +46,13 @@ pub(crate) const DROP: DropTexts = DropTexts {
     column_length: "Length",
     known_as: |path, moment| format!("as {path}, tagged on {moment}"),
     other: |path, moment| format!("{path}, tagged on {moment}, has other contents"),
-    stands: |standing| format!("which was last found {standing}"),
+    stands: |standing| format!("last found {standing}"),
     own_tag: |verdict, moment| format!("by its own tag of {moment}: {verdict}"),
     further: |more| format!("and at {}", counted(more, "further place", "further places")),
     no_tag: "no tagged file here has these contents or this name",
     not_asked: "Could not be asked, for want of a catalogue",
-    none: "None of the folders has a catalogue, so nothing can be found by its contents. Home makes \
-           one.",
+    none: "None of the folders has a catalogue, so nothing can be found by its contents. Home \
+           makes one.",
     digests: "Digests",
 };
 
@@ -172,4 +170,3 @@ pub(crate) const HISTORY: HistoryTexts = HistoryTexts {
     none: "has no catalogue, which alone remembers. Home makes one.",
     unknown: "The catalogue knows nothing of this name.",
 };
-
