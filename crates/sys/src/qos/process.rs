@@ -135,4 +135,11 @@ impl Change {
     pub fn describe_before(&self) -> String {
         platform::describe(&self.what, &self.before)
     }
+
+    /// Says whether the system lets anybody make it, and only root take it back: Linux of the
+    /// scheduling class and the nice value.
+    #[must_use]
+    pub fn is_taken_back_by_root(&self) -> bool {
+        cfg!(target_os = "linux") && matches!(self.what.as_str(), "class" | "nice")
+    }
 }

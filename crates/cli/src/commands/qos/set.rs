@@ -48,9 +48,7 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
     let unchanged = if lowered.changes.is_empty() { ": nothing had to change" } else { "" };
     let mut text = page.write(&format!("process {number} at {level}{unchanged}"));
     if !state.changes.is_empty() {
-        // Linux lets anybody lower these, and only root raise them.
-        let to_root = |change: &Change| matches!(change.what.as_str(), "class" | "nice");
-        let by_root = cfg!(target_os = "linux") && state.changes.iter().any(to_root);
+        let by_root = state.changes.iter().any(Change::is_taken_back_by_root);
         let who = if by_root { ", as root" } else { "" };
         let _ = writeln!(text, "to take it back{who}: steadfast qos set default --pid {number}");
     }
