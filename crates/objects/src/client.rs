@@ -109,7 +109,7 @@ impl Client {
     pub(crate) fn new(connection: Connection, address: &Address) -> Result<Client, Error> {
         let (scheme, host, base) = place(&connection, address)?;
         let tls = TlsConfig::builder()
-            .root_certs(RootCerts::PlatformVerifier)
+            .root_certs(RootCerts::WebPki)
             .unversioned_rustls_crypto_provider(Arc::new(aws_lc_rs::default_provider()))
             .build();
         let config = Agent::config_builder()
