@@ -12,7 +12,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::{Session, fleet, steps};
+use super::{Session, steps};
 
 /// Pinned: a new one is tried on purpose. The second ships the checker itself.
 const PACKAGES: &[&str] = &["playwright==1.65.2", "axe-playwright-python==0.1.8"];
@@ -30,9 +30,7 @@ pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
         command
     };
     steps::succeed(&mut python("crates/report/tests/browser/pages.py"))?;
-    let build = ["build", "--package", "steadfast-cli"];
-    steps::succeed(Command::new(crate::cargo()).args(build).current_dir(&session.root))?;
-    let program = fleet::target(session)?.join("debug/steadfast");
+    let program = steps::program(session)?;
     steps::succeed(python("crates/serve/tests/browser/serve.py").arg(program))
 }
 

@@ -5,11 +5,10 @@
 //! workers and kill them; as root they also mount a small disk. Must not know what they look for.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, ensure};
-use serde_json::Value;
+use anyhow::Context as _;
 
 use super::{Session, setup, steps};
 
@@ -24,8 +23,6 @@ pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
     let folder = session.root.join(".venv-fleet");
     let package = session.root.join(PACKAGE);
     environment(&folder, &package)?;
-    let build = ["build", "--package", "steadfast-cli"];
-    steps::succeed(Command::new(crate::cargo()).args(build).current_dir(&session.root))?;
     let python = |arguments: &[&str]| {
         let mut command = Command::new(folder.join("bin/python3"));
         // What is beside the sources must stay as it is in the repository.
@@ -34,7 +31,7 @@ pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
     };
     steps::succeed(&mut python(&["-m", "mypy", "--cache-dir=/dev/null"]))?;
     let mut tests = python(&["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
-    tests.env("STEADFAST", target(session)?.join("debug/steadfast"));
+    tests.env("STEADFAST", steps::program(session)?);
     if setup::is_root() {
         tests.env("STEADFAST_REQUIRE_ROOT_TESTS", "1");
     }
@@ -69,17 +66,4 @@ fn environment(folder: &Path, package: &Path) -> anyhow::Result<()> {
     let mut again = Command::new(folder.join("bin/python3"));
     steps::succeed(again.args(pip).args(["--force-reinstall", "--no-deps"]).arg(package))?;
     fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
-}
-
-/// Where cargo builds.
-pub(super) fn target(session: &Session) -> anyhow::Result<PathBuf> {
-    let output = Command::new(crate::cargo())
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(&session.root)
-        .output()
-        .context("running cargo metadata")?;
-    ensure!(output.status.success(), "cargo metadata failed");
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    let target = metadata["target_directory"].as_str();
-    target.map(PathBuf::from).context("cargo metadata names no target directory")
 }

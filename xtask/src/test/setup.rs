@@ -136,6 +136,7 @@ pub(super) fn cross_cargo(session: &Session) -> anyhow::Result<Command> {
     ensure!(wrapper.exists(), "no cross linker; run the step `zig` first");
     let mut command = Command::new(wrapper);
     command.current_dir(&session.root).env("PATH", search_path(session)?);
+    super::steps::build_once(&mut command);
     Ok(command)
 }
 

@@ -1,10 +1,13 @@
 //! The checks themselves, each one command or two, in the order in which they run.
 
+use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail, ensure};
+use serde_json::Value;
 
 use super::{Session, setup};
 
@@ -33,6 +36,11 @@ const ARM: &str = "aarch64-unknown-linux-gnu";
 /// Linked statically, so that the emulator needs no libraries of that architecture.
 const ARM_STATIC: &str = "aarch64-unknown-linux-musl";
 const MACOS: &str = "aarch64-apple-darwin";
+/// The profile of what is not run: nothing is optimized.
+const CROSS: &str = "cross";
+
+/// Where cargo leaves the command for the tests.
+const PROGRAM: &str = "debug/steadfast";
 
 pub(super) fn fmt(session: &mut Session) -> anyhow::Result<()> {
     succeed(cargo(session).args(["fmt", "--all", "--check"]))
@@ -81,7 +89,7 @@ pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3", "qemu-aarch64"]) {
         return Ok(());
     }
-    let check = ["check", "--target", ARM, "--workspace", "--all-targets"];
+    let check = ["check", "--profile", CROSS, "--target", ARM, "--workspace", "--all-targets"];
     succeed(setup::cross_cargo(session)?.args(check))?;
     let mut command = setup::cross_cargo(session)?;
     command
@@ -96,9 +104,9 @@ pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    let check = ["check", "--target", MACOS, "--workspace", "--all-targets"];
+    let check = ["check", "--profile", CROSS, "--target", MACOS, "--workspace", "--all-targets"];
     succeed(setup::cross_cargo(session)?.args(check))?;
-    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli"];
+    let link = ["zigbuild", "--profile", CROSS, "--target", MACOS, "--package", "steadfast-cli"];
     succeed(setup::cross_cargo(session)?.args(link))
 }
 
@@ -115,10 +123,33 @@ fn backends_of(cpuinfo: &str) -> String {
     usable.map(|(name, _)| *name).collect::<Vec<_>>().join(",")
 }
 
+/// The command as the tests on this machine run it, built unless they did.
+///
+/// By the same words to cargo, since what else is built decides the features of what both use.
+pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
+    succeed(cargo(session).args(["test", "--workspace", "--no-run", "--quiet"]))?;
+    let mut metadata = cargo(session);
+    metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let output = metadata.output().context("running cargo metadata")?;
+    ensure!(output.status.success(), "cargo metadata failed");
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let target = metadata["target_directory"].as_str();
+    let target = target.context("cargo metadata names no target directory")?;
+    Ok(Path::new(target).join(PROGRAM))
+}
+
 fn cargo(session: &Session) -> Command {
     let mut command = Command::new(crate::cargo());
     command.current_dir(&session.root);
+    build_once(&mut command);
     command
+}
+
+/// Leaves out what serves the next build where there will be none, as on a machine of CI.
+pub(super) fn build_once(cargo: &mut Command) {
+    if env::var_os("CI").is_some() {
+        cargo.env("CARGO_INCREMENTAL", "0");
+    }
 }
 
 /// Runs a command whose output goes where ours goes.

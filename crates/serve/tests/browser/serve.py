@@ -25,6 +25,8 @@ SEALED = pathlib.Path(__file__).resolve().parents[4] / "testdata/codesign/signed
 WIDTHS = [390, 1440]
 SCHEMES = ["light", "dark"]
 PATIENCE_MS = 20_000
+# Wider than a telephone in every font, and nowhere to break it.
+LONG_NAME = "archive" * 12
 
 # A drop as the browser reports it: the files are made in the page.
 DROP = """(name) => {
@@ -40,12 +42,13 @@ class Served:
     """A server on a small archive, ended at the end."""
 
     def __init__(self, program, folder):
-        self.tree = folder / "archive"
+        self.tree = folder / LONG_NAME
         (self.tree / "photos").mkdir(parents=True)
         for number in range(12):
             picture = self.tree / f"photos/picture-{number:02}.jpg"
             picture.write_bytes(bytes([number]) * 300_000)
         (self.tree / "letter.txt").write_text("Dear reader,\n")
+        (self.tree / "photos" / LONG_NAME).write_text("a name that offers no place to break\n")
         shutil.copy(SEALED, self.tree / "signed-tool")
         damaged = bytearray(SEALED.read_bytes())
         damaged[5000] ^= 1
@@ -281,6 +284,7 @@ def use(browser, served, faults, shots):
     paths = {
         "home": "/",
         "browse": "/browse?place=0/",
+        "folder": "/browse?place=0/photos",
         "run": "/run?place=0/",
         "checked": checked,
         "drop": "/drop",
