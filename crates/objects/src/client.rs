@@ -13,7 +13,7 @@ use rustls::crypto::aws_lc_rs;
 use steadfast::Timestamp;
 use ureq::Agent;
 use ureq::http::{HeaderMap, Uri};
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::address::Address;
 use crate::answer;
@@ -55,6 +55,9 @@ pub struct Connection {
     pub region: String,
     /// Who asks; `None` asks as anybody.
     pub credentials: Option<Credentials>,
+    /// Certificates, as PEM, of those by whom a store's own must be signed, or its very own; `None`
+    /// for those whom browsers believe.
+    pub authorities: Option<Vec<u8>>,
     /// How often it is asked.
     pub patience: Patience,
     /// The clock.
@@ -97,6 +100,22 @@ pub(crate) struct Client {
     requests: AtomicU64,
 }
 
+/// Returns who is believed to say who a store is.
+fn roots(authorities: Option<&[u8]>) -> Result<RootCerts, Error> {
+    let Some(pem) = authorities else { return Ok(RootCerts::WebPki) };
+    let certificates = parse_pem(pem).filter_map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+        // Whatever else is kept in the same file is not asked for.
+        Ok(_) => None,
+        Err(error) => Some(Err(Error::usage(format!("the authorities make no sense: {error}")))),
+    });
+    let certificates: Vec<_> = certificates.collect::<Result<_, _>>()?;
+    if certificates.is_empty() {
+        return Err(Error::usage("the authorities hold no certificate in PEM"));
+    }
+    Ok(RootCerts::new_with_certs(&certificates))
+}
+
 /// What one try came to.
 enum Tried {
     Answered(Answer),
@@ -109,7 +128,7 @@ impl Client {
     pub(crate) fn new(connection: Connection, address: &Address) -> Result<Client, Error> {
         let (scheme, host, base) = place(&connection, address)?;
         let tls = TlsConfig::builder()
-            .root_certs(RootCerts::WebPki)
+            .root_certs(roots(connection.authorities.as_deref())?)
             .unversioned_rustls_crypto_provider(Arc::new(aws_lc_rs::default_provider()))
             .build();
         let config = Agent::config_builder()
@@ -258,6 +277,14 @@ enum Sent {
 
 /// What did not come through may come through the next time, but for what will stay as it is.
 fn of_transport(error: &ureq::Error, host: &str) -> Tried {
+    if let ureq::Error::Io(error) = error
+        && let Some(reason) =
+            error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>())
+    {
+        // Asking again would not make it another.
+        let message = format!("`{host}` is not believed to be the store: {reason}");
+        return Tried::Failed(Error::new(ErrorKind::Refused, message));
+    }
     let message = format!("cannot reach `{host}`: {error}");
     match error {
         ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::ConnectionFailed => {
@@ -322,6 +349,7 @@ mod tests {
             endpoint: endpoint.map(str::to_owned),
             region: "eu-west-1".to_owned(),
             credentials: None,
+            authorities: None,
             patience: Patience::default(),
             now: || Timestamp { seconds: 0, nanoseconds: 0 },
             stop: Arc::default(),

@@ -1,10 +1,11 @@
 //! Work that waits for answers, done by several threads, its results in order.
 //!
 //! In: jobs, one by one. Out: results in the order of their jobs. So many jobs are under way at
-//! most, so memory is bounded whatever the number of jobs.
+//! most, so memory is bounded whatever the number of jobs. A worker that panics ends the line, and
+//! the panic goes on to whoever put the jobs.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -14,21 +15,39 @@ const WINDOW_EACH: u64 = 32;
 /// Takes jobs, and hands on results as their turn comes.
 pub(crate) struct Line<'a, J, R> {
     jobs: SyncSender<(u64, J)>,
-    results: Receiver<(u64, R)>,
+    /// Results by job; none of a job whose worker panicked.
+    results: Receiver<(u64, Option<R>)>,
     done: BTreeMap<u64, R>,
     begun: u64,
     told: u64,
     window: u64,
     take: &'a mut dyn FnMut(R),
+    /// Whether a worker panicked, so that one result will never come.
+    broken: bool,
+}
+
+/// Tells the line that a job has no result, unless it has one by the end of its life.
+struct Promise<R> {
+    at: u64,
+    kept: Option<R>,
+    finished: Sender<(u64, Option<R>)>,
+}
+
+impl<R> Drop for Promise<R> {
+    fn drop(&mut self) {
+        // Nobody waits for it if the line has ended.
+        let _ = self.finished.send((self.at, self.kept.take()));
+    }
 }
 
 impl<J, R> Line<'_, J, R> {
     /// Takes a job; waits while too many are under way.
     pub(crate) fn put(&mut self, job: J) {
-        while self.begun - self.told >= self.window {
-            if !self.wait() {
-                return;
-            }
+        while !self.broken && self.begun - self.told >= self.window {
+            self.wait();
+        }
+        if self.broken {
+            return;
         }
         // Workers end after the line only.
         let _ = self.jobs.send((self.begun, job));
@@ -41,14 +60,19 @@ impl<J, R> Line<'_, J, R> {
         }
     }
 
-    /// Waits for one result; false if none will come.
-    fn wait(&mut self) -> bool {
-        let Ok((at, result)) = self.results.recv() else { return false };
-        self.settle(at, result);
-        true
+    /// Waits for one result.
+    fn wait(&mut self) {
+        match self.results.recv() {
+            Ok((at, result)) => self.settle(at, result),
+            Err(_) => self.broken = true,
+        }
     }
 
-    fn settle(&mut self, at: u64, result: R) {
+    fn settle(&mut self, at: u64, result: Option<R>) {
+        let Some(result) = result else {
+            self.broken = true;
+            return;
+        };
         self.done.insert(at, result);
         while let Some(result) = self.done.remove(&self.told) {
             self.told += 1;
@@ -75,18 +99,19 @@ pub(crate) fn ordered<J: Send, R: Send, T>(
                 loop {
                     let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((at, job)) = next else { return };
-                    if finished.send((at, work(job))).is_err() {
-                        return;
-                    }
+                    let mut promise = Promise { at, kept: None, finished: finished.clone() };
+                    promise.kept = Some(work(job));
                 }
             });
         }
         drop(finished);
         let window = WINDOW_EACH * workers as u64;
-        let mut line =
-            Line { jobs, results, done: BTreeMap::new(), begun: 0, told: 0, window, take };
+        let done = BTreeMap::new();
+        let mut line = Line { jobs, results, done, begun: 0, told: 0, window, take, broken: false };
         let fed = feed(&mut line);
-        while line.told < line.begun && line.wait() {}
+        while !line.broken && line.told < line.begun {
+            line.wait();
+        }
         fed
     })
 }
@@ -116,5 +141,12 @@ mod tests {
         );
         assert_eq!(fed, "fed");
         assert_eq!(told, (0..1_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    #[should_panic(expected = "a scoped thread panicked")]
+    fn a_worker_that_panics_ends_the_line() {
+        let work = |job: u64| assert_ne!(job, 40, "the job that cannot be done");
+        ordered(2, work, &mut |()| {}, |line| (0..10_000).for_each(|job| line.put(job)));
     }
 }

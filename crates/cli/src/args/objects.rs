@@ -66,6 +66,10 @@ pub(crate) struct ObjectsCheckArgs {
     /// Amazon's]
     #[arg(long, value_name = "URL")]
     pub(crate) endpoint: Option<String>,
+    /// Certificates (PEM) of whom to believe who the store is [default: AWS_CA_BUNDLE, the
+    /// profile's, or those of browsers]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_bundle: Option<PathBuf>,
     /// The region [default: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1]
     #[arg(long, value_name = "NAME")]
     pub(crate) region: Option<String>,

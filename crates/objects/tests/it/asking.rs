@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use steadfast_objects::{Address, Credentials, ErrorKind, Patience, Store};
+use steadfast_objects::{Address, Connection, Credentials, ErrorKind, Patience, Store};
 
-use crate::server::{Fault, Held, SECRET, Server};
+use crate::server::{Fault, Held, SECRET, Server, certificate};
 use crate::tree::{algorithm, composite, whole};
 
 /// Names that need care, in the order of a store.
@@ -46,11 +46,38 @@ fn every_name_is_asked_for_as_it_is() {
 }
 
 #[test]
+fn a_store_is_believed_by_whoever_is_named_to_vouch_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((own, key)) = certificate(folder.path()) else { return };
+    let server = Server::start([("a", whole(b"a", "SHA256"))]);
+    let endpoint = Some(server.encrypted(&own, &key));
+    let ask = |authorities: Option<&[u8]>| {
+        let authorities = authorities.map(<[u8]>::to_vec);
+        let endpoint = endpoint.clone();
+        let connection = Connection { endpoint, authorities, ..server.connection() };
+        Store::new(connection, Address::parse("s3://bucket").unwrap())?.head("a")
+    };
+    let object = ask(Some(&own)).unwrap().unwrap();
+    assert_eq!(object.length, Some(1));
+    assert_eq!(server.requests().len(), 1);
+    let (another, _) = certificate(folder.path()).unwrap();
+    for authorities in [None, Some(&another[..])] {
+        let error = ask(authorities).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+        assert!(error.to_string().contains("certificate"), "{error}");
+        assert!(server.requests().is_empty());
+    }
+    for nonsense in [&b""[..], b"no certificate", &key] {
+        assert_eq!(ask(Some(nonsense)).unwrap_err().kind(), ErrorKind::Usage);
+    }
+}
+
+#[test]
 fn a_wrong_key_is_refused_at_once_and_not_told() {
     let server = Server::start([("a", whole(b"a", "SHA256"))]);
     let address = || Address::parse("s3://bucket").unwrap();
     for credentials in [Some(Credentials::new("AKIDEXAMPLE", "another secret", None)), None] {
-        let connection = steadfast_objects::Connection { credentials, ..server.connection() };
+        let connection = Connection { credentials, ..server.connection() };
         let store = Store::new(connection, address()).unwrap();
         let error = store.list(None, 1).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
@@ -62,7 +89,7 @@ fn a_wrong_key_is_refused_at_once_and_not_told() {
     // A session's token is signed as well.
     let token = Some("a/token==".to_owned());
     let credentials = Some(Credentials::new("AKIDEXAMPLE", SECRET, token));
-    let connection = steadfast_objects::Connection { credentials, ..server.connection() };
+    let connection = Connection { credentials, ..server.connection() };
     assert_eq!(Store::new(connection, address()).unwrap().list(None, 1).unwrap().objects.len(), 1);
 }
 

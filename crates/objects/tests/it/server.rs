@@ -5,12 +5,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use steadfast_digest::sha256;
 use steadfast_objects::{Address, Connection, Credentials, Patience, Store};
 
@@ -73,11 +78,33 @@ impl Server {
         Server { state, endpoint }
     }
 
+    /// The same store behind TLS, by a certificate and its key.
+    pub(crate) fn encrypted(&self, certificate: &[u8], key: &[u8]) -> String {
+        let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<_, _>>().unwrap();
+        let key = PrivateKeyDer::from_pem_slice(key).unwrap();
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ServerConfig::builder_with_provider(provider);
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let config = Arc::new(config.with_single_cert(chain, key).unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("https://{}", listener.local_addr().unwrap());
+        let shared = Arc::clone(&self.state);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+                let state = Arc::clone(&shared);
+                thread::spawn(move || serve(StreamOwned::new(connection, stream), &state));
+            }
+        });
+        endpoint
+    }
+
     pub(crate) fn connection(&self) -> Connection {
         Connection {
             endpoint: Some(self.endpoint.clone()),
             region: REGION.to_owned(),
             credentials: Some(Credentials::new(ACCESS, SECRET, None)),
+            authorities: None,
             patience: Patience { tries: 4, pause: Duration::from_millis(1) },
             now: steadfast::Options::default().now,
             stop: Arc::default(),
@@ -105,7 +132,7 @@ struct Request {
     headers: BTreeMap<String, String>,
 }
 
-fn read(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
+fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     if reader.read_line(&mut line).ok()? == 0 {
         return None;
@@ -213,7 +240,27 @@ fn is_signed(request: &Request) -> bool {
     hex == signature
 }
 
-fn serve(stream: &TcpStream, state: &Mutex<State>) {
+/// Makes a certificate of its own for 127.0.0.1 with its key, both PEM, if there is a tool for it.
+pub(crate) fn certificate(folder: &Path) -> Option<(Vec<u8>, Vec<u8>)> {
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=a store at home"])
+        .args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+        .args(["-addext", "subjectAltName=IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+        .args(["-keyout", "key.pem", "-out", "cert.pem"])
+        .current_dir(folder)
+        .output();
+    if made.is_err() {
+        let required = std::env::var("STEADFAST_REQUIRE_PEERS").unwrap_or_default();
+        assert!(!required.split(',').any(|name| name == "openssl"), "openssl is required");
+        eprintln!("skipped: openssl is not installed");
+        return None;
+    }
+    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    Some((read("cert.pem"), read("key.pem")))
+}
+
+fn serve(stream: impl Read + Write, state: &Mutex<State>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader) {
         let Some(answer) = answer(&request, &mut state.lock().unwrap()) else { return };
@@ -224,7 +271,7 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) {
         }
         write!(head, "content-length: {}\r\n\r\n", length.unwrap_or(body.len() as u64)).unwrap();
         let body = if request.method == "HEAD" { "" } else { &body };
-        let mut out = stream;
+        let out = reader.get_mut();
         if out.write_all(head.as_bytes()).and_then(|()| out.write_all(body.as_bytes())).is_err() {
             return;
         }

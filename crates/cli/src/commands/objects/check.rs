@@ -1,8 +1,11 @@
 //! `steadfast objects check`: a store is asked.
 
 use std::env;
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use steadfast::Options;
 use steadfast_objects::{Connection, Patience, Store, check};
 
@@ -23,10 +26,15 @@ pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<u8> {
     let region = args.region.clone().or_else(|| told("AWS_REGION"));
     let region = region.or_else(|| told("AWS_DEFAULT_REGION")).or(keys.region);
     let endpoint = args.endpoint.clone().or_else(|| told("AWS_ENDPOINT_URL_S3"));
+    let authorities = args.ca_bundle.clone().or_else(|| told("AWS_CA_BUNDLE").map(PathBuf::from));
+    let authorities = authorities.or_else(|| keys.authorities.map(PathBuf::from));
+    let authorities = authorities
+        .map(|path| fs::read(&path).with_context(|| format!("cannot read `{}`", path.display())));
     let connection = Connection {
         endpoint: endpoint.or_else(|| told("AWS_ENDPOINT_URL")).or(keys.endpoint),
         region: region.unwrap_or_else(|| REGION.to_owned()),
         credentials: keys.credentials,
+        authorities: authorities.transpose()?,
         patience: Patience::default(),
         now: Options::default().now,
         stop: Arc::clone(&stop),

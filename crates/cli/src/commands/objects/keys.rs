@@ -17,6 +17,8 @@ pub(super) struct Keys {
     pub(super) credentials: Option<Credentials>,
     pub(super) region: Option<String>,
     pub(super) endpoint: Option<String>,
+    /// The file of those who vouch for the store.
+    pub(super) authorities: Option<String>,
 }
 
 /// Finds the keys: those of the environment, unless a profile is asked for.
@@ -51,6 +53,7 @@ pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Key
         credentials: Some(Credentials::new(access, secret, get("aws_session_token"))),
         region: get("region"),
         endpoint: get("endpoint_url"),
+        authorities: get("ca_bundle"),
     })
 }
 

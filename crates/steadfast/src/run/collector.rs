@@ -1,0 +1,208 @@
+//! Takes finished events to the monitor, into the summary and to the catalogue, in order, and heeds
+//! what is asked of the run meanwhile: to stop, to hold, to go on.
+//!
+//! In come the pipeline's events; out go calls of the monitor. Must not know how files are read.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use steadfast_sys::file::Timestamp;
+
+use super::judge;
+use super::kept::{self, Kept};
+use super::options::Options;
+use super::survey::Survey;
+use crate::cost::{JobFacts, Role, Stage, StageClock};
+use crate::hash::Pipeline;
+use crate::monitor::{Event, FileEvent, Monitor, Progress, Summary};
+
+/// Linked files that are known again by another name.
+const LINKED_FILES_MAX: usize = 100_000;
+
+/// How long the threads of an interrupted run may finish what they are doing.
+const GRACE: Duration = Duration::from_millis(600);
+
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// Takes finished events to the monitor and into the summary.
+pub(super) struct Collector<'a> {
+    pub(super) summary: Summary,
+    require_tags: bool,
+    /// Files with several names that came by.
+    seen: HashSet<(u64, u64)>,
+    pub(super) monitor: &'a mut dyn Monitor,
+    kept: Option<Kept>,
+    now: fn() -> Timestamp,
+    pub(super) clock: StageClock,
+    /// For how long the run was held.
+    pub(super) held: Duration,
+}
+
+/// Whether a run is held, and for how long it was.
+#[derive(Default)]
+struct Held {
+    since: Option<Instant>,
+    before: Duration,
+}
+
+impl Held {
+    /// Holds the run or lets it go on, if that was asked for.
+    fn heed(&mut self, asked: bool, pipeline: &Pipeline) {
+        match (self.since, asked) {
+            (None, true) => self.since = Some(Instant::now()),
+            (Some(since), false) => {
+                self.before += since.elapsed();
+                self.since = None;
+            }
+            _ => return,
+        }
+        pipeline.hold(asked);
+    }
+
+    /// Returns the time since `start`, without that in which the run was held.
+    fn without(&self, start: Instant) -> Duration {
+        let until = self.since.unwrap_or_else(Instant::now);
+        until.saturating_duration_since(start).saturating_sub(self.before)
+    }
+
+    /// Returns how long the run was held until now.
+    fn time(&self) -> Duration {
+        self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(
+        summary: Summary,
+        options: &Options,
+        kept: Option<Kept>,
+        monitor: &'a mut dyn Monitor,
+        clock: StageClock,
+    ) -> Collector<'a> {
+        Collector {
+            summary,
+            require_tags: options.require_tags,
+            seen: HashSet::new(),
+            monitor,
+            kept,
+            now: options.now,
+            clock,
+            held: Duration::ZERO,
+        }
+    }
+
+    /// Follows a run to its end; says whether it was told to stop.
+    pub(super) fn follow(
+        &mut self,
+        pipeline: &Pipeline,
+        options: &Options,
+        survey: Option<&Survey>,
+        start: Instant,
+    ) -> bool {
+        let mut told = start;
+        let mut held = Held::default();
+        let mut stopped: Option<Instant> = None;
+        let mut patience = Duration::from_millis(1);
+        loop {
+            let over = pipeline.is_over();
+            let events = pipeline.finished(if over { Duration::ZERO } else { patience });
+            self.tell(events.into_iter());
+            let late = stopped.is_some_and(|since| since.elapsed() > GRACE);
+            if over || late || pipeline.has_failed() {
+                break;
+            }
+            patience = (patience * 2).min(Duration::from_millis(25));
+            if stopped.is_none() && options.stop.load(Ordering::Relaxed) {
+                stopped = Some(Instant::now());
+                pipeline.stop();
+            }
+            held.heed(options.hold.load(Ordering::Relaxed), pipeline);
+            if told.elapsed() >= PROGRESS_EVERY {
+                told = Instant::now();
+                let elapsed = held.without(start);
+                self.progress(pipeline, survey, elapsed);
+            }
+        }
+        self.held = held.time();
+        self.tell(pipeline.leftovers().into_iter());
+        self.summary.interrupted = stopped.is_some() && !pipeline.is_complete();
+        stopped.is_some()
+    }
+
+    /// Tells the monitor how far the run is.
+    fn progress(&mut self, pipeline: &Pipeline, survey: Option<&Survey>, elapsed: Duration) {
+        let (bytes, bytes_passed) = pipeline.bytes();
+        let elapsed_ns = elapsed.as_nanos() as u64;
+        let account = pipeline.account(elapsed_ns);
+        self.monitor.progress(&Progress {
+            files: self.summary.files,
+            bytes,
+            bytes_passed,
+            total: survey.and_then(Survey::total),
+            elapsed_ns,
+            bound: account.bounds().map(|bounds| bounds.limit.bound),
+            cost: account.cost_of(|role| role == Role::Worker),
+        });
+        self.clock.lap(Stage::Report);
+    }
+
+    /// Tells the monitor of events, after waiting for them.
+    fn tell(&mut self, events: impl ExactSizeIterator<Item = Box<FileEvent>>) {
+        self.clock.lap(Stage::Wait);
+        self.clock.begin_job();
+        let files = events.len() as u64;
+        for event in events {
+            self.take(event);
+        }
+        self.keep(|kept, now, tell| kept.tick(now, tell));
+        self.clock.lap(Stage::Report);
+        self.clock.end_job();
+        self.clock.hand_in(JobFacts { files, ..JobFacts::default() });
+    }
+
+    fn take(&mut self, mut event: Box<FileEvent>) {
+        // Whichever name was opened first, the first in walk order stands for the reading.
+        if let Some(identity) = event.identity {
+            if self.seen.len() >= LINKED_FILES_MAX {
+                self.seen.clear();
+            }
+            if !self.seen.insert(identity) {
+                event.linked = true;
+                (event.bytes_read, event.elapsed_ns) = (0, 0);
+            }
+        }
+        let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
+        self.summary.count(&event, status);
+        let event = Event::File(event);
+        self.monitor.event(&event);
+        if let Event::File(event) = event {
+            self.keep(|kept, _, tell| kept.take(&event, tell));
+        }
+    }
+
+    /// Ends the record of the run in the catalogue.
+    pub(super) fn finish(&mut self, whole: bool) {
+        self.keep(|kept, now, tell| kept.finish(whole, now, tell));
+    }
+
+    /// Has the catalogue do something, and tells what it finds.
+    fn keep(&mut self, work: impl FnOnce(&mut Kept, Timestamp, &mut kept::Tell<'_>)) {
+        let Collector { kept, summary, monitor, require_tags, now, .. } = self;
+        let Some(kept) = kept else { return };
+        work(kept, now(), &mut |event| {
+            match &event {
+                Event::File(event) => {
+                    summary.count(event, judge::exit_status(event, *require_tags, false));
+                }
+                Event::Finding(noted) => summary.note(&noted.finding),
+                Event::Notice(_) => {}
+            }
+            monitor.event(&event);
+        });
+        if kept.has_failed() {
+            summary.raise_status(2);
+        }
+    }
+}
