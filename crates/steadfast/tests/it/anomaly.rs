@@ -277,8 +277,10 @@ fn a_file_that_changes_while_it_is_read_is_unstable_and_gets_no_tag() {
 }
 
 /// Writes to an empty file between the first look and the first read.
+#[cfg(target_os = "linux")]
 struct Filler;
 
+#[cfg(target_os = "linux")]
 impl Engine for Filler {
     fn name(&self) -> &'static str {
         "filler"

@@ -1,10 +1,12 @@
 //! QoS: levels by name and number, and what the system did with the thread.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use steadfast_sys::qos::{
-    Fact, Level, Step, apply_to_thread, confine_thread, has_uclamp, thread_facts,
-};
+#[cfg(target_os = "linux")]
+use steadfast_sys::qos::confine_thread;
+use steadfast_sys::qos::process::{Process, Reverted};
+use steadfast_sys::qos::{Fact, Level, Step, apply_to_thread, has_uclamp, thread_facts};
 
 /// Applies a level on a thread of its own, which nothing else runs on afterwards.
 fn applied<T: Send>(level: Level, look: impl FnOnce(Vec<Step>) -> T + Send) -> T {
@@ -121,4 +123,20 @@ fn a_thread_is_confined_to_what_it_may_use() {
     });
     assert_eq!(confined, format!("processors {cpu}"));
     assert_eq!(affinity(), before);
+}
+
+#[test]
+fn a_process_that_is_no_more_is_no_longer_changed() {
+    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let process = Process::find(child.id()).unwrap();
+    let changes = process.plan(Level::Background, None).unwrap().changes;
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert!(!changes.is_empty());
+    for change in &changes {
+        assert!(process.change(change).is_err());
+        assert!(matches!(process.revert(change).unwrap(), Reverted::Gone));
+    }
+    let error = Process::find(process.number).unwrap_err().to_string();
+    assert!(error.contains(&format!("no process {}", process.number)), "{error}");
 }

@@ -89,7 +89,6 @@ fn a_child_with_threads() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn every_thread_is_lowered_and_nothing_twice() {
     let subject = Subject::start();
     let process = subject.process();
@@ -111,7 +110,6 @@ fn every_thread_is_lowered_and_nothing_twice() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn what_was_lowered_is_taken_back_and_nothing_else() {
     if !may_raise() {
         return;
@@ -153,23 +151,6 @@ fn what_was_lowered_is_taken_back_and_nothing_else() {
 }
 
 #[test]
-fn a_process_that_is_no_more_is_no_longer_changed() {
-    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-    let process = Process::find(child.id()).unwrap();
-    let changes = process.plan(Level::Background, None).unwrap().changes;
-    drop(child.stdin.take());
-    child.wait().unwrap();
-    assert!(!changes.is_empty());
-    for change in &changes {
-        assert!(process.change(change).is_err());
-        assert!(matches!(process.revert(change).unwrap(), Reverted::Gone));
-    }
-    let error = Process::find(process.number).unwrap_err().to_string();
-    assert!(error.contains(&format!("no process {}", process.number)), "{error}");
-}
-
-#[test]
-#[cfg(target_os = "linux")]
 fn threads_and_the_kernels_own_are_no_processes() {
     let subject = Subject::start();
     let process = subject.process();

@@ -10,6 +10,7 @@ mod crypto;
 mod flight;
 mod levels;
 mod listing;
+#[cfg(target_os = "linux")]
 mod lowering;
 mod opening;
 mod reading;
