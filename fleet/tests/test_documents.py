@@ -1,13 +1,14 @@
 """Documents, their order, their damage, and the export."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from conftest import Tree, steadfast
 
 from steadfast_fleet import Damaged, Job, Shard, records
-from steadfast_fleet.export import export_parquet
+from steadfast_fleet.export import Refused, export_parquet
 
 FROZEN = Path(__file__).parents[2] / "testdata/formats/fleet/v1"
 
@@ -37,6 +38,37 @@ def test_damage_is_told(tmp_path: Path) -> None:
                 list(records(path, "steadfast_fleet_result"))
     path.write_bytes(whole)
     assert len(list(records(path, "steadfast_fleet_result"))) == 8
+
+
+def test_what_makes_no_sense_is_told(tmp_path: Path) -> None:
+    """What is no job is damage; a part without an end is none; other names are nobody's."""
+    job = tmp_path / "job"
+    shutil.copytree(FROZEN / "job", job)
+    parts = job / "parts"
+    shutil.copy(parts / "00001.jsonl", parts / "00001 (conflict).jsonl")
+    assert Job.open(job).ended().keys() == {0, 1}
+    (parts / "00001.jsonl").write_bytes((parts / "00001.jsonl").read_bytes()[:-120])
+    assert [shard.number for shard in Job.open(job).todo()] == [1]
+    shutil.rmtree(parts)
+    assert Job.open(job).done() == set()
+    for text in ("[]\n", "3\n", ""):
+        (job / "job.jsonl").write_text(text)
+        with pytest.raises(Damaged):
+            Job.open(job)
+
+
+def test_an_export_writes_over_exports_alone(tmp_path: Path) -> None:
+    """Neither the result nor anything else is lost to a slip of the pen."""
+    result, mine = tmp_path / "result.jsonl", tmp_path / "mine.txt"
+    shutil.copy(FROZEN / "result.jsonl", result)
+    mine.write_text("precious")
+    for out in (mine, result, tmp_path / "." / "result.jsonl", tmp_path):
+        with pytest.raises(Refused):
+            export_parquet(result, out)
+    assert mine.read_text() == "precious"
+    assert result.read_bytes() == (FROZEN / "result.jsonl").read_bytes()
+    for _ in range(2):
+        assert export_parquet(result, tmp_path / "out.parquet") == 6
 
 
 def test_parquet_has_every_row(tree: Tree, tmp_path: Path) -> None:

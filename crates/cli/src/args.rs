@@ -224,7 +224,10 @@ pub(crate) struct DueArgs {
     resume: bool,
 
     /// Compare length, times and inode with the catalogue and open nothing: quick, and no proof
-    #[arg(long, conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "read_from"]
+    )]
     pub(crate) quick: bool,
 }
 

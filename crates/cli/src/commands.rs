@@ -167,8 +167,8 @@ fn render(
     let status = worse_status(status, finish_trace(trace));
     let Collecting { report, view: Some(view), .. } = collecting else { return Ok(status) };
     let audit = place.root.filter(|_| view.catalogued).and_then(|root| coverage(root, &catalogue));
-    page.finish(report, &view, audit.as_ref())?;
-    Ok(status)
+    let kept = page.finish(report, &view, audit.as_ref());
+    Ok(worse_status(status, status_of_kept(kept)))
 }
 
 /// Does the work, and shows how far it is.
@@ -186,15 +186,17 @@ fn watch(
     console.finish(summary)
 }
 
-/// Ends a trace; one that was not kept is complained of, and is the run's status.
+/// Ends a trace and returns its status.
 fn finish_trace(trace: Option<Arc<TraceFile>>) -> u8 {
-    match trace.map(|trace| trace.finish()) {
-        Some(Err(error)) => {
-            exit::complain(&format!("{error:#}"));
-            exit::COULD_NOT_TELL
-        }
-        _ => 0,
-    }
+    trace.map_or(0, |trace| status_of_kept(trace.finish()))
+}
+
+/// Complains of what a run was to leave beside its answer and did not, and returns its status: what
+/// was found stands whatever becomes of a page about it.
+fn status_of_kept(kept: anyhow::Result<()>) -> u8 {
+    let Err(error) = kept else { return 0 };
+    exit::complain(&format!("{error:#}"));
+    exit::COULD_NOT_TELL
 }
 
 /// Returns what the catalogue that a run kept can prove, if it can be asked.

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
+use steadfast::verdict::worse_status;
 use steadfast::{Event, Monitor, Progress, Summary};
 use steadfast_report::{Pages, Renderer, RunView};
 
@@ -57,7 +57,7 @@ impl<'a> Console<'a> {
     /// Writes the end and returns the exit status.
     ///
     /// # Errors
-    /// If the run could not go on, or its answer could not be written.
+    /// If the run could not go on.
     pub(crate) fn finish(
         mut self,
         result: Result<Summary, steadfast::Error>,
@@ -69,10 +69,13 @@ impl<'a> Console<'a> {
         self.pour();
         // The library's message names its source already; a chain would say it twice.
         let mut summary = result.map_err(|error| anyhow::anyhow!("{error}"))?;
-        match self.outlet {
-            Outlet::Open => {}
-            Outlet::Closed => summary.interrupted &= exit::was_signalled(),
-            Outlet::Failed(error) => return Err(error).context("cannot write to stdout"),
+        if !matches!(self.outlet, Outlet::Open) {
+            summary.interrupted &= exit::was_signalled();
+        }
+        if let Outlet::Failed(error) = self.outlet {
+            // What was found stands, whatever became of the answer.
+            exit::complain(&format!("cannot write to stdout: {error}"));
+            return Ok(worse_status(summary.exit_status(), exit::COULD_NOT_TELL));
         }
         Ok(summary.exit_status())
     }

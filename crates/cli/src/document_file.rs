@@ -1,7 +1,8 @@
 //! A document that is kept in a file: written whole or not at all, and never over something else.
 //!
 //! In: a path, and the document when it is ready. Out: the file. Whether it can be written is
-//! tried before the work begins, so that an hour's measuring does not end in a refusal.
+//! tried before the work begins, so that an hour's measuring does not end in a refusal. Nothing of
+//! it is there while the work is done: a walk must not find what is no file of the tree's owner.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -13,16 +14,13 @@ use steadfast_measure::scratch::by_chance;
 /// Bytes at the beginning of a file by which it is known.
 const BEGINNING_LEN: u64 = 512;
 
-/// A place for a document. Until it is written, an empty file stands beside it under a name by
-/// chance; it goes when this goes.
+/// A place for a document, which is written beside it first, under a name by chance.
 #[derive(Debug)]
 pub(crate) struct DocumentFile {
     path: PathBuf,
     draft: PathBuf,
     /// Whether something of ours was there before.
     replaces: bool,
-    /// Whether the draft is to stay.
-    stays: bool,
 }
 
 impl DocumentFile {
@@ -53,18 +51,23 @@ impl DocumentFile {
         let mut draft = name.to_owned();
         draft.push(format!(".{:016x}.part", by_chance()));
         let draft = path.with_file_name(draft);
-        File::create_new(&draft).with_context(|| format!("cannot write `{shown}`"))?;
-        Ok(DocumentFile { path: path.to_owned(), draft, replaces, stays: false })
+        File::create_new(&draft)
+            .and_then(|_| fs::remove_file(&draft))
+            .with_context(|| format!("cannot write `{shown}`"))?;
+        Ok(DocumentFile { path: path.to_owned(), draft, replaces })
     }
 
     /// Writes the document beside its place first, so that a full disk leaves what was there.
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn write(&self, document: &[u8]) -> anyhow::Result<()> {
-        self.fill(document)
-            .and_then(|()| fs::rename(&self.draft, &self.path))
-            .with_context(|| format!("cannot write `{}`", self.path.display()))
+    pub(crate) fn write(self, document: &[u8]) -> anyhow::Result<()> {
+        let put = || {
+            self.fill(document)?;
+            // What could not be put in its place is of no use under a name that nobody knows.
+            fs::rename(&self.draft, &self.path).inspect_err(|_| self.discard())
+        };
+        put().with_context(|| format!("cannot write `{}`", self.path.display()))
     }
 
     /// Writes a document that is not whole. It does not replace one that was there before: then it
@@ -72,28 +75,23 @@ impl DocumentFile {
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn write_partial(&mut self, document: &[u8]) -> anyhow::Result<Option<PathBuf>> {
+    pub(crate) fn write_partial(self, document: &[u8]) -> anyhow::Result<Option<PathBuf>> {
         if !self.replaces {
             return self.write(document).map(|()| None);
         }
         self.fill(document).with_context(|| format!("cannot write `{}`", self.draft.display()))?;
-        self.stays = true;
-        Ok(Some(self.draft.clone()))
+        Ok(Some(self.draft))
     }
 
+    /// Writes the draft; one that is cut short does not stay.
     fn fill(&self, document: &[u8]) -> io::Result<()> {
-        let mut file = File::create(&self.draft)?;
-        file.write_all(document)?;
-        file.sync_all()
+        let mut file = File::create_new(&self.draft)?;
+        file.write_all(document).and_then(|()| file.sync_all()).inspect_err(|_| self.discard())
     }
-}
 
-impl Drop for DocumentFile {
-    fn drop(&mut self) {
-        // After `write` there is none; before, an empty one is nothing to keep.
-        if !self.stays {
-            let _ = fs::remove_file(&self.draft);
-        }
+    fn discard(&self) {
+        // One that cannot be removed is told of no more than why it was not written.
+        let _ = fs::remove_file(&self.draft);
     }
 }
 
@@ -142,7 +140,6 @@ mod tests {
         assert!(DocumentFile::claim(&path("link.json"), |_| true).is_err());
         let file = DocumentFile::claim(&path("one.json"), is_record).expect("nothing is there");
         file.write(b"document").expect("written");
-        drop(file);
         assert_eq!(listed(folder.path()), ["link.json", "one.json", "one.json.part", "photo.jpg"]);
         assert_eq!(fs::read(path("photo.jpg")).expect("read"), b"mine");
         assert_eq!(fs::read(path("one.json.part")).expect("read"), b"mine");
@@ -154,18 +151,21 @@ mod tests {
         let path = folder.path().join("one.json");
         let whole = b"{\n  \"format\": \"steadfast record\", whole";
         DocumentFile::claim(&path, is_record).expect("a place").write(whole).expect("written");
-        let mut file = DocumentFile::claim(&path, is_record).expect("it is ours");
+        let file = DocumentFile::claim(&path, is_record).expect("it is ours");
         let beside = file.write_partial(b"part").expect("written").expect("beside it");
-        drop(file);
         assert_eq!(fs::read(&path).expect("read"), whole);
         assert_eq!(fs::read(beside).expect("read"), b"part");
     }
 
     #[test]
-    fn a_claim_that_is_not_used_leaves_nothing_and_a_bad_place_is_told_at_once() {
+    fn a_claim_is_not_to_be_seen_and_a_bad_place_is_told_at_once() {
         let folder = tempfile::tempdir().expect("a folder");
-        drop(DocumentFile::claim(&folder.path().join("one.json"), is_record).expect("a place"));
+        let path = folder.path().join("one.json");
+        let claimed = DocumentFile::claim(&path, is_record).expect("a place");
         assert!(listed(folder.path()).is_empty());
+        fs::create_dir(&path).expect("made");
+        assert!(claimed.write(b"document").is_err(), "it would stand in place of a folder");
+        assert_eq!(listed(folder.path()), ["one.json"]);
         assert!(DocumentFile::claim(&folder.path().join("gone/one.json"), is_record).is_err());
         assert!(DocumentFile::claim(Path::new("/dev/null"), |_| true).is_err());
     }

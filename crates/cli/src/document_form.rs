@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use steadfast_report::document::{Chart, Document, write_csv, write_json, write_markdown};
 use steadfast_report::{Units, chart, html};
 
@@ -44,7 +44,7 @@ impl DocumentForm {
     /// Writes documents in this form. `wanted` names a chart, for SVG.
     ///
     /// # Errors
-    /// If there is no such chart, or several and none is named.
+    /// If there is no such chart, or several and none is named, or several of that name.
     pub(crate) fn render(
         self,
         documents: &[Document],
@@ -78,10 +78,15 @@ fn chosen<'a>(documents: &'a [Document], wanted: Option<&str>) -> anyhow::Result
         (_, []) => bail!("there is no chart in this report"),
         (None, [only]) => Ok(only),
         (None, _) => bail!("which chart? --chart NAME, of {names}"),
-        (Some(wanted), charts) => charts
-            .iter()
-            .copied()
-            .find(|chart| chart.name == wanted)
-            .with_context(|| format!("no chart `{wanted}`, there are: {names}")),
+        (Some(wanted), charts) => {
+            let mut found = charts.iter().copied().filter(|chart| chart.name == wanted);
+            let first =
+                found.next().with_context(|| format!("no chart `{wanted}`, there are: {names}"))?;
+            ensure!(
+                found.next().is_none(),
+                "several records have a chart `{wanted}`: name the one it is to be of, alone"
+            );
+            Ok(first)
+        }
     }
 }

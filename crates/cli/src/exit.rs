@@ -7,8 +7,11 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use steadfast_report::escape;
 
 /// Status of a run that could not tell.
@@ -41,18 +44,26 @@ pub(crate) fn was_signalled() -> bool {
     SIGNALLED.load(Ordering::Relaxed)
 }
 
-/// Makes a flag that the first signal sets; the second ends the process at once.
+/// Signals within so long are one wish: `timeout` sends one to the process and one to its group.
+const ONE_WISH: Duration = Duration::from_secs(1);
+
+/// Makes a flag that the first signal sets; one that comes a second later, or more, ends the
+/// process at once.
 pub(crate) fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: the shutdown looks at the flag before the same signal sets it.
-        signal_hook::flag::register_conditional_shutdown(
-            signal,
-            INTERRUPTED,
-            Arc::clone(&SIGNALLED),
-        )?;
+    let all = [SIGINT, SIGTERM, SIGHUP];
+    for signal in all {
         signal_hook::flag::register(signal, Arc::clone(&SIGNALLED))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
+    let mut signals = Signals::new(all)?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut first = None;
+        for _ in signals.forever() {
+            if first.get_or_insert_with(Instant::now).elapsed() >= ONE_WISH {
+                signal_hook::low_level::exit(INTERRUPTED);
+            }
+        }
+    })?;
     Ok(stop)
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use steadfast::catalogue::Audit;
 use steadfast::cost::{Span, SpanSink};
 use steadfast::{Event, Timestamp};
@@ -31,10 +31,17 @@ impl RunPage {
     /// Claims the page's place.
     ///
     /// # Errors
-    /// If something else is there, or the name does not say a form.
+    /// If something else is there, or the name does not say a form that holds a whole page.
     pub(crate) fn begin(path: &Path, units: Units, begun: Timestamp) -> anyhow::Result<RunPage> {
+        let form = DocumentForm::of(path)?;
+        // It has several charts, and an hour's check is no time to ask for which.
+        ensure!(
+            form != DocumentForm::Svg,
+            "`{}`: a report of a run is .html, .csv, .md or .json; no single chart holds it",
+            path.display()
+        );
         Ok(RunPage {
-            form: DocumentForm::of(path)?,
+            form,
             file: DocumentFile::claim(path, is_report)?,
             units,
             begun,
@@ -67,6 +74,7 @@ impl RunPage {
             command: command.join(" "),
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
             begun: self.begun,
+            units: self.units,
         };
         let timeline = self.timeline.0.lock().unwrap_or_else(PoisonError::into_inner);
         let document = report.document(&facts, run, audit, &timeline);

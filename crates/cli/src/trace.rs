@@ -1,10 +1,11 @@
 //! The file of `--trace`: what the threads of a run did, written as they say it.
 //!
 //! In: spans, from all threads. Out: a file, which must not have been there before. The words are
-//! the report's; memory holds one buffer.
+//! the report's; memory holds one buffer. While it is written it has no name, so that no walk finds
+//! a file that is never twice the same.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,8 +36,13 @@ impl TraceFile {
     /// # Errors
     /// If there is a file of this name, which may be one that is to be kept; or the system's.
     pub(crate) fn create(path: &Path) -> anyhow::Result<TraceFile> {
-        let file = File::create_new(path)
-            .with_context(|| format!("cannot make the trace `{}`", path.display()))?;
+        let nameless = || {
+            let file = File::options().read(true).write(true).create_new(true).open(path)?;
+            fs::remove_file(path)?;
+            Ok::<_, io::Error>(file)
+        };
+        let file =
+            nameless().with_context(|| format!("cannot make the trace `{}`", path.display()))?;
         let state = State {
             trace: Trace::default(),
             page: Vec::new(),
@@ -55,7 +61,7 @@ impl TraceFile {
         state.write(|trace, page| trace.end(page));
         let result = match state.ended.replace(Ok(())) {
             Some(failed) => failed,
-            None => state.writer.flush(),
+            None => state.put(&self.path),
         };
         result.with_context(|| format!("cannot write the trace `{}`", self.path.display()))
     }
@@ -67,6 +73,14 @@ impl TraceFile {
 }
 
 impl State {
+    /// Puts what was written under its name.
+    fn put(&mut self, path: &Path) -> io::Result<()> {
+        self.writer.flush()?;
+        let file = self.writer.get_mut();
+        file.rewind()?;
+        io::copy(file, &mut File::create_new(path)?).map(drop)
+    }
+
     fn write(&mut self, render: impl FnOnce(&mut Trace, &mut Vec<u8>)) {
         if self.ended.is_some() {
             return;

@@ -199,6 +199,15 @@ impl<'a> CodePart<'a> {
         self.slice.map(|slice| slice.architecture.to_string())
     }
 
+    /// Returns whether a byte of the file is in a page, or would be in one if the part were signed.
+    pub(crate) fn holds(&self, offset: u64) -> bool {
+        let len_bytes = match self.signature {
+            Some(signature) => signature.chosen_directory().code_limit().min(self.len_bytes),
+            None => self.len_bytes,
+        };
+        offset.checked_sub(self.offset).is_some_and(|inside| inside < len_bytes)
+    }
+
     /// Returns what a check of its bytes takes; `None` if it has no readable signature.
     pub fn sealed(&self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
         let (offset, len_bytes) = (self.offset, self.len_bytes);

@@ -110,6 +110,8 @@ pub enum FindingKind {
     SignerTeam,
     /// The time stamp is wrong.
     TimestampDamaged,
+    /// The time stamp is from an authority that is not known here.
+    TimestampUntrusted,
     /// There is no time stamp.
     TimestampMissing,
 

@@ -92,6 +92,8 @@ pub struct Surroundings<'a> {
 pub enum BytesState {
     /// Everything that was checked is as it was sealed.
     Intact,
+    /// Form and slots are as they were sealed, and no page was read.
+    Unread,
     /// Something is not as it was sealed, or the seal contradicts itself.
     Damaged,
     /// There is no signature.
@@ -265,12 +267,17 @@ impl BytesVerdict {
         });
         // Damage that was seen outweighs what could not be seen.
         let rank = |state: &BytesState| match state {
-            BytesState::Intact => 0,
+            BytesState::Intact | BytesState::Unread => 0,
             BytesState::Unsigned => 1,
             BytesState::Unverifiable => 2,
             BytesState::Damaged => 3,
         };
-        self.state = states.max_by_key(rank).unwrap_or(BytesState::Intact);
+        let pages_total: u64 = self.directories.iter().map(|found| found.pages_total).sum();
+        let good = match self.pages_checked() {
+            0 if pages_total > 0 => BytesState::Unread,
+            _ => BytesState::Intact,
+        };
+        self.state = states.max_by_key(rank).unwrap_or(good);
     }
 
     /// Returns how many pages were checked, counted for each directory.

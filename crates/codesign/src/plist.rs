@@ -88,5 +88,5 @@ impl Value {
 }
 
 fn malformed(reason: &str, offset: usize) -> Error {
-    Error::malformed(format!("a property list has {reason} at byte {offset}"))
+    Error::malformed(format!("a property list: {reason} at byte {offset}"))
 }

@@ -66,6 +66,28 @@ impl Requirement {
     }
 }
 
+impl Requirement {
+    /// Returns whether only code of certain certificates, or certain code, can meet it.
+    pub(crate) fn names_whom_or_what(&self) -> bool {
+        self.expression.names_whom_or_what()
+    }
+}
+
+impl Expression {
+    fn names_whom_or_what(&self) -> bool {
+        match self {
+            Expression::And(one, other) => one.names_whom_or_what() || other.names_whom_or_what(),
+            Expression::Or(one, other) => one.names_whom_or_what() && other.names_whom_or_what(),
+            Expression::Never
+            | Expression::AnchorApple
+            | Expression::AnchorAppleGeneric
+            | Expression::CertificateHash(..)
+            | Expression::CdHash(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// The text, as Apple's tools print it.
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

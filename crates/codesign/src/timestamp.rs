@@ -132,7 +132,7 @@ impl Timestamp {
             End::Other | End::Missing(_) => {
                 self.state = TimestampState::Untrusted;
                 let text = "the time stamp is from an authority that is not known here";
-                findings.push(Finding::warning(FindingKind::TimestampDamaged, text));
+                findings.push(Finding::warning(FindingKind::TimestampUntrusted, text));
             }
             End::Forged(name) => {
                 findings.push(damaged(format!("{name} was not issued by whom it names")));

@@ -19,7 +19,7 @@ use crate::code::{Code, CodeKind, CodePart};
 use crate::constraint::Constraint;
 use crate::coverage::Coverage;
 use crate::entitlements::Entitlements;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::hash::CdHash;
 use crate::pages::{BytesState, BytesVerdict, CheckOptions, PageChoice};
@@ -84,6 +84,13 @@ impl Code<'_> {
     /// # Errors
     /// `Usage` if pages are asked for that there are not.
     pub fn verify(&self, options: &VerifyOptions) -> Result<Verification, Error> {
+        if let PageChoice::Offset(offset) = options.pages {
+            let parts = self.parts();
+            if !parts.is_empty() && !parts.iter().any(|part| part.holds(offset)) {
+                let text = format!("byte {offset} is in no page of the code");
+                return Err(Error::new(ErrorKind::Usage, text));
+            }
+        }
         self.verify_at(options, None, 0)
     }
 
@@ -109,7 +116,13 @@ impl Code<'_> {
             nested: Vec::new(),
             findings: self.findings().to_vec(),
         };
-        for part in self.parts() {
+        let parts = self.parts();
+        if parts.is_empty() {
+            let text = "a fat file without a slice";
+            let error = AppleError::BadObjectFormat;
+            verification.findings.push(Finding::failure(FindingKind::Malformed, error, text));
+        }
+        for part in parts {
             verification.parts.push(self.verify_part(&part, options, meter)?);
         }
         if options.pages == PageChoice::All {

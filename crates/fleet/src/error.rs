@@ -55,11 +55,29 @@ impl Error {
         Error { kind: ErrorKind::Temporary, path, message: message.into(), source: None }
     }
 
-    /// Makes an error of a failed system call. `doing` is an infinitive: "read it".
+    /// Makes an error of a failed system call. `doing` is an infinitive: "read it". What is in the
+    /// place of a folder will not go away by itself.
     pub(crate) fn system(path: &Path, doing: &str, source: io::Error) -> Error {
         let message = format!("cannot {doing}");
-        let (kind, path) = (ErrorKind::Temporary, Some(path.to_owned()));
+        let kind = match source.kind() {
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => ErrorKind::Usage,
+            _ => ErrorKind::Temporary,
+        };
+        let path = Some(path.to_owned());
         Error { kind, path, message, source: Some(source) }
+    }
+
+    /// Makes of what is not there what will not come by itself.
+    pub(crate) fn lasting(self) -> Error {
+        match self.source.as_ref().map(io::Error::kind) {
+            Some(io::ErrorKind::NotFound) => Error { kind: ErrorKind::Usage, ..self },
+            _ => self,
+        }
+    }
+
+    /// Adds what is to be done.
+    pub(crate) fn advised(self, advice: &str) -> Error {
+        Error { message: format!("{}; {advice}", self.message), ..self }
     }
 
     /// Returns what kind of thing went wrong.

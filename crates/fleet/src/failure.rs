@@ -35,6 +35,9 @@ pub(crate) fn note(path: &Path, failure: &Failure) {
     let mut text = Vec::new();
     line::write(failure, &mut text);
     text.push(b'\n');
+    if let Some(folder) = path.parent() {
+        let _ = fs::create_dir(folder);
+    }
     let draft = draft_of(path);
     if fs::write(&draft, text).and_then(|()| fs::rename(&draft, path)).is_err() {
         let _ = fs::remove_file(&draft);

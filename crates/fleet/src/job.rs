@@ -39,6 +39,9 @@ pub struct JobHeader {
     /// The manifest or the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) document: Option<PathText>,
+    /// The last run of the catalogue when the job was planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) catalogue_run: Option<i64>,
     /// Shards.
     pub shards: u64,
     /// Files in them.
@@ -213,6 +216,24 @@ impl Job {
             return Err(Error::damaged(&path, "it is not the table that was planned"));
         }
         Ok(())
+    }
+
+    /// Returns the row of one shard.
+    ///
+    /// # Errors
+    /// As [`Job::each_shard`], and if there is no such shard.
+    pub(crate) fn shard_row(&self, shard: u64) -> Result<ShardRow, Error> {
+        let mut found = None;
+        self.each_shard(&mut |row| {
+            if row.shard == shard {
+                found = Some(row);
+            }
+            Ok(())
+        })?;
+        found.ok_or_else(|| {
+            let shards = self.header.shards;
+            Error::usage(format!("there is no shard {shard}: the job has {shards}, from 0"))
+        })
     }
 
     /// Returns the numbers of the documents in a folder of the job.

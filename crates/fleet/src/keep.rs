@@ -1,62 +1,76 @@
 //! A merged job goes to the catalogue that it is of: one run, as if one machine had made it.
 //!
-//! In: rows in order. Out: a run in the catalogue, and what only the catalogue knows. A file whose
-//! tag was changed since the planning was judged by what counts no more: it is left out.
+//! In: rows in order, each with when its part was begun. Out: a run in the catalogue, and what only
+//! the catalogue knows. The run begins when the first part did: a merge reads no file, and proves
+//! nothing that the parts do not. A row says nothing new of a file that was judged since, whose tag
+//! was changed since the planning, or that an earlier merge of the job entered: it is left out.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steadfast::catalogue::{Begin, Catalogue, Finding, Records, Scope, Sighting, TagPlace, Writer};
-use steadfast::{
-    Event, FileEvent, Monitor, Noted, Notice, Subject, Summary, Tag, Timestamp, Verdict,
+use steadfast::catalogue::{
+    Begin, Catalogue, Finding, Keeper, Records, Scope, Sighting, Standing, TagPlace, Writer,
 };
+use steadfast::{Event, FileEvent, Monitor, Noted, Notice, Subject, Summary, Tag, Timestamp};
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::row::Row;
-use crate::source::catalogue::place;
+use crate::joined::Placed;
+use crate::plural::counted;
+use crate::source::catalogue::{place, runs};
 
 /// Rows between two looks at the clock.
 const TICK_ROWS: u64 = 1_000;
 
+/// Characters that a run of a catalogue may say it was made with: it has room for four times as
+/// many bytes.
+const MARK_LEN_MAX: usize = 64;
+
 /// Hands on the next row.
-pub(crate) type Next<'a> = dyn FnMut() -> Result<Option<Row>, Error> + 'a;
+pub(crate) type Next<'a> = dyn FnMut() -> Result<Option<Placed>, Error> + 'a;
+
+/// When the first part was begun, in seconds, and the time of day.
+pub(crate) type Clock = (Option<i64>, fn() -> Timestamp);
 
 /// Enters the rows of a job in its catalogue.
 pub(crate) fn keep(
     job: &Job,
     next: &mut Next<'_>,
-    now: fn() -> Timestamp,
+    (begun_s, now): Clock,
     summary: &mut Summary,
     monitor: &mut dyn Monitor,
 ) -> Result<(), Error> {
     let Some(file) = job.document() else { return Ok(()) };
-    let writer = Writer { verb: "fleet merge", now: now(), wait: None };
-    let catalogue = Catalogue::open_writer(&file, &writer)?;
-    catalogue.guard()?;
-    let root = catalogue.root().to_owned();
-    let records = Records::open(&file, Scope::files_beneath(&root))?;
-    let read_from = if summary.bytes_from_media > 0 { "media" } else { "cache" };
-    let begin =
-        Begin { verb: "check", read_from, backend: &summary.backend, now: now(), accepts: false };
-    let mut keeper = catalogue.keeper(Scope::files_beneath(&root), &begin)?;
-    let (mut parent, mut rows, mut outdated) = (Arc::from(Path::new("")), 0_u64, 0_u64);
+    let mut past = Past::open(job, &file, now())?;
+    let root = past.root.clone();
+    let media = summary.bytes > 0 && summary.bytes_from_media == summary.bytes;
+    let mark = mark(job, &summary.backend);
+    let begin = Begin {
+        verb: "check",
+        read_from: if media { "media" } else { "cache" },
+        backend: &mark,
+        now: Timestamp { seconds: begun_s.unwrap_or(now().seconds), nanoseconds: 0 },
+        accepts: false,
+    };
+    let mut keeper: Option<Keeper> = None;
+    let (mut parent, mut rows) = (Arc::from(Path::new("")), 0_u64);
     let mut found = Vec::new();
-    while let Some(row) = next()? {
+    while let Some(Placed { row, begun_s, .. }) = next()? {
         rows += 1;
-        if rows.is_multiple_of(TICK_ROWS) {
+        if rows.is_multiple_of(TICK_ROWS)
+            && let Some(keeper) = &mut keeper
+        {
             keeper.tick(now())?;
         }
         let Some(mut event) = row.to_event(&root) else { continue };
-        // What is gone was not seen: a walk of the whole tree says that it is missing.
-        if event.subject == Subject::Directory || event.verdict == Some(Verdict::Missing) {
+        if event.subject == Subject::Directory {
             continue;
         }
         let relative = row.relative().unwrap_or_default();
         event.path = place(&root, &relative, &mut parent);
         let judged_by = tag_of(&event);
-        if records.tag(&event.path)? != judged_by {
-            outdated += 1;
+        if !past.wants(&event, &relative, judged_by, begun_s)? {
             continue;
         }
         let sighting = Sighting {
@@ -64,19 +78,140 @@ pub(crate) fn keep(
             stored: judged_by,
             ..Sighting::of(&event, TagPlace::CatalogueAlone)
         };
+        let keeper = match &mut keeper {
+            Some(keeper) => keeper,
+            none => none.insert(past.begin(&begin)?),
+        };
         keeper.see(&sighting, &mut |finding| found.push(finding))?;
         tell(&root, &mut found, summary, monitor);
     }
-    keeper.finish(true, now(), &mut |finding| found.push(finding))?;
+    if let Some(keeper) = keeper {
+        keeper.finish(true, now(), &mut |finding| found.push(finding))?;
+    }
     tell(&root, &mut found, summary, monitor);
-    if outdated > 0 {
-        let text = format!(
-            "{outdated} files have another tag in the catalogue than when the job was planned: \
-             what was found is not entered for them"
-        );
-        monitor.event(&Event::Notice(Notice { path: Some(file), text }));
+    for text in past.notices() {
+        monitor.event(&Event::Notice(Notice { path: Some(file.clone()), text }));
     }
     Ok(())
+}
+
+/// Names the job in its run, by which a later merge knows it, with what hashed.
+fn mark(job: &Job, backend: &str) -> String {
+    let whole = format!("{}{backend}", mark_of(job));
+    whole.chars().take(MARK_LEN_MAX).collect()
+}
+
+fn mark_of(job: &Job) -> String {
+    format!("fleet job {}: ", job.header().job)
+}
+
+/// What the catalogue knows already.
+struct Past {
+    /// Who may write; gone once the run has begun.
+    writer: Option<Catalogue>,
+    reader: Catalogue,
+    records: Records,
+    root: PathBuf,
+    /// The last run when the job was planned.
+    planned_run: i64,
+    /// When each run began, in seconds.
+    begun: BTreeMap<i64, i64>,
+    /// Runs that are earlier merges of the job.
+    own: BTreeSet<i64>,
+    /// Files that were left out, by why.
+    retagged: u64,
+    judged: u64,
+    entered: u64,
+}
+
+impl Past {
+    fn open(job: &Job, file: &Path, now: Timestamp) -> Result<Past, Error> {
+        let writer = Writer { verb: "fleet merge", now, wait: None };
+        let writer = Catalogue::open_writer(file, &writer)?;
+        writer.guard()?;
+        let root = writer.root().to_owned();
+        let reader = Catalogue::open_reader(file)?;
+        let (mut begun, mut own) = (BTreeMap::new(), BTreeSet::new());
+        let mark = mark_of(job);
+        runs(&reader, &mut |run| {
+            begun.insert(run.id, run.started.seconds);
+            if run.backend.starts_with(&mark) {
+                own.insert(run.id);
+            }
+        })?;
+        Ok(Past {
+            writer: Some(writer),
+            reader,
+            records: Records::open(file, Scope::files_beneath(&root))?,
+            root,
+            planned_run: job.header().catalogue_run.unwrap_or(0),
+            begun,
+            own,
+            retagged: 0,
+            judged: 0,
+            entered: 0,
+        })
+    }
+
+    fn begin(&mut self, begin: &Begin<'_>) -> Result<Keeper, Error> {
+        let writer = self.writer.take().expect("a run is begun once");
+        Ok(writer.keeper(Scope::files_beneath(&self.root), begin)?)
+    }
+
+    /// Says whether a row is news; counts it if not.
+    fn wants(
+        &mut self,
+        event: &FileEvent,
+        relative: &Path,
+        judged_by: Option<Tag>,
+        begun_s: i64,
+    ) -> Result<bool, Error> {
+        let look = self.records.look(&event.path)?;
+        if look.as_ref().and_then(|look| look.tag) != judged_by {
+            self.retagged += 1;
+            return Ok(false);
+        }
+        let Some(look) = look else { return Ok(true) };
+        let mut last = look.last_checked_run;
+        if look.standing == Standing::Missing {
+            // That it was gone is no judgement of it, but an event.
+            let history = self.reader.history(relative)?;
+            last = history.runs.last().map_or(last, |run| run.run.id.max(last));
+        }
+        if self.own.contains(&last) {
+            self.entered += 1;
+            return Ok(false);
+        }
+        let since = self.begun.get(&last).is_some_and(|run_s| *run_s >= begun_s);
+        if last > self.planned_run && since {
+            self.judged += 1;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Tells what was left out.
+    fn notices(&self) -> Vec<String> {
+        let files = |number| counted(number, "file", "files");
+        let mut notices = Vec::new();
+        if self.retagged > 0 {
+            notices.push(format!(
+                "{} with another tag in the catalogue than when the job was planned: what was \
+                 found is not entered",
+                files(self.retagged)
+            ));
+        }
+        if self.judged > 0 {
+            notices.push(format!(
+                "{} judged by another run since: what the job found is not entered",
+                files(self.judged)
+            ));
+        }
+        if self.entered > 0 {
+            notices.push(format!("{} entered by an earlier merge", files(self.entered)));
+        }
+        notices
+    }
 }
 
 /// The catalogue's tag as it was when the job was planned.
@@ -89,6 +224,10 @@ fn tag_of(event: &FileEvent) -> Option<Tag> {
 
 fn tell(root: &Path, found: &mut Vec<Finding>, summary: &mut Summary, monitor: &mut dyn Monitor) {
     for finding in found.drain(..) {
+        // That a file is missing, its row has told.
+        if matches!(finding, Finding::Missing { .. }) {
+            continue;
+        }
         summary.note(&finding);
         let path = root.join(finding.path());
         monitor.event(&Event::Finding(Box::new(Noted { path, finding })));

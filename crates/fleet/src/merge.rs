@@ -1,13 +1,12 @@
 //! Puts parts together: one result, in the order of a walk, the same whatever the shards were.
 //!
 //! In: a job whose parts are there. Out: a result file, the events of one run, and for a job of a
-//! catalogue, its update. Within a device the shards follow on each other, so of each device one
-//! part is open; memory is that, and some bytes for each shard.
+//! catalogue, its update. Memory is that of the parts that are open, one of each device, and some
+//! bytes for each shard.
 
-use std::cmp::Ordering as Order;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,12 +15,12 @@ use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Notice, Summary, Timestamp, Verdict};
 
 use crate::error::{Error, ErrorKind};
+use crate::failure;
 use crate::job::{Job, ShardRow};
+use crate::joined::{Joined, Outcomes, Placed, faulty};
 use crate::keep;
 use crate::line::PathText;
-use crate::order;
-use crate::part::{Outcome, Part};
-use crate::row::Row;
+use crate::plural;
 use crate::sealed::{self, Writer};
 use crate::source::By;
 
@@ -95,6 +94,7 @@ pub fn merge(
     monitor: &mut dyn Monitor,
 ) -> Result<Merged, Error> {
     ensure_ours(out)?;
+    ensure_folder(out)?;
     let (shards, missing) = present(job)?;
     if !missing.is_empty() && !options.partial {
         return Err(absent(job, &missing));
@@ -111,13 +111,13 @@ pub fn merge(
     summary.verb = "check";
     summary.skipped = job.header().skipped.to_skipped();
     let mut bytes = 0;
-    while let Some(row) = joined.next()? {
+    while let Some(Placed { row, shard, .. }) = joined.next()? {
         if options.stop.load(Ordering::Relaxed) {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted: no result was written"));
         }
         let event = row.to_event(job.root()).ok_or_else(|| {
             let message = "a row of it makes no sense: it is of a later version, or made by hand";
-            Error::damaged(&job.folder().join("parts"), message)
+            faulty(job, shard, message)
         })?;
         let status = status_of(&event, options.require_tags);
         summary.count(&event, status);
@@ -126,22 +126,25 @@ pub fn merge(
         result.put(&row.without_reading())?;
     }
     complete(&mut summary, &joined.outcomes, &missing);
+    let missing_files = missing_files(job, &missing)?;
     let closing = ResultSummary {
         files: summary.files,
         bytes,
         verdicts: counts(&summary),
         exit_status: summary.exit_status(),
-        missing_files: joined.missing_files(job, &missing)?,
+        missing_files,
     };
     result.put(&ResultClosing { summary: closing })?;
     result.finish()?;
     if options.catalogue && job.by() == By::Catalogue {
+        let begun_s = joined.outcomes.begun_s;
         let mut rows = Joined::begin(job, shards)?;
-        keep::keep(job, &mut || rows.next(), options.now, &mut summary, monitor)?;
+        keep::keep(job, &mut || rows.next(), (begun_s, options.now), &mut summary, monitor)?;
         summary.catalogued = true;
     }
-    let text = format!("the times are those of {parts} shards, one after the other");
-    monitor.event(&Event::Notice(Notice { path: None, text }));
+    for text in notices(job, parts, &missing, missing_files) {
+        monitor.event(&Event::Notice(Notice { path: None, text }));
+    }
     if missing.is_empty() {
         // Nobody needs a shard any more: what dead workers left may go.
         sealed::drafts(&job.folder().join("parts")).iter().for_each(|draft| {
@@ -149,6 +152,20 @@ pub fn merge(
         });
     }
     Ok(Merged { summary, parts, missing })
+}
+
+/// What the reader should know of a result besides.
+fn notices(job: &Job, parts: u64, missing: &[u64], missing_files: u64) -> Vec<String> {
+    let mut notices = Vec::new();
+    if !missing.is_empty() {
+        let files = plural::counted(missing_files, "file", "files");
+        let (lacking, named) = (lacking(job, missing), named(missing));
+        notices.push(format!("{lacking} missing: {named}; of {files} nothing is said"));
+    }
+    if parts > 1 {
+        notices.push(format!("the times are those of {parts} shards, one after the other"));
+    }
+    notices
 }
 
 /// Fills in what the parts say of the reading.
@@ -191,6 +208,17 @@ fn ensure_ours(out: &Path) -> Result<(), Error> {
     }
 }
 
+/// A folder that is not there is a slip of the pen, and will not come by itself.
+fn ensure_folder(out: &Path) -> Result<(), Error> {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            Err(Error::usage(format!("there is no folder `{}`", folder.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Parts the shards in those that have a part and the numbers of those that have none.
 fn present(job: &Job) -> Result<(Vec<ShardRow>, Vec<u64>), Error> {
     let there = job.numbers("parts")?;
@@ -206,153 +234,39 @@ fn present(job: &Job) -> Result<(Vec<ShardRow>, Vec<u64>), Error> {
 }
 
 fn absent(job: &Job, missing: &[u64]) -> Error {
+    let hopeless = |shard: &u64| failure::read(&job.failure(*shard)).is_some_and(|f| !f.temporary);
+    let stuck = missing.iter().all(hopeless);
+    let what = match stuck {
+        true => "`steadfast fleet status` says what somebody must look at",
+        false => "run these shards, or take what there is with --partial",
+    };
+    let message = format!("{} missing: {}; {what}", lacking(job, missing), named(missing));
+    match stuck {
+        true => Error::damaged(job.folder(), message),
+        false => Error::temporary(job.folder(), message),
+    }
+}
+
+/// Says how many parts there are not, with the verb.
+fn lacking(job: &Job, missing: &[u64]) -> String {
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    format!("{} of {} {verb}", missing.len(), plural::counted(job.header().shards, "part", "parts"))
+}
+
+fn named(missing: &[u64]) -> String {
     let named: Vec<String> = missing.iter().take(NAMED_MAX).map(u64::to_string).collect();
     let more = if missing.len() > NAMED_MAX { ", …" } else { "" };
-    let message = format!(
-        "{} of {} parts are missing: {}{more}; run these shards, or take what there is with \
-         --partial",
-        missing.len(),
-        job.header().shards,
-        named.join(", ")
-    );
-    Error::temporary(job.folder(), message)
+    format!("{}{more}", named.join(", "))
 }
 
-/// What parts say of how they were made.
-#[derive(Debug, Default)]
-struct Outcomes {
-    elapsed_ns: u64,
-    workers: u64,
-    backends: Vec<String>,
-    engines: Vec<String>,
-}
-
-impl Outcomes {
-    fn add(&mut self, outcome: Outcome) {
-        self.elapsed_ns = self.elapsed_ns.saturating_add(outcome.elapsed_ns);
-        self.workers = self.workers.max(outcome.workers);
-        for (known, name) in
-            [(&mut self.backends, outcome.backend), (&mut self.engines, outcome.engine)]
-        {
-            if !known.contains(&name) {
-                known.push(name);
-            }
-        }
+/// Counts the files of shards that have no part.
+fn missing_files(job: &Job, missing: &[u64]) -> Result<u64, Error> {
+    let mut files = 0;
+    if !missing.is_empty() {
+        job.each_shard(&mut |row| {
+            files += if missing.binary_search(&row.shard).is_ok() { row.files } else { 0 };
+            Ok(())
+        })?;
     }
+    Ok(files)
 }
-
-/// All rows of a job in order.
-struct Joined<'a> {
-    job: &'a Job,
-    /// One for each device, and one for what the planning could not find out.
-    streams: Vec<Stream>,
-    heads: BinaryHeap<Head>,
-    outcomes: Outcomes,
-    /// The last file.
-    last: Option<PathBuf>,
-}
-
-/// The parts of one device, one after the other.
-struct Stream {
-    shards: VecDeque<ShardRow>,
-    open: Option<(Part, Option<ShardRow>)>,
-}
-
-impl<'a> Joined<'a> {
-    fn begin(job: &'a Job, shards: Vec<ShardRow>) -> Result<Joined<'a>, Error> {
-        let mut devices: BTreeMap<u64, VecDeque<ShardRow>> = BTreeMap::new();
-        for shard in shards {
-            devices.entry(shard.device).or_default().push_back(shard);
-        }
-        let troubles = Some((Part::of_troubles(job)?, None));
-        let mut streams = vec![Stream { shards: VecDeque::new(), open: troubles }];
-        streams.extend(devices.into_values().map(|shards| Stream { shards, open: None }));
-        let (heads, outcomes) = (BinaryHeap::with_capacity(streams.len()), Outcomes::default());
-        let mut joined = Joined { job, streams, heads, outcomes, last: None };
-        for stream in 0..joined.streams.len() {
-            joined.advance(stream)?;
-        }
-        Ok(joined)
-    }
-
-    /// Puts the next row of a stream where it belongs.
-    fn advance(&mut self, stream: usize) -> Result<(), Error> {
-        let Stream { shards, open } = &mut self.streams[stream];
-        loop {
-            if open.is_none() {
-                let Some(shard) = shards.pop_front() else { return Ok(()) };
-                *open = Some((Part::open(self.job, shard.shard, &shard.sha256)?, Some(shard)));
-            }
-            let Some((part, _)) = open else { return Ok(()) };
-            if let Some(row) = part.next()? {
-                let path = row.relative().ok_or_else(|| {
-                    Error::damaged(&self.job.folder().join("parts"), "a path of it is none")
-                })?;
-                self.heads.push(Head { path, stream, row });
-                return Ok(());
-            }
-            if let Some((part, Some(shard))) = open.take() {
-                if part.rows() != shard.files {
-                    let path = self.job.part(shard.shard);
-                    let message = "it does not tell of every file of its shard";
-                    return Err(Error::damaged(&path, message));
-                }
-                self.outcomes.add(part.outcome()?);
-            }
-        }
-    }
-
-    /// Returns the next row; `None` once every part was found to be whole.
-    fn next(&mut self) -> Result<Option<Row>, Error> {
-        let Some(Head { path, stream, row }) = self.heads.pop() else { return Ok(None) };
-        self.advance(stream)?;
-        if row.is_file() {
-            let follows = |last: &PathBuf| order::compare_paths(last, &path) == Order::Less;
-            if !self.last.as_ref().is_none_or(follows) {
-                let parts = self.job.folder().join("parts");
-                let message = format!("`{}` comes twice, or out of order", path.display());
-                return Err(Error::damaged(&parts, message));
-            }
-            self.last = Some(path);
-        }
-        Ok(Some(row))
-    }
-
-    fn missing_files(&self, job: &Job, missing: &[u64]) -> Result<u64, Error> {
-        let mut files = 0;
-        if !missing.is_empty() {
-            job.each_shard(&mut |row| {
-                files += if missing.binary_search(&row.shard).is_ok() { row.files } else { 0 };
-                Ok(())
-            })?;
-        }
-        Ok(files)
-    }
-}
-
-/// The next row of a stream; the first in the order of a walk is the greatest.
-struct Head {
-    path: PathBuf,
-    stream: usize,
-    row: Row,
-}
-
-impl Ord for Head {
-    fn cmp(&self, other: &Head) -> Order {
-        order::compare_paths(&other.path, &self.path).then_with(|| other.stream.cmp(&self.stream))
-    }
-}
-
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Head) -> Option<Order> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Head {
-    fn eq(&self, other: &Head) -> bool {
-        self.cmp(other) == Order::Equal
-    }
-}
-
-impl Eq for Head {}

@@ -108,6 +108,7 @@ pub(crate) fn verify(job: &Job, shard: u64, shard_sha256: &str) -> Result<Outcom
 pub(crate) struct Part {
     reader: Reader,
     path: PathBuf,
+    begun_s: i64,
     rows: u64,
     outcome: Option<Outcome>,
 }
@@ -125,7 +126,7 @@ impl Part {
         if header.shard_sha256.as_deref() != Some(shard_sha256) {
             return Err(Error::damaged(&path, "it is of a shard that has changed since"));
         }
-        Ok(Part { reader, path, rows: 0, outcome: None })
+        Ok(Part { reader, path, begun_s: header.begun_s, rows: 0, outcome: None })
     }
 
     /// Opens what the planning could not find out.
@@ -136,7 +137,7 @@ impl Part {
         if header.job != job.header().job || header.shard.is_some() {
             return Err(Error::damaged(&path, "it is of another job"));
         }
-        Ok(Part { reader, path, rows: 0, outcome: None })
+        Ok(Part { reader, path, begun_s: header.begun_s, rows: 0, outcome: None })
     }
 
     /// Returns the next row; `None` at the end, once the document was found to be whole.
@@ -153,6 +154,11 @@ impl Part {
         let Closing { summary } = self.reader.parsed()?;
         self.outcome = Some(summary);
         self.next()
+    }
+
+    /// Returns when it was begun, in seconds.
+    pub(crate) fn begun_s(&self) -> i64 {
+        self.begun_s
     }
 
     /// Returns how many rows were read.

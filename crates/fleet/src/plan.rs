@@ -183,6 +183,7 @@ impl Planning<'_> {
             by: self.source.by().name().to_owned(),
             root: PathText::of(self.source.root()),
             document: self.source.document().map(PathText::of),
+            catalogue_run: self.source.catalogue_run(),
             shards: cuts.shards,
             files: cuts.whole.files,
             bytes: cuts.whole.bytes,
@@ -337,14 +338,12 @@ impl Cuts {
             let path = self.folder.join("shards").join(name_of(self.shards));
             let writer = Writer::create(&path, &header)?;
             let load = Load::default();
-            self.open = Some(OpenShard { writer, device, load, checked_s: None });
+            self.open = Some(OpenShard { writer, device, load, checked_s: entry.checked_s });
         }
         let open = self.open.as_mut().expect("a shard was opened if there was none");
         open.load.add(entry.bytes);
-        open.checked_s = match (open.checked_s, entry.checked_s) {
-            (Some(first), Some(other)) => Some(first.min(other)),
-            (known, other) => known.or(other),
-        };
+        // Of a shard with a file that never was, no time is told: it comes before all others.
+        open.checked_s = open.checked_s.zip(entry.checked_s).map(|(first, one)| first.min(one));
         open.writer.put(&RecordLine::of(&entry.record))
     }
 

@@ -5,11 +5,12 @@
 //! whole, and what it says does not depend on who made it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Subject, Summary};
+use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Subject, Summary, Verdict};
 use steadfast_sys::file::Status;
 
 use crate::error::{Error, ErrorKind};
@@ -28,6 +29,8 @@ pub struct Worker {
     pub host: String,
     /// Where the job's root is on this machine, if not where it was planned.
     pub root: Option<PathBuf>,
+    /// Whether all files of a shard may be missing: otherwise something is taken for not mounted.
+    pub accept_missing: bool,
 }
 
 /// A shard that was run.
@@ -65,8 +68,8 @@ fn ensure_planned(job: &Job, shard: u64) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`ErrorKind::Temporary`] where to try again may help: the folder of the job or the root is not
-/// there, the disk is full, the shard's document cannot be read. [`ErrorKind::Damaged`] if that is
-/// not as it was planned. No part is left then.
+/// there, no file of the shard is, the disk is full, the shard's document cannot be read.
+/// [`ErrorKind::Damaged`] if that is not as it was planned. No part is left then.
 pub fn run(
     job: &Job,
     shard: u64,
@@ -115,12 +118,15 @@ fn run_shard(
         process: std::process::id(),
         begun_s: (options.now)().seconds,
     };
+    make_parts(job)?;
     let ended = Arc::new(AtomicBool::new(false));
     let mut telling = Telling {
         writer: Writer::create(&job.part(shard), &header)?,
         root: &root,
         catalogued: job.by() == By::Catalogue,
         rows: 0,
+        absent: 0,
+        last: PathBuf::new(),
         failed: None,
         stop: &options.stop,
         ended: Arc::clone(&ended),
@@ -130,7 +136,7 @@ fn run_shard(
     let run =
         Options { stop: ended, catalogue: CatalogueUse::Off, survey: false, ..options.clone() };
     let summary = steadfast::run::check_listed(&root, list, &run, &mut telling)?;
-    let Telling { mut writer, rows, failed, .. } = telling;
+    let Telling { mut writer, rows, absent, last, failed, .. } = telling;
     if let Some(error) = failed {
         return Err(error);
     }
@@ -142,10 +148,34 @@ fn run_shard(
         let message = format!("the run told of {rows} files, and the shard has {files}");
         return Err(Error::temporary(&job.shard(shard), message));
     }
+    if rows > 0 && absent == rows && !worker.accept_missing && !is_alone(rows, &last) {
+        let message = format!(
+            "not one of the files of shard {shard} is there: is everything mounted? If they are \
+             gone, --accept-missing has it said of them"
+        );
+        return Err(Error::temporary(&root, message));
+    }
     let outcome = Outcome::of(&summary);
     writer.put(&Closing { summary: outcome.clone() })?;
     writer.finish()?;
     Ok(Ran { summary, outcome })
+}
+
+/// Makes the folder of parts: an empty one does not survive every copy of a job.
+fn make_parts(job: &Job) -> Result<(), Error> {
+    let parts = job.folder().join("parts");
+    match fs::create_dir(&parts) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::system(&parts, "make it", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says whether the only file of a shard is gone from a folder that has others: so it was mounted.
+fn is_alone(rows: u64, path: &Path) -> bool {
+    let others = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    rows == 1 && others.is_some_and(|mut names| names.next().is_some())
 }
 
 /// Makes sure that a root is there and holds something: a folder on which nothing is mounted must
@@ -167,6 +197,10 @@ struct Telling<'a> {
     /// Whether a catalogue will want more of each file than a result has.
     catalogued: bool,
     rows: u64,
+    /// Files that are missing.
+    absent: u64,
+    /// The last file.
+    last: PathBuf,
     failed: Option<Error>,
     /// Set from outside.
     stop: &'a AtomicBool,
@@ -193,6 +227,10 @@ impl Monitor for Telling<'_> {
                 row = row.with_status(Status::of_link(&file.path.to_path()).ok());
             }
             self.rows += 1;
+            if file.verdict == Some(Verdict::Missing) {
+                self.absent += 1;
+                self.last = file.path.to_path();
+            }
             self.failed = self.writer.put(&row).err();
         }
         self.look_at_stop();

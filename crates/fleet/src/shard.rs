@@ -98,7 +98,12 @@ pub(crate) fn verify(job: &Job, shard: u64) -> Result<Verified, Error> {
         return Err(Error::damaged(&path, "it is a shard of another job, or another one of this"));
     }
     let (sha256, files) = reader.verify()?;
-    Ok(Verified { header, files, sha256: sha256.to_string() })
+    let sha256 = sha256.to_string();
+    if sha256 != job.shard_row(shard)?.sha256 {
+        let message = "it is whole, but not the shard that was planned: the table tells another";
+        return Err(Error::damaged(&path, message));
+    }
+    Ok(Verified { header, files, sha256 })
 }
 
 /// Opens the list of a shard, whose header was read before.

@@ -96,6 +96,11 @@ pub trait Source {
         None
     }
 
+    /// The last run of the catalogue that they come from, if it is one.
+    fn catalogue_run(&self) -> Option<i64> {
+        None
+    }
+
     /// Hands every file to the sink, once and in any order, until that fails or `stop` is set.
     /// Returns what was passed by.
     ///
@@ -106,7 +111,9 @@ pub trait Source {
 
 /// Finds where a root is.
 fn real(root: &Path) -> Result<PathBuf, Error> {
-    let real = root.canonicalize().map_err(|error| Error::system(root, "find it", error))?;
+    // Whoever plans says what is planned: a name that is not there is a slip of the pen.
+    let real =
+        root.canonicalize().map_err(|error| Error::system(root, "find it", error).lasting())?;
     if !real.is_dir() {
         let root = root.display();
         return Err(Error::usage(format!("`{root}` is no directory: a job is of a whole tree")));

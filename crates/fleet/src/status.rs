@@ -29,7 +29,9 @@ pub struct Status {
     pub failed: Vec<Failed>,
     /// How many there are of these.
     pub failures: u64,
-    /// Parts whose end cannot be understood: they will be made again.
+    /// How many of these somebody must look at before they are tried again.
+    pub hopeless: u64,
+    /// Parts whose end cannot be understood, or tells of another number of files than were planned.
     pub damaged: Vec<u64>,
     /// How many files got which verdict.
     pub verdicts: BTreeMap<&'static str, u64>,
@@ -95,6 +97,11 @@ impl Status {
     pub fn is_complete(&self) -> bool {
         self.done.shards == self.whole.shards
     }
+
+    /// Says whether parts are missing, and none of them can come before somebody has looked.
+    pub fn is_stuck(&self) -> bool {
+        !self.is_complete() && self.done.shards + self.hopeless == self.whole.shards
+    }
 }
 
 /// Looks how far a job is.
@@ -113,7 +120,7 @@ pub fn status(job: &Job) -> Result<Status, Error> {
         status.whole.add(row.files, row.bytes);
         let is_there = there.binary_search(&row.shard).is_ok();
         match is_there.then(|| part::outcome(&job.part(row.shard))) {
-            Some(Ok(outcome)) => {
+            Some(Ok(outcome)) if outcome.files == row.files => {
                 device.done.add(row.files, row.bytes);
                 status.done.add(row.files, row.bytes);
                 fit.add(outcome.files, outcome.bytes, outcome.elapsed_ns);
@@ -126,13 +133,15 @@ pub fn status(job: &Job) -> Result<Status, Error> {
                 }
                 return Ok(());
             }
-            Some(Err(_)) => name(&mut status.damaged, row.shard),
+            Some(_) => name(&mut status.damaged, row.shard),
             None => name(&mut status.missing, row.shard),
         }
         if failed.binary_search(&row.shard).is_ok() {
             status.failures += 1;
+            let failure = failure::read(&job.failure(row.shard));
+            status.hopeless += u64::from(failure.as_ref().is_some_and(|one| !one.temporary));
             if status.failed.len() < NAMED_MAX {
-                status.failed.extend(failure::read(&job.failure(row.shard)).map(Failed::of));
+                status.failed.extend(failure.map(Failed::of));
             }
         }
         Ok(())

@@ -33,6 +33,11 @@ impl Error {
         Error { kind: ErrorKind::Usage, path: None, message: message.into(), source: None }
     }
 
+    /// Makes an error of a workload that is to be measured no times.
+    pub(crate) fn no_rounds() -> Error {
+        Error::usage("there is nothing to measure in no rounds")
+    }
+
     /// Makes an error of a failed system call. `doing` is an infinitive: "write a file".
     pub fn system(doing: &str, source: io::Error) -> Error {
         let message = format!("cannot {doing}");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use factors::{Cache, Factors, Files, Isa, Order, Side, Stage};
 pub use machine::{Clock, CoreType, Load, Machine, Place};
-pub use read::{Known, read, schema, write};
+pub use read::{read, schema, write};
 
 /// Version of the format that is written.
 pub const VERSION: u32 = 1;

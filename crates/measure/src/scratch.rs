@@ -174,12 +174,19 @@ pub fn require_room(place: &crate::record::Place, bytes: u64) -> Result<(), Erro
     if place.total_bytes == 0 || bytes.saturating_add(margin) <= place.free_bytes {
         return Ok(());
     }
-    let megabytes = |bytes: u64| format!("{} MB", bytes.div_ceil(1_000_000));
+    // All three in the unit of the greatest; what is needed is rounded up, what there is down.
+    let greatest = bytes.max(margin).max(place.free_bytes);
+    let (tenth, unit) = match greatest {
+        0..10_000_000_000 => (100_000, "MB"),
+        10_000_000_000..10_000_000_000_000 => (100_000_000, "GB"),
+        _ => (100_000_000_000, "TB"),
+    };
+    let usual = |tenths: u64| format!("{}.{} {unit}", tenths / 10, tenths % 10);
     Err(Error::usage(format!(
         "too little room: needs {} and leaves {} free, but there are only {}",
-        megabytes(bytes),
-        megabytes(margin),
-        megabytes(place.free_bytes)
+        usual(bytes.div_ceil(tenth)),
+        usual(margin.div_ceil(tenth)),
+        usual(place.free_bytes / tenth)
     ))
     .at(Path::new(&place.path)))
 }

@@ -14,7 +14,7 @@ use crate::address::NameFault;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Judged, Summary};
 use crate::judge;
-use crate::known::{Known, Told};
+use crate::known::{Known, Looked, Told};
 use crate::local;
 use crate::object::{Extent, Object, ObjectDigest};
 use crate::pool::ordered;
@@ -187,17 +187,24 @@ fn others(
     while !options.stop.load(Ordering::Relaxed) {
         let page = store.list(next.as_deref(), PAGE_LEN)?;
         for listed in page.objects {
+            let mut verdict = Verdict::Untagged;
             let (path, detail) = match store.address().path_of(&listed.key) {
-                Ok(path) if known.look(&path)?.is_some() => continue,
-                Ok(path) => (path, "nothing here knows the object".to_owned()),
+                Ok(path) => match known.look(&path)? {
+                    Looked::File(_) => continue,
+                    Looked::Nothing => (path, "nothing here knows the object".to_owned()),
+                    Looked::Unreadable(why) => {
+                        verdict = Verdict::Unreadable;
+                        (path, why)
+                    }
+                },
                 Err(NameFault::Folder) => {
                     summary.passed += 1;
                     continue;
                 }
                 Err(fault) => (PathBuf::from(&listed.key), fault.to_string()),
             };
-            let untagged = Judged::Verdict(Verdict::Untagged);
-            let finding = Finding::new(path, Some(listed.key), untagged).detailed(detail);
+            let judged = Judged::Verdict(verdict);
+            let finding = Finding::new(path, Some(listed.key), judged).detailed(detail);
             let object = Object { length: Some(listed.length), ..Object::default() };
             let finding = Finding { object: Some(object), ..finding };
             summary.count(&finding, options.require_tags);

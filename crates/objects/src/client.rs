@@ -210,7 +210,7 @@ impl Client {
                 let wished = answer.header("retry-after").and_then(|text| text.parse().ok());
                 let wished = wished.map(Duration::from_secs);
                 let why = answer::error(&answer.body);
-                let message = format!("the store did not answer in time: {}{why}", answer.status);
+                let message = format!("the store is busy: {}{why}", answer.status);
                 Tried::Busy(Error::new(ErrorKind::Unreachable, message), wished)
             }
             status => {

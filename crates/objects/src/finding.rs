@@ -142,7 +142,9 @@ impl Summary {
         *self.counts.entry(finding.judged.name()).or_default() += 1;
         if let Some(by) = finding.by {
             *self.by.entry(by).or_default() += 1;
-            let length = finding.object.as_ref().and_then(|object| object.length);
+            // A report of digests has no lengths; what equals the recorded contents has theirs.
+            let told = finding.object.as_ref().and_then(|object| object.length);
+            let length = told.or(finding.reference.as_ref().and_then(|known| known.length));
             self.bytes_compared += length.filter(|_| by != By::Length).unwrap_or(0);
         }
         self.bytes_read += finding.bytes_read;

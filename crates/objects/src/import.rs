@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use steadfast::{Reference, Verdict};
+use steadfast::Verdict;
 use steadfast_digest::sha256;
 
 use crate::address::{Address, NameFault};
@@ -15,7 +15,7 @@ use crate::check::{Options, compare, end};
 use crate::document::Report;
 use crate::error::Error;
 use crate::finding::{Finding, Judged, Summary};
-use crate::known::{Known, Told};
+use crate::known::{Known, Looked, Told};
 use crate::object::Object;
 use crate::pool::ordered;
 use crate::row::{Row, RowOutcome};
@@ -43,7 +43,7 @@ enum Outcome {
 /// bytes of each name are kept.
 ///
 /// # Errors
-/// If the report or what is known cannot be read.
+/// If the report or what is known cannot be read, or no row is of an object at the address.
 pub fn import(
     report: &Report,
     address: &Address,
@@ -75,6 +75,10 @@ pub fn import(
         return Err(error);
     }
     let stopped = options.stop.load(std::sync::atomic::Ordering::Relaxed);
+    if fed.is_ok() && !stopped && summary.objects == 0 {
+        let message = format!("no row of the report is of an object at `{address}`");
+        return Err(Error::usage(message));
+    }
     let told = match fed {
         Ok(()) if options.complete && !stopped => known.each(&options.stop, &mut |told| {
             if let Some(finding) = absent(told, address, &seen) {
@@ -141,8 +145,7 @@ fn judge(job: Job, address: &Address, known: &Known, options: &Options) -> Outco
 struct Named {
     key: String,
     path: Result<PathBuf, NameFault>,
-    /// What is known of it: as [`Known::look`].
-    known: Option<Option<Reference>>,
+    known: Looked,
 }
 
 /// Finds the spelling that was meant: the first that is known, else the likeliest.
@@ -153,12 +156,12 @@ fn named(row: &Row, address: &Address, known: &Known) -> Result<Option<Named>, E
             Ok(path) => path,
             Err(NameFault::Elsewhere | NameFault::Folder) => continue,
             Err(fault) => {
-                likeliest.get_or_insert(Named { key, path: Err(fault), known: None });
+                likeliest.get_or_insert(Named { key, path: Err(fault), known: Looked::Nothing });
                 continue;
             }
         };
         let found = known.look(&path)?;
-        let is_known = found.is_some();
+        let is_known = !matches!(found, Looked::Nothing);
         let named = Named { key, path: Ok(path), known: found };
         if is_known {
             return Ok(Some(named));
@@ -177,7 +180,7 @@ fn of_row(row: Row, named: Named, known: &Known, options: &Options) -> Result<Fi
     let path = path.unwrap_or_else(|_| PathBuf::from(&key));
     let say = |verdict| Finding::new(path.clone(), Some(key.clone()), Judged::Verdict(verdict));
     match (row.outcome, found) {
-        (RowOutcome::Failed(Some(NOT_FOUND), why), Some(Some(reference))) => {
+        (RowOutcome::Failed(Some(NOT_FOUND), why), Looked::File(Some(reference))) => {
             let finding = say(Verdict::Missing).detailed(format!("the store: {why}"));
             Ok(Finding { reference: Some(reference), ..finding })
         }
@@ -185,17 +188,19 @@ fn of_row(row: Row, named: Named, known: &Known, options: &Options) -> Result<Fi
             let status = status.map(|status| format!("{status} ")).unwrap_or_default();
             Ok(say(Verdict::Unreadable).detailed(format!("the store failed: {status}{why}")))
         }
-        (RowOutcome::Found(object), Some(Some(reference))) => {
+        (RowOutcome::Found(object), Looked::File(Some(reference))) => {
             let object = Object { version: row.version, ..*object };
             let root = options.read.then(|| known.root());
             compare(root, path.clone(), Some(key), reference, object, |_| Ok(Vec::new()))
         }
         (RowOutcome::Found(object), unrecorded) => {
-            let detail = match unrecorded {
-                Some(_) => "nothing is recorded of the file".to_owned(),
-                None => nobody,
+            let finding = match unrecorded {
+                Looked::File(_) => {
+                    say(Verdict::Untagged).detailed("nothing is recorded of the file")
+                }
+                Looked::Nothing => say(Verdict::Untagged).detailed(nobody),
+                Looked::Unreadable(why) => say(Verdict::Unreadable).detailed(why),
             };
-            let finding = say(Verdict::Untagged).detailed(detail);
             Ok(Finding { object: Some(*object), ..finding })
         }
     }

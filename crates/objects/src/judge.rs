@@ -18,9 +18,11 @@ pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict
         return Some((differing(reference, object), By::Length));
     }
     let mut intact = None;
-    for kept in object.digests.iter().filter(|kept| kept.extent == Extent::Whole) {
+    let whole = object.digests.iter().filter(|kept| kept.extent == Extent::Whole);
+    let better = whole.clone().any(|kept| !kept.etag);
+    for kept in whole {
         let ObjectAlgorithm::Tag(algorithm) = kept.algorithm else { continue };
-        if kept.etag && intact.is_some() {
+        if kept.etag && better {
             // An ETag is taken for an MD5 only where nothing better is kept.
             continue;
         }
@@ -142,6 +144,8 @@ mod tests {
                 vec![kept(SHA256, 1, whole, false), kept(MD5, 9, whole, true)],
                 Some((Verdict::Intact, By::Record(SHA256))),
             ),
+            // The other is better, though it needs the file.
+            (vec![kept(crc, 1, whole, false), kept(MD5, 9, whole, true)], None),
             (vec![], None),
         ];
         for (digests, expected) in rows {

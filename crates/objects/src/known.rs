@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast::catalogue::{Catalogue, DueOptions, Records, Scope};
+use steadfast::beneath::FileKind;
+use steadfast::catalogue::{self, Catalogue, DueOptions, Records, Scope};
 use steadfast::run::{List, Unlisted};
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Store as _, StoredTag};
 use steadfast::{
     CatalogueUse, Event, FileEvent, FilePath, Monitor, Options, Reference, Selection, Subject,
-    Timestamp, Verb, beneath,
+    Timestamp, Verb, appledouble, beneath,
 };
 
 use crate::error::{Error, ErrorKind};
@@ -50,6 +51,17 @@ pub(crate) enum Told {
     File(PathBuf, Option<Reference>),
     /// What cannot be made out, and why.
     Trouble(PathBuf, String),
+}
+
+/// What is known of one path.
+#[derive(Clone, Debug)]
+pub(crate) enum Looked {
+    /// Nothing: no file here is the object's.
+    Nothing,
+    /// A file, and what is recorded of it, if anything.
+    File(Option<Reference>),
+    /// There is no telling, and why.
+    Unreadable(String),
 }
 
 /// Takes what is known; false ends it.
@@ -88,7 +100,12 @@ impl Known {
             };
             // Lists of several algorithms name a file several times.
             match (entries.get_mut(&path), reference) {
-                (Some(Some(first)), Some(more)) => first.digests.extend(more.digests),
+                (Some(Some(first)), Some(more)) => {
+                    if !join(first, &more) {
+                        unlisted
+                            .push(Unlisted { document: path, reason: CONTRADICTION.to_owned() });
+                    }
+                }
                 (Some(place @ None), more) => *place = more,
                 (Some(Some(_)), None) => {}
                 (None, reference) => drop(entries.insert(path, reference)),
@@ -155,24 +172,17 @@ impl Known {
         }
     }
 
-    /// Returns what is recorded of a path: `None` if nothing knows it, `Some(None)` if it is there
-    /// and nothing is recorded.
-    pub(crate) fn look(&self, path: &Path) -> Result<Option<Option<Reference>>, Error> {
+    /// Returns what is known of a path.
+    pub(crate) fn look(&self, path: &Path) -> Result<Looked, Error> {
         match &self.source {
-            Source::Tree(_) => match beneath::file(&self.root, path) {
-                Ok(file) => Ok(Some(match Xattr.tag(&file) {
-                    Ok(StoredTag::Whole(tag)) => Some(Reference::of_tag("tag", &tag)),
-                    _ => None,
-                })),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-                // A directory where an object would be a file: nobody knows that object.
-                Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
-                Err(_) => Ok(Some(None)),
-            },
-            Source::List { entries, .. } => Ok(entries.get(path).cloned()),
+            Source::Tree(_) => Ok(look_at(&self.root, path)),
+            Source::List { entries, .. } => {
+                Ok(entries.get(path).cloned().map_or(Looked::Nothing, Looked::File))
+            }
             Source::Catalogue { records, .. } => {
                 let tag = records.tag(&self.place(path))?;
-                Ok(tag.map(|tag| Some(Reference::of_tag("catalogue", &tag))))
+                let reference = tag.map(|tag| Reference::of_tag("catalogue", &tag));
+                Ok(reference.map_or(Looked::Nothing, |reference| Looked::File(Some(reference))))
             }
         }
     }
@@ -183,6 +193,68 @@ impl Known {
         let parent = Arc::from(whole.parent().unwrap_or(&self.root));
         FilePath { parent, name: whole.file_name().unwrap_or_default().to_owned() }
     }
+}
+
+/// What is told of a line that says something else than an earlier one.
+const CONTRADICTION: &str = "it contradicts an earlier line about the same file, which was taken";
+
+/// Adds what a further line says of a file; says whether they agree.
+fn join(first: &mut Reference, more: &Reference) -> bool {
+    let mut agree = first.length.is_none() || more.length.is_none() || first.length == more.length;
+    for (algorithm, digest) in &more.digests {
+        match first.digests.iter().find(|(known, _)| known == algorithm) {
+            Some((_, known)) => agree &= known == digest,
+            None => first.digests.push((*algorithm, *digest)),
+        }
+    }
+    agree
+}
+
+/// Looks at a path beneath a root as the walk does: what that passes by is no object's file.
+fn look_at(root: &Path, path: &Path) -> Looked {
+    let status = match beneath::status(root, path) {
+        Ok(status) => status,
+        // No file can have the name, nothing has it, or a link or a file stands in its way.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::NotADirectory
+                    | io::ErrorKind::InvalidFilename
+            ) =>
+        {
+            return Looked::Nothing;
+        }
+        Err(error) => return Looked::Unreadable(format!("cannot look at the file here: {error}")),
+    };
+    if status.kind != FileKind::Regular || is_ours(root, path) {
+        return Looked::Nothing;
+    }
+    // A file whose tag cannot be read the walk has told.
+    let tag = beneath::file(root, path).map(|file| Xattr.tag(&file));
+    Looked::File(match tag {
+        Ok(Ok(StoredTag::Whole(tag))) => Some(Reference::of_tag("tag", &tag)),
+        _ => None,
+    })
+}
+
+/// Says whether a file is of a catalogue, or keeps another file's attributes.
+fn is_ours(root: &Path, path: &Path) -> bool {
+    let mut above = path.ancestors().skip(1);
+    let holds = |folder: &Path| {
+        let catalogue = folder.join(catalogue::FILE);
+        folder.file_name().is_some_and(|name| name == catalogue::FOLDER)
+            && beneath::status(root, &catalogue).is_ok()
+    };
+    if above.any(holds) {
+        return true;
+    }
+    let Some(companion) = path.file_name().and_then(appledouble::companion) else { return false };
+    let beside = beneath::status(root, &path.with_file_name(companion));
+    let mut head = [0; appledouble::MAGIC_LEN];
+    let read = beneath::file(root, path).and_then(|file| file.read_at(&mut head, 0));
+    beside.is_ok_and(|status| status.kind == FileKind::Regular)
+        && read.is_ok_and(|len| appledouble::is_appledouble(&head[..len]))
 }
 
 fn real(root: &Path) -> Result<PathBuf, Error> {

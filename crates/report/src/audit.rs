@@ -120,7 +120,7 @@ impl Tally {
 
     /// Counts a failure.
     pub fn count_failure(&mut self, failure: &Failure) {
-        let by_standing = if failure.is_settled() { &mut self.settled } else { &mut self.open };
+        let by_standing = if failure.settled { &mut self.settled } else { &mut self.open };
         *by_standing.entry(failure.standing).or_default() += 1;
     }
 
@@ -191,7 +191,8 @@ mod tests {
 
     fn failure(standing: Standing, now: Option<Standing>) -> Failure {
         let at = Timestamp { seconds: 5, nanoseconds: 0 };
-        Failure { path: PathBuf::from("a"), run: 1, at, standing, now }
+        let settled = now.is_none_or(Standing::proves);
+        Failure { path: PathBuf::from("a"), run: 1, at, standing, now, settled }
     }
 
     fn status(failures: &[(Standing, Option<Standing>)]) -> u8 {

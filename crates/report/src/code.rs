@@ -21,7 +21,9 @@ use crate::units::Units;
 
 pub use cost::{CostOfCode, write_cost_json, write_cost_text};
 pub use document::document;
-pub use json::{CodeCounts, write_end_json, write_shown_json, write_verified_json};
+pub use json::{
+    CodeCounts, write_end_json, write_failed_json, write_shown_json, write_verified_json,
+};
 pub use map::{CodeMap, MapCell, MapMark};
 pub use show::write_shown_text;
 pub use text::write_verified_text;

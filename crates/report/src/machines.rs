@@ -5,6 +5,7 @@
 
 mod compared;
 
+use steadfast::Timestamp;
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::hosts::{self, HostFigures};
 use steadfast_measure::record::{Record, Unit, Workload};
@@ -12,19 +13,22 @@ use steadfast_measure::record::{Record, Unit, Workload};
 use crate::document::{
     Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Scale, Section, Table,
 };
-use crate::units;
+use crate::units::{self, Units};
 
 /// Makes a document of records beside each other, or of published figures. `None` if there is
 /// nothing to compare.
-pub fn document(records: &[&Record]) -> Option<Document> {
+pub fn document(records: &[&Record], units: Units) -> Option<Document> {
     let published = records.iter().any(|record| record.published.is_some());
     if records.len() < 2 && !published {
         return None;
     }
-    let hosts: Vec<HostFigures> = records.iter().flat_map(|record| hosts::of(record)).collect();
+    let hosts = records.iter().zip(names(records)).flat_map(|(record, name)| {
+        hosts::of(record).into_iter().map(move |host| HostFigures { name: name.clone(), ..host })
+    });
+    let hosts: Vec<HostFigures> = hosts.collect();
     let mut sections = Vec::new();
     if !hosts.is_empty() {
-        sections.push(machines(&hosts, records));
+        sections.push(machines(&hosts, records, units));
     }
     sections.extend(published.then(|| stated(records)));
     let measured: Vec<&Record> =
@@ -41,7 +45,7 @@ pub fn document(records: &[&Record]) -> Option<Document> {
     (!document.sections.is_empty()).then_some(document)
 }
 
-fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {
+fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section {
     let columns = [
         "Machine",
         "Figures",
@@ -67,14 +71,14 @@ fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {
     let charts = [hashing_chart(hosts), reading_chart(hosts)];
     Section {
         title: "Machines".to_owned(),
-        sentences: sentences(hosts),
+        sentences: sentences(hosts, units),
         tables: vec![table],
         charts: charts.into_iter().flatten().collect(),
         notes: notes(records),
     }
 }
 
-fn sentences(hosts: &[HostFigures]) -> Vec<String> {
+fn sentences(hosts: &[HostFigures], units: Units) -> Vec<String> {
     let published = hosts.iter().filter(|host| host.published.is_some()).count() as u64;
     let measured = hosts.len() as u64 - published;
     let mut sentences = vec![match (measured, published) {
@@ -92,7 +96,7 @@ fn sentences(hosts: &[HostFigures]) -> Vec<String> {
     let rate = |host: &HostFigures| host.hash_high_per_s.map_or(0.0, |figure| figure.value);
     let fastest = hosts.iter().filter(high).max_by(|a, b| rate(a).total_cmp(&rate(b)));
     if let Some(fastest) = fastest.filter(|_| hosts.iter().filter(high).count() > 1) {
-        let shown = Quantity::Rate(rate(fastest)).text(units::Units::Si);
+        let shown = Quantity::Rate(rate(fastest)).text(units);
         sentences
             .push(format!("The fastest at reading and hashing is {}: {shown}.", name_of(fastest)));
     }
@@ -118,10 +122,35 @@ fn notes(records: &[&Record]) -> Vec<String> {
     notes
 }
 
+/// Names each record by its machine; those of one machine by when they began as well, and those
+/// that began together by their number.
+fn names(records: &[&Record]) -> Vec<String> {
+    let machine = |record: &Record| record.name.as_ref().unwrap_or(&record.machine.cpu).clone();
+    let alike = |names: &[String], name: &str| names.iter().filter(|one| *one == name).count() > 1;
+    let measured = |at: usize| records[at].published.is_none();
+    let plain: Vec<String> = records.iter().map(|record| machine(record)).collect();
+    let dated = plain.iter().zip(records).enumerate().map(|(at, (name, record))| {
+        let begun = Timestamp { seconds: record.started_unix_s, nanoseconds: 0 };
+        match measured(at) && alike(&plain, name) {
+            true => format!("{name}, {}", units::moment(begun)),
+            false => name.clone(),
+        }
+    });
+    let dated: Vec<String> = dated.collect();
+    let numbered = dated.iter().enumerate().map(|(at, name)| {
+        let before = dated[..at].iter().filter(|one| *one == name).count();
+        match measured(at) && alike(&dated, name) {
+            true => format!("{name} ({})", before + 1),
+            false => name.clone(),
+        }
+    });
+    numbered.collect()
+}
+
 /// Every figure that was published, as its source has it.
 fn stated(records: &[&Record]) -> Section {
     let columns = ["Machine", "System", "What", ">Rate"];
-    let mut table = Table::new("published", "Published figures", &columns);
+    let mut table = Table::new("published", "Published figures", &columns).keyed(3);
     for record in records.iter().filter(|record| record.published.is_some()) {
         let name = record.name.as_ref().unwrap_or(&record.machine.cpu);
         for series in &record.series {
@@ -191,7 +220,7 @@ fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
         description: "Two bars for each machine: at high QoS and at low, where both are known. \
                       Published figures are named as such."
             .to_owned(),
-        x: names(&hosts),
+        x: bar_names(&hosts),
         y: rate_axis(),
         layers: vec![
             layer("high QoS", &hosts, |host| host.hash_high_per_s),
@@ -208,7 +237,7 @@ fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
         description: "Two bars for each machine and drive: how fast files are read, and how fast \
                       they are read and hashed, where both are known."
             .to_owned(),
-        x: names(&hosts),
+        x: bar_names(&hosts),
         y: rate_axis(),
         layers: vec![
             layer("reading", &hosts, |host| host.read_per_s),
@@ -217,7 +246,7 @@ fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
     })
 }
 
-fn names(hosts: &[&HostFigures]) -> Axis {
+fn bar_names(hosts: &[&HostFigures]) -> Axis {
     let names = hosts.iter().map(|host| bar_name(host)).collect();
     Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) }
 }

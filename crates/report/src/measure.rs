@@ -13,19 +13,24 @@ mod storage;
 
 use steadfast::Timestamp;
 use steadfast_measure::figures::{self, hash::Figure};
-use steadfast_measure::record::{Record, Workload};
+use steadfast_measure::record::{Place, Record, Workload};
 
-use crate::document::{Cell, Document, Quantity};
+use crate::document::{Cell, Document, Quantity, Section};
 use crate::units::{self, Units};
+
+/// What an interval promises, in a sentence.
+pub(crate) const INTERVALS: &str =
+    "Intervals hold 95 %, those of five rounds 94 %; of fewer rounds there are none.";
 
 /// Makes a document of a record.
 pub fn document(record: &Record) -> Document {
-    document_against(record, None)
+    document_against(record, None, Units::default())
 }
 
 /// Makes a document of a record that is held against another one, where that makes sense: loops in
-/// one core are shown in per cent of the other's.
-pub fn document_against(record: &Record, other: Option<&Record>) -> Document {
+/// one core are shown in per cent of the other's. `units` are those of sentences; those of tables
+/// are chosen when the document is written.
+pub fn document_against(record: &Record, other: Option<&Record>, units: Units) -> Document {
     let title = match (&record.name, &record.published) {
         (_, Some(published)) => format!("Published: {}", published.source),
         (Some(name), None) => format!("{name}: measured by {}", record.made_by),
@@ -35,21 +40,25 @@ pub fn document_against(record: &Record, other: Option<&Record>) -> Document {
     warnings.extend(record.partial.as_ref().map(|why| format!("this record is partial: {why}")));
     warnings.extend(busy(record));
     warnings.extend(record.warnings.iter().cloned());
-    Document { title, facts: facts(record), warnings, sections: sections(record, other) }
+    let sections = sections(record, other, units);
+    if sections.is_empty() && record.published.is_none() {
+        warnings.push("there are no figures: too little was measured for any".to_owned());
+    }
+    Document { title, facts: facts(record, units), warnings, sections }
 }
 
 /// What was published stands among machines, in [`crate::machines`]: nothing follows from it.
-fn sections(record: &Record, other: Option<&Record>) -> Vec<crate::document::Section> {
+fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Section> {
     let mut sections = Vec::new();
     if record.published.is_some() {
         return sections;
     }
-    sections.extend(figures::hash::of(record).map(|figures| hash::section(&figures)));
-    sections.extend(storage::section(record, Workload::Read));
-    sections.extend(storage::section(record, Workload::Write));
-    sections.extend(figures::queue::of(record).map(|figures| queue::section(&figures)));
+    sections.extend(figures::hash::of(record).map(|figures| hash::section(&figures, units)));
+    sections.extend(storage::section(record, Workload::Read, units));
+    sections.extend(storage::section(record, Workload::Write, units));
+    sections.extend(figures::queue::of(record).map(|figures| queue::section(&figures, units)));
     let pair = figures::pair::of(record);
-    sections.extend(pair.map(|figures| pair::section(&figures, &record.places)));
+    sections.extend(pair.map(|figures| pair::section(&figures, &record.places, units)));
     sections.extend(figures::cipher::of(record).map(|figures| cipher::section(&figures)));
     let loops = match other {
         Some(other) => figures::cpu::against(record, other),
@@ -81,7 +90,7 @@ fn busy(record: &Record) -> Option<String> {
 }
 
 /// What is to be known of the machine and the session.
-fn facts(record: &Record) -> Vec<(String, String)> {
+fn facts(record: &Record, units: Units) -> Vec<(String, String)> {
     let machine = &record.machine;
     let mut facts = Vec::new();
     let mut fact = |label: &str, value: String| facts.push((label.to_owned(), value));
@@ -118,17 +127,39 @@ fn facts(record: &Record) -> Vec<(String, String)> {
     let (step, cost) = (clock.resolution_ns, clock.overhead_ns);
     fact("clock", format!("{}, steps of {step} ns, timing nothing takes {cost} ns", clock.name));
     // Workloads of one session look at a folder each for themselves: the last look knows most.
-    let mut seen = Vec::new();
-    for place in record.places.iter().rev() {
-        if !seen.contains(&&place.path) {
-            seen.push(&place.path);
-            fact("folder", place_text(place));
+    let mut known: Vec<&Place> = Vec::new();
+    for place in &record.places {
+        match known.iter_mut().find(|known| known.path == place.path) {
+            Some(known) => *known = place,
+            None => known.push(place),
         }
+    }
+    for place in known {
+        fact("folder", place_text(place, units));
+    }
+    let seeds = seeds(record);
+    if !seeds.is_empty() {
+        fact("seed", seeds);
     }
     facts
 }
 
-fn place_text(place: &steadfast_measure::record::Place) -> String {
+/// Returns what makes a session again as it was: a number, or one for each workload.
+fn seeds(record: &Record) -> String {
+    let mut seeds: Vec<(Workload, u64)> = Vec::new();
+    for series in &record.series {
+        let one = series.seed.map(|seed| (series.workload, seed));
+        seeds.extend(one.filter(|one| !seeds.contains(one)));
+    }
+    let (_, first) = seeds.first().copied().unzip();
+    if seeds.iter().all(|(_, seed)| Some(*seed) == first) {
+        return first.map(|seed| seed.to_string()).unwrap_or_default();
+    }
+    let named = seeds.iter().map(|(workload, seed)| format!("{} {seed}", workload.name()));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+fn place_text(place: &Place, units: Units) -> String {
     let mut parts = vec![format!("{}: {}", place.path, place.file_system)];
     parts.extend(place.device.iter().map(|device| format!("on {device}")));
     parts.extend(place.medium.clone());
@@ -138,7 +169,7 @@ fn place_text(place: &steadfast_measure::record::Place) -> String {
         0 => "no direct reads".to_owned(),
         alignment => format!("direct reads by {alignment} B"),
     }));
-    let (free, total) = (Units::Si.bytes(place.free_bytes), Units::Si.bytes(place.total_bytes));
+    let (free, total) = (units.bytes(place.free_bytes), units.bytes(place.total_bytes));
     parts.push(format!("{free} free of {total}"));
     parts.join(", ")
 }

@@ -139,7 +139,7 @@ pub fn write_verified_json(path: &Path, verified: &Verified, out: &mut Vec<u8>) 
         verdict: verified.verdict.name(),
         length_now: verified.length_now,
         verity: verified.verity.to_string(),
-        kept: escape::path(&verified.kept),
+        kept: verified.kept.as_deref().map(escape::path),
         damage: DamageObject::of(&verified.damage),
     };
     write_object(&object, out);
@@ -152,7 +152,8 @@ struct VerifiedObject {
     verdict: &'static str,
     length_now: u64,
     verity: String,
-    kept: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
     #[serde(flatten)]
     damage: DamageObject,
 }

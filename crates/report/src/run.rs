@@ -28,6 +28,8 @@ pub struct RunFacts {
     pub made_by: String,
     /// When the run began.
     pub begun: Timestamp,
+    /// Multiples of bytes in sentences; those of tables are chosen when the document is written.
+    pub units: Units,
 }
 
 /// Collects a run for a document.
@@ -125,13 +127,18 @@ impl RunReport {
         self.findings.sort_by_key(|finding| finding.rank);
         let mut sections = vec![self.verdicts(run), self.found()];
         sections.extend(audit.map(coverage));
-        sections.push(cost(run, timeline));
+        sections.push(cost(run, timeline, facts.units));
         let mut warnings = Vec::new();
         if run.interrupted {
             warnings.push("the run was interrupted: what it did not come to is not here".into());
         }
         warnings.append(&mut self.notices);
-        Document { title: title(run), facts: run_facts(facts, run), warnings, sections }
+        Document {
+            title: title(run, facts.units),
+            facts: run_facts(facts, run),
+            warnings,
+            sections,
+        }
     }
 
     fn verdicts(&self, run: &RunView) -> Section {
@@ -184,7 +191,7 @@ impl RunReport {
 
     fn found(&self) -> Section {
         let columns = ["Verdict", "Path", "What is known"];
-        let mut table = Table::new("findings", "Files that are not intact", &columns);
+        let mut table = Table::new("findings", "Files that are not intact", &columns).keyed(2);
         for finding in &self.findings {
             let (path, known) = (Cell::text(&finding.path), Cell::text(&finding.known));
             table.push(vec![Cell::text(finding.name), path, known]);
@@ -209,23 +216,23 @@ impl RunReport {
     }
 }
 
-fn title(run: &RunView) -> String {
+fn title(run: &RunView, units: Units) -> String {
     let mut verb = run.verb.to_owned();
     if let Some(first) = verb.get_mut(0..1) {
         first.make_ascii_uppercase();
     }
     let files = units::counted(run.files, "file", "files");
-    format!("{verb} of {files}, {}", Units::Si.bytes(run.bytes))
+    format!("{verb} of {files}, {}", units.bytes(run.bytes))
 }
 
 fn run_facts(facts: &RunFacts, run: &RunView) -> Vec<(String, String)> {
-    let rate = Units::Si.rate(run.bytes, run.elapsed_ns);
+    let rate = facts.units.rate(run.bytes, run.elapsed_ns);
     let took = units::duration(run.elapsed_ns);
-    let bytes = Units::Si.bytes(run.bytes);
+    let bytes = facts.units.bytes(run.bytes);
     let media = match run.bytes_from_media {
         0 => "through the page cache".to_owned(),
         media if media == run.bytes => "all past the page cache".to_owned(),
-        media => format!("{} of them past the page cache", Units::Si.bytes(media)),
+        media => format!("{} of them past the page cache", facts.units.bytes(media)),
     };
     let skipped: Vec<String> = run
         .skipped()
@@ -290,19 +297,38 @@ fn coverage(audit: &Audit) -> Section {
     };
     Section {
         title: "What can be proved of the tree".to_owned(),
-        sentences: vec![format!(
-            "The catalogue knows {}, {} with a tag.",
-            units::counted(audit.entries, "file", "files"),
-            units::count(audit.tagged)
-        )],
+        sentences: coverage_sentences(audit),
         tables: vec![table],
         charts: vec![chart],
         notes: Vec::new(),
     }
 }
 
+fn coverage_sentences(audit: &Audit) -> Vec<String> {
+    let mut sentences = vec![format!(
+        "The catalogue knows {}, {} with a tag.",
+        units::counted(audit.entries, "file", "files"),
+        units::count(audit.tagged)
+    )];
+    let failed = audit
+        .standings
+        .iter()
+        .filter(|(standing, _)| standing.verdict(true).exit_status(false) > 0);
+    let failed: Vec<String> = failed
+        .map(|(standing, files)| format!("{} {}", units::count(*files), standing.name()))
+        .collect();
+    if !failed.is_empty() {
+        sentences.push(format!(
+            "That a file was proved says how it was then. By the last look at each, these are not \
+             as they were: {}.",
+            failed.join(", ")
+        ));
+    }
+    sentences
+}
+
 /// Where the time went.
-fn cost(run: &RunView, timeline: &Timeline) -> Section {
+fn cost(run: &RunView, timeline: &Timeline, units: Units) -> Section {
     let columns = ["Stage", ">Time of all threads", ">Share", ">Waited for storage or others"];
     let mut table = Table::new("stages", "Time of all threads together, by stage", &columns);
     let all = run.account.cost_of(|_| true);
@@ -320,7 +346,7 @@ fn cost(run: &RunView, timeline: &Timeline) -> Section {
         let whole = view::resource_title(bounds.limit.resource);
         sentences.push(format!("Bound by {bound}: {} of {whole}.", units::percent(bounds.share)));
         sentences.extend(bounds.next.map(|next| {
-            let rate = Units::Si.rate(run.bytes, next.least_ns);
+            let rate = units.rate(run.bytes, next.least_ns);
             format!("The next limit would be {}, at {rate}.", bound_title(&next, None))
         }));
     }

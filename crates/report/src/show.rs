@@ -37,6 +37,9 @@ impl Show {
             write_tag(previous, &mut inner);
             text.extend(inner.lines().flat_map(|line| ["  ", line, "\n"]));
         }
+        if let (Some(_), Some(trouble)) = (&event.stored, &event.trouble) {
+            text.push_str(&format!("  {}\n", escape::text(&trouble.to_string())));
+        }
         pages.answer.extend_from_slice(text.as_bytes());
     }
 }

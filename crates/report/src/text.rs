@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
 use steadfast::catalogue::Finding as CatalogueFinding;
-use steadfast::{Action, Algorithm, Event, FileEvent, Noted, Notice, Verdict};
+use steadfast::{Action, Algorithm, Event, FileEvent, Noted, Notice, Subject, Verdict};
 
 use crate::escape;
 use crate::units::{self, Units};
@@ -55,6 +55,8 @@ struct Finding {
     files: u64,
     /// The first of them, escaped.
     paths: Vec<String>,
+    /// Whether directories, or lines of a list, are among them.
+    has_places: bool,
 }
 
 /// Which algorithms hashed.
@@ -101,7 +103,7 @@ impl Text {
         line.push('\n');
         pages.answer.extend_from_slice(line.as_bytes());
         if finding && !self.options.quiet {
-            self.remember(self.section(event), path);
+            self.remember(self.section(event), path, event.subject == Subject::File);
         }
     }
 
@@ -125,14 +127,15 @@ impl Text {
         line.push('\n');
         pages.answer.extend_from_slice(line.as_bytes());
         if matters && !self.options.quiet {
-            self.remember(Section::Catalogue(name), path);
+            self.remember(Section::Catalogue(name), path, true);
         }
     }
 
     /// Keeps a path to be told again at the end.
-    fn remember(&mut self, section: Section, path: String) {
+    fn remember(&mut self, section: Section, path: String, is_file: bool) {
         let finding = self.findings.entry(section).or_default();
         finding.files += 1;
+        finding.has_places |= !is_file;
         if finding.paths.len() < PATHS_MAX {
             finding.paths.push(path);
         }

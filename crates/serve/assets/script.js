@@ -8,9 +8,17 @@ const follow = (live) => {
   const parts = [...document.querySelectorAll("[data-live]")];
   const latest = new Map();
   const channel = new BroadcastChannel(address);
+  const lost = document.createElement("p");
+  lost.className = "wrong";
+  lost.setAttribute("role", "alert");
+  live.prepend(lost);
   const show = (name, data) => {
     if (name === "over") {
       location.reload();
+      return;
+    }
+    if (name === "lost") {
+      lost.textContent = data;
       return;
     }
     latest.set(name, data);
@@ -26,6 +34,13 @@ const follow = (live) => {
   const listen = () => {
     listens = true;
     const source = new EventSource(address);
+    const say = (data) => {
+      channel.postMessage({ name: "lost", data });
+      show("lost", data);
+    };
+    // The browser tries again by itself, and what follows then is all that there is to show.
+    source.onopen = () => say("");
+    source.onerror = () => say(live.dataset.lost);
     for (const name of new Set([...parts.map((part) => part.dataset.live), "over"])) {
       source.addEventListener(name, ({ data }) => {
         if (name === "over") source.close();
@@ -213,5 +228,8 @@ const zone = document.getElementById("drop");
 if (zone) drop_zone(zone);
 const record = document.getElementById("record");
 if (record) record_field(record);
-// What a desktop handed over was meant to be looked at.
-document.getElementById("given")?.requestSubmit();
+// What a desktop handed over was meant to be looked at; who comes back to it has seen that.
+const [arrival] = performance.getEntriesByType("navigation");
+if (arrival?.type !== "back_forward") document.getElementById("given")?.requestSubmit();
+// A page that is open is one that somebody looks at, for a server that would end by itself.
+setInterval(() => fetch("/icon.svg", { method: "HEAD", cache: "no-store" }).catch(() => {}), 240000);

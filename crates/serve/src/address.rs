@@ -4,9 +4,11 @@
 //! browser says of itself. A page of a stranger can make a browser send requests here, by a name
 //! of its own that it lets point here; it cannot change what the browser says of that.
 
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 
 use axum::http::{HeaderMap, Method, header};
+
+use steadfast_report::escape;
 
 use crate::config::Config;
 use crate::error::Error;
@@ -28,10 +30,18 @@ impl Address {
     /// Gathers what a server that listens at `bound` is called.
     ///
     /// # Errors
-    /// If the proxy's origin is none.
+    /// If the proxy's origin is none, or a host no name; or if there is no name for the address.
     pub(crate) fn of(config: &Config, bound: SocketAddr) -> Result<Address, Error> {
         let tls = config.tls.is_some();
         let (scheme, usual_port) = if tls { ("https", 443) } else { ("http", 80) };
+        if bound.ip().is_unspecified() && config.hosts.is_empty() && config.proxy_origin.is_none() {
+            let text = format!("{} is no address that a browser can name: state one", bound.ip());
+            return Err(Error::usage(format!("{text} with --host")));
+        }
+        if let Some(host) = config.hosts.iter().find(|host| !is_host(host)) {
+            let host = escape::text(host);
+            return Err(Error::usage(format!("`{host}` is no name of a host, as nas.home is")));
+        }
         let mut names = vec![match bound {
             SocketAddr::V4(address) => address.ip().to_string(),
             SocketAddr::V6(address) => format!("[{}]", address.ip()),
@@ -49,10 +59,10 @@ impl Address {
             hosts.iter().map(|host| format!("{scheme}://{host}")).collect();
         let mut secure = tls;
         if let Some(origin) = &config.proxy_origin {
-            let origin = origin.trim_end_matches('/').to_ascii_lowercase();
-            hosts.push(authority(&origin)?.to_owned());
-            secure |= origin.starts_with("https:");
-            origins.push(origin);
+            let authority = authority(origin)?;
+            origins.push(format!("https://{authority}"));
+            hosts.push(authority);
+            secure = true;
         }
         // The prefix has browsers make sure of the rest: no other host may have set it.
         let prefix = if secure { "__Host-" } else { "" };
@@ -92,15 +102,39 @@ impl Address {
     }
 }
 
-/// Returns the host and port of an origin.
-fn authority(origin: &str) -> Result<&str, Error> {
-    let rest = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
-    let is_authority = |rest: &&str| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
-        !rest.is_empty() && rest.chars().all(plain)
+/// Returns host and port of a proxy's origin as browsers write them: without the usual port.
+///
+/// Only by TLS: what a browser sends a proxy in clear, its password among it, others read.
+fn authority(origin: &str) -> Result<String, Error> {
+    let origin_lower = origin.trim_end_matches('/').to_ascii_lowercase();
+    let told = || {
+        let shown = escape::text(origin);
+        Error::usage(format!("`{shown}` is no origin of a proxy, as https://nas.example is"))
     };
-    let shown = || Error::usage(format!("`{origin}` is no origin, as `https://nas.example` is"));
-    rest.filter(is_authority).ok_or_else(shown)
+    let rest = origin_lower.strip_prefix("https://").ok_or_else(told)?;
+    let (host, port) = match rest.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (rest, None),
+    };
+    let port = port.map(str::parse::<u16>).transpose().map_err(|_| told())?;
+    if !is_host(host) {
+        return Err(told());
+    }
+    Ok(match port {
+        None | Some(443) => host.to_owned(),
+        Some(port) => format!("{host}:{port}"),
+    })
+}
+
+/// Says whether this is a name of a host, or an address: the latest form in brackets.
+fn is_host(host: &str) -> bool {
+    match host.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
+        Some(inner) => inner.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+            !host.is_empty() && host.chars().all(plain)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -167,8 +201,42 @@ mod tests {
         assert!(address.secure && address.cookie.starts_with("__Host-"));
         let lines = [("host", "nas.example"), ("origin", "https://nas.example")];
         assert!(admits(&address, &Method::POST, &lines));
-        for bad in ["nas.example", "https://", "https://a/b", "ftp://a", "https://a b"] {
+        // As browsers write it, whatever its owner wrote.
+        let usual = of("https://NAS.example:443").unwrap();
+        assert!(admits(&usual, &Method::POST, &lines));
+        let other = of("https://[2001:DB8::1]:8443").unwrap();
+        let lines = [("host", "[2001:db8::1]:8443"), ("origin", "https://[2001:db8::1]:8443")];
+        assert!(admits(&other, &Method::POST, &lines));
+        for bad in [
+            "nas.example",
+            "http://nas.example",
+            "https://",
+            "https://a/b",
+            "ftp://a",
+            "https://a b",
+            "https://a:b",
+            "https://a:99999",
+        ] {
             assert!(of(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_a_name_and_every_address_needs_one() {
+        let of = |bound: &str, hosts: &[&str]| {
+            let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+            Address::of(&Config { hosts, ..Config::default() }, bound.parse().unwrap())
+        };
+        assert!(of("0.0.0.0:8443", &["nas.home"]).is_ok());
+        assert!(of("127.0.0.1:8443", &["192.0.2.1", "[::1]"]).is_ok());
+        for (bound, hosts) in [
+            ("0.0.0.0:8443", &[][..]),
+            ("[::]:8443", &[]),
+            ("127.0.0.1:1", &[""]),
+            ("127.0.0.1:1", &["evil name/with:stuff"]),
+            ("127.0.0.1:1", &["nas.home:443"]),
+        ] {
+            assert!(of(bound, hosts).is_err(), "{bound} {hosts:?}");
         }
     }
 }

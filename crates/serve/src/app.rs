@@ -2,9 +2,10 @@
 //!
 //! In: a configuration. Out: one value behind an `Arc`, which handlers take as their state.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
@@ -23,14 +24,17 @@ use crate::shelf::Shelf;
 /// Passwords that wait to be tried, at most.
 const TRIES_MAX: usize = 16;
 
-/// Paths that a page shows at once: as many fields as a request may have.
-const OPENED_MAX: usize = 60;
+/// Handfuls of paths that are remembered; a page that shows an earlier one has been shown.
+const GIVEN_MAX: usize = 32;
 
 /// Applications, comparisons and drops that are looked at, at a time.
 const HEAVY_MAX: usize = 2;
 
 /// Files and records that are sent, at a time.
 const TAKES_MAX: usize = 8;
+
+/// Handfuls of places, each under its number, and the number of the last.
+type Given = (u64, VecDeque<(u64, Arc<[Place]>)>);
 
 /// What all requests share.
 pub(crate) struct App {
@@ -51,6 +55,8 @@ pub(crate) struct App {
     /// Who may wait for a password to be tried, and whose turn it is: one after another.
     pub(crate) tries: (Semaphore, Semaphore),
     pub(crate) tickets: Tickets,
+    /// What was handed over, by number: more paths than an address holds.
+    given: Mutex<Given>,
     token: Secret,
     bound: SocketAddr,
 }
@@ -74,6 +80,7 @@ impl App {
             facts: Facts::default(),
             tries: (Semaphore::new(TRIES_MAX), Semaphore::new(1)),
             tickets: Tickets::default(),
+            given: Mutex::default(),
             token: Secret::random()?,
             config,
             bound,
@@ -105,17 +112,32 @@ impl App {
     pub(crate) fn page_of(&self, paths: &[PathBuf]) -> Option<String> {
         let places: Option<Vec<Place>> =
             paths.iter().map(|path| self.roots.place_of(path)).collect();
-        let places = places.filter(|places| places.len() <= OPENED_MAX)?;
+        let places = places?;
         Some(match places.as_slice() {
             [] => "/".to_owned(),
             [place] if self.roots.path(place).is_dir() => {
                 format!("/run?place={}", place.query())
             }
-            places => {
-                let named = places.iter().map(|place| format!("place={}", place.query()));
-                format!("/drop?{}", named.collect::<Vec<_>>().join("&"))
-            }
+            places => format!("/drop?given={}", self.give(places)),
         })
+    }
+
+    /// Keeps places under a number, since an address has no room for many.
+    fn give(&self, places: &[Place]) -> u64 {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        given.0 += 1;
+        let number = given.0;
+        if given.1.len() >= GIVEN_MAX {
+            given.1.pop_front();
+        }
+        given.1.push_back((number, places.into()));
+        number
+    }
+
+    /// Returns what was kept under a number.
+    pub(crate) fn given(&self, number: u64) -> Option<Arc<[Place]>> {
+        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        given.1.iter().find(|(other, _)| *other == number).map(|(_, places)| Arc::clone(places))
     }
 
     /// Says whether this is the token of the entrance.

@@ -39,8 +39,9 @@ impl Language {
     pub fn wished(header: &str) -> Language {
         let mut best = (Language::English, 0.0_f32);
         for wish in header.split(',').take(32) {
-            let (tag, weight) = wish.split_once(";q=").unwrap_or((wish, "1"));
-            let weight: f32 = weight.trim().parse().unwrap_or(0.0);
+            let (tag, weight) = wish.split_once(';').unwrap_or((wish, "q=1"));
+            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok());
+            let weight: f32 = weight.unwrap_or(0.0);
             // Of equal wishes the first counts.
             if weight > best.1
                 && let Some(language) = Language::named(tag)
@@ -151,6 +152,7 @@ mod tests {
             ("de-AT,de;q=0.9,en;q=0.8", Language::German),
             ("fr,en;q=0.5,de;q=0.4", Language::English),
             ("fr,en;q=0.3,de;q=0.4", Language::German),
+            ("de; q=0.9", Language::German),
             ("*;q=junk,,;q=", Language::English),
         ] {
             assert_eq!(Language::wished(header), language, "{header}");

@@ -86,8 +86,12 @@ pub(crate) struct Drop {
     /// What their bytes are hashed with.
     pub(crate) algorithms: Vec<Algorithm>,
     files: Mutex<Vec<Dropped>>,
-    /// Whether files still come by themselves.
+    /// Places whose files come by themselves.
+    pub(crate) places: Vec<Place>,
+    /// Whether these still come.
     going: AtomicBool,
+    /// Whether there are more than are told of.
+    cut: AtomicBool,
     stop: Arc<AtomicBool>,
 }
 
@@ -96,10 +100,16 @@ impl Drop {
     pub(crate) fn add(&self, file: Dropped) -> bool {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = files.len() < FILES_MAX;
-        if fits {
-            files.push(file);
+        match fits {
+            true => files.push(file),
+            false => self.cut.store(true, Ordering::Release),
         }
         fits
+    }
+
+    /// Says whether there are more files than are told of.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Acquire)
     }
 
     /// Returns its files.
@@ -125,6 +135,10 @@ pub(crate) struct Drops(Mutex<(u64, VecDeque<Arc<Drop>>)>);
 impl Drops {
     /// Begins one. It asks the catalogues what they use, and so waits for the disk.
     pub(crate) fn begin(&self, roots: &Roots) -> Arc<Drop> {
+        self.begin_of(Vec::new(), roots)
+    }
+
+    fn begin_of(&self, places: Vec<Place>, roots: &Roots) -> Arc<Drop> {
         let algorithms = algorithms_of(roots);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.0 += 1;
@@ -133,7 +147,9 @@ impl Drops {
             begun: (Options::default().now)(),
             algorithms,
             files: Mutex::default(),
-            going: AtomicBool::new(false),
+            going: AtomicBool::new(!places.is_empty()),
+            places,
+            cut: AtomicBool::new(false),
             stop: Arc::default(),
         });
         while known.1.len() >= DROPS_MAX {
@@ -147,12 +163,11 @@ impl Drops {
 
     /// Begins one of files of the roots, which are read in a thread of their own.
     pub(crate) fn begin_at(&self, places: Vec<Place>, roots: &Roots) -> Option<Arc<Drop>> {
-        let drop = self.begin(roots);
-        drop.going.store(true, Ordering::Release);
+        let drop = self.begin_of(places, roots);
         let (of_thread, roots) = (Arc::clone(&drop), roots.clone());
         let spawned = std::thread::Builder::new().name("drop".to_owned()).spawn(move || {
             let _ended = Ended(&of_thread);
-            for place in &places {
+            for place in &of_thread.places {
                 read_place(&of_thread, place, &roots);
             }
         });
@@ -169,6 +184,11 @@ impl Drops {
     pub(crate) fn all(&self) -> Vec<Arc<Drop>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.1.iter().rev().cloned().collect()
+    }
+
+    /// Says whether files of one still come by themselves.
+    pub(crate) fn any_going(&self) -> bool {
+        self.all().iter().any(|drop| drop.is_going())
     }
 
     /// Ends what goes on. Its threads see so within a piece of a file.
@@ -190,7 +210,7 @@ impl std::ops::Drop for Ended<'_> {
 fn algorithms_of(roots: &Roots) -> Vec<Algorithm> {
     let mut all = vec![Algorithm::Sha256];
     for place in roots.places() {
-        let file = Catalogue::find(roots.root(&place));
+        let file = roots.root(&place).ok().and_then(Catalogue::find);
         let used = file.and_then(|file| Catalogue::open_reader(&file).ok()?.algorithms().ok());
         all.extend(used.unwrap_or_default());
     }
@@ -207,18 +227,23 @@ pub(crate) fn name_of(path: &[u8]) -> Option<&[u8]> {
 
 /// Reads the files of a place, with what their own tags say of them.
 fn read_place(drop: &Arc<Drop>, place: &Place, roots: &Roots) {
-    let selection = Selection {
-        listed: vec![roots.path(place)],
-        within: Some(roots.root(place).to_owned()),
-        ..Selection::default()
-    };
-    let options = Options { stop: Arc::clone(&drop.stop), ..Options::default() };
-    let mut reader = Reader { drop, root: roots.root(place), options: &options };
-    if let Err(error) = steadfast::run::run(Verb::Check, &selection, &options, &mut reader) {
+    let read = roots.root(place).map_err(|error| error.to_string()).and_then(|root| {
+        let selection = Selection {
+            listed: vec![roots.path(place)],
+            within: Some(root.to_owned()),
+            ..Selection::default()
+        };
+        // It reads the catalogue beside whoever writes to it, and leaves no record.
+        let stop = Arc::clone(&drop.stop);
+        let options = Options { stop, dry_run: true, ..Options::default() };
+        let mut reader = Reader { drop, root, options: &options };
+        let run = steadfast::run::run(Verb::Check, &selection, &options, &mut reader);
+        run.map(std::mem::drop).map_err(|error| error.to_string())
+    });
+    if let Err(error) = read {
         let shown = roots.shown(place);
         let name = place.below.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
-        let read = Err(escape::text(&error.to_string()));
-        drop.add(Dropped { shown, name, read, own: None });
+        drop.add(Dropped { shown, name, read: Err(escape::text(&error)), own: None });
     }
 }
 
@@ -233,6 +258,7 @@ impl Monitor for Reader<'_> {
     fn event(&mut self, event: &Event) {
         let Event::File(event) = event else { return };
         if self.drop.len() >= FILES_MAX {
+            self.drop.cut.store(true, Ordering::Release);
             self.options.stop.store(true, Ordering::Relaxed);
             return;
         }

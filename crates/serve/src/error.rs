@@ -48,7 +48,8 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {
+    /// What lies beneath the cause: the cause itself is in the message.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
+        self.source.as_ref()?.source()
     }
 }

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::config::Language;
-use crate::fields::Fields;
+use crate::fields::{Fields, encode};
 use crate::pages;
 use crate::session::Session;
 use crate::texts::{Texts, texts};
@@ -132,16 +132,27 @@ impl Refusal {
 /// Stands before and after every page.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let visitor = visitor_of(&app, request.headers());
+    let entrance = entrance_of(&request);
     let mut response = match admit(&app, &visitor, request).await {
         Ok(request) => next.run(request).await,
-        Err(Refusal::NoSession) if app.config.password_hash.is_some() => to("/enter"),
+        Err(Refusal::NoSession) if app.config.password_hash.is_some() => to(&entrance),
         Err(refusal) => refusal.page(&visitor),
     };
     if response.status() == StatusCode::REQUEST_TIMEOUT {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    protect(app.address.secure, response.headers_mut());
+    protect(response.headers_mut());
     response
+}
+
+/// The page that asks for the password and leads on to what was asked for.
+fn entrance_of(request: &Request) -> String {
+    match (request.method(), request.uri().path_and_query()) {
+        (&Method::GET, Some(page)) if page.as_str() != "/" => {
+            format!("/enter?to={}", encode(page.as_str().as_bytes()))
+        }
+        _ => "/enter".to_owned(),
+    }
 }
 
 /// Sends a browser on to a page of this server.
@@ -223,7 +234,10 @@ async fn posted(app: &App, visitor: &Visitor, request: Request) -> Result<Reques
 }
 
 /// Says what browsers may do with an answer. A page may have said more of itself.
-fn protect(secure: bool, headers: &mut HeaderMap) {
+///
+/// Not that the host is to be reached by TLS alone: that would hold for its every other port too,
+/// which are not this server's.
+fn protect(headers: &mut HeaderMap) {
     for (name, value) in [
         ("content-security-policy", POLICY),
         ("cache-control", "no-store"),
@@ -239,10 +253,6 @@ fn protect(secure: bool, headers: &mut HeaderMap) {
         if !headers.contains_key(name) {
             headers.insert(name, HeaderValue::from_static(value));
         }
-    }
-    if secure {
-        let year = HeaderValue::from_static("max-age=31536000");
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
 }
 

@@ -17,6 +17,8 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::config::Language;
+use crate::guard::Visitor;
+use crate::session::Session;
 
 /// How often a page hears that the server is there, where nothing else is to be told.
 const SIGN_EVERY: Duration = Duration::from_secs(10);
@@ -53,9 +55,11 @@ impl Rendered {
     }
 }
 
-/// Answers with the events of something that goes on, until it is over or the page is gone.
-pub(crate) fn follow<L: Live>(states: watch::Receiver<Arc<L>>, language: Language) -> Response {
-    let reader = Reader { states, language, shown: None, over: false };
+/// Answers with the events of something that goes on, until it is over or the page is gone, or who
+/// looks has left.
+pub(crate) fn follow<L: Live>(states: watch::Receiver<Arc<L>>, visitor: &Visitor) -> Response {
+    let session = visitor.session().cloned();
+    let reader = Reader { states, language: visitor.language, session, shown: None, over: false };
     let events = stream::unfold(reader, async |mut reader| {
         let event = reader.next().await?;
         Some((Ok::<Bytes, Infallible>(event), reader))
@@ -68,6 +72,7 @@ pub(crate) fn follow<L: Live>(states: watch::Receiver<Arc<L>>, language: Languag
 struct Reader<L> {
     states: watch::Receiver<Arc<L>>,
     language: Language,
+    session: Option<Arc<Session>>,
     shown: Option<Parts>,
     over: bool,
 }
@@ -79,7 +84,11 @@ impl<L: Live> Reader<L> {
             return None;
         }
         if self.shown.is_some() {
-            match timeout(SIGN_EVERY, self.states.changed()).await {
+            let changed = tokio::select! {
+                changed = timeout(SIGN_EVERY, self.states.changed()) => changed,
+                () = left(self.session.as_deref()) => return None,
+            };
+            match changed {
                 Err(_) => return Some(Bytes::from_static(b": \n\n")),
                 // Whoever told it is gone; the last state stands.
                 Ok(Err(_)) => return None,
@@ -104,6 +113,14 @@ impl<L: Live> Reader<L> {
             text.push_str(": \n\n");
         }
         Some(Bytes::from(text))
+    }
+}
+
+/// Returns once a session has ended.
+async fn left(session: Option<&Session>) {
+    match session {
+        Some(session) => session.ended().await,
+        None => std::future::pending().await,
     }
 }
 

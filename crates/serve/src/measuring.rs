@@ -81,6 +81,10 @@ impl Measurement {
 pub(crate) enum NotBegun {
     /// Another goes on: both would measure each other.
     Busy(u64),
+    /// A run goes on, which would be measured with it.
+    Runs(u64),
+    /// The folder is not the one any more that was named.
+    Gone,
     /// The system gives no thread, or no process.
     NoThread,
 }
@@ -140,9 +144,9 @@ impl Measurements {
         self.known().all.iter().rev().cloned().collect()
     }
 
-    /// Says whether one goes on.
-    pub(crate) fn any_going(&self) -> bool {
-        self.known().all.iter().any(|one| !one.is_over())
+    /// Returns the number of the one that goes on.
+    pub(crate) fn going(&self) -> Option<u64> {
+        self.known().all.iter().find(|one| !one.is_over()).map(|one| one.id)
     }
 
     /// Ends what goes on, and waits for it.

@@ -5,7 +5,9 @@
 //! seen to where files are opened, by `steadfast::beneath`.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use steadfast_report::escape;
@@ -18,7 +20,25 @@ const PATH_LEN_MAX: usize = 4096;
 
 /// The folders that are served.
 #[derive(Clone, Debug)]
-pub(crate) struct Roots(Vec<PathBuf>);
+pub(crate) struct Roots(Vec<Root>);
+
+/// One of them, and which folder that was at the start: device and number.
+#[derive(Clone, Debug)]
+struct Root {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Root {
+    fn of(path: PathBuf) -> io::Result<Root> {
+        let identity = identity(&path)?;
+        Ok(Root { path, identity })
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    path.metadata().map(|found| (found.dev(), found.ino()))
+}
 
 /// A root and a path beneath it, made of names alone; an empty path is the root itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,18 +57,18 @@ impl Roots {
     pub(crate) fn new(paths: &[PathBuf]) -> Result<Roots, Error> {
         let real = |path: &PathBuf| {
             let shown = escape::path(path);
-            let real = path.canonicalize();
-            let real = real.map_err(|error| Error::system(format!("serve `{shown}`"), error))?;
+            let refused = |error| Error::system(format!("serve `{shown}`"), error);
+            let real = path.canonicalize().map_err(refused)?;
             match real.is_dir() {
-                true => Ok(real),
+                true => Root::of(real).map_err(refused),
                 false => Err(Error::usage(format!("`{shown}` is not a folder"))),
             }
         };
-        let mut roots: Vec<PathBuf> = Vec::new();
+        let mut roots: Vec<Root> = Vec::new();
         for path in paths {
-            let path = real(path)?;
-            if !roots.contains(&path) {
-                roots.push(path);
+            let root = real(path)?;
+            if !roots.iter().any(|other| other.path == root.path) {
+                roots.push(root);
             }
         }
         match roots.is_empty() {
@@ -75,24 +95,42 @@ impl Roots {
     /// The path is taken by its letters: links in it are not followed.
     pub(crate) fn place_of(&self, path: &Path) -> Option<Place> {
         let within = self.0.iter().enumerate().filter_map(|(root, above)| {
-            let below = path.strip_prefix(above).ok()?;
+            let below = path.strip_prefix(&above.path).ok()?;
             Some(Place { root, below: names_of(below.as_os_str().as_bytes())? })
         });
         // Of roots within each other, the innermost.
         within.min_by_key(|place| place.below.as_os_str().len())
     }
 
-    /// Returns the path of a place's root.
-    pub(crate) fn root(&self, place: &Place) -> &Path {
-        &self.0[place.root]
+    /// Returns the path of a place's root, to open what is beneath it. It waits for the disk.
+    ///
+    /// # Errors
+    /// If it is not the folder any more that was named at the start, as after a link took its name:
+    /// what is there now, nobody named.
+    pub(crate) fn root(&self, place: &Place) -> io::Result<&Path> {
+        let root = &self.0[place.root];
+        match identity(&root.path)? == root.identity {
+            true => Ok(&root.path),
+            false => {
+                let text = "another folder is in its place than when the server was started";
+                Err(io::Error::new(io::ErrorKind::NotFound, text))
+            }
+        }
     }
 
-    /// Returns the path of a place.
+    /// Returns the path of a place, as far as letters tell.
     pub(crate) fn path(&self, place: &Place) -> PathBuf {
+        let root = &self.0[place.root].path;
         match place.below.as_os_str().is_empty() {
-            true => self.root(place).to_owned(),
-            false => self.root(place).join(&place.below),
+            true => root.to_owned(),
+            false => root.join(&place.below),
         }
+    }
+
+    /// Says whether one of two places holds the other, also where roots are within each other.
+    pub(crate) fn overlap(&self, one: &Place, other: &Place) -> bool {
+        let (one, other) = (self.path(one), self.path(other));
+        one.starts_with(&other) || other.starts_with(&one)
     }
 
     /// Returns the path of a place as documents show it.
@@ -123,12 +161,6 @@ impl Place {
         above.reverse();
         above.into_iter().map(|below| Place { root: self.root, below: below.to_owned() }).collect()
     }
-
-    /// Says whether one of two places holds the other.
-    pub(crate) fn overlaps(&self, other: &Place) -> bool {
-        let (one, two) = (&self.below, &other.below);
-        self.root == other.root && (one.starts_with(two) || two.starts_with(one))
-    }
 }
 
 /// Takes a path apart; `None` if it has anything but names.
@@ -149,7 +181,8 @@ mod tests {
     use super::*;
 
     fn roots() -> Roots {
-        Roots(vec![PathBuf::from("/a"), PathBuf::from("/a/b")])
+        let root = |path: &str| Root { path: PathBuf::from(path), identity: (0, 0) };
+        Roots(vec![root("/a"), root("/a/b")])
     }
 
     #[test]
@@ -200,10 +233,19 @@ mod tests {
 
     #[test]
     fn places_overlap_up_and_down() {
-        let place = |below: &str| Place { root: 0, below: PathBuf::from(below) };
-        assert!(place("").overlaps(&place("a/b")));
-        assert!(place("a/b").overlaps(&place("a")));
-        assert!(!place("a/b").overlaps(&place("a/c")));
-        assert!(!place("ab").overlaps(&place("a")));
+        let roots = roots();
+        let place = |root, below: &str| Place { root, below: PathBuf::from(below) };
+        for (one, other, overlap) in [
+            (place(0, ""), place(0, "a/b"), true),
+            (place(0, "a/b"), place(0, "a"), true),
+            (place(0, "a/b"), place(0, "a/c"), false),
+            (place(0, "ab"), place(0, "a"), false),
+            // Roots within each other.
+            (place(0, ""), place(1, ""), true),
+            (place(1, "c"), place(0, "b"), true),
+            (place(0, "c"), place(1, "c"), false),
+        ] {
+            assert_eq!(roots.overlap(&one, &other), overlap, "{one:?} {other:?}");
+        }
     }
 }

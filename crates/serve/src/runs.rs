@@ -10,10 +10,12 @@ mod listener;
 mod state;
 
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use steadfast::catalogue::Catalogue;
 use steadfast::qos::Pace;
 use steadfast::{Options, ReadFrom, Selection, Timestamp};
 use tokio::sync::watch;
@@ -23,6 +25,7 @@ pub(crate) use ended::Ended;
 pub(crate) use findings::{Finding, Findings, Wanted};
 pub(crate) use state::{Row, Stand, State};
 
+use crate::app::App;
 use crate::roots::{Place, Roots};
 use listener::Listener;
 
@@ -71,8 +74,12 @@ pub(crate) struct Ask {
 /// Why a run was not begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// A run in the same folder, above or beneath, goes on.
+    /// A run goes on in the same folder, above or beneath, or with the same catalogue.
     Overlaps(u64),
+    /// A measurement goes on, which the run would spoil.
+    Measures(u64),
+    /// The folder cannot be looked at any more.
+    Gone,
     /// The system gives no thread.
     NoThread,
 }
@@ -84,6 +91,8 @@ pub(crate) struct Run {
     /// The place as documents show it.
     pub(crate) shown: Arc<str>,
     pub(crate) begun: Timestamp,
+    /// The catalogue that it writes to.
+    catalogue: Option<PathBuf>,
     pub(crate) findings: Mutex<Findings>,
     stop: Arc<AtomicBool>,
     hold: Arc<AtomicBool>,
@@ -144,25 +153,36 @@ struct Kept {
 }
 
 impl Runs {
-    /// Begins a run.
-    pub(crate) fn begin(&self, ask: Ask, roots: &Roots) -> Result<Arc<Run>, Refused> {
+    /// Begins a run. It waits for the disk.
+    pub(crate) fn begin(&self, ask: Ask, app: &App) -> Result<Arc<Run>, Refused> {
+        let roots = &app.roots;
+        let root = roots.root(&ask.place).map_err(|_| Refused::Gone)?;
+        let catalogue = Catalogue::find(&roots.path(&ask.place));
+        let selection = selection_of(&ask, root, roots);
         let mut kept = self.kept();
-        let mut going = kept.runs.iter().filter(|run| !run.is_over());
-        if let Some(other) = going.find(|run| run.ask.place.overlaps(&ask.place)) {
+        let in_the_way = |run: &&Arc<Run>| {
+            let shares = run.catalogue.is_some() && run.catalogue == catalogue;
+            !run.is_over() && (shares || roots.overlap(&run.ask.place, &ask.place))
+        };
+        if let Some(other) = kept.runs.iter().find(in_the_way) {
             return Err(Refused::Overlaps(other.id));
+        }
+        if let Some(measurement) = app.measurements.going() {
+            return Err(Refused::Measures(measurement));
         }
         kept.last += 1;
         let run = Arc::new(Run {
             id: kept.last,
             shown: roots.shown(&ask.place).into(),
             begun: (Options::default().now)(),
+            catalogue,
             findings: Mutex::default(),
             stop: Arc::default(),
             hold: Arc::default(),
             states: watch::Sender::new(Arc::default()),
             ask,
         });
-        let (selection, root) = (selection_of(&run.ask, roots), roots.path(&run.ask.place));
+        let root = roots.path(&run.ask.place);
         let of_thread = Arc::clone(&run);
         let spawned = thread::Builder::new().name(format!("run {}", run.id)).spawn(move || {
             let listener = Listener::new(&of_thread);
@@ -214,15 +234,13 @@ impl Runs {
 
 /// Returns what files a run is about. What a browser chose beneath a root is reached by names
 /// alone, so that a link that is planted meanwhile leads nowhere.
-fn selection_of(ask: &Ask, roots: &Roots) -> Selection {
+fn selection_of(ask: &Ask, root: &Path, roots: &Roots) -> Selection {
     let path = roots.path(&ask.place);
     match ask.place.below.as_os_str().is_empty() {
         true => Selection { roots: vec![path], ..Selection::default() },
-        false => Selection {
-            listed: vec![path],
-            within: Some(roots.root(&ask.place).to_owned()),
-            ..Selection::default()
-        },
+        false => {
+            Selection { listed: vec![path], within: Some(root.to_owned()), ..Selection::default() }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use steadfast_report::escape;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
@@ -59,6 +60,11 @@ impl Server {
     /// If what is asked for is not safe or makes no sense, or the address is taken.
     pub fn bind(config: Config) -> Result<Server, Error> {
         ensure_safe(&config)?;
+        if let Some(records) = config.records.as_deref() {
+            let shown = escape::path(records);
+            std::fs::read_dir(records)
+                .map_err(|error| Error::system(format!("keep records in `{shown}`"), error))?;
+        }
         let tls = config.tls.as_ref().map(tls::acceptor).transpose()?;
         let listen = config.listen;
         let refused = |error| Error::system(format!("listen at {listen}"), error);
@@ -146,11 +152,10 @@ impl Server {
 /// Refuses to be reached from elsewhere without a password and without encryption.
 fn ensure_safe(config: &Config) -> Result<(), Error> {
     let elsewhere = !config.listen.ip().is_loopback();
-    let encrypted = config.tls.is_some() || config.proxy_origin.is_some();
-    if elsewhere && !encrypted {
+    if elsewhere && config.tls.is_none() {
         return Err(Error::usage(
-            "to be reached from other machines takes a certificate and its key, or a proxy in \
-             front that has them",
+            "to be reached from other machines takes a certificate and its key, or a proxy on \
+             this machine that has them and a loopback address that only it reaches",
         ));
     }
     if (elsewhere || config.proxy_origin.is_some()) && config.password_hash.is_none() {
@@ -173,7 +178,8 @@ async fn idle(app: &App, places: &Semaphore, all: usize) {
     while since.elapsed() < patience {
         tokio::time::sleep(LOOK_EVERY).await;
         // The place that waits for the next connection is taken already.
-        let going = app.runs.any_going() || app.measurements.any_going();
+        let works = app.runs.any_going() || app.measurements.going().is_some();
+        let going = works || app.drops.any_going();
         if places.available_permits() + 1 < all || going {
             since = Instant::now();
         }

@@ -13,6 +13,7 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
+use tokio::sync::watch;
 
 use crate::error::Error;
 
@@ -81,6 +82,15 @@ pub(crate) struct Session {
     key: Secret,
     /// What its forms carry, so that no other page can post in its name.
     pub(crate) csrf: Secret,
+    over: watch::Sender<bool>,
+}
+
+impl Session {
+    /// Returns once it has ended.
+    pub(crate) async fn ended(&self) {
+        // The sender is its own, and lasts as long.
+        let _ = self.over.subscribe().wait_for(|over| *over).await;
+    }
 }
 
 /// The browsers that were let in.
@@ -90,11 +100,17 @@ pub(crate) struct Sessions(Mutex<VecDeque<Arc<Session>>>);
 impl Sessions {
     /// Lets a browser in and returns what its cookie is to hold.
     pub(crate) fn begin(&self) -> Result<String, Error> {
-        let session = Session { key: Secret::random()?, csrf: Secret::random()? };
+        let session = Session {
+            key: Secret::random()?,
+            csrf: Secret::random()?,
+            over: watch::Sender::new(false),
+        };
         let key = session.key.letters().to_owned();
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if sessions.len() >= SESSIONS_MAX {
-            sessions.pop_front();
+            sessions.pop_front().into_iter().for_each(|first| {
+                first.over.send_replace(true);
+            });
         }
         sessions.push_back(Arc::new(session));
         Ok(key)
@@ -117,6 +133,7 @@ impl Sessions {
     pub(crate) fn end(&self, session: &Arc<Session>) {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|other| !Arc::ptr_eq(other, session));
+        session.over.send_replace(true);
     }
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct LayoutTexts {
     pub(crate) leave: &'static str,
     /// That the document below is in English.
     pub(crate) untranslated: &'static str,
+    /// That the server is silent, while something goes on.
+    pub(crate) lost: &'static str,
 }
 
 /// The entrance.

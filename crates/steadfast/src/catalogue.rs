@@ -54,6 +54,7 @@ pub use finding::{Change, Finding, Say};
 pub use history::{Happened, History, HistoryRun, Look};
 pub use keeper::{Begin, Keeper};
 pub use place::{FILE, FOLDER, Writer};
+pub(crate) use place::{command, others_beside_catalogue, real_of};
 pub use quick::QuickSummary;
 pub use records::Records;
 pub use runs::{RunRecord, RunState};
@@ -106,9 +107,29 @@ impl Catalogue {
         writer: &Writer<'_>,
     ) -> Result<Catalogue, Fault> {
         let volume = Volume::of(root)?;
+        place::ensure_apart(root, file)?;
         let draft = place::prepare(file)?;
         let lock = Lock::take(file, writer)?;
-        let db = schema::connect(&draft, Access::Create)?;
+        if let Err(fault) = Catalogue::draft(&draft, root, inside, &volume, writer)
+            .and_then(|()| place::publish(&draft, file))
+        {
+            place::abandon(&draft, file);
+            return Err(fault);
+        }
+        let db = schema::connect(file, Access::Write)?;
+        let (file, root) = (file.to_owned(), root.to_owned());
+        Ok(Catalogue { db, file, root, writes: true, _lock: Some(lock) })
+    }
+
+    /// Writes an empty catalogue under the name of a draft.
+    fn draft(
+        draft: &Path,
+        root: &Path,
+        inside: bool,
+        volume: &Volume,
+        writer: &Writer<'_>,
+    ) -> Result<(), Fault> {
+        let db = schema::connect(draft, Access::Create)?;
         let directory = Directory { id: ROOT, parent: 0, name: Vec::new(), mounted: false };
         db.execute_batch("BEGIN IMMEDIATE")?;
         meta::put(&db, "root", if inside { &[][..] } else { root.as_os_str().as_bytes() })?;
@@ -117,17 +138,16 @@ impl Catalogue {
         directory.put(&db)?;
         db.execute_batch("COMMIT")?;
         // Closing the last connection takes the log into the file, which then stands alone.
-        db.close().map_err(|(_, error)| Fault::from(error))?;
-        place::publish(&draft, file)?;
-        let db = schema::connect(file, Access::Write)?;
-        let (file, root) = (file.to_owned(), root.to_owned());
-        Ok(Catalogue { db, file, root, writes: true, _lock: Some(lock) })
+        db.close().map_err(|(_, error)| Fault::from(error))
     }
 
-    /// Finds the catalogue of the nearest tree at or above a path.
+    /// Finds the catalogue of the nearest tree at or above a path, which need not be there itself.
+    ///
+    /// If only a lock or a log says that there was one, it is that one, which cannot be opened.
     pub fn find(path: &Path) -> Option<PathBuf> {
-        let real = path.canonicalize().ok()?;
-        real.ancestors().map(place::inside).find(|file| file.is_file())
+        let real = place::real_of(path)?;
+        let is_there = |file: &PathBuf| file.is_file() || place::is_lost(file);
+        real.ancestors().map(place::inside).find(is_there)
     }
 
     /// Opens a catalogue to write, keeping other writers out until it is dropped.
@@ -154,7 +174,9 @@ impl Catalogue {
     pub fn open_reader(file: &Path) -> Result<Catalogue, CatalogueError> {
         let open = || {
             ensure_there(file)?;
-            let (db, lock) = match schema::connect(file, Access::Read) {
+            // Reading beside a writer leaves files of SQLite's beside a copy, which has no writer.
+            let access = if place::is_copy(file) { Access::ReadFrozen } else { Access::Read };
+            let (db, lock) = match schema::connect(file, access) {
                 Ok(db) => (db, None),
                 // Beside a writer, readers share memory through a file that cannot be made here.
                 Err(_) if !place::has_log(file) => {
@@ -170,10 +192,15 @@ impl Catalogue {
         open().map_err(|fault: Fault| fault.at(file))
     }
 
+    /// Says whether there is a catalogue, or what is left of one that is gone.
+    pub fn is_found(file: &Path) -> bool {
+        file.symlink_metadata().is_ok() || place::is_lost(file)
+    }
+
     /// Renames a damaged catalogue, so that another can be made, and returns its new path.
     ///
     /// # Errors
-    /// If somebody writes to it, or the system refuses.
+    /// If somebody writes to it, it is something else, or the system refuses.
     pub fn set_aside(file: &Path, writer: &Writer<'_>) -> Result<PathBuf, CatalogueError> {
         let aside = || {
             let _lock = Lock::take(file, writer)?;
@@ -207,7 +234,7 @@ impl Catalogue {
     /// If the root is gone or empty, or on another volume. The message says what to do.
     pub fn guard(&self) -> Result<(), CatalogueError> {
         let guard = || {
-            let recognised = volume::recognise(&self.db, &self.root)?;
+            let recognised = volume::recognise(&self.db, &self.root, &self.file)?;
             if recognised == Recognised::Renumbered && self.writes {
                 Volume::of(&self.root)?.store(&self.db)?;
             }
@@ -270,7 +297,11 @@ fn ensure_there(file: &Path) -> Result<(), Fault> {
     match file.metadata() {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(Fault::new(CatalogueErrorKind::Absent, "there is no catalogue"))
+            let message = match place::is_lost(file) {
+                true => "the catalogue is gone, and what was beside it is still there",
+                false => "there is no catalogue",
+            };
+            Err(Fault::new(CatalogueErrorKind::Absent, message))
         }
         Err(error) => Err(Fault::io("open it", &error)),
     }

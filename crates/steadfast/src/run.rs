@@ -42,7 +42,7 @@ use work::{Work, execute, lanes_of, queue_depth_of};
 use crate::catalogue::{Catalogue, Records, Scope, Writer};
 use crate::error::Error;
 use crate::hash::Task;
-use crate::monitor::{Monitor, Summary};
+use crate::monitor::{Event, Monitor, Notice, Summary};
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
@@ -120,27 +120,60 @@ pub fn run_with(
     };
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let scope = opened.as_ref().map(|opened| Scope::of(opened.catalogue.root(), selection));
-    let records = opened.as_ref().zip(scope.as_ref());
-    let records = records.map(|(opened, scope)| opened.records(scope)).transpose()?;
+    let records = match opened.as_ref().zip(scope.as_ref()) {
+        Some((opened, scope)) => Some(opened.records(scope)?),
+        None => consulted(verb, selection, options, monitor)?,
+    };
     let backend = lanes_of(options)?.to_string();
     let accepts = options.accept_missing && !options.dry_run;
     let begin = kept::begin(verb.name(), &backend, accepts, options);
     let catalogue = opened.as_ref().map(|opened| opened.file.as_path());
     let pages = pages_of(verb, catalogue, options)?;
-    let kept = opened.zip(scope);
-    let kept = kept.map(|(opened, scope)| opened.keep(scope, selection, &begin)).transpose()?;
-    let counted = || Survey::start(selection, &excludes, options.qos);
+    let gone = opened.as_ref().map_or(Ok(Vec::new()), |opened| opened.gone(selection))?;
+    let kept = opened.zip(scope).map(|(opened, scope)| {
+        let scope = scope.with_gone(gone.iter().map(|(_, relative)| relative.clone()));
+        opened.keep(scope, selection, &begin)
+    });
+    let kept = kept.transpose()?;
+    // The catalogue tells of these, and a walk would only say that they cannot be opened.
+    let mut walked = selection.clone();
+    walked.roots.retain(|path| !gone.iter().any(|(given, _)| given == path));
+    let counted = || Survey::start(&walked, &excludes, options.qos);
     let survey = options.survey.then(counted).flatten();
     let work = Work {
         verb: verb.name(),
         task: task_of(verb, Tools { pages, ..tools(store, records, options) }),
         engine,
-        source: Box::new(WalkSource { selection: selection.clone(), excludes }),
-        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
+        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&walked)),
+        source: Box::new(WalkSource { selection: walked, excludes }),
         kept,
-        if_empty: NO_FILE,
+        if_empty: if gone.is_empty() { NO_FILE } else { "" },
     };
     execute(work, options, survey.as_ref(), monitor)
+}
+
+/// Opens the catalogue that a verb asks and does not keep.
+///
+/// Only what would take decay for the truth ends without it; the others say what they do not know.
+fn consulted(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Option<Arc<Records>>, Error> {
+    let records = || -> Result<Option<Arc<Records>>, Error> {
+        let Some(opened) = Opened::consult(verb, selection, options)? else { return Ok(None) };
+        let scope = Scope::of(opened.catalogue.root(), selection);
+        Ok(Some(opened.records(&scope)?))
+    };
+    match records() {
+        Err(error) if verb != Verb::Hash => {
+            let text = format!("{error}: only tags at the files themselves are known");
+            monitor.event(&Event::Notice(Notice { path: None, text }));
+            Ok(None)
+        }
+        records => records,
+    }
 }
 
 /// Makes the catalogue of a tree, in the tree or in `file`, and enters what its tags say. Nothing
@@ -319,7 +352,7 @@ fn beneath(root: &Path, selection: &Selection) -> Result<PathBuf, Error> {
     match (real.strip_prefix(root), root.strip_prefix(&real)) {
         (Ok(down), _) => Ok(down.to_owned()),
         (_, Ok(_)) => Ok(PathBuf::new()),
-        _ => Err(Error::usage("it is not in the catalogued tree").at(path)),
+        _ => Err(Error::usage(kept::NOT_IN_TREE).at(path)),
     }
 }
 

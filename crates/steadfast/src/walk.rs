@@ -29,7 +29,8 @@ use crate::monitor::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
 use crate::pages::MAGIC;
 use crate::reference::Reference;
 use crate::run::Selection;
-use crate::store::pages;
+use crate::store::xattr::Xattr;
+use crate::store::{Store, StoredTag, pages};
 use crate::verdict::Verdict;
 
 /// One regular file, found and not yet opened.
@@ -317,8 +318,11 @@ impl Walk<'_, '_> {
             self.skipped.other_file_systems += 1;
             return ControlFlow::Continue(());
         }
-        if name == catalogue::FOLDER && dir.status_of(OsStr::new(catalogue::FILE)).is_ok() {
+        if name == catalogue::FOLDER
+            && let Some(others) = catalogue::others_beside_catalogue(&dir)
+        {
             // What a run writes is not what it is about.
+            self.skipped.excluded += others;
             return ControlFlow::Continue(());
         }
         let identity = identity(&status);
@@ -376,9 +380,13 @@ fn is_sidecar(dir: &Dir, name: &OsStr) -> bool {
         return false;
     }
     let mut head = [0; appledouble::MAGIC_LEN];
-    let read = dir.open_file(name).and_then(|file| file.read_at(&mut head, 0));
-    read.is_ok_and(|len| match attributes {
-        Some(_) => appledouble::is_appledouble(&head[..len]),
+    let Ok(file) = dir.open_file(name) else { return false };
+    file.read_at(&mut head, 0).is_ok_and(|len| match attributes {
+        // What was tagged as data, before its neighbour came, is data as long as it has the tag.
+        Some(_) => {
+            appledouble::is_appledouble(&head[..len])
+                && matches!(Xattr.tag(&file), Ok(StoredTag::Absent | StoredTag::Impossible))
+        }
         None => head[..len].starts_with(MAGIC),
     })
 }

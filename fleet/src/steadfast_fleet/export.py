@@ -1,6 +1,7 @@
 """A result as Parquet, for whoever joins billions of rows. pyarrow is loaded here alone."""
 
 import base64
+import os
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,28 @@ TEXTS = ("path", "kind", "verdict", "algorithm", "digest", "error")
 RECORDED = ("recorded_algorithm", "recorded_digest")
 
 
+MAGIC = b"PAR1"
+"""What every Parquet file begins with."""
+
+
+class Refused(Exception):
+    """What was asked for is not done."""
+
+
+def ensure_ours(result: Path, out: Path) -> None:
+    """Refuses to write over anything but an earlier export."""
+    if not out.exists() and not out.is_symlink():
+        return
+    if out.is_file() and not (result.exists() and out.samefile(result)):
+        with out.open("rb") as file:
+            if file.read(len(MAGIC)) == MAGIC:
+                return
+    raise Refused(f"{out} is something else, and is not overwritten")
+
+
 def export_parquet(result: Path, out: Path) -> int:
     """Writes every row of a result, whole or not at all, and returns how many there are."""
+    ensure_ours(result, out)
     import pyarrow
     from pyarrow import parquet
 
@@ -29,6 +50,8 @@ def export_parquet(result: Path, out: Path) -> int:
             while batch := [flat(row) for row in islice(rows, ROWS_MAX) if "summary" not in row]:
                 writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
                 count += len(batch)
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
         draft.replace(out)
     finally:
         draft.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 //! The verbs about signed code: `code show`, `code verify`, `code cost`.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -124,7 +124,7 @@ pub(crate) struct PagesArgs {
 
     /// Check N pages of every slice, spread evenly
     #[arg(long, value_name = "N")]
-    sample: Option<u64>,
+    sample: Option<NonZeroU64>,
 }
 
 impl PagesArgs {
@@ -132,7 +132,8 @@ impl PagesArgs {
     pub(crate) fn choice(&self) -> PageChoice {
         let pages = self.pages.clone().map(PageChoice::Pages);
         let offset = self.offset.map(PageChoice::Offset);
-        pages.or(offset).or(self.sample.map(PageChoice::Sample)).unwrap_or_default()
+        let sample = self.sample.map(|size| PageChoice::Sample(size.get()));
+        pages.or(offset).or(sample).unwrap_or_default()
     }
 }
 

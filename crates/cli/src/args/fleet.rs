@@ -2,10 +2,11 @@
 //!
 //! In: arguments. Out: a job, a shard, how a job is planned, run and put together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use steadfast::Selection;
 use steadfast::manifest::Format;
 
 use super::qos::LevelOf;
@@ -85,7 +86,7 @@ pub(crate) struct FleetPlanArgs {
     pub(crate) format: Option<Format>,
     /// Take the files that the catalogue of the tree at or above DIR has tags of; the longest
     /// unchecked are run first
-    #[arg(long, value_name = "DIR", conflicts_with = "paths")]
+    #[arg(long, value_name = "DIR", conflicts_with = "path")]
     pub(crate) catalogue: Option<PathBuf>,
     /// Only what was not checked for TIME, as 30d
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, requires = "catalogue")]
@@ -93,10 +94,36 @@ pub(crate) struct FleetPlanArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) paths: PathArgs,
+    /// The directory; with --manifest, what its names are relative to
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
+    /// Leave out what PATTERN matches, in the syntax of .gitignore, relative to PATH. Repeatable;
+    /// nothing is left out unasked
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["manifest", "catalogue"])]
+    pub(crate) exclude: Vec<String>,
+    /// Read such patterns from FILE, one on each line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifest", "catalogue"])]
+    pub(crate) exclude_from: Vec<PathBuf>,
+    /// Do not enter directories on other file systems
+    #[arg(long, conflicts_with_all = ["manifest", "catalogue"])]
+    pub(crate) one_file_system: bool,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
+}
+
+impl FleetPlanArgs {
+    /// Returns the files beneath PATH.
+    pub(crate) fn selection(&self, path: &Path) -> anyhow::Result<Selection> {
+        let paths = PathArgs {
+            paths: vec![path.to_owned()],
+            files_from: None,
+            null: false,
+            exclude: self.exclude.clone(),
+            exclude_from: self.exclude_from.clone(),
+            one_file_system: self.one_file_system,
+        };
+        paths.selection()
+    }
 }
 
 /// Check the files of one shard, and leave its part in the job.
@@ -112,8 +139,8 @@ Examples:
 
 Exit status: 0 the part is there, and no file in it is corrupt; 3 the part is there, and some file \
 is corrupt: never try again for that; 75 there is no part, and to try again may help (a full disk, \
-something not mounted or not to be read); 130 interrupted, no part; 2 there is no part, and \
-somebody must look (usage, a damaged shard).")]
+something not mounted or not to be read, not one of its files there); 130 interrupted, no part; \
+2 there is no part, and somebody must look (usage, a damaged shard).")]
 pub(crate) struct FleetRunArgs {
     /// The folder of the job
     #[arg(value_name = "JOB")]
@@ -124,6 +151,10 @@ pub(crate) struct FleetRunArgs {
     /// Where the tree is on this machine [default: where it was when the job was planned]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// Believe it if not one file of the shard is there, and say that they are missing: otherwise
+    /// something is taken for not mounted, with status 75
+    #[arg(long)]
+    pub(crate) accept_missing: bool,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
@@ -133,8 +164,9 @@ pub(crate) struct FleetRunArgs {
 /// Say how far a job is, what failed, and what was found.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Exit status: 3 something is corrupt; else 75 parts are missing; else 1 something is modified or \
-missing; 2 could not tell; 0 every part is there and nothing is wrong.")]
+Exit status: 3 something is corrupt; else 75 parts are missing, or 2 if somebody must look at each \
+of these first; else 1 something is modified or missing; 2 could not tell; 0 every part is there \
+and nothing is wrong.")]
 pub(crate) struct FleetStatusArgs {
     /// The folder of the job
     #[arg(value_name = "JOB")]
@@ -155,8 +187,8 @@ Examples:
   steadfast fleet merge JOB --out so-far.jsonl --partial
 
 Exit status: 0 nothing wrong; 1 something is modified, missing, or with --require-tags untagged; \
-2 could not tell, or a part is damaged; 3 something is corrupt; 75 parts are missing; \
-130 interrupted.")]
+2 could not tell, a part is damaged, or somebody must look at every shard whose part is missing; \
+3 something is corrupt; 75 parts are missing; 130 interrupted.")]
 pub(crate) struct FleetMergeArgs {
     /// The folder of the job
     #[arg(value_name = "JOB")]

@@ -11,7 +11,7 @@ mod write;
 
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use steadfast::Level;
 use steadfast_measure::workload::Workload;
@@ -35,7 +35,7 @@ use super::{UnitsArg, When};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast measure hash --quick                     a minute: what hashing can do here
+  steadfast measure hash --quick                     seconds: what hashing can do here
   steadfast measure write --export disk.json /mnt    the 160-file protocol on a disk
   steadfast measure pair /mnt/plain /mnt/encrypted   the same work in two places, in turn
   steadfast measure all --quick --export this.json .
@@ -99,7 +99,7 @@ impl MeasureCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How to measure")]
 pub(crate) struct SessionArgs {
-    /// Take smaller sizes and fewer rounds: some ten seconds, for a first look
+    /// Take smaller sizes and fewer rounds, for a first look: seconds, not minutes
     #[arg(long)]
     pub(crate) quick: bool,
     /// Repeat everything N times [default: as the workload needs]
@@ -108,9 +108,41 @@ pub(crate) struct SessionArgs {
     /// Draw orders and contents from SEED, so that a session can be repeated [default: by chance]
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
-    /// Measure at these QoS levels, each by name or number; repeatable
+    /// Measure hashing or loops at these QoS levels, each by name or number; repeatable
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) qos: Vec<Level>,
+}
+
+impl SessionArgs {
+    /// Refuses levels where they mean nothing: of storage the kernel's own threads do much of the
+    /// work, at their own.
+    fn refuse_levels(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.qos.is_empty(),
+            "this is measured at the level that the command has: start it with `steadfast qos run \
+             LEVEL -- steadfast measure …`"
+        );
+        Ok(())
+    }
+}
+
+/// Returns what was named, each once, as the first time: named twice, it is not measured twice.
+fn each_once<T: Clone + PartialEq>(named: &[T]) -> Vec<T> {
+    let mut once: Vec<T> = Vec::with_capacity(named.len());
+    for one in named {
+        if !once.contains(one) {
+            once.push(one.clone());
+        }
+    }
+    once
+}
+
+/// Returns numbers, each once, in rising order.
+fn rising(named: &[u64]) -> Vec<u64> {
+    let mut once = named.to_vec();
+    once.sort_unstable();
+    once.dedup();
+    once
 }
 
 /// Where the record goes, and how it is shown.

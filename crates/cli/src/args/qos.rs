@@ -40,6 +40,12 @@ impl LevelArgs {
     }
 }
 
+/// Reads a level by its name, its number or its pace.
+fn level(text: &str) -> Result<Level, String> {
+    let named = text.parse::<Level>().map_err(|error| error.to_string());
+    named.or_else(|why| text.parse().map(Pace::level).map_err(|_| why))
+}
+
 /// What a verb's level is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LevelOf {
@@ -89,7 +95,8 @@ Examples:
   steadfast qos set background --pid 4711           lower what runs already
   steadfast qos set default --pid 4711              take that back
 
-Levels: background (9), utility (17), default (21), user-initiated (25), user-interactive (33).")]
+Levels: background (9, tortoise), utility (17, walk), default (21, bicycle), user-initiated (25, \
+car), user-interactive (33, racing-car).")]
 pub(crate) struct QosArgs {
     #[command(subcommand)]
     pub(crate) command: QosCommand,
@@ -109,7 +116,7 @@ pub(crate) enum QosCommand {
 #[derive(Debug, Args)]
 pub(crate) struct QosShowArgs {
     /// Try only this level
-    #[arg(value_name = "LEVEL")]
+    #[arg(value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Option<Level>,
 
     /// Print one JSON object for the machine, for each device and for each level, the summary last
@@ -125,7 +132,7 @@ pub(crate) struct QosShowArgs {
 Exit status: the command's; 126 it cannot be run, 127 it is not there.")]
 pub(crate) struct QosRunArgs {
     /// The level
-    #[arg(value_name = "LEVEL")]
+    #[arg(value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Level,
 
     /// Run the command in a session of its own, without a terminal, where Linux shares the
@@ -151,7 +158,7 @@ What was changed is kept in $XDG_STATE_HOME/steadfast/qos, or ~/.local/state/ste
 Exit status: 0 done; 2 the system refused something, or the level is above what the process has.")]
 pub(crate) struct QosSetArgs {
     /// background or utility to lower it, default to take back what was lowered
-    #[arg(value_name = "LEVEL")]
+    #[arg(value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Level,
 
     /// The number of the process

@@ -76,19 +76,20 @@ pub(crate) struct ReachArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
 
-    /// Answer to NAME as well as to the address itself. Repeatable
+    /// Answer to NAME, a host without its port, as well as to the address itself; needed where that
+    /// is 0.0.0.0 or `[::]`. Repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
 
-    /// A proxy stands in front, and browsers see ORIGIN, as https://nas.example
+    /// A proxy on this machine stands in front, and browsers see ORIGIN, as https://nas.example
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) behind_proxy: Option<String>,
 }
 
 /// Show files and folders in the browser: for a desktop's menus.
 ///
-/// Serves the folders that the paths are in, opens the browser at them, and ends by itself once
-/// nobody has looked for ten minutes and no run is under way.
+/// Serves the folders that the paths are in, opens the browser at them, and ends by itself once no
+/// page has been open for ten minutes and nothing is under way.
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
     /// Files and folders [default: the current directory]

@@ -117,8 +117,12 @@ Exit status: 0 nothing wrong; 1 something is modified, missing, or with --requir
 2 could not tell (unreadable, unstable, usage); 3 something is corrupt; 130 interrupted. \
 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CheckArgs {
-    /// Take a file without a tag for a failure: status 1
-    #[arg(long)]
+    /// Take a file without a tag for a failure: status 1. Not with what is due or --quick, which
+    /// look at no tags of new files
+    #[arg(
+        long,
+        conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "quick"]
+    )]
     pub(crate) require_tags: bool,
     /// Check the files that FILE names: a list of digests in any format that `export` knows, a
     /// database of chkbit or bitrot, an OCFL inventory, or a BagIt bag's directory. A PATH then

@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use steadfast_codesign::bundle::Folder;
 use steadfast_codesign::{CheckOptions, Code, FileSource};
-use steadfast_report::code::{CodeCounts, CodeTextOptions, write_end_json};
+use steadfast_report::code::{CodeCounts, CodeTextOptions, write_end_json, write_failed_json};
 use steadfast_report::escape;
 
 use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
@@ -57,6 +57,11 @@ fn each(
             }
             Err(error) => {
                 exit::complain(&format!("{error:#}"));
+                if output.json {
+                    let mut document = Vec::new();
+                    write_failed_json(path, &format!("{error:#}"), &mut document);
+                    write(&document)?;
+                }
                 counts.failed += 1;
                 counts.exit_status = worse(counts.exit_status, exit::COULD_NOT_TELL);
             }

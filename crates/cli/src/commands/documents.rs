@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use steadfast::Reference;
-use steadfast::manifest::bagit::Bag;
+use steadfast::manifest::bagit::{Bag, Problem};
 use steadfast::manifest::{self, Format, confine};
 use steadfast::run::{List, Unlisted};
 
@@ -71,8 +71,9 @@ impl Document {
         let shown = steadfast_report::escape::path(root);
         let bag = Bag::open(root).with_context(|| format!("cannot open the bag `{shown}`"))?;
         let document = root.to_owned();
-        let problems = bag.problems.into_iter().map(move |problem| {
-            Err(Unlisted { document: document.clone(), reason: problem.to_string() })
+        let problems = bag.problems.into_iter().map(move |problem| match problem {
+            Problem::Missing(path) => Ok((path, None)),
+            problem => Err(Unlisted { document: document.clone(), reason: problem.to_string() }),
         });
         let records = bag.records.into_iter().map(|record| {
             let path = record.path.clone();

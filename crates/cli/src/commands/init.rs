@@ -18,7 +18,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
         catalogue.rebind(&args.root)?;
         return Ok(0);
     }
-    if args.rebuild && file_of(args).exists() {
+    if args.rebuild && Catalogue::is_found(&file_of(args)) {
         let aside = Catalogue::set_aside(&file_of(args), &writer)?;
         complain(&format!("the catalogue that was there is now `{}`", aside.display()));
     }

@@ -86,7 +86,7 @@ fn execute(
 }
 
 /// Keeps a record; one that is partial does not replace one that was there before.
-fn keep(mut file: DocumentFile, record: &Record) -> anyhow::Result<()> {
+fn keep(file: DocumentFile, record: &Record) -> anyhow::Result<()> {
     let document = record::write(record);
     if record.partial.is_none() {
         return file.write(&document);
@@ -109,11 +109,12 @@ fn status_of(partial: &[String]) -> u8 {
 
 /// Shows a record as the arguments ask.
 fn show(record: &Record, other: Option<&Record>, args: &RecordArgs) -> anyhow::Result<()> {
+    let text = args.text();
     let page = match args.json {
         true => record::write(record),
         false => {
-            let document = steadfast_report::measure::document_against(record, other);
-            write_text(&document, args.text()).into_bytes()
+            let document = steadfast_report::measure::document_against(record, other, text.units);
+            write_text(&document, text).into_bytes()
         }
     };
     match write_out(&page) {

@@ -14,6 +14,7 @@ use crate::args::{LanguageArg, OpenArgs, cipher_worker};
 use super::measure::made_by;
 use super::serve::{open_browser, serve};
 use crate::console::write_out;
+use crate::exit::complain;
 
 /// How long a server that nobody looks at stays.
 const IDLE: Duration = Duration::from_secs(600);
@@ -43,10 +44,14 @@ pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
 
 /// Prints an address, or has a browser open it.
 fn show(address: &str, opens: bool) -> anyhow::Result<u8> {
-    match opens.then(|| open_browser(address)) {
-        Some(Ok(())) => {}
-        // Who opens it by hand has a minute for that.
-        _ => write_out(format!("{address}\n").as_bytes()).context("cannot write to stdout")?,
+    let opened = opens.then(|| open_browser(address));
+    if let Some(Ok(())) = opened {
+        return Ok(0);
+    }
+    // Who opens it by hand has a minute for that.
+    write_out(format!("{address}\n").as_bytes()).context("cannot write to stdout")?;
+    if let Some(Err(error)) = opened {
+        complain(&format!("no browser could be opened ({error}): open the address above"));
     }
     Ok(0)
 }

@@ -8,8 +8,8 @@ use anyhow::{Context as _, ensure};
 use steadfast_measure::published;
 use steadfast_measure::record::{self, Record};
 use steadfast_report::document::{Document, write_json, write_text};
-use steadfast_report::machines;
 use steadfast_report::measure::document_against;
+use steadfast_report::{Units, machines};
 
 use crate::args::ReportArgs;
 use crate::console::write_out;
@@ -32,8 +32,8 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         Some(file) => Some((DocumentForm::of(file)?, DocumentFile::claim(file, is_report)?)),
         None => None,
     };
-    let documents = documents(&records, &others);
     let units = args.text().units;
+    let documents = documents(&records, &others, units);
     if let Some((form, file)) = file {
         file.write(&form.render(&documents, units, args.chart.as_deref())?)?;
         return Ok(0);
@@ -54,21 +54,35 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
 }
 
 /// Makes a document of all records together, then of each. With one other record, figures are held
-/// against it. What tells nothing by itself, as most that is published, has its row among all.
-fn documents(records: &[Record], others: &[Record]) -> Vec<Document> {
+/// against it. What is published has its row among all, and no page by itself: nothing follows.
+fn documents(records: &[Record], others: &[Record], units: Units) -> Vec<Document> {
     let other = match others {
         [only] => Some(only),
         _ => None,
     };
     let all: Vec<&Record> = records.iter().chain(others).collect();
-    let together = machines::document(&all);
-    let each = records.iter().map(|record| document_against(record, other));
-    let mut each: Vec<Document> =
-        each.chain(others.iter().map(|other| document_against(other, None))).collect();
-    if together.is_some() {
-        each.retain(|document| !document.sections.is_empty());
+    let together = machines::document(&all, units);
+    let alone = together.is_none();
+    let by_itself = |record: &&Record| alone || record.published.is_none();
+    let each = records.iter().filter(by_itself);
+    let each = each.map(|record| document_against(record, other, units));
+    let others = others.iter().filter(by_itself);
+    let others = others.map(|other| document_against(other, None, units));
+    let mut documents: Vec<Document> = together.into_iter().chain(each.chain(others)).collect();
+    number_alike(&mut documents);
+    documents
+}
+
+/// Numbers documents of one title, as records of one machine have, in the order in which they were
+/// named: a row of CSV has nothing else to tell them apart.
+fn number_alike(documents: &mut [Document]) {
+    let titles: Vec<String> = documents.iter().map(|document| document.title.clone()).collect();
+    for (at, document) in documents.iter_mut().enumerate() {
+        let alike = |among: &[String]| among.iter().filter(|title| **title == titles[at]).count();
+        if alike(&titles) > 1 {
+            document.title = format!("{} ({})", document.title, alike(&titles[..=at]));
+        }
     }
-    together.into_iter().chain(each).collect()
 }
 
 /// Reads one record, or all that are published.

@@ -5,6 +5,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use steadfast_serve::{Config, Server, Tls, hash_password};
@@ -30,8 +32,14 @@ pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u
         .context("cannot write to stdout")?;
     let local = server.is_plain_loopback();
     let _told = local.then(|| running::tell(server.bound(), &server.address())).flatten();
-    if opens && let Err(error) = open_browser(&server.ticket_to(page)?) {
-        complain(&format!("no browser could be opened ({error}): open the address above"));
+    if opens {
+        let address = server.ticket_to(page)?;
+        // Beside the server: an opener may wait for the page.
+        thread::spawn(move || {
+            if let Err(error) = open_browser(&address) {
+                complain(&format!("no browser could be opened ({error}): open the address above"));
+            }
+        });
     }
     server.run(&stop)?;
     Ok(0)
@@ -88,6 +96,9 @@ fn print_hash() -> anyhow::Result<u8> {
     Ok(0)
 }
 
+/// How long is waited for an opener that fails; what lasts longer is taken to show the page.
+const OPENER_PATIENCE: Duration = Duration::from_secs(3);
+
 /// Asks the desktop to open an address.
 pub(super) fn open_browser(address: &str) -> io::Result<()> {
     let opener = if std::env::consts::OS == "macos" { "open" } else { "xdg-open" };
@@ -97,7 +108,15 @@ pub(super) fn open_browser(address: &str) -> io::Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
+    let begun = Instant::now();
+    while begun.elapsed() < OPENER_PATIENCE {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(io::Error::other(format!("{opener} ended with {status}"))),
+            None => thread::sleep(Duration::from_millis(50)),
+        }
+    }
     // Some openers are the browser itself and last as long as that does.
-    std::thread::spawn(move || child.wait());
+    thread::spawn(move || child.wait());
     Ok(())
 }

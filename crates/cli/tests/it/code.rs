@@ -179,5 +179,44 @@ fn what_is_no_code_is_told_and_the_rest_verified() {
         assert_eq!(lines.len(), 3, "{verb}: {lines:?}");
         assert!(lines[0].starts_with("steadfast: `text`: "), "{}", lines[0]);
         assert!(lines[2].contains("`gone`: "), "{}", lines[2]);
+        let cause = lines[2].matches("os error 2").count();
+        assert_eq!(cause, 1, "a cause is told once: {}", lines[2]);
+        let said = tree.run(["code", verb, "--json", "text", "gone"]).ends(2);
+        let objects = said.objects();
+        assert_eq!(objects.len(), 3, "{verb}: {objects:?}");
+        assert_eq!(objects[0]["path"], "text", "{verb}");
+        assert!(objects[1]["error"].as_str().unwrap().contains("gone"), "{verb}: {objects:?}");
+    }
+}
+
+#[test]
+fn pages_that_were_not_read_are_not_called_intact() {
+    let tree = demo();
+    let helper = "Demo.app/Contents/MacOS/helper";
+    flip(&tree, helper, 5000);
+    let text = tree.run(["code", "verify", "Demo.app"]).succeeds().stdout().to_owned();
+    for line in [
+        "  arm64   bytes not read (0 of 3 pages)",
+        "exactly the code that was sealed: by its CDHash, no page read\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    for arguments in [["--offset", "99999999999"], ["--offset", "20100"], ["--sample", "0"]] {
+        let said = tree.run(["code", "verify"].iter().chain(&arguments).chain(&[EXECUTABLE]));
+        assert_eq!(said.ends(2).stdout(), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn quietly_only_what_is_wrong_is_told() {
+    let tree = demo();
+    flip(&tree, "Demo.app/Contents/MacOS/helper", 5000);
+    let said = tree.run(["code", "verify", "-q", "--deep", "Demo.app"]).ends(3);
+    let text = said.stdout();
+    assert!(text.contains("helper\n") && text.contains("bytes damaged"), "{text}");
+    assert!(!text.contains("intact") && !text.contains("resources as sealed"), "{text}");
+    assert!(!text.contains("Kit.framework"), "{text}");
+    for verb in ["show", "cost"] {
+        assert_eq!(tree.run(["code", verb, "-q", "Demo.app"]).succeeds().stdout(), "");
     }
 }

@@ -33,10 +33,17 @@ fn a_job_is_planned_run_and_merged() {
         ran.status
     });
     assert_eq!(statuses, [0, 3, 0], "an edit is a finding, and no failure of the run");
+    let status = tree.run(["fleet", "status", "job"]).ends(3);
+    assert!(!status.stdout().contains("no part yet"), "{}", status.stdout());
+    let words = ["fleet", "run", "job", "--shard", "1", "--report", "x.html", "-q"];
+    let again = tree.run(words).ends(3);
+    assert!(again.stderr().contains("`x.html` is not made: nothing was run"));
     let again = tree.run(["fleet", "run", "job", "--shard", "1"]).ends(3);
     assert!(again.stdout().starts_with("the part of shard 1 is there: 4 files"));
     let status = tree.run(["fleet", "status", "job", "--json"]).ends(3);
     assert_eq!(status.objects()[0]["complete"], true);
+    let words = ["fleet", "merge", "job", "--out", "result.html", "--report", "./result.html"];
+    assert!(tree.run(words).ends(2).stderr().contains("are both `./result.html`"));
     let words = ["fleet", "merge", "job", "--out", "result.jsonl", "--report", "result.html"];
     let merged = tree.run(words).ends(3);
     assert!(merged.stdout().contains("\n  corrupt    1\n  modified   1\n  intact    10\n"));
@@ -60,6 +67,11 @@ fn what_may_succeed_later_is_told_by_its_status() {
     fs::write(&shard, text.replace("d2/f8", "d2/f9")).unwrap();
     let damaged = tree.run(["fleet", "run", "job", "--shard", "1"]).ends(2);
     assert!(damaged.stderr().contains("not as it was written"), "{}", damaged.stderr());
+    tree.run(["fleet", "run", "job", "--shard", "0"]).succeeds();
+    tree.run(["fleet", "status", "job"]).ends(2);
+    let stuck = tree.run(["fleet", "merge", "job", "--out", "result.jsonl"]).ends(2);
+    assert!(stuck.stderr().contains("says what somebody must look at"), "{}", stuck.stderr());
+    fs::remove_file(tree.path("job/parts/00000.jsonl")).unwrap();
     fs::remove_file(&shard).unwrap();
     tree.run(["fleet", "run", "job", "--shard", "1"]).ends(75);
     let status = tree.run(["fleet", "status", "job"]).ends(75);
@@ -87,5 +99,16 @@ fn manifests_and_catalogues_are_planned_too() {
     let words = ["--catalogue", "archive", "--older-than", "1d", "--out", "none", "--json"];
     let none = tree.run(["fleet", "plan"].into_iter().chain(words)).succeeds();
     assert_eq!(none.objects()[0]["files"], 0, "all was checked today");
-    tree.run(["fleet", "plan", "--out", "no-source"]).ends(2);
+    let lacking = tree.run(["fleet", "plan", "--out", "no-source"]).ends(2);
+    assert!(lacking.stderr().contains("plan needs a PATH"), "{}", lacking.stderr());
+    for words in [["tere", "--out", "typo"], ["archive", "--out", "SHA256SUMS"]] {
+        tree.run(["fleet", "plan"].into_iter().chain(words)).ends(2);
+    }
+    let words = ["fleet", "plan", "--manifest", "SHA256SUMS", ".", "--out", "x", "--exclude", "a"];
+    tree.run(words).ends(2);
+    tree.run(["fleet", "plan", "archive", "--out", "some", "--exclude", "f1*"]).succeeds();
+    assert_eq!(
+        tree.run(["fleet", "status", "some", "--json"]).ends(75).objects()[0]["whole"]["files"],
+        9
+    );
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::tree::Tree;
+use crate::tree::{Outcome, Tree};
 
 /// A quick session that writes 8 MB.
 const QUEUE: [&str; 11] = [
@@ -50,7 +50,15 @@ fn a_record_becomes_a_page_in_every_form() {
     let said = tree.run(["report", "one.json", "-o", "chart.svg"]).ends(2);
     assert!(said.stderr().contains("queue-rate, queue-latency"), "{}", said.stderr());
     tree.run(["report", "one.json", "-o", "chart.svg", "--chart", "queue-rate"]).succeeds();
+    let both = ["report", "one.json", "one.json", "-o", "both.svg", "--chart", "queue-rate"];
+    let said = tree.run(both).ends(2);
+    assert!(said.stderr().contains("several records"), "{}", said.stderr());
     assert!(fs::read_to_string(tree.path("chart.svg")).unwrap().starts_with("<svg"));
+    tree.run(["report", "one.json", "one.json", "-o", "both.csv"]).succeeds();
+    let both = fs::read_to_string(tree.path("both.csv")).unwrap();
+    let rows: Vec<&str> = both.lines().collect();
+    let twice = (1..rows.len()).find(|&at| rows[..at].contains(&rows[at]));
+    assert_eq!(twice.map(|at| rows[at]), None, "rows of two records are told apart");
     // A page that holds a record beside those that were published.
     let said = tree.run(["report", "one.json", "--against", "published"]).succeeds();
     assert!(said.stdout().contains("Oakley"), "{}", said.stdout());
@@ -113,6 +121,95 @@ fn an_interrupted_session_keeps_its_samples_and_says_so() {
     assert!(fs::read_dir(tree.path("disk")).unwrap().next().is_none(), "something was left");
     let said = tree.run(["report", "one.json"]).succeeds();
     assert!(said.stdout().contains("this record is partial"), "{}", said.stdout());
+}
+
+#[test]
+fn a_record_without_figures_keeps_its_page_beside_others() {
+    let tree = measured();
+    let mut cut = json(&tree, "one.json");
+    cut["series"] = serde_json::json!([]);
+    cut["partial"] = "interrupted".into();
+    cut["name"] = "cut short".into();
+    fs::write(tree.path("cut.json"), cut.to_string()).unwrap();
+    let said = tree.run(["report", "cut.json", "one.json"]).succeeds();
+    for words in ["cut short", "this record is partial", "there are no figures"] {
+        assert!(said.stdout().contains(words), "{words}: {}", said.stdout());
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let tree = Tree::new();
+    for (arguments, words) in [
+        (&["measure", "cpu", "--rounds", "0"][..], "no rounds"),
+        (&["measure", "cipher", "--no-file", "--rounds", "0"], "no rounds"),
+        (&["measure", "queue", "--qos", "background"], "qos run"),
+        (&["measure", "pair", ".", "/", "--qos", "9"], "qos run"),
+        (&["measure", "hash", "--estimate", ".", "--qos", "9"], "qos run"),
+        (&["measure", "hash", "--part", "kernels", "--qos", "9"], "--part levels"),
+    ] {
+        let said = tree.run(arguments).ends(2);
+        assert!(said.stderr().contains(words), "{arguments:?}: {}", said.stderr());
+        assert_eq!(said.stdout(), "");
+    }
+}
+
+#[test]
+fn what_is_named_twice_is_measured_once() {
+    let tree = Tree::new();
+    fs::create_dir(tree.path("disk")).unwrap();
+    let twice = ["--depth", "1", "--block", "4KiB", "--json", "disk"];
+    let record = tree.run(QUEUE.into_iter().chain(twice)).succeeds();
+    let record: serde_json::Value = serde_json::from_str(record.stdout()).unwrap();
+    assert_eq!(record["series"].as_array().unwrap().len(), 4);
+    fs::create_dir(tree.path("other")).unwrap();
+    let pair = ["measure", "pair", "--quick", "--rounds", "2", "disk", "other", "--json"];
+    let record = tree.run(pair.into_iter().chain(["--size", "9kB,1kB,9kB"])).succeeds();
+    let record: serde_json::Value = serde_json::from_str(record.stdout()).unwrap();
+    let series = record["series"].as_array().unwrap();
+    assert_eq!(series.len(), 12, "two folders, three steps, two lengths");
+    assert!(series.iter().all(|series| series["samples"].as_array().unwrap().len() == 2));
+}
+
+#[test]
+fn a_page_within_the_tree_is_a_new_file_and_nothing_else() {
+    let tree = Tree::small();
+    tree.run(["init", "."]).succeeds();
+    let beside = ["--report", "page.html", "--trace", "trace.json", "."];
+    tree.run(["tag"].into_iter().chain(beside)).succeeds();
+    fs::remove_file(tree.path("trace.json")).unwrap();
+    // Neither a draft nor a trace that is still written was taken for a file of the tree.
+    tree.run(["check", "--require-tags", "a", "b", "sub"]).succeeds();
+    for _ in 0..2 {
+        let said = tree.run(["check"].into_iter().chain(beside)).succeeds();
+        assert!(!said.stdout().contains("missing"), "{}", said.stdout());
+        fs::remove_file(tree.path("trace.json")).unwrap();
+    }
+    let tree = Tree::small();
+    tree.run(["init", "."]).succeeds();
+    tree.run(["tag", "."]).succeeds();
+    tree.run(["check", "--require-tags", "--report", "page.html", "."]).succeeds();
+    assert!(fs::read_to_string(tree.path("page.html")).unwrap().contains("Check of 3 files"));
+}
+
+#[test]
+fn what_was_found_stands_whatever_becomes_of_the_page() {
+    let tree = Tree::tagged();
+    tree.corrupt("a");
+    let said = tree.run(["check", "--report", "page.svg", "."]).ends(2);
+    assert!(said.stderr().contains("no single chart"), "{}", said.stderr());
+    assert_eq!(said.stdout(), "", "it is refused before the run");
+    // A shell that lets no file grow: the page's place can be claimed, and the page not be written.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]);
+    shell.arg(env!("CARGO_BIN_EXE_steadfast"));
+    shell.args(["check", "--report", "page.html", "."]).current_dir(tree.path(""));
+    let said = Outcome::of(&mut shell).ends(3);
+    assert!(said.stderr().contains("the report of the run was not kept"), "{}", said.stderr());
+    assert!(said.stdout().contains("corrupt"), "{}", said.stdout());
+    let entries = fs::read_dir(tree.path("")).unwrap().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert!(names.all(|name| !name.starts_with("page")), "a draft was left");
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn a_report_becomes_verdicts() {
     assert!(objects[1].get("verdict").is_none());
     let summary = &objects.last().unwrap()["summary"];
     assert_eq!((&summary["objects"], &summary["bytes_downloaded"]), (&6.into(), &0.into()));
+    assert_eq!(summary["found"]["not_comparable"], 1);
 }
 
 #[test]
@@ -54,8 +55,8 @@ fn without_a_key_or_a_store_nothing_is_said_of_objects() {
     let ask = |arguments: &[&str], secret: Option<&str>| {
         let mut command = tree.command(["objects", "check", "s3://bucket", "."]);
         command.args(arguments).env("HOME", tree.path(""));
-        for name in ["AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"]
-        {
+        let others = ["AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_REGION"];
+        for name in others.into_iter().chain(["AWS_ENDPOINT_URL_S3", "AWS_DEFAULT_REGION"]) {
             command.env_remove(name);
         }
         for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
@@ -71,6 +72,14 @@ fn without_a_key_or_a_store_nothing_is_said_of_objects() {
     assert!(ask(&[], None).contains("there is no key"));
     let refused = ask(&["--endpoint", "ftp://127.0.0.1"], Some("verysecret"));
     assert!(refused.contains("is no address of a store"), "{refused}");
+    // What the profile says besides counts for a key of the environment, and without one.
+    std::fs::create_dir(tree.path(".aws")).unwrap();
+    std::fs::write(tree.path(".aws/config"), "[default]\nregion = b@d\n").unwrap();
+    for (arguments, secret) in [(&[][..], Some("verysecret")), (&["--anonymous"][..], None)] {
+        let refused = ask(arguments, secret);
+        assert!(refused.contains("`b@d` is no name of a region"), "{refused}");
+    }
+    std::fs::remove_dir_all(tree.path(".aws")).unwrap();
     // Nobody listens at port 1.
     let gone = ask(&["--endpoint", "http://127.0.0.1:1"], Some("verysecret"));
     assert!(gone.contains("cannot reach `127.0.0.1:1`"), "{gone}");

@@ -208,6 +208,34 @@ fn set(tree: &Tree, level: &str, pid: u32) -> Outcome {
 }
 
 #[test]
+fn levels_are_shown_by_name_number_and_pace() {
+    let tree = Tree::new();
+    let level = |named: &str| {
+        let said = tree.run(["qos", "show", "--json", named]).succeeds();
+        let shown = said.objects().into_iter().find(|object| object.get("pace").is_some());
+        shown.unwrap()["level"].as_str().unwrap().to_owned()
+    };
+    for (name, number, pace) in LEVELS {
+        assert_eq!([level(name), level(number), level(pace)], [name, name, name]);
+    }
+    let refused = tree.run(["qos", "show", "rocket"]).ends(2);
+    assert!(refused.stderr().contains("utility (17)"), "{}", refused.stderr());
+}
+
+#[test]
+fn a_state_that_is_damaged_says_what_to_delete() {
+    let tree = Tree::new();
+    let mut child = waiting();
+    let file = tree.path(format!("state/steadfast/qos/{}", child.id()));
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "damaged").unwrap();
+    let refused = set(&tree, "background", child.id()).ends(2);
+    assert!(refused.stderr().contains("; delete it"), "{}", refused.stderr());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn a_process_is_lowered_and_never_raised() {
     let tree = Tree::new();
     let mut child = waiting();

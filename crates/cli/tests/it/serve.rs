@@ -14,7 +14,11 @@ struct Serving {
 
 impl Serving {
     fn begin(tree: &Tree, arguments: &[&str]) -> Serving {
-        let mut child = tree.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Serving::of(tree.command(arguments).stdout(Stdio::piped()))
+    }
+
+    fn of(command: &mut Command) -> Serving {
+        let mut child = command.spawn().unwrap();
         let mut address = String::new();
         let stdout = child.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut address).unwrap();
@@ -84,6 +88,11 @@ fn what_is_not_safe_is_refused() {
         &["--listen", "0.0.0.0:0", "--password-file", "secret"],
         &["--behind-proxy", "https://nas.example"],
         &["--behind-proxy", "nas.example", "--password-file", "secret"],
+        &["--behind-proxy", "http://nas.example", "--password-file", "secret"],
+        &["--host", ""],
+        &["--host", "evil name/with:stuff"],
+        &["--records", "nowhere"],
+        &["--records", "a"],
         &["--password-file", "a"],
         &["--tls-cert", "a", "--tls-key", "b"],
         &["nowhere"],
@@ -93,4 +102,47 @@ fn what_is_not_safe_is_refused() {
         assert!(said.stdout().is_empty(), "{arguments:?}");
         assert!(said.stderr().starts_with("steadfast: "), "{arguments:?}: {}", said.stderr());
     }
+}
+
+/// A folder for what lasts as long as its user is there, and a desktop without a browser.
+fn desktop(tree: &Tree) -> [(&'static str, std::ffi::OsString); 2] {
+    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    let (runtime, programs) = (tree.path("runtime"), tree.path("programs"));
+    std::fs::DirBuilder::new().mode(0o700).create(&runtime).unwrap();
+    std::fs::create_dir(&programs).unwrap();
+    for opener in ["xdg-open", "open"] {
+        let opener = programs.join(opener);
+        std::fs::write(&opener, "#!/bin/sh\nexit 3\n").unwrap();
+        std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let name = if std::env::consts::OS == "macos" { "TMPDIR" } else { "XDG_RUNTIME_DIR" };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = [programs.as_os_str(), ":".as_ref(), &path].into_iter().collect();
+    [(name, runtime.into_os_string()), ("PATH", path)]
+}
+
+#[test]
+fn a_browser_that_does_not_open_is_said_and_two_signals_at_once_are_one() {
+    let tree = Tree::small();
+    let desktop = desktop(&tree);
+    let mut command = tree.command(["serve", "--no-open", "."]);
+    command.envs(desktop.clone()).stdout(Stdio::piped());
+    let mut serving = Serving::of(&mut command);
+    let told = tree.path("runtime/steadfast");
+    // It tells of itself once it has printed its address.
+    while std::fs::read_dir(&told).map_or(0, Iterator::count) == 0 {
+        std::thread::yield_now();
+    }
+    let opened = tree.command(["open", "a"]).envs(desktop).output().unwrap();
+    let (out, err) =
+        (String::from_utf8_lossy(&opened.stdout), String::from_utf8_lossy(&opened.stderr));
+    let bound = serving.address.split("/enter").next().unwrap();
+    assert!(out.starts_with(bound) && out.contains("/enter?ticket="), "{out}{err}");
+    assert!(err.contains("no browser could be opened"), "{err}");
+    let pid = serving.child.id().to_string();
+    // As `timeout` does: one to the process, one to its group.
+    let signals = format!("kill -TERM {pid}; kill -TERM {pid}");
+    assert!(Command::new("sh").args(["-c", &signals]).status().unwrap().success());
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    assert_eq!(std::fs::read_dir(&told).unwrap().count(), 0, "its token is gone with it");
 }

@@ -3,12 +3,15 @@
 //! In: a tree whose root is the bundle. Out: names relative to that root. Symlinks are followed in
 //! one place only, `Versions/Current`, and by one component. Must not know: signatures.
 
+use std::borrow::Cow;
+
 use crate::AppleError;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind};
 use crate::plist::Value;
 use crate::source::read_range;
 
+use super::components;
 use super::tree::{EntryKind, Tree, joined};
 
 /// The longest information property list that is read.
@@ -79,7 +82,10 @@ impl Layout {
         };
         let named = info_bytes.as_deref().and_then(|bytes| executable_name(bytes, &mut findings));
         let named = named.unwrap_or_else(|| stem(name).to_vec());
-        let executable = executable(tree, shape, &base, &named)?;
+        let executable = match executable(tree, shape, &base, &named)? {
+            Some(executable) => executable,
+            None => signed_main(tree, &base, &named, &mut findings)?,
+        };
         Ok(Layout { shape, base, info_plist, info_bytes, executable, findings })
     }
 
@@ -211,7 +217,36 @@ fn stem(name: &[u8]) -> &[u8] {
     }
 }
 
-fn executable(tree: &dyn Tree, shape: Shape, base: &[u8], name: &[u8]) -> Result<Vec<u8>, Error> {
+/// The main executable of a signed bundle whose information names none that is there: decay of one
+/// bit does that, and a signature can tell so.
+fn signed_main(
+    tree: &dyn Tree,
+    base: &[u8],
+    named: &[u8],
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<u8>, Error> {
+    let not_code = || Error::new(ErrorKind::NotCode, "not a bundle: it has no main executable");
+    if !is(tree, &joined(base, b"_CodeSignature/CodeResources"), EntryKind::File)? {
+        return Err(not_code());
+    }
+    let main = components::main_by_signature(tree, base)?.ok_or_else(not_code)?;
+    let text = format!("`{}` is called the main executable, and not there", shown(named));
+    let error = AppleError::BadBundleFormat;
+    findings.push(Finding::failure(FindingKind::Malformed, error, text));
+    Ok(main)
+}
+
+fn shown(name: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(name)
+}
+
+/// The file that a name of the main executable means, if there is one.
+fn executable(
+    tree: &dyn Tree,
+    shape: Shape,
+    base: &[u8],
+    name: &[u8],
+) -> Result<Option<Vec<u8>>, Error> {
     let within = joined(base, &joined(b"MacOS", name));
     let beside = joined(base, name);
     let candidates = match shape {
@@ -222,7 +257,7 @@ fn executable(tree: &dyn Tree, shape: Shape, base: &[u8], name: &[u8]) -> Result
         let kind = tree.kind(&candidate);
         let kind = kind.map_err(|error| Error::system(&looking_at(&candidate), error))?;
         match kind {
-            Some(EntryKind::File) => return Ok(candidate),
+            Some(EntryKind::File) => return Ok(Some(candidate)),
             Some(EntryKind::Symlink) => {
                 let message = "its main executable is a symlink";
                 return Err(Error::new(ErrorKind::Unsupported, message));
@@ -230,5 +265,5 @@ fn executable(tree: &dyn Tree, shape: Shape, base: &[u8], name: &[u8]) -> Result
             _ => {}
         }
     }
-    Err(Error::new(ErrorKind::NotCode, "not a bundle: it has no main executable"))
+    Ok(None)
 }

@@ -84,6 +84,7 @@ impl Check<'_> {
             found: Resources::default(),
             jobs: Vec::new(),
             unmet: self.seal.entries.keys().map(String::as_str).collect(),
+            unlisted: Vec::new(),
         };
         walk.walk();
         walk.missing();
@@ -174,6 +175,8 @@ struct Walk<'a> {
     jobs: Vec<Job<'a>>,
     /// What was sealed and not met.
     unmet: BTreeSet<&'a str>,
+    /// Folders whose names are not known: what is in them is not gone.
+    unlisted: Vec<Vec<u8>>,
 }
 
 impl<'a> Walk<'a> {
@@ -188,6 +191,7 @@ impl<'a> Walk<'a> {
                     let kind = FindingKind::ResourceUnreadable;
                     let finding = self.check.bad(kind, &folder, text);
                     self.found.findings.push(finding.apple(AppleError::ResourceNotSupported));
+                    self.unlisted.push(folder);
                     continue;
                 }
             };
@@ -341,6 +345,13 @@ impl<'a> Walk<'a> {
     /// Tells what was sealed and is gone.
     fn missing(&mut self) {
         for name in std::mem::take(&mut self.unmet) {
+            let within = |folder: &Vec<u8>| match name.as_bytes().strip_prefix(&folder[..]) {
+                Some(rest) => folder.is_empty() || rest.starts_with(b"/"),
+                None => false,
+            };
+            if self.unlisted.iter().any(within) {
+                continue;
+            }
             if self.check.seal.entries[name].optional {
                 self.found.absent += 1;
                 continue;

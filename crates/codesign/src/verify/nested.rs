@@ -7,7 +7,7 @@
 use super::{PartVerification, Verification, VerifyOptions};
 use crate::apple::AppleError;
 use crate::bundle::{Bundle, NestedItem, Subtree};
-use crate::code::Code;
+use crate::code::{Code, CodePart};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::pages::{BytesState, PageChoice};
@@ -29,7 +29,7 @@ pub struct NestedVerification {
     /// Whether the requirement that was sealed is met, which is what Apple's check asks; or why it
     /// cannot be told.
     pub requirement: Result<bool, String>,
-    /// Whether it is exactly the code that was sealed; `None` if the seal does not say.
+    /// Whether every slice is exactly the code that was sealed; `None` if the seal does not say.
     pub exact: Option<bool>,
     /// What became of the code itself; `None` if it could not be opened.
     pub code: Option<Box<Verification>>,
@@ -76,7 +76,14 @@ pub(super) fn verify_nested(
             nested.judge(&verification);
             nested.code = Some(Box::new(verification));
         }
-        Err(error) => nested.tell(FindingKind::NestedDamaged, error.to_string()),
+        Err(error) => {
+            let kind = match error.kind() {
+                ErrorKind::System => FindingKind::ResourceUnreadable,
+                ErrorKind::Unsupported => FindingKind::Unsupported,
+                _ => FindingKind::NestedDamaged,
+            };
+            nested.tell(kind, error.to_string());
+        }
     }
     nested
 }
@@ -86,11 +93,13 @@ impl NestedVerification {
     fn compare(&mut self, code: &Code<'_>) {
         let parts = code.parts();
         let signed = || parts.iter().filter_map(|part| part.signature);
-        self.exact = self.item.cdhash.as_ref().map(|sealed| {
-            let mut directories = signed().flat_map(Signature::directories);
-            directories.any(|directory| directory.cdhash().as_bytes()[..] == sealed[..])
-        });
-        self.requirement = match Requirement::parse(&self.item.requirement) {
+        let requirement = Requirement::parse(&self.item.requirement);
+        self.exact = None;
+        if let Some(sealed) = self.item.cdhash.clone() {
+            let vouched = requirement.as_ref().is_ok_and(Requirement::names_whom_or_what);
+            self.compare_slices(&parts, &sealed, vouched);
+        }
+        self.requirement = match requirement {
             Err(error) => Err(error.to_string()),
             Ok(requirement) => {
                 let info = code.surroundings().info_plist.and_then(|info| Value::parse(info).ok());
@@ -106,6 +115,48 @@ impl NestedVerification {
                 outcome
             }
         };
+    }
+
+    /// Tells which slices are the code that was sealed. The seal has the CDHash of one slice only,
+    /// so that for others their requirement vouches; one that anybody's code meets does not.
+    fn compare_slices(&mut self, parts: &[CodePart<'_>], sealed: &[u8], vouched: bool) {
+        let is_sealed = |part: &&CodePart<'_>| {
+            let directories = part.signature.map_or(&[][..], Signature::directories);
+            directories.iter().any(|directory| directory.cdhash().as_bytes()[..] == *sealed)
+        };
+        let others: Vec<&CodePart<'_>> = parts.iter().filter(|part| !is_sealed(part)).collect();
+        self.exact = match others.len() {
+            0 => Some(!parts.is_empty()),
+            all if all == parts.len() => Some(false),
+            _ => None,
+        };
+        if self.exact.is_some() {
+            return;
+        }
+        if !vouched {
+            self.exact = Some(false);
+        }
+        // A slice without a signature is told as that.
+        for part in others.into_iter().filter(|part| part.signature.is_some()) {
+            let slice = part.architecture();
+            let finding = match vouched {
+                true => {
+                    let text = "which code this slice was the seal does not say; its requirement \
+                                alone vouches for it";
+                    Finding::warning(FindingKind::NestedReplaced, text)
+                }
+                false => {
+                    let text = "not the code that was sealed, and anybody's code could meet its \
+                                requirement";
+                    let error = AppleError::BadNestedCode;
+                    Finding {
+                        apple: None,
+                        ..Finding::failure(FindingKind::NestedReplaced, error, text)
+                    }
+                }
+            };
+            self.push(finding.at(|place| place.slice = slice));
+        }
     }
 
     /// Says what the comparison means.
@@ -127,7 +178,8 @@ impl NestedVerification {
                 self.push(finding);
             }
         }
-        if self.exact == Some(false) && self.requirement != Ok(false) {
+        let told = self.findings.iter().any(|found| found.kind == FindingKind::NestedReplaced);
+        if self.exact == Some(false) && self.requirement != Ok(false) && !told {
             let text = "meets its requirement, and is not the code that was sealed";
             let mut finding = Finding::warning(FindingKind::NestedReplaced, text);
             // Apple's check is content. A keeper of files is not.

@@ -273,7 +273,12 @@ fn damage_in_nested_code_is_found_only_in_depth() {
     ] {
         let app = App::new();
         change(&app);
-        assert_eq!(failures(&verified(&app, false, false)), [""; 0], "{name}");
+        let shallow = verified(&app, false, false);
+        assert_eq!(failures(&shallow), [""; 0], "{name}");
+        for nested in &shallow.nested {
+            let code = nested.code.as_ref().unwrap();
+            assert_eq!(code.parts[0].bytes.state, BytesState::Unread, "{name}");
+        }
         let deep = verified(&app, true, false);
         assert_eq!((failures(&deep), deep.exit_status()), (vec![expected.to_owned()], 3), "{name}");
     }
@@ -384,8 +389,16 @@ fn a_part_of_it_leaves_resources_alone() {
         assert_eq!(failures(&verification), expected, "{pages:?}");
         assert!(verification.resources.is_none());
     }
-    let beyond = VerifyOptions { pages: PageChoice::Pages(100..101), ..VerifyOptions::default() };
-    assert_eq!(code.verify(&beyond).unwrap_err().kind(), ErrorKind::Usage);
+    // Beyond the pages, in the signature, beyond the file.
+    let none =
+        [PageChoice::Pages(100..101), PageChoice::Offset(20_001), PageChoice::Offset(u64::MAX)];
+    for pages in none {
+        let options = VerifyOptions { pages: pages.clone(), ..VerifyOptions::default() };
+        assert_eq!(code.verify(&options).unwrap_err().kind(), ErrorKind::Usage, "{pages:?}");
+    }
+    let no_page = VerifyOptions { pages: PageChoice::Sample(0), ..VerifyOptions::default() };
+    let verification = code.verify(&no_page).unwrap();
+    assert_eq!(verification.parts[0].bytes.state, BytesState::Unread);
 }
 
 #[test]

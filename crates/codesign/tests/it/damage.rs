@@ -114,8 +114,8 @@ fn a_lazy_check_reads_what_it_is_asked_about_and_no_more() {
         (PageChoice::Pages(99..102), vec![(99, 102)], BytesState::Damaged),
         (PageChoice::Offset(100 * 4096 + 4095), vec![(100, 101)], BytesState::Damaged),
         (PageChoice::Offset(101 * 4096), vec![(101, 102)], BytesState::Intact),
-        (PageChoice::Sample(0), vec![], BytesState::Intact),
-        (PageChoice::Offset(900_000), vec![], BytesState::Intact),
+        (PageChoice::Sample(0), vec![], BytesState::Unread),
+        (PageChoice::Offset(900_000), vec![], BytesState::Unread),
         (PageChoice::Sample(3), vec![(0, 1), (109, 110), (219, 220)], BytesState::Intact),
     ];
     for (choice, expected, state) in cases {

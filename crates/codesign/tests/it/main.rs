@@ -7,6 +7,7 @@ mod builder;
 mod bundles;
 mod cover;
 mod damage;
+mod decay;
 mod fixtures;
 mod forms;
 mod fuzz;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use steadfast::catalogue::{Catalogue, CatalogueError, DueOptions, Records, Scope};
+use steadfast::catalogue::{Catalogue, CatalogueError, DueOptions, Records, RunRecord, Scope};
 use steadfast::manifest::Record;
 use steadfast::{FilePath, Skipped, Timestamp};
 
@@ -27,6 +27,8 @@ pub struct Catalogued {
     root: PathBuf,
     beneath: PathBuf,
     older_than_s: Option<i64>,
+    /// The last run.
+    run: i64,
     now: Timestamp,
 }
 
@@ -47,13 +49,14 @@ impl Catalogued {
             Error::usage(format!("{message} `{shown}`: `steadfast init DIR` makes one"))
         })?;
         let real =
-            folder.canonicalize().map_err(|error| Error::system(folder, "find it", error))?;
+            folder.canonicalize().map_err(|e| Error::system(folder, "find it", e).lasting())?;
         let catalogue = Catalogue::open_reader(&file)?;
         catalogue.guard()?;
         let root = catalogue.root().to_owned();
         let beneath = real.strip_prefix(&root).unwrap_or(Path::new("")).to_owned();
         let older_than_s = older_than.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
-        Ok(Catalogued { file, root, beneath, older_than_s, now })
+        let run = catalogue.runs(i64::MAX, 1)?.first().map_or(0, |run| run.id);
+        Ok(Catalogued { file, root, beneath, older_than_s, run, now })
     }
 }
 
@@ -68,6 +71,10 @@ impl Source for Catalogued {
 
     fn document(&self) -> Option<&Path> {
         Some(&self.file)
+    }
+
+    fn catalogue_run(&self) -> Option<i64> {
+        Some(self.run)
     }
 
     fn each(&mut self, stop: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error> {
@@ -121,11 +128,22 @@ pub(crate) fn place(root: &Path, path: &Path, parent: &mut Arc<Path>) -> FilePat
 /// Returns when each run began, in seconds.
 fn begun(catalogue: &Catalogue) -> Result<BTreeMap<i64, i64>, CatalogueError> {
     let mut begun = BTreeMap::new();
+    runs(catalogue, &mut |run| {
+        begun.insert(run.id, run.started.seconds);
+    })?;
+    Ok(begun)
+}
+
+/// Visits all runs, the last one first.
+pub(crate) fn runs(
+    catalogue: &Catalogue,
+    visit: &mut dyn FnMut(&RunRecord),
+) -> Result<(), CatalogueError> {
     let mut before = i64::MAX;
     loop {
         let runs = catalogue.runs(before, RUNS_LEN)?;
-        let Some(last) = runs.last() else { return Ok(begun) };
+        let Some(last) = runs.last() else { return Ok(()) };
         before = last.id;
-        begun.extend(runs.iter().map(|run| (run.id, run.started.seconds)));
+        runs.iter().for_each(&mut *visit);
     }
 }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
-use steadfast::catalogue::{Catalogue, RunState};
-use steadfast::{Options, Timestamp, Verdict};
-use steadfast_fleet::{By, Catalogued, Size};
+use steadfast::catalogue::{Catalogue, DueOptions, RunState, Standing};
+use steadfast::{Options, ReadFrom, Timestamp, Verdict};
+use steadfast_fleet::{By, Catalogued, Job, Size};
 
-use crate::folder::{Folder, Heard};
+use crate::folder::{Folder, Heard, run_shard, run_with};
 
 /// A tagged tree with a catalogue.
 fn catalogued() -> Folder {
@@ -53,6 +53,111 @@ fn a_job_is_one_run_of_the_catalogue() {
     assert_eq!(runs[0].counts["corrupt"], 1);
     let audit = catalogue.audit(&[1], later(0)).unwrap();
     assert_eq!((audit.tagged, audit.windows[0].entries), (40, 38), "what was proved today");
+    assert_eq!(audit.standings[&Standing::Missing], 1);
+    let history = catalogue.history("d0/f10".as_ref()).unwrap();
+    assert_eq!(history.runs.last().unwrap().verdict, Some(Verdict::Missing));
+    let missing = heard.files.iter().filter(|file| file.verdict == Some(Verdict::Missing));
+    assert_eq!(
+        (missing.count(), merged.summary.findings.get("missing").copied().unwrap_or(0)),
+        (1, 0),
+        "told once"
+    );
+    // What was missing, and was back when the parts were merged, is not entered.
+    let again = catalogued();
+    let mut due = source(&again, None, later(0));
+    let job = again.plan_of("job", &mut due, Size::Shards(1)).unwrap().job;
+    fs::rename(again.tree().join("d0/f10"), again.path("away")).unwrap();
+    run_shard(&job, 0).unwrap();
+    fs::rename(again.path("away"), again.tree().join("d0/f10")).unwrap();
+    again.merge(&job, false).unwrap();
+    assert_eq!(opened(&again).audit(&[1], later(0)).unwrap().standings.len(), 0);
+}
+
+fn opened(folder: &Folder) -> Catalogue {
+    Catalogue::open_reader(&folder.tree().join(".steadfast/catalogue.sqlite")).unwrap()
+}
+
+fn ten_days_ago() -> Timestamp {
+    later(-10 * 86_400)
+}
+
+/// A job whose parts were made ten days ago.
+fn old_job(folder: &Folder) -> Job {
+    let mut all = source(folder, None, ten_days_ago());
+    let job = folder.plan_of("job", &mut all, Size::Shards(4)).unwrap().job;
+    let options = Options { now: ten_days_ago, ..Options::default() };
+    for shard in 0..4 {
+        run_with(&job, shard, &options).unwrap();
+    }
+    job
+}
+
+#[test]
+fn a_merge_proves_no_more_than_its_parts_did() {
+    let folder = catalogued();
+    let job = old_job(&folder);
+    let runs = || opened(&folder).runs(i64::MAX, 100).unwrap();
+    let before = runs().len();
+    folder.merge(&job, false).unwrap();
+    let started = runs()[0].started.seconds;
+    assert!((ten_days_ago().seconds - started).abs() < 100, "{started}");
+    let audit = opened(&folder).audit(&[1, 30], later(0)).unwrap();
+    assert_eq!((audit.windows[0].entries, audit.windows[1].entries), (0, 40));
+    let due = DueOptions { older_than_s: Some(86_400), ..DueOptions::default() };
+    assert_eq!(opened(&folder).due(&due, later(0)).unwrap().total().0, 40);
+    let (_, heard) = folder.merge(&job, false).unwrap();
+    assert!(heard.notices.contains(&"40 files entered by an earlier merge".to_owned()));
+    assert_eq!(runs().len(), before + 1, "a job is entered once");
+}
+
+#[test]
+fn what_was_judged_since_stays_as_it_was_judged() {
+    let folder = catalogued();
+    let job = old_job(&folder);
+    folder.corrupt("d1/f6");
+    fs::remove_file(folder.tree().join("d2/f7")).unwrap();
+    let check = |folder: &Folder| {
+        let roots = vec![folder.tree()];
+        let selection = steadfast::Selection { roots, ..steadfast::Selection::default() };
+        let options = Options::default();
+        let check = steadfast::Verb::Check;
+        steadfast::run::run(check, &selection, &options, &mut Heard::default()).unwrap()
+    };
+    assert_eq!(check(&folder).exit_status(), 3);
+    let (_, heard) = folder.merge(&job, false).unwrap();
+    let standings = opened(&folder).audit(&[1], later(0)).unwrap().standings;
+    assert_eq!((standings[&Standing::Corrupt], standings[&Standing::Missing]), (1, 1));
+    let words = "40 files judged by another run since: what the job found is not entered";
+    assert!(heard.notices.contains(&words.to_owned()), "{:?}", heard.notices);
+}
+
+#[test]
+fn a_job_is_read_from_media_if_all_of_it_was() {
+    let folder = catalogued();
+    let mut all = source(&folder, None, later(0));
+    let job = folder.plan_of("job", &mut all, Size::Shards(2)).unwrap().job;
+    run_with(&job, 0, &Options { read_from: ReadFrom::Media, ..Options::default() }).unwrap();
+    run_shard(&job, 1).unwrap();
+    folder.merge(&job, false).unwrap();
+    assert_eq!(opened(&folder).runs(i64::MAX, 1).unwrap()[0].read_from, "cache");
+}
+
+#[test]
+fn a_shard_with_a_file_that_was_never_judged_comes_first() {
+    let folder = catalogued();
+    let roots = vec![folder.tree().join("d1")];
+    let selection = steadfast::Selection { roots, ..steadfast::Selection::default() };
+    let check = steadfast::Verb::Check;
+    steadfast::run::run(check, &selection, &Options::default(), &mut Heard::default()).unwrap();
+    let mut all = source(&folder, None, later(0));
+    let job = folder.plan_of("job", &mut all, Size::Shards(1)).unwrap().job;
+    let mut ages = Vec::new();
+    job.each_shard(&mut |row| {
+        ages.push(row.checked_s);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(ages, [None]);
 }
 
 #[test]
@@ -93,7 +198,7 @@ fn what_was_retagged_since_is_not_entered() {
     }
     let (merged, heard) = folder.merge(&job, false).unwrap();
     assert_eq!(merged.summary.verdicts(Verdict::Modified), 1);
-    let told = heard.notices.iter().any(|notice| notice.starts_with("1 files have another tag"));
+    let told = heard.notices.iter().any(|notice| notice.starts_with("1 file with another tag"));
     assert!(told, "{:?}", heard.notices);
     let (checked, _) = {
         let mut heard = Heard::default();

@@ -134,8 +134,15 @@ impl Folder {
 }
 
 pub(crate) fn run_shard(job: &Job, shard: u64) -> Result<Ran, Error> {
-    let worker = Worker { host: "here".to_owned(), root: None };
-    run(job, shard, &worker, &Options::default(), &mut Heard::default())
+    run_with(job, shard, &Options::default())
+}
+
+pub(crate) fn run_with(job: &Job, shard: u64, options: &Options) -> Result<Ran, Error> {
+    run(job, shard, &worker(), options, &mut Heard::default())
+}
+
+pub(crate) fn worker() -> Worker {
+    Worker { host: "here".to_owned(), root: None, accept_missing: false }
 }
 
 /// The names in a folder.

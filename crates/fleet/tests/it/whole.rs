@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use steadfast::{Options, Verb, Verdict};
 use steadfast_fleet::{ErrorKind, Worker, existing, run, status};
 
-use crate::folder::{Folder, Heard, names, run_shard};
+use crate::folder::{Folder, Heard, names, run_shard, run_with, worker};
 
 /// A tree in which something of every kind is wrong.
 fn troubled() -> Folder {
@@ -81,8 +81,7 @@ fn a_run_that_is_told_to_stop_leaves_no_part() {
     let folder = Folder::tagged(20);
     let job = folder.plan("job", 1);
     let options = Options { stop: Arc::new(AtomicBool::new(true)), ..Options::default() };
-    let worker = Worker { host: String::new(), root: None };
-    let error = run(&job, 0, &worker, &options, &mut Heard::default()).unwrap_err();
+    let error = run_with(&job, 0, &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}");
     assert_eq!(names(&job.folder().join("parts")), [""; 0]);
 }
@@ -95,7 +94,7 @@ fn another_machine_may_see_the_tree_elsewhere() {
     let moved = folder.path("moved");
     std::os::unix::fs::symlink(folder.tree(), &moved).unwrap();
     for shard in 0..there.header().shards {
-        let worker = Worker { host: String::new(), root: Some(PathBuf::from(&moved)) };
+        let worker = Worker { root: Some(PathBuf::from(&moved)), ..worker() };
         run(&there, shard, &worker, &Options::default(), &mut Heard::default()).unwrap();
     }
     folder.merge(&there, false).unwrap();
@@ -124,4 +123,11 @@ fn the_status_tells_what_is_there() {
     assert_eq!((ended.checked_status, ended.verdicts["corrupt"]), (3, 2));
     fs::write(job.folder().join("parts/00000.jsonl"), "{}\n").unwrap();
     assert_eq!(status(&job).unwrap().damaged, [0]);
+    // A part that tells of fewer files than were planned is none.
+    let part = job.folder().join("parts/00001.jsonl");
+    let text = fs::read_to_string(&part).unwrap();
+    fs::write(&part, text.replace("{\"summary\":{\"files\":1", "{\"summary\":{\"files\":"))
+        .unwrap();
+    let ended = status(&job).unwrap();
+    assert_eq!((ended.damaged, ended.done.shards), (vec![0, 1], shards - 2));
 }

@@ -98,10 +98,15 @@ fn rate(sample: &Sample) -> f64 {
     sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
 }
 
-/// Compares two series round by round; a round that one of them lacks is left out.
+/// Compares two series round by round; a round that one of them lacks is left out, and one that
+/// was measured more often than once counts once, with the median of its rates.
 fn compared(one: &Series, other: &Series) -> Compared {
     let of = |series: &Series| -> BTreeMap<u32, f64> {
-        samples(series).map(|sample| (sample.round, rate(sample))).collect()
+        let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for sample in samples(series) {
+            rounds.entry(sample.round).or_default().push(rate(sample));
+        }
+        rounds.into_iter().filter_map(|(round, rates)| Some((round, median(&rates)?))).collect()
     };
     let (one, others) = (of(one), of(other));
     let pairs = one.iter().filter_map(|(round, rate)| Some((*rate, *others.get(round)?)));

@@ -2,28 +2,25 @@
 //!
 //! In: bytes from anywhere. Out: a record in which nothing contradicts itself, or where it does.
 
-use super::{Record, Sample, Series, Unit, VERSION, Workload};
+use super::{Factors, Latencies, Record, Sample, Series, Stage, Unit, VERSION, Workload};
 use crate::error::Error;
 
-/// What a document must hold to be worth reading as a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// A record of this version.
-    Record,
-    /// JSON, but something else.
-    Foreign,
-    /// Not JSON.
-    No,
-}
-
-impl Known {
-    /// Says what a document is, without judging what is in it.
-    pub fn of(document: &[u8]) -> Known {
-        match serde_json::from_slice::<serde_json::Value>(document) {
-            Ok(value) if value["format"] == "steadfast record" => Known::Record,
-            Ok(_) => Known::Foreign,
-            Err(_) => Known::No,
-        }
+/// Refuses what is no record of a version that is known, before its fields are looked at: those of
+/// a version to come would look like damage.
+fn recognize(document: &[u8]) -> Result<(), Error> {
+    let value: serde_json::Value = serde_json::from_slice(document).map_err(|error| {
+        Error::record("", format!("not a record, or only a part of one: {error}"))
+    })?;
+    if value["format"] != "steadfast record" {
+        return Err(Error::record("format", "not a record: no `steadfast record` there"));
+    }
+    match value["version"].as_u64() {
+        Some(version) if version == 0 || version > u64::from(VERSION) => Err(Error::record(
+            "",
+            format!("a record of version {version}; this program reads up to {VERSION}"),
+        )),
+        // What is no number is told of as any other wrong type.
+        _ => Ok(()),
     }
 }
 
@@ -33,23 +30,12 @@ impl Known {
 /// If it is not JSON, not a record, of a version to come, or contradicts itself; the message names
 /// the place, as `series[2].samples[0].elapsed_ns`.
 pub fn read(document: &[u8]) -> Result<Record, Error> {
-    match Known::of(document) {
-        Known::Record => {}
-        Known::Foreign => {
-            return Err(Error::record("format", "not a record: no `steadfast record` there"));
-        }
-        Known::No => {}
-    }
+    recognize(document)?;
     let mut json = serde_json::Deserializer::from_slice(document);
     let record: Record = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let place = error.path().to_string();
         Error::record(&place, error.into_inner())
     })?;
-    json.end().map_err(|error| Error::record("", error))?;
-    if record.version == 0 || record.version > VERSION {
-        let message = format!("version {}, this program reads up to {VERSION}", record.version);
-        return Err(Error::record("version", message));
-    }
     check(&record)?;
     Ok(record)
 }
@@ -93,7 +79,47 @@ fn check(record: &Record) -> Result<(), Error> {
         if series.factors.qos.is_some_and(|level| ![9, 17, 21, 25, 33].contains(&level)) {
             return Err(Error::record(&at("factors.qos"), "no such level"));
         }
+        // What a publication tells is not always told apart as finely.
+        if series.stated.is_none() {
+            check_factors(index, series)?;
+        }
         check_samples(record, index, series)?;
+    }
+    Ok(())
+}
+
+/// Refuses a series without the factors that its figures are found by, or in another unit.
+fn check_factors(index: usize, series: &Series) -> Result<(), Error> {
+    let Factors { stage, algorithm, isa, threads, .. } = &series.factors;
+    let Factors { block_len_bytes: block, queue_depth: depth, order, side, .. } = &series.factors;
+    let needed: &[(&str, bool)] = match series.workload {
+        Workload::Hash | Workload::Read | Workload::Write => &[],
+        Workload::Queue => &[
+            ("block_len_bytes", block.is_some()),
+            ("queue_depth", depth.is_some()),
+            ("order", order.is_some()),
+        ],
+        Workload::Pair => &[("block_len_bytes", block.is_some()), ("side", side.is_some())],
+        Workload::Cipher => &[("algorithm", algorithm.is_some()), ("isa", isa.is_some())],
+        Workload::Cpu => &[("algorithm", algorithm.is_some()), ("threads", threads.is_some())],
+    };
+    let stage_needed = [("stage", stage.is_some())];
+    let lacking = stage_needed.iter().chain(needed).find(|(_, there)| !there);
+    if let Some((name, _)) = lacking {
+        let workload = series.workload.name();
+        let message = format!("a series of `{workload}` needs it");
+        return Err(Error::record(&format!("series[{index}].factors.{name}"), message));
+    }
+    let unit = match (series.workload, stage) {
+        (Workload::Queue, _) | (Workload::Cipher, Some(Stage::Sign | Stage::Verify)) => {
+            Unit::Operations
+        }
+        (Workload::Cpu, _) => Unit::Loops,
+        _ => Unit::Bytes,
+    };
+    if series.unit != unit {
+        let message = format!("`{}` counts something else", series.workload.name());
+        return Err(Error::record(&format!("series[{index}].unit"), message));
     }
     Ok(())
 }
@@ -104,6 +130,10 @@ fn check_samples(record: &Record, index: usize, series: &Series) -> Result<(), E
         let at = |field: &str| format!("series[{index}].samples[{number}].{field}");
         if sample.elapsed_ns == 0 {
             return Err(Error::record(&at("elapsed_ns"), "nothing takes no time"));
+        }
+        // Files that are counted may all be empty.
+        if sample.amount == 0 && sample.files.is_none() {
+            return Err(Error::record(&at("amount"), "nothing was done"));
         }
         let end = sample.start_ns.checked_add(sample.elapsed_ns);
         if end.is_none_or(|end| end > record.elapsed_ns) {
@@ -120,12 +150,28 @@ fn check_samples(record: &Record, index: usize, series: &Series) -> Result<(), E
             return Err(Error::record(&at("cached_bytes"), "nothing was read"));
         }
         if let Some(latencies) = &sample.latencies {
-            let rising = latencies.buckets.windows(2).all(|pair| pair[0].0 < pair[1].0);
-            if !rising {
-                return Err(Error::record(&at("latencies.buckets"), "bounds do not rise"));
-            }
+            let check = check_latencies(latencies);
+            check.map_err(|message| Error::record(&at("latencies.buckets"), message))?;
         }
         before = Some(sample);
     }
     Ok(())
+}
+
+/// Refuses latencies that cannot be. How many they count is not held against the sample's amount:
+/// the frozen record of version 1 has more.
+fn check_latencies(latencies: &Latencies) -> Result<(), &'static str> {
+    let buckets = &latencies.buckets;
+    if !buckets.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        return Err("bounds do not rise");
+    }
+    if buckets.last().is_some_and(|&(bound, _)| bound > latencies.max_ns) {
+        return Err("the last bound is above the longest");
+    }
+    let all = buckets.iter().try_fold(0_u64, |sum, &(_, count)| sum.checked_add(count));
+    match all {
+        Some(1..) => Ok(()),
+        Some(0) => Err("they count nothing"),
+        None => Err("they count more than there can be"),
+    }
 }

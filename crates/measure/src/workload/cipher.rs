@@ -268,6 +268,9 @@ impl Workload for Cipher {
         if self.task.as_ref().is_some_and(|task| !task.len_bytes.is_multiple_of(16)) {
             return Err(Error::usage("a file to encipher has a multiple of 16 bytes").into());
         }
+        if self.rounds == 0 || self.task.as_ref().is_some_and(|task| task.rounds == 0) {
+            return Err(Error::no_rounds().into());
+        }
         let mut isolated = self.start(session)?;
         let mut random = Random::new(self.seed);
         self.run_kernels(session, &mut isolated, &mut random)?;

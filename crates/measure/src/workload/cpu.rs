@@ -143,6 +143,9 @@ impl Workload for Cpu {
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
+        if self.rounds == 0 {
+            return Err(Error::no_rounds().into());
+        }
         for threads in &self.threads {
             thread_count(u64::from(threads.get()))?;
         }

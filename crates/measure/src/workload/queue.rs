@@ -195,9 +195,10 @@ impl Queue {
             _ => "one after the other",
         };
         let method = format!(
-            "{depth} threads with one read in flight each, of {block_len} bytes, {ordered}, past \
+            "{depth} {} with one read in flight each, of {block_len} bytes, {ordered}, past \
              the page cache, of a file of {} bytes; {} s in each round, combinations in an order \
              drawn anew. The file was compared with what was written, before and after.",
+            if depth == 1 { "thread" } else { "threads" },
             self.file_len_bytes,
             self.span_s()
         );

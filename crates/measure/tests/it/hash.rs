@@ -386,6 +386,9 @@ fn an_estimate_counts_the_folder_and_leaves_it_as_it_was() {
     }
     fs::hard_link(folder.path().join("d0/f0"), folder.path().join("again")).unwrap();
     std::os::unix::fs::symlink("/", folder.path().join("link")).unwrap();
+    // What a catalogue is kept in is none of the tree's files.
+    fs::create_dir(folder.path().join(".steadfast")).unwrap();
+    fs::write(folder.path().join(".steadfast/catalogue.sqlite"), vec![1; 70_000]).unwrap();
     let workload = Estimate { root: folder.path().to_owned(), rounds: 5, seed: 1 };
     let (record, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
     outcome.unwrap();
@@ -394,7 +397,7 @@ fn an_estimate_counts_the_folder_and_leaves_it_as_it_was() {
     assert!(forecast.time_s.value > 0.0 && forecast.time_s.bounds().is_some());
     assert!(record.warnings.iter().any(|text| text.contains("no tag")), "{:?}", record.warnings);
     assert_eq!(record::read(&record::write(&record)).unwrap(), record);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6);
     let empty = tempfile::tempdir().unwrap();
     let workload = Estimate { root: empty.path().to_owned(), ..workload };
     let (_, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);

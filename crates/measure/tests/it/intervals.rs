@@ -62,6 +62,16 @@ fn a_seed_gives_the_same_interval() {
 }
 
 #[test]
+fn five_rounds_hold_no_more_than_15_of_16_cases() {
+    let of = |rounds: usize| Bootstrap::new(1).of_rounds(&singly(&FEW[..rounds]), median).unwrap();
+    let five = of(5);
+    assert_eq!(five.level, 0.9375);
+    let least = FEW[..5].iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(five.low >= least, "no resample goes below the least: {five:?}");
+    assert_eq!(of(6).level, 0.95);
+}
+
+#[test]
 fn rounds_are_drawn_whole() {
     // Files of a round are alike: drawn by files, the interval would be a fourth as wide.
     let rounds: Vec<Vec<f64>> = FEW.iter().map(|&value| vec![value; 16]).collect();

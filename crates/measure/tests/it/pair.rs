@@ -69,6 +69,32 @@ fn every_folder_does_every_step_in_every_round() {
 }
 
 #[test]
+fn a_round_that_was_measured_twice_counts_once() {
+    let root = tempfile::tempdir().unwrap();
+    let (a, b) = (root.path().join("a"), root.path().join("b"));
+    fs::create_dir(&a).unwrap();
+    fs::create_dir(&b).unwrap();
+    let (mut record, _) = run(&pair(&[(Side::A, &a), (Side::B, &b)]));
+    for series in &mut record.series {
+        let is_a = series.factors.side == Some(Side::A);
+        for sample in &mut series.samples {
+            sample.elapsed_ns = sample.amount;
+        }
+        // The second of A took three times as long: the median of both rates is 2/3.
+        let twice = series.samples.iter().flat_map(|sample| {
+            let slow = if is_a { 3 * sample.elapsed_ns } else { sample.elapsed_ns };
+            [sample.clone(), Sample { elapsed_ns: slow, ..sample.clone() }]
+        });
+        series.samples = twice.collect();
+    }
+    for row in figures::pair::of(&record).unwrap().rows {
+        let ratio = row.a_to_b.ratio.unwrap();
+        assert_eq!(ratio.rounds, 5);
+        assert!((ratio.point - 2.0 / 3.0).abs() < 1e-9, "{ratio:?}");
+    }
+}
+
+#[test]
 fn one_folder_or_four_are_no_pair() {
     let root = tempfile::tempdir().unwrap();
     for count in [1, 4] {

@@ -24,8 +24,8 @@ fn sound() -> Value {
         "clock": { "name": "monotonic", "resolution_ns": 1, "overhead_ns": 20 },
         "places": [],
         "series": [{
-            "workload": "hash", "label": "one", "method": "somehow", "factors": { "qos": 25 },
-            "unit": "bytes",
+            "workload": "hash", "label": "one", "method": "somehow", "unit": "bytes",
+            "factors": { "stage": "hash", "qos": 25 },
             "samples": [
                 { "round": 0, "amount": 5, "start_ns": 0, "elapsed_ns": 10 },
                 { "round": 1, "amount": 5, "start_ns": 20, "elapsed_ns": 10 },
@@ -48,7 +48,7 @@ fn a_sound_record_is_read_and_written_alike() {
 fn what_is_wrong_is_refused_with_its_place() {
     let cases: &[(&str, Value, &str)] = &[
         ("/format", json!("fio output"), "not a record"),
-        ("/version", json!(2), "version 2"),
+        ("/version", json!(0), "version 0"),
         ("/version", json!("1"), "at version"),
         ("/surprise", json!(1), "surprise"),
         ("/series/0/workload", json!("tea"), "series[0].workload"),
@@ -61,19 +61,63 @@ fn what_is_wrong_is_refused_with_its_place() {
         ("/series/0/samples/0/round", json!(7), "series[0].samples[1].round"),
         ("/series/0/samples/0/amount", json!(-1), "series[0].samples[0].amount"),
         ("/series/0/samples/0/start_ns", json!(u64::MAX), "series[0].samples[0]"),
+        ("/series/0/samples/0/amount", json!(0), "series[0].samples[0].amount"),
+        ("/series/0/factors", json!({}), "series[0].factors.stage"),
+        ("/series/0/unit", json!("loops"), "series[0].unit"),
+        ("/series/0/workload", json!("pair"), "series[0].factors.block_len_bytes"),
+        ("/series/0/workload", json!("queue"), "series[0].factors.block_len_bytes"),
+        ("/series/0/workload", json!("cpu"), "series[0].factors.algorithm"),
+        ("/series/0/workload", json!("cipher"), "series[0].factors.algorithm"),
     ];
     for (place, value, words) in cases {
-        let mut spoiled = sound();
-        let (parent, name) = place.rsplit_once('/').unwrap();
-        let parent = spoiled.pointer_mut(parent).unwrap();
-        match parent {
-            Value::Array(items) => items[name.parse::<usize>().unwrap()] = value.clone(),
-            parent => parent[name] = value.clone(),
-        }
-        let error = read(&spoiled).expect_err(place);
-        assert_eq!(error.kind(), ErrorKind::Record, "{place}");
-        assert!(error.to_string().contains(words), "{place}: {error}");
+        refuse(sound(), place, value, words);
     }
+}
+
+/// Spoils one place of a record, and expects words about it.
+fn refuse(mut spoiled: Value, place: &str, value: &Value, words: &str) {
+    read(&spoiled).expect("it is sound before");
+    let (parent, name) = place.rsplit_once('/').unwrap();
+    let parent = spoiled.pointer_mut(parent).unwrap();
+    match parent {
+        Value::Array(items) => items[name.parse::<usize>().unwrap()] = value.clone(),
+        parent => parent[name] = value.clone(),
+    }
+    let error = read(&spoiled).expect_err(place);
+    assert_eq!(error.kind(), ErrorKind::Record, "{place}");
+    assert!(error.to_string().contains(words), "{place}: {error}");
+}
+
+#[test]
+fn latencies_that_contradict_their_sample_are_refused() {
+    let mut queue = sound();
+    let series = &mut queue["series"][0];
+    series["workload"] = json!("queue");
+    series["unit"] = json!("operations");
+    series["factors"] = json!({
+        "stage": "read", "block_len_bytes": 4096, "queue_depth": 1, "order": "random",
+    });
+    let latencies = json!({ "max_ns": 900, "buckets": [[100, 3], [800, 2]] });
+    series["samples"][0]["latencies"] = latencies;
+    let place = "/series/0/samples/0/latencies";
+    for (field, value) in [
+        ("max_ns", json!(799)),
+        ("buckets", json!([[100, 3], [800, u64::MAX]])),
+        ("buckets", json!([[100, 0]])),
+        ("buckets", json!([])),
+        ("buckets", json!([[800, 3], [100, 2]])),
+    ] {
+        refuse(queue.clone(), &format!("{place}/{field}"), &value, "samples[0].latencies.buckets");
+    }
+}
+
+#[test]
+fn a_version_to_come_is_told_from_damage() {
+    let mut later = sound();
+    later["version"] = json!(2);
+    later["machine"] = json!("told otherwise");
+    let error = read(&later).unwrap_err();
+    assert_eq!(error.to_string(), "a record of version 2; this program reads up to 1");
 }
 
 #[test]
@@ -81,6 +125,7 @@ fn other_files_are_not_taken_for_records() {
     for document in [&b"not json"[..], b"", b"{}", b"[1, 2]", b"\xff\xfe", b"{\"format\": 1}"] {
         let error = record::read(document).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Record);
+        assert!(error.to_string().contains("not a record"), "{error}");
     }
     let mut twice = sound().to_string().into_bytes();
     twice.extend_from_slice(b" {}");

@@ -162,7 +162,11 @@ fn too_little_room_is_refused_with_the_numbers() {
     let error = require_room(&place, 9_000_000_001).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     let text = error.to_string();
-    assert!(text.contains("9001 MB") && text.contains("10000 MB"), "{text}");
+    assert!(text.contains("needs 9.1 GB and leaves 1.0 GB free"), "{text}");
+    assert!(text.ends_with("only 10.0 GB"), "{text}");
+    place.free_bytes = 900_000_000;
+    let text = require_room(&place, 800_000_001).unwrap_err().to_string();
+    assert!(text.contains("needs 800.1 MB and leaves 1000.0 MB free"), "{text}");
     require_room(&place, u64::MAX).unwrap_err();
     // Nothing but zeros is no answer.
     (place.free_bytes, place.total_bytes) = (0, 0);

@@ -170,6 +170,57 @@ fn a_list_needs_no_files() {
 }
 
 #[test]
+fn every_object_that_no_file_is_is_told() {
+    let tree = tagged(&[("a", b"a"), ("b/c", b"c"), ("d", b"d"), (".steadfast/x", b"x")]);
+    std::os::unix::fs::symlink("a", tree.path().join("link")).unwrap();
+    fs::write(tree.path().join(".steadfast/catalogue.sqlite"), b"").unwrap();
+    let long: &'static str = "n".repeat(300).leak();
+    let names = ["a", "b", "b/c", "d", "d/e", "link", "link/f", long, ".steadfast/x"];
+    let server = Server::start(names.map(|name| (name, whole(name.as_bytes(), "SHA256"))));
+    let state = |name: &str, contents: &[u8]| {
+        let held = whole(contents, "SHA256");
+        server.state.lock().unwrap().objects.insert(name.to_owned(), held);
+    };
+    state("b/c", b"c");
+    let store = server.store("s3://bucket");
+    let options = Options { require_tags: true, ..run() };
+    let (findings, summary) = checked(&store, &known(tree.path()), &options).unwrap();
+    let mut said = told(&findings);
+    said.sort();
+    let mut expected = vec![
+        "a: intact by SHA-256".to_owned(),
+        "b/c: intact by SHA-256".to_owned(),
+        "d: intact by SHA-256".to_owned(),
+    ];
+    for name in ["b", "d/e", "link", "link/f", long, ".steadfast/x"] {
+        expected.push(format!("{name}: untagged"));
+    }
+    expected.sort();
+    assert_eq!(said, expected);
+    assert_eq!(summary.exit_status(), 1);
+}
+
+#[test]
+fn a_list_that_contradicts_itself_is_told() {
+    let record = |byte: u8| Reference {
+        source: "manifest",
+        digests: vec![(Algorithm::Sha256, steadfast_digest::sha256(&[byte]))],
+        length: None,
+        mtime: None,
+        recorded: None,
+    };
+    let lines = [("a", b'a'), ("a", b'a'), ("b", b'b'), ("b", b'x')];
+    let lines = lines.map(|(path, byte)| Ok((path.into(), Some(record(byte)))));
+    let known = Known::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
+    let server = Server::start(["a", "b"].map(|name| (name, whole(name.as_bytes(), "SHA256"))));
+    let store = server.store("s3://bucket");
+    let (findings, summary) = checked(&store, &known, &run()).unwrap();
+    assert_eq!(told(&findings), ["b: unreadable", "a: intact by SHA-256", "b: intact by SHA-256"]);
+    assert!(findings[0].detail.as_deref().unwrap().contains("contradicts an earlier line"));
+    assert_eq!(summary.exit_status(), 2);
+}
+
+#[test]
 fn an_empty_prefix_is_no_mass_deletion() {
     let tree = tagged(&[("a", b"a")]);
     let server = Server::start([("elsewhere/a", whole(b"a", "SHA256"))]);

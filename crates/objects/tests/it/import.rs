@@ -54,10 +54,22 @@ fn a_report_of_version_1_reads_as_it_always_did() {
     let detail = findings[5].detail.as_deref().unwrap();
     assert!(detail.contains("400 SSE-C encryption type is not supported"), "{detail}");
     assert_eq!((summary.exit_status(), summary.passed), (1, 2));
+    assert_eq!(summary.bytes_compared, 9 + 9 + 7, "by what is recorded: the report has no lengths");
     let (findings, _) =
         imported(&report, &known(tree.path()), &Options { read: false, complete: false, ..run() });
     assert_eq!(told(&findings)[1], "two words+é.txt: not comparable");
     assert_eq!(findings.len(), 6);
+}
+
+#[test]
+fn a_report_of_other_objects_proves_nothing() {
+    let tree = tagged(&[("plain.txt", b"123456789")]);
+    let report = Report::open(&samples().join("computed/manifest.json"), None).unwrap();
+    let address = Address::parse("s3://amzn-s3-demo-bucket1/archiv").unwrap();
+    let error = import(&report, &address, &known(tree.path()), &run(), &mut |_| {}).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    let words = "no row of the report is of an object at `s3://amzn-s3-demo-bucket1/archiv/`";
+    assert!(error.to_string().contains(words), "{error}");
 }
 
 #[test]

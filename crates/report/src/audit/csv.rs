@@ -141,7 +141,7 @@ impl AuditRenderer for AuditCsv {
             path: Some(PathText::of(&failure.path)),
             standing: standing_key(failure.standing),
             now: failure.now.map(standing_key).unwrap_or_default(),
-            settled: if failure.is_settled() { "true" } else { "false" },
+            settled: if failure.settled { "true" } else { "false" },
             at_s: Some(failure.at.seconds),
             run: Some(failure.run),
             ..Row::default()

@@ -43,7 +43,7 @@ impl AuditRenderer for AuditJson {
             at_s: failure.at.seconds,
             standing: standing_key(failure.standing),
             now: failure.now.map(standing_key),
-            settled: failure.is_settled(),
+            settled: failure.settled,
         };
         write_object(&Line { about: "failure", rest }, &mut pages.answer);
     }

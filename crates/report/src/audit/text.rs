@@ -260,7 +260,7 @@ impl AuditRenderer for AuditText {
     }
 
     fn failure(&mut self, failure: &Failure, pages: &mut Pages) {
-        let settled = failure.is_settled();
+        let settled = failure.settled;
         if settled && !self.options.verbose {
             return;
         }

@@ -42,6 +42,17 @@ pub fn write_end_json(counts: &CodeCounts, out: &mut Vec<u8>) {
     write_object(&End { summary: counts }, out);
 }
 
+/// Appends the line about a path that could not be looked at.
+pub fn write_failed_json(path: &Path, error: &str, out: &mut Vec<u8>) {
+    #[derive(Serialize)]
+    struct Failed<'a> {
+        #[serde(flatten)]
+        path: PathText,
+        error: &'a str,
+    }
+    write_object(&Failed { path: PathText::of(path), error }, out);
+}
+
 /// Appends the lines about one piece of code that was verified, and about what it nests.
 pub fn write_verified_json(verified: &VerifiedCode<'_>, out: &mut Vec<u8>) {
     let verification = verified.verification;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use steadfast_codesign::bundle::Resources;
 use steadfast_codesign::{
     BytesState, Finding, NestedVerification, PartVerification, PolicyState, Severity, SignerState,
     SignerVerdict, Verification,
@@ -56,11 +57,15 @@ impl VerifiedText {
     fn code(&mut self, path: &Path, verification: &Verification, depth: usize) {
         let indent = "  ".repeat(depth);
         let _ = writeln!(self.out, "{indent}{}", escape::path(path));
-        for part in &verification.parts {
+        // Quietly only what is wrong is told of.
+        let quiet = self.options.quiet;
+        let tells = |failed: bool| failed || !quiet;
+        for part in verification.parts.iter().filter(|part| tells(part_failed(part))) {
             self.part(part, &indent);
         }
-        if let Some(resources) = &verification.resources {
-            let bad = resources.findings.iter().any(|one| one.severity == Severity::Failure);
+        let failed = |resources: &&Resources| tells(any_failed(&resources.findings));
+        if let Some(resources) = verification.resources.as_ref().filter(failed) {
+            let bad = any_failed(&resources.findings);
             let state =
                 if bad { self.painted("not as sealed", RED) } else { "as sealed".to_owned() };
             let mut counts = vec![units::counted(resources.files, "file", "files")];
@@ -76,7 +81,7 @@ impl VerifiedText {
             }
             let _ = writeln!(self.out, "{indent}  resources {state}: {}", counts.join(", "));
         }
-        for nested in &verification.nested {
+        for nested in verification.nested.iter().filter(|one| tells(nested_failed(one))) {
             self.nested(path, nested, depth + 1);
         }
     }
@@ -86,6 +91,7 @@ impl VerifiedText {
         let bytes = match part.bytes.state {
             BytesState::Intact => bytes.to_owned(),
             BytesState::Damaged => self.painted(bytes, RED),
+            BytesState::Unread => "not read".to_owned(),
             BytesState::Unsigned | BytesState::Unverifiable => self.painted(bytes, YELLOW),
         };
         let _ = write!(self.out, "{indent}  ");
@@ -139,6 +145,9 @@ impl VerifiedText {
             Err(_) => self.painted("unknown", YELLOW),
         };
         let exact = match nested.exact {
+            Some(true) if nested.code.as_ref().is_some_and(|code| is_unread(code)) => {
+                "by its CDHash, no page read".to_owned()
+            }
             Some(true) => "yes".to_owned(),
             Some(false) => self.painted("no", RED),
             None => "not said".to_owned(),
@@ -167,6 +176,25 @@ impl VerifiedText {
             let _ = writeln!(self.out, "      {apple}");
         }
     }
+}
+
+fn any_failed(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Failure)
+}
+
+fn part_failed(part: &PartVerification) -> bool {
+    let signer = part.signer.as_ref().is_some_and(|signer| any_failed(&signer.findings));
+    let policy = part.policy.as_ref().is_some_and(|policy| any_failed(&policy.findings));
+    any_failed(&part.bytes.findings) || signer || policy
+}
+
+fn nested_failed(nested: &NestedVerification) -> bool {
+    let within = nested.code.as_ref().is_some_and(|code| any_failed(&code.all_findings()));
+    any_failed(&nested.findings) || within
+}
+
+fn is_unread(code: &Verification) -> bool {
+    code.parts.iter().any(|part| part.bytes.state == BytesState::Unread)
 }
 
 /// How many pages were checked, and of how many.

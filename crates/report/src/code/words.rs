@@ -18,6 +18,7 @@ pub(super) const COVERS: [Cover; 6] = [
 pub(super) fn bytes_state(state: BytesState) -> &'static str {
     match state {
         BytesState::Intact => "intact",
+        BytesState::Unread => "unread",
         BytesState::Damaged => "damaged",
         BytesState::Unsigned => "unsigned",
         BytesState::Unverifiable => "unverifiable",

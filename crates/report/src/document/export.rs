@@ -1,7 +1,8 @@
 //! A document for programs: every figure in base units, as JSON or as CSV.
 //!
 //! In: a document. Out: JSON with the structure of the document, or CSV with one row for each cell
-//! that holds a number. Nothing is rounded and nothing is left out.
+//! that holds a number. No number is rounded and nothing is left out; sentences are as people read
+//! them.
 
 use std::borrow::Cow;
 
@@ -21,8 +22,9 @@ pub fn write_json(documents: &[Document], out: &mut Vec<u8>) {
 /// Writes the tables of documents as CSV:
 /// `section,table,row,column,value,low,high,unit,document`.
 ///
-/// `row` is the row's first cell; the unit is a base unit, and empty for words. Words that a
-/// spreadsheet would take for a formula have an apostrophe before them.
+/// `row` is the cells that name the row, with commas between them; the unit is a base unit, and
+/// empty for words. Words that a spreadsheet would take for a formula have an apostrophe before
+/// them.
 ///
 /// # Errors
 /// Never: the writer is memory. The library that writes wants to be asked.
@@ -47,11 +49,13 @@ fn write_table<W: std::io::Write>(
     table: &Table,
     writer: &mut csv::Writer<W>,
 ) -> csv::Result<()> {
-    for (number, row) in table.rows.iter().enumerate() {
-        let name = match row.first() {
-            Some(Cell::Text(text)) => text.clone(),
-            _ => number.to_string(),
-        };
+    for row in &table.rows {
+        let names = row.iter().take(table.keys).filter_map(|cell| match cell {
+            Cell::Empty => None,
+            Cell::Text(text) => Some(text.clone()),
+            Cell::Number(of) | Cell::Interval(of, _) => Some(exact(*of)),
+        });
+        let name = names.collect::<Vec<_>>().join(", ");
         for (cell, column) in row.iter().zip(&table.columns) {
             let (value, low, high, unit) = match cell {
                 Cell::Empty => continue,

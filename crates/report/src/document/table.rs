@@ -12,6 +12,8 @@ pub struct Table {
     pub title: String,
     /// What stands in each column.
     pub columns: Vec<Column>,
+    /// How many leading columns name a row; the others tell of it.
+    pub keys: usize,
     /// As many cells each as there are columns.
     pub rows: Vec<Vec<Cell>>,
 }
@@ -27,8 +29,15 @@ impl Table {
             name: name.to_owned(),
             title: title.to_owned(),
             columns: columns.iter().map(column).collect(),
+            keys: 1,
             rows: Vec::new(),
         }
+    }
+
+    /// Says how many leading columns name a row, where it takes more than the first.
+    #[must_use]
+    pub fn keyed(self, keys: usize) -> Table {
+        Table { keys, ..self }
     }
 
     /// Adds a row.
@@ -135,6 +144,8 @@ mod tests {
             (Quantity::Ratio(5.61), (2.49, 12.0), "5.61× [2.49–12.0]"),
             (Quantity::Share(0.04), (-0.41, 0.542), "4.0 % [-41.0–54.2]"),
             (Quantity::Time(9e8), (8e8, 1.2e9), "900 ms [800 ms–1.20 s]"),
+            // What a line leaves at no bytes may be less than nothing.
+            (Quantity::Time(-2e6), (-3e6, 1.5e6), "-2.00 ms [-3.00–1.50]"),
         ] {
             assert_eq!(Cell::Interval(quantity, ends).shown(Units::Si), text);
         }

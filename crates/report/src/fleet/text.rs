@@ -101,8 +101,12 @@ fn write_troubles(status: &Status, text: &mut String) {
         if !shards.is_empty() {
             let named = &shards[..shards.len().min(NAMED_MAX)];
             let more = if shards.len() > NAMED_MAX { ", …" } else { "" };
-            let _ = writeln!(text, "{what}: shards {}{more}", ranges(named));
+            let word = if shards.len() == 1 { "shard" } else { "shards" };
+            let _ = writeln!(text, "{what}: {word} {}{more}", ranges(named));
         }
+    }
+    if !status.damaged.is_empty() {
+        let _ = writeln!(text, "steadfast fleet run JOB --shard N makes a damaged part anew");
     }
     for failed in status.failed.iter().take(NAMED_MAX) {
         let again = if failed.temporary { "may be tried again" } else { "somebody must look" };

@@ -6,8 +6,9 @@
 use steadfast_measure::figures::compare::{self, Compared};
 use steadfast_measure::record::{Record, Unit, Workload};
 
-use super::cell;
+use super::{cell, names};
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use crate::measure::INTERVALS;
 use crate::units;
 
 /// Ratios that one chart shows. The table has all.
@@ -19,8 +20,7 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
     if compared.is_empty() {
         return None;
     }
-    let name = |record: &Record| record.name.clone().unwrap_or_else(|| record.machine.cpu.clone());
-    let (one, other) = (name(one), name(other));
+    let [one, other] = [0, 1].map(|at| names(&[one, other]).swap_remove(at));
     let title = format!("{one} ÷ {other}");
     let of = |workload: Workload| -> Vec<&Compared> {
         compared.iter().filter(|found| found.workload == workload).collect()
@@ -38,12 +38,11 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         charts: groups.iter().map(|group| chart(group, &title)).collect(),
         title,
         sentences,
-        notes: vec![
+        notes: vec![format!(
             "Rates are medians over rounds of all that was done ÷ all the time it took. The \
-             records were made apart, so intervals of ratios allow for the spread of both; they \
-             hold 95 %, and are absent with fewer than five rounds."
-                .to_owned(),
-        ],
+                 records were made apart, so intervals of ratios allow for the spread of both. \
+                 {INTERVALS}"
+        )],
     })
 }
 
@@ -73,7 +72,7 @@ fn group_sentence(group: &[&Compared], one: &str) -> String {
 fn table(compared: &[Compared], title: &str, [one, other]: [&str; 2]) -> Table {
     let (one, other) = (format!(">{one}"), format!(">{other}"));
     let columns = ["Workload", "What", &one, &other, ">÷"];
-    let mut table = Table::new("compared", title, &columns);
+    let mut table = Table::new("compared", title, &columns).keyed(2);
     for found in compared {
         let quantity = match found.unit {
             Unit::Bytes => Quantity::Rate,
@@ -116,7 +115,7 @@ fn chart(group: &[&Compared], title: &str) -> Chart {
         name: format!("compared-{workload}"),
         title: format!("{title}: {workload}"),
         description: format!(
-            "{which}, the greatest first, with 95 % intervals. The dashed line is no difference; \
+            "{which}, the greatest first, with intervals. The dashed line is no difference; \
              the axis is by factors and does not begin at zero."
         ),
         x: Axis {

@@ -10,7 +10,7 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
-use super::cell;
+use super::{INTERVALS, cell};
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
 use crate::units::{self, Units};
 
@@ -117,7 +117,7 @@ fn rates(figures: &CipherFigures) -> Table {
         figures.isas.iter().map(|(isa, _)| format!(">{}", masks::name(*isa))).collect();
     let mut columns = vec!["algorithm", "what"];
     columns.extend(names.iter().map(String::as_str));
-    let mut table = Table::new("cipher", "Rates by instructions, one thread", &columns);
+    let mut table = Table::new("cipher", "Rates by instructions, one thread", &columns).keyed(2);
     for row in &figures.rows {
         let mut cells = vec![Cell::text(&row.algorithm), Cell::text(what(row.stage))];
         for (isa, _) in &figures.isas {
@@ -136,7 +136,8 @@ fn gains(figures: &CipherFigures) -> Table {
         without.iter().map(|isa| format!(">÷ {}", masks::name(*isa))).collect();
     let mut columns = vec!["algorithm", "what"];
     columns.extend(names.iter().map(String::as_str));
-    let mut table = Table::new("cipher-gains", "How many times as fast with all", &columns);
+    let mut table =
+        Table::new("cipher-gains", "How many times as fast with all", &columns).keyed(2);
     for row in figures.rows.iter().filter(|row| !row.gains.is_empty()) {
         let mut cells = vec![Cell::text(&row.algorithm), Cell::text(what(row.stage))];
         for isa in &without {
@@ -157,7 +158,7 @@ fn gains(figures: &CipherFigures) -> Table {
 
 fn tasks(tasks: &[TaskRate]) -> Table {
     let columns = ["cipher", "instructions", ">file", ">rate", ">cipher's share"];
-    let mut table = Table::new("cipher-file", "A file to an enciphered file", &columns);
+    let mut table = Table::new("cipher-file", "A file to an enciphered file", &columns).keyed(2);
     for task in tasks {
         table.push(vec![
             Cell::text(&task.algorithm),
@@ -263,8 +264,9 @@ fn notes(figures: &CipherFigures) -> Vec<String> {
          hardly count. What they gain between versions of a library is not the work of \
          instructions for AES."
             .to_owned(),
-        "Rates are medians over rounds in which everything was measured in turn, gains medians of \
-         the ratios within a round; intervals hold 95 %."
-            .to_owned(),
+        format!(
+            "Rates are medians over rounds in which everything was measured in turn, gains medians \
+             of the ratios within a round. {INTERVALS}"
+        ),
     ]
 }

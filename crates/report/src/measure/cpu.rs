@@ -6,7 +6,7 @@ use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LoopRate};
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::cell;
+use super::{INTERVALS, cell};
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
 use crate::units::{self, Units};
 
@@ -30,7 +30,7 @@ fn table(figures: &CpuFigures) -> Table {
     let mut columns =
         vec!["kernel", "QoS", ">threads", ">loops/s of one", ">of 1 thread", ">of high"];
     columns.extend(other.as_deref());
-    let mut table = Table::new("cpu", "Loops per second of one thread", &columns);
+    let mut table = Table::new("cpu", "Loops per second of one thread", &columns).keyed(3);
     for rate in &figures.rates {
         let mut row = vec![
             Cell::text(&rate.kernel),
@@ -83,7 +83,7 @@ fn chart(figures: &CpuFigures) -> Option<Chart> {
         name: "cpu-percent".to_owned(),
         title: format!("Loops of one thread, in per cent {of}"),
         description: "A group of bars for each kernel: one thread at the highest level and at the \
-                      lowest, with 95 % intervals."
+                      lowest, with intervals."
             .to_owned(),
         x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
         y: Axis {
@@ -134,6 +134,9 @@ fn crowded_sentence(rates: &[LoopRate]) -> Option<String> {
 
 fn against_sentence(figures: &CpuFigures) -> Option<String> {
     let name = figures.against.as_ref()?;
+    if figures.rates.iter().all(|rate| rate.of_other_percent.is_none()) {
+        return Some(format!("The record of {name} has none of these loops: nothing is compared."));
+    }
     let high = figures.rates.iter().filter_map(|rate| rate.qos).max();
     let compared = figures.rates.iter().filter(|rate| rate.qos == high && rate.threads == 1);
     let shares: Vec<f64> =
@@ -160,11 +163,10 @@ fn notes(figures: &CpuFigures) -> Vec<String> {
         .into_iter()
         .map(|kernel| format!("{}: {}.", kernel.name(), kernel.definition()))
         .collect();
-    notes.push(
-        "Rates are medians over rounds, of one thread each; intervals hold 95 %. The loops touch \
-         hardly any memory, so they say nothing of storage, and on a machine that is busy they \
-         measure what the others leave."
-            .to_owned(),
-    );
+    notes.push(format!(
+        "Rates are medians over rounds, of one thread each. {INTERVALS} The loops touch hardly \
+             any memory, so they say nothing of storage, and on a machine that is busy they \
+             measure what the others leave."
+    ));
     notes
 }

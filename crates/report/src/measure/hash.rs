@@ -10,7 +10,7 @@ use steadfast_measure::figures::hash::{
 };
 use steadfast_measure::record::{Cache, Stage};
 
-use super::cell;
+use super::{INTERVALS, cell};
 use crate::document::{Cell, Quantity, Section};
 use crate::units::{self, Units};
 
@@ -18,13 +18,13 @@ use crate::units::{self, Units};
 const DOUBTFUL: &str = "as their estimators disagree by more than 2 %";
 
 /// Makes the section.
-pub(super) fn section(figures: &HashFigures) -> Section {
+pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     let mut sentences = Vec::new();
-    sentences.extend(figures.forecast.as_ref().map(forecast_sentence));
-    sentences.extend(fastest_sentence(&figures.kernels));
+    sentences.extend(figures.forecast.as_ref().map(|of| forecast_sentence(of, units)));
+    sentences.extend(fastest_sentence(&figures.kernels, units));
     sentences.extend(gain_sentence(&figures.kernels));
-    sentences.extend(figures.overlaps.iter().map(overlap_sentence));
-    sentences.extend(buffer_sentence(figures));
+    sentences.extend(figures.overlaps.iter().map(|of| overlap_sentence(of, units)));
+    sentences.extend(buffer_sentence(figures, units));
     sentences.extend(figures.level_ratios.iter().map(|levels| {
         let (high, low) = levels.levels;
         let what = stage_words(levels.stage);
@@ -41,7 +41,7 @@ pub(super) fn section(figures: &HashFigures) -> Section {
     Section {
         title: "Hashing".to_owned(),
         sentences,
-        tables: tables::tables(figures),
+        tables: tables::tables(figures, units),
         charts: charts::charts(figures),
         notes: notes(figures),
     }
@@ -61,13 +61,14 @@ fn doubt_sentence(lines: &[PathLine]) -> Option<String> {
 fn notes(figures: &HashFigures) -> Vec<String> {
     let mut notes = Vec::new();
     if !figures.lines.is_empty() {
-        notes.push(
+        notes.push(format!(
             "A line is fitted to time by size, errors taken relatively and outliers outweighed \
-             (bisquare); its rate is 1 ÷ slope, its cost of each file what is left at no bytes. \
-             Intervals hold 95 % and come from drawing whole rounds again. A run's beginning and \
-             end are in the cost of each file, since each file had a run of its own."
-                .to_owned(),
-        );
+             (bisquare); its rate is 1 ÷ slope, its cost of each file what is left at no bytes, \
+             which may come out below nothing. {INTERVALS} They come from drawing whole rounds \
+             again. A run's beginning and end are in the cost of each file, since each file had a \
+             run of its own."
+        ));
+        notes.extend(warm_note(&figures.lines));
     }
     if !figures.overlaps.is_empty() {
         notes.push(
@@ -88,13 +89,26 @@ fn notes(figures: &HashFigures) -> Vec<String> {
     notes
 }
 
-fn forecast_sentence(forecast: &Forecast) -> String {
+/// Says why times from the page cache end before others, where they do.
+fn warm_note(lines: &[PathLine]) -> Option<String> {
+    let warm = lines.iter().any(|line| tables::is_timed(line) && line.cache == Some(Cache::Warm));
+    warm.then(|| {
+        format!(
+            "Times to verify are along the lines, however far that is from what was measured. Of \
+             files more than {} times as long as the longest that was warm nothing is told as \
+             warm: no page cache is taken to hold what it was not seen to hold.",
+            tables::EXTRAPOLATED_MAX
+        )
+    })
+}
+
+fn forecast_sentence(forecast: &Forecast, units: Units) -> String {
     let time = Quantity::Time(1e9 * forecast.time_s.value);
     let time = match forecast.time_s.bounds() {
         Some((low, high)) => Cell::Interval(time, (1e9 * low, 1e9 * high)),
         None => Cell::Number(time),
     };
-    let (files, bytes) = (forecast.all.files, Units::Si.bytes(forecast.all.bytes));
+    let (files, bytes) = (forecast.all.files, units.bytes(forecast.all.bytes));
     let cached = match forecast.cached_share {
         Some(share) => format!("of what was read for it, {} was in memory", units::share(share)),
         None => "whether the files are in memory could not be told".to_owned(),
@@ -102,7 +116,7 @@ fn forecast_sentence(forecast: &Forecast) -> String {
     format!(
         "Checking the folder, {} of {bytes} together, will take about {}; {cached}.",
         units::counted(files, "file", "files"),
-        time.shown(Units::Si)
+        time.shown(units)
     )
 }
 
@@ -115,13 +129,13 @@ fn fastest(kernels: &[KernelRate], threads: Option<u32>) -> Option<&KernelRate> 
         .max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))
 }
 
-fn fastest_sentence(kernels: &[KernelRate]) -> Option<String> {
+fn fastest_sentence(kernels: &[KernelRate], units: Units) -> Option<String> {
     let (one, all) = (fastest(kernels, Some(1))?, fastest(kernels, None)?);
     let alone = kernels.iter().filter(|kernel| {
         (kernel.algorithm.as_str(), kernel.lanes, kernel.threads) == ("sha256", 1, 1)
     });
     let alone = alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
-    let rate = |kernel: &KernelRate| rate_cell(&kernel.rate).shown(Units::Si);
+    let rate = |kernel: &KernelRate| rate_cell(&kernel.rate).shown(units);
     Some(format!(
         "In memory SHA-256 of one message runs at {} ({}), of many messages in one thread at {} \
          ({} x{}), in {} at {}.",
@@ -161,8 +175,8 @@ fn is_known(ratio: &Figure) -> bool {
     ratio.bounds().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
 }
 
-fn overlap_sentence(overlap: &Overlap) -> String {
-    let from = Units::Si.bytes(overlap.size_bytes_min);
+fn overlap_sentence(overlap: &Overlap, units: Units) -> String {
+    let from = units.bytes(overlap.size_bytes_min);
     // Half hidden or not at all, if it can be either: that is no answer.
     let told = overlap.overlap.bounds().is_some_and(|(low, high)| high - low <= 0.5);
     if !told {
@@ -193,10 +207,10 @@ fn bound_words(overlap: &Overlap) -> &'static str {
     }
 }
 
-fn buffer_sentence(figures: &HashFigures) -> Option<String> {
+fn buffer_sentence(figures: &HashFigures, units: Units) -> Option<String> {
     let (best, as_good) = figures.buffers_best?;
     let length = |place: usize| Units::Iec.bytes(figures.buffers[place].buffer_len_bytes);
-    let rate = rate_cell(&figures.buffers[best].rate).shown(Units::Si);
+    let rate = rate_cell(&figures.buffers[best].rate).shown(units);
     let enough = match best == as_good {
         true => String::new(),
         false => format!("; from {} on it is within 2 %", length(as_good)),

@@ -4,11 +4,12 @@ use steadfast_measure::figures::pair::{Compared, MARGIN, PairFigures, PairRow};
 use steadfast_measure::record::{Place, Side, Stage};
 use steadfast_measure::stats::Finding;
 
+use super::INTERVALS;
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
-pub(super) fn section(figures: &PairFigures, places: &[Place]) -> Section {
+pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> Section {
     let control = figures.sides.iter().any(|(side, _)| *side == Side::Control);
     let mut columns = vec!["Step", ">Files of", ">A", ">B"];
     if control {
@@ -19,13 +20,14 @@ pub(super) fn section(figures: &PairFigures, places: &[Place]) -> Section {
         columns.push(">A ÷ control");
     }
     columns.push(">Rounds");
-    let mut table = Table::new("pair", "Median rates, and their ratios round by round", &columns);
+    let mut table =
+        Table::new("pair", "Median rates, and their ratios round by round", &columns).keyed(2);
     for row in &figures.rows {
         table.push(cells(row, control));
     }
     let mut notes = vec![format!(
         "Folders took turns within every round, in an order drawn anew, so a ratio is known far \
-         better than the rates. Intervals hold 95 %. Differences of up to {} count as none.",
+         better than the rates. {INTERVALS} Differences of up to {} count as none.",
         units::percent(MARGIN)
     )];
     if figures.rows.iter().any(|row| row.stage != Stage::Write && !row.cold) {
@@ -37,14 +39,14 @@ pub(super) fn section(figures: &PairFigures, places: &[Place]) -> Section {
     }
     Section {
         title: "Pair".to_owned(),
-        sentences: sentences(figures, places),
+        sentences: sentences(figures, places, units),
         tables: vec![table],
-        charts: vec![chart(figures, control)],
+        charts: vec![chart(figures, control, units)],
         notes,
     }
 }
 
-fn sentences(figures: &PairFigures, places: &[Place]) -> Vec<String> {
+fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<String> {
     let mut sentences: Vec<String> = figures
         .sides
         .iter()
@@ -59,8 +61,8 @@ fn sentences(figures: &PairFigures, places: &[Place]) -> Vec<String> {
         })
         .collect();
     sentences.extend(figures.rows.iter().map(|row| {
-        let what = format!("{} files of {}", stage_name(row.stage), Units::Si.bytes(row.len_bytes));
-        let ratio = ratio_cell(&row.a_to_b).shown(Units::Si);
+        let what = format!("{} files of {}", stage_name(row.stage), units.bytes(row.len_bytes));
+        let ratio = ratio_cell(&row.a_to_b).shown(units);
         match row.a_to_b.finding {
             Finding::Slower => format!("{what}, A is slower than B: {ratio} of its rate."),
             Finding::Faster => format!("{what}, A is faster than B: {ratio} of its rate."),
@@ -120,9 +122,8 @@ fn stage_name(stage: Stage) -> &'static str {
 }
 
 /// Draws the ratios, a row for each step and length.
-fn chart(figures: &PairFigures, control: bool) -> Chart {
-    let name =
-        |row: &PairRow| format!("{}, {}", stage_name(row.stage), Units::Si.bytes(row.len_bytes));
+fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
+    let name = |row: &PairRow| format!("{}, {}", stage_name(row.stage), units.bytes(row.len_bytes));
     let layer = |label: &str, of: &dyn Fn(&PairRow) -> Option<Compared>| Layer {
         label: label.to_owned(),
         mark: Mark::Dots,
@@ -146,7 +147,7 @@ fn chart(figures: &PairFigures, control: bool) -> Chart {
     Chart {
         name: "pair-ratio".to_owned(),
         title: "Rate of A as a multiple of the other's".to_owned(),
-        description: "One row for each step and length of files: the ratio with its 95 % \
+        description: "One row for each step and length of files: the ratio with its \
                       interval. The dashed line is no difference; the axis is by factors and does \
                       not begin at zero."
             .to_owned(),

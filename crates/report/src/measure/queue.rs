@@ -3,12 +3,12 @@
 use steadfast_measure::figures::queue::{QueueCell, QueueFigures};
 use steadfast_measure::record::{Cache, Order};
 
-use super::cell;
+use super::{INTERVALS, cell};
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
 use crate::units::Units;
 
 /// Makes the section.
-pub(super) fn section(figures: &QueueFigures) -> Section {
+pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
     let mut table = Table::new(
         "queue",
         "Reads past the page cache, by order, size and depth",
@@ -22,17 +22,17 @@ pub(super) fn section(figures: &QueueFigures) -> Section {
             ">p99.9",
             ">Longest",
         ],
-    );
+    )
+    .keyed(2);
     for cell in &figures.cells {
         table.push(row(cell));
     }
     let direct = figures.cells.iter().all(|cell| cell.cache == Cache::Direct);
-    let mut notes = vec![
-        "As many threads as the depth have one read in flight each. A percentile is told only \
-         with ten reads beyond it. Equivalent: fio --ioengine=psync --direct=1 --numjobs=DEPTH \
-         --rw=read|randread --bs=SIZE."
-            .to_owned(),
-    ];
+    let mut notes = vec![format!(
+        "As many threads as the depth have one read in flight each. {INTERVALS} A percentile is \
+         told only with ten reads beyond it. Equivalent: fio --ioengine=psync --direct=1 \
+         --numjobs=DEPTH --rw=read|randread --bs=SIZE."
+    )];
     if !direct {
         notes.push(
             "This file system reads through the page cache whatever is asked: the figures are of \
@@ -42,7 +42,7 @@ pub(super) fn section(figures: &QueueFigures) -> Section {
     }
     Section {
         title: "Queue".to_owned(),
-        sentences: sentences(&figures.cells),
+        sentences: sentences(&figures.cells, units),
         tables: vec![table],
         charts: charts(&figures.cells),
         notes,
@@ -75,16 +75,16 @@ fn row(cell: &QueueCell) -> Vec<Cell> {
 }
 
 /// What depth gains, for each order and size.
-fn sentences(cells: &[QueueCell]) -> Vec<String> {
+fn sentences(cells: &[QueueCell], units: Units) -> Vec<String> {
     let groups = cells.chunk_by(|a, b| a.group() == b.group());
     let gains = groups.filter_map(|group| {
         let first = group.first()?;
         let best = group.iter().max_by(|a, b| a.reads_per_s.total_cmp(&b.reads_per_s))?;
-        let gain = cell(Quantity::Ratio, Some(best.gain?)).shown(Units::Si);
+        let gain = cell(Quantity::Ratio, Some(best.gain?)).shown(units);
         Some(format!(
             "{}: {} at depth {}, {gain} of depth {}.",
             name(first),
-            Quantity::Rate(best.bytes_per_s()).text(Units::Si),
+            Quantity::Rate(best.bytes_per_s()).text(units),
             best.depth,
             first.depth
         ))
@@ -113,7 +113,7 @@ fn charts(cells: &[QueueCell]) -> Vec<Chart> {
         name: "queue-rate".to_owned(),
         title: "Rate by depth".to_owned(),
         description: "One line for each order and size of reads; how their rate grows with \
-                          the reads in flight. Bars are 95 % intervals."
+                          the reads in flight. Bars are intervals."
             .to_owned(),
         x: depth(),
         y: Axis { title: "rate".to_owned(), of: Quantity::Rate(0.0), scale: Scale::Linear },

@@ -11,11 +11,12 @@ use steadfast_measure::figures::storage::{
 use steadfast_measure::record::{Cache, Record, Stage, Workload};
 use steadfast_measure::stats::{Cause, Estimate, Line};
 
+use super::INTERVALS;
 use crate::document::{Cell, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section of `write` or of `read`, if the record has such series.
-pub(super) fn section(record: &Record, workload: Workload) -> Option<Section> {
+pub(super) fn section(record: &Record, workload: Workload, units: Units) -> Option<Section> {
     let figures = of(record, workload)?;
     let mut section = Section {
         title: match workload {
@@ -25,26 +26,29 @@ pub(super) fn section(record: &Record, workload: Workload) -> Option<Section> {
         ..Section::default()
     };
     for series in &figures.series {
-        section.sentences.extend(sentences(series));
+        section.sentences.extend(sentences(series, units));
     }
     section.tables = vec![lines(&figures), single_files(&figures), phases(&figures)];
     section.tables.retain(|table| !table.rows.is_empty());
     for (index, series) in figures.series.iter().enumerate() {
-        section.charts.extend(charts::charts(workload, index, series));
+        section.charts.extend(charts::charts(workload, index, series, units));
     }
-    section.notes = notes(record, workload, &figures);
+    section.notes = notes(record, workload, &figures, units);
     Some(section)
 }
 
 /// What a reader should take away, a sentence each.
-fn sentences(series: &SeriesFigures) -> Vec<String> {
+fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
     let label = &series.label;
     let files = units::counted(series.files as u64, "file", "files");
-    let bytes = Units::Si.bytes(series.bytes);
-    let overall = Units::Si.per_second(series.rate_overall_per_s);
+    let bytes = units.bytes(series.bytes);
+    let overall = units.per_second(series.rate_overall_per_s);
     let mut sentences = vec![match rate(series) {
         Some(rate) => {
-            format!("{label}: {} for {files}, {bytes}; all of it took {overall}.", shown(&rate))
+            format!(
+                "{label}: {} for {files}, {bytes}; all of it took {overall}.",
+                rate.shown(units)
+            )
         }
         None => format!("{label}: {overall} for {files}, {bytes}."),
     }];
@@ -60,26 +64,26 @@ fn sentences(series: &SeriesFigures) -> Vec<String> {
             "{label}: two ways of fitting disagree by more than 2 %; the rate is doubtful."
         ));
     }
-    sentences.extend(series.steps.iter().map(|step| step_sentence(label, step)));
+    sentences.extend(series.steps.iter().map(|step| step_sentence(label, step, units)));
     sentences.extend(drift_sentence(series));
     if let Some(populations) = &series.populations
         && series.steps.is_empty()
     {
-        let rate = |line: &Line| {
-            line.rate_per_s().map_or("–".to_owned(), |rate| Units::Si.per_second(rate))
-        };
+        let rate =
+            |line: &Line| line.rate_per_s().map_or("–".to_owned(), |rate| units.per_second(rate));
         let share = units::percent(populations.slow_share());
         let (fast, slow) = (rate(&populations.fast), rate(&populations.slow));
         sentences.push(format!(
             "{label}: two kinds of files, {fast} and {slow}; {share} are of the slow kind."
         ));
     }
-    sentences.extend(series.impossible.iter().map(|found| impossible_sentence(label, found)));
+    sentences
+        .extend(series.impossible.iter().map(|found| impossible_sentence(label, found, units)));
     sentences
 }
 
-fn step_sentence(label: &str, step: &Step) -> String {
-    let at = Units::Si.bytes(step.at_bytes);
+fn step_sentence(label: &str, step: &Step, units: Units) -> String {
+    let at = units.bytes(step.at_bytes);
     let to = units::percent(step.ratio);
     let why = match step.cause {
         Cause::Unexplained => "nothing that was seen beside it explains it".to_owned(),
@@ -101,7 +105,7 @@ fn step_sentence(label: &str, step: &Step) -> String {
         format!("after a rest the rate {back}")
     }));
     let seen = if seen.is_empty() { String::new() } else { format!(" ({})", seen.join("; ")) };
-    format!("{label}: after {at} the rate went to {to}; {why}{seen}.")
+    format!("{label}: after {at} files of one length went to {to} of their rate; {why}{seen}.")
 }
 
 /// A slide is worth a sentence only where the rate did not step.
@@ -117,10 +121,10 @@ fn drift_sentence(series: &SeriesFigures) -> Option<String> {
     evident.then(|| format!("{label}: the rate slid to {to} by the end, along {along}."))
 }
 
-fn impossible_sentence(label: &str, found: &Impossible) -> String {
+fn impossible_sentence(label: &str, found: &Impossible, units: Units) -> String {
     let files = units::counted(found.files as u64, "file", "files");
-    let fastest = Units::Si.per_second(found.fastest_per_s);
-    let bound = |rate: f64| Units::Si.per_second(rate);
+    let fastest = units.per_second(found.fastest_per_s);
+    let bound = |rate: f64| units.per_second(rate);
     match found.why {
         Why::Cached => {
             format!(
@@ -152,10 +156,6 @@ fn cell(quantity: Quantity, interval: Option<&Estimate>) -> Cell {
         Some(interval) => Cell::Interval(quantity, (interval.low, interval.high)),
         None => Cell::Number(quantity),
     }
-}
-
-fn shown(cell: &Cell) -> String {
-    cell.shown(Units::Si)
 }
 
 /// Rates by every estimator.
@@ -236,7 +236,7 @@ fn single_files(figures: &StorageFigures) -> Table {
 /// The phases of series that have more than one.
 fn phases(figures: &StorageFigures) -> Table {
     let columns = ["what", ">from", ">bytes", ">files", ">rate", ">all bytes ÷ all time"];
-    let mut table = Table::new("storage-phases", "Between steps of the rate", &columns);
+    let mut table = Table::new("storage-phases", "Between steps of the rate", &columns).keyed(2);
     for series in figures.series.iter().filter(|series| series.phases.len() > 1) {
         for phase in &series.phases {
             table.push(vec![
@@ -252,15 +252,23 @@ fn phases(figures: &StorageFigures) -> Table {
     table
 }
 
-fn notes(record: &Record, workload: Workload, figures: &StorageFigures) -> Vec<String> {
+fn notes(
+    record: &Record,
+    workload: Workload,
+    figures: &StorageFigures,
+    units: Units,
+) -> Vec<String> {
     let series = record.series.iter().filter(|series| {
         let stage = series.factors.stage;
         series.workload == workload && matches!(stage, Some(Stage::Read | Stage::Write))
     });
     let mut notes: Vec<String> =
         series.map(|series| format!("{}: {}", series.label, series.method)).collect();
+    if figures.series.iter().any(|series| series.line.is_some()) {
+        notes.push(INTERVALS.to_owned());
+    }
     let bound = |what: &str, rate: Option<f64>| {
-        rate.map(|rate| format!("{what}: {} by one thread.", Units::Si.per_second(rate)))
+        rate.map(|rate| format!("{what}: {} by one thread.", units.per_second(rate)))
     };
     notes.extend(bound("copying memory, at its fastest", figures.copy_rate_per_s));
     notes.extend(bound("hashing in memory between files", figures.core_rate_per_s));

@@ -96,16 +96,16 @@ pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
 }
 
 #[derive(Serialize)]
-struct End<'a> {
-    summary: SummaryObject<'a>,
+struct End {
+    summary: SummaryObject,
 }
 
 #[derive(Serialize)]
-struct SummaryObject<'a> {
+struct SummaryObject {
     objects: u64,
     interrupted: bool,
     exit_status: u8,
-    found: &'a BTreeMap<&'static str, u64>,
+    found: BTreeMap<String, u64>,
     by: BTreeMap<String, u64>,
     passed: u64,
     bytes_compared: u64,
@@ -120,7 +120,7 @@ pub(super) fn write_summary(summary: &Summary, elapsed_ns: u64, out: &mut Vec<u8
         objects: summary.objects,
         interrupted: summary.interrupted,
         exit_status: summary.exit_status(),
-        found: &summary.counts,
+        found: summary.counts.iter().map(|(name, n)| (name.replace(' ', "_"), *n)).collect(),
         by: summary.by.iter().map(|(by, number)| (by.to_string(), *number)).collect(),
         passed: summary.passed,
         bytes_compared: summary.bytes_compared,

@@ -8,6 +8,12 @@ use crate::Pages;
 use crate::units;
 use crate::view::{self, RunView};
 
+/// A shorter run spends its time on beginning and ending: nothing of note binds it.
+const TOLD_FROM_NS: u64 = 50_000_000;
+
+/// What takes less of a run than this does not bind it.
+const TOLD_FROM_SHARE: f64 = 0.1;
+
 impl Text {
     pub(super) fn write_end(&self, run: &RunView, pages: &mut Pages) {
         let mut text = String::new();
@@ -37,7 +43,10 @@ impl Text {
                 Section::Catalogue(name) => (*name, YELLOW),
                 Section::Failed => ("failed", YELLOW),
             };
-            let files = units::counted(finding.files, "file", "files");
+            let files = match finding.has_places {
+                true => units::counted(finding.files, "place", "places"),
+                false => units::counted(finding.files, "file", "files"),
+            };
             text.push_str(&format!("\n{}: {files}\n", self.painted(name, style)));
             for path in &finding.paths {
                 text.push_str(&format!("  {path}\n"));
@@ -119,6 +128,9 @@ impl Text {
             _ => None,
         };
         let bounds = run.account.bounds()?;
+        if run.elapsed_ns < TOLD_FROM_NS || bounds.share < TOLD_FROM_SHARE {
+            return None;
+        }
         let bound = view::bound_title(&bounds.limit, algorithm);
         let share = units::percent(bounds.share);
         let whole = view::resource_title(bounds.limit.resource);
@@ -165,11 +177,15 @@ impl Text {
         }
         let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
         if missing.is_some_and(|at| self.findings.contains_key(&Section::Verdict(at))) {
-            return Some(
-                "Restore what is missing from a backup; or, if it was removed on purpose:\n\
-                 steadfast update --accept-missing PATH"
-                    .to_owned(),
-            );
+            // What a manifest or another list misses, no catalogue need have known.
+            let accepts = run.catalogued && run.verb != "import";
+            let accepting = match accepts {
+                true => {
+                    "; or, if it was removed on purpose:\nsteadfast update --accept-missing PATH"
+                }
+                false => ".",
+            };
+            return Some(format!("Restore what is missing from a backup{accepting}"));
         }
         if self.findings.contains_key(&Section::Catalogue("tag lost")) {
             return Some("Put lost tags back: steadfast update --restore-tags PATH".to_owned());

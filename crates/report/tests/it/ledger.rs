@@ -134,6 +134,7 @@ pub(crate) fn failures() -> Vec<Failure> {
         at: moment(NOW - days * DAY_S + 60),
         standing,
         now,
+        settled: now.is_none_or(|now| now.proves() && now != standing),
     };
     use Standing::{Corrupt, Fine, Missing, Modified, TagLost};
     vec![

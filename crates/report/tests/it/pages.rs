@@ -48,7 +48,7 @@ fn a_record_in_every_form() {
 fn machines_beside_each_other() {
     let (one, published) = (frozen(), published::records());
     let records: Vec<&Record> = std::iter::once(&one).chain(&published).collect();
-    let document = machines::document(&records).unwrap();
+    let document = machines::document(&records, Units::Si).unwrap();
     compare_bytes(
         "page/machines.html",
         html::page(std::slice::from_ref(&document), Units::Si).as_bytes(),
@@ -70,13 +70,13 @@ fn machines_beside_each_other() {
         let Cell::Number(rate) = row[3] else { panic!("{row:?}") };
         assert_eq!(rate.value(), stated);
     }
-    assert_eq!(machines::document(&[&one]), None);
+    assert_eq!(machines::document(&[&one], Units::Si), None);
 }
 
 #[test]
 fn two_machines_beside_each_other() {
     let (one, other) = (frozen(), another());
-    let documents = [machines::document(&[&one, &other]).unwrap()];
+    let documents = [machines::document(&[&one, &other], Units::Si).unwrap()];
     compare_bytes("page/compared.html", html::page(&documents, Units::Si).as_bytes());
     let text = write_text(&documents[0], DocumentTextOptions::default());
     compare_bytes("page/compared.txt", text.as_bytes());
@@ -89,7 +89,7 @@ fn two_machines_beside_each_other() {
 #[test]
 fn a_record_beside_itself_differs_by_nothing() {
     let one = frozen();
-    let document = machines::document(&[&one, &one]).unwrap();
+    let document = machines::document(&[&one, &one], Units::Si).unwrap();
     let compared = document.sections.iter().flat_map(|section| &section.tables);
     let compared = compared.filter(|table| table.name == "compared");
     let rows: Vec<_> = compared.flat_map(|table| &table.rows).collect();
@@ -130,6 +130,7 @@ fn a_check_as_a_page() {
         command: "steadfast check photos --report check.html".to_owned(),
         made_by: "steadfast 0.0.0".to_owned(),
         begun: steadfast::Timestamp { seconds: 1_767_225_600, nanoseconds: 0 },
+        units: Units::Si,
     };
     let audit = ledger::audit();
     let document = report.document(&run, &facts::check_end(), Some(&audit), &timeline());
@@ -289,6 +290,7 @@ prop_compose! {
             name: "any".to_owned(),
             title: title.clone(),
             columns: vec![column("one"), column("two")],
+            keys: 1,
             rows: rows.into_iter().map(|(one, two)| vec![one, two]).collect(),
         };
         let section = Section {

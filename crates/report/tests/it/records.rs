@@ -45,8 +45,8 @@ fn json(documents: &[Document]) -> String {
 /// Writes a record in every form, alone and beside others.
 fn in_every_form(record: &Record) -> Vec<String> {
     let documents = [
-        machines::document(&[record, &published::records()[0], &frozen()]),
-        Some(measure::document_against(record, Some(&frozen()))),
+        machines::document(&[record, &published::records()[0], &frozen()], Units::Si),
+        Some(measure::document_against(record, Some(&frozen()), Units::Si)),
     ];
     let documents: Vec<Document> = documents.into_iter().flatten().collect();
     let mut csv = Vec::new();
@@ -118,6 +118,108 @@ fn what_only_warmed_up_counts_for_nothing() {
     assert_sane(&in_every_form(&record));
     record.series.clear();
     assert_sane(&in_every_form(&record));
+}
+
+/// Multiples of bytes of the other kind than what was asked for.
+fn has_units(text: &str, wrong: &[&str]) -> bool {
+    wrong.iter().any(|unit| text.contains(unit))
+}
+
+#[test]
+fn sentences_are_in_the_units_that_are_asked_for() {
+    let (one, other) = (frozen(), another());
+    let documents = [
+        measure::document_against(&one, None, Units::Iec),
+        machines::document(&[&one, &other], Units::Iec).unwrap(),
+    ];
+    for document in &documents {
+        for section in &document.sections {
+            for sentence in &section.sentences {
+                let wrong = has_units(sentence, &[" kB", " MB", " GB", " TB"]);
+                assert!(!wrong, "{sentence}");
+            }
+            for chart in &section.charts {
+                assert!(!has_units(&chart.description, &[" MB/s", " GB/s"]), "{}", chart.name);
+            }
+        }
+        assert!(document.facts.iter().all(|(_, fact)| !has_units(fact, &[" MB free", " GB free"])));
+    }
+    let sections = documents.iter().flat_map(|document| &document.sections);
+    let sentences: Vec<&String> = sections.flat_map(|section| &section.sentences).collect();
+    assert!(sentences.iter().any(|sentence| has_units(sentence, &["MiB/s", "GiB/s"])));
+}
+
+#[test]
+fn rows_in_csv_are_told_apart() {
+    let mut csv = Vec::new();
+    write_csv(&[measure::document(&frozen())], &mut csv).unwrap();
+    let mut seen = std::collections::HashSet::new();
+    for row in csv::Reader::from_reader(csv.as_slice()).records() {
+        let row = row.unwrap();
+        let place = [&row[0], &row[1], &row[2], &row[3]].map(str::to_owned);
+        assert!(seen.insert(place.clone()), "two cells are at {place:?}");
+    }
+    assert!(seen.iter().any(|place| place[2] == "random 4 KiB, 1"), "key columns are all named");
+}
+
+#[test]
+fn records_of_one_machine_have_names_of_their_own() {
+    let one = frozen();
+    let mut later = another();
+    later.name = one.name.clone();
+    later.started_unix_s += 60;
+    for (other, marks) in [(&later, ["Z ÷ ", "Z"]), (&one, [" (1) ÷ ", " (2)"])] {
+        let document = machines::document(&[&one, other], Units::Si).unwrap();
+        let table = &document.sections[0].tables[0];
+        assert_ne!(table.rows[0][0], table.rows[1][0]);
+        let title = &document.sections.last().unwrap().title;
+        assert!(title.contains(marks[0]) && title.ends_with(marks[1]), "{title}");
+    }
+}
+
+#[test]
+fn a_record_without_figures_says_so() {
+    let mut record = frozen();
+    record.series.clear();
+    record.partial = Some("interrupted".to_owned());
+    let document = measure::document(&record);
+    assert!(document.sections.is_empty());
+    let told = document.warnings.iter().any(|warning| warning.contains("no figures"));
+    assert!(told, "{:?}", document.warnings);
+}
+
+#[test]
+fn a_page_tells_seeds_and_folders_in_order() {
+    let mut record = of_workload(Workload::Pair);
+    let facts = |record: &Record, label: &str| -> Vec<String> {
+        let facts = measure::document(record).facts;
+        facts.into_iter().filter(|(found, _)| found == label).map(|(_, fact)| fact).collect()
+    };
+    let seed = record.series[0].seed.unwrap().to_string();
+    assert_eq!(facts(&record, "seed"), [seed]);
+    let paths: Vec<String> = facts(&record, "folder")
+        .iter()
+        .map(|fact| fact.split(": ").next().unwrap().to_owned())
+        .collect();
+    let mut known: Vec<String> = Vec::new();
+    for place in &record.places {
+        if !known.contains(&place.path) {
+            known.push(place.path.clone());
+        }
+    }
+    assert_eq!(paths, known);
+    record.series[0].seed = Some(12);
+    record.series.truncate(2);
+    assert!(facts(&record, "seed")[0].starts_with("pair 12, pair "));
+}
+
+#[test]
+fn a_record_without_loops_to_compare_with_says_so() {
+    let one = of_workload(Workload::Cpu);
+    let other = of_workload(Workload::Queue);
+    let document = measure::document_against(&one, Some(&other), Units::Si);
+    let told = document.sections[0].sentences.iter().any(|one| one.contains("none of these loops"));
+    assert!(told, "{:?}", document.sections[0].sentences);
 }
 
 /// What a sample may say at its ends, each of which a reader lets pass.

@@ -39,8 +39,12 @@ fn hostile() -> Record {
 
 fn documents() -> Vec<Document> {
     let (record, other) = (hostile(), frozen());
-    let together = machines::document(&[&record, &other]).unwrap();
-    vec![together, measure::document_against(&other, Some(&record)), measure::document(&record)]
+    let together = machines::document(&[&record, &other], Units::Si).unwrap();
+    vec![
+        together,
+        measure::document_against(&other, Some(&record), Units::Si),
+        measure::document(&record),
+    ]
 }
 
 fn assert_plain(form: &str) {
@@ -120,7 +124,8 @@ fn programs_get_every_name_as_it_is() {
 #[test]
 fn no_line_is_wider_than_a_terminal() {
     let (one, other) = (frozen(), another());
-    let documents = [machines::document(&[&one, &other]).unwrap(), measure::document(&one)];
+    let documents =
+        [machines::document(&[&one, &other], Units::Si).unwrap(), measure::document(&one)];
     for document in &documents {
         let text = write_text(document, DocumentTextOptions::default());
         for line in text.lines() {

@@ -131,8 +131,12 @@ async fn listed(app: &Arc<App>, asked: &Fields) -> Result<(Place, Result<Names, 
     let place = place.ok_or(Refusal::NotFound)?;
     let after = asked.text("after").map(|after| read_after(after).ok_or(Refusal::Malformed));
     let after = after.transpose()?;
-    let (root, below) = (app.roots.root(&place).to_owned(), place.below.clone());
-    let names = waiting(move || beneath::names(&root, &below, after.as_ref(), NAMES_MAX)).await?;
+    let (looking, at) = (Arc::clone(app), place.clone());
+    let names = waiting(move || {
+        let root = looking.roots.root(&at)?;
+        beneath::names(root, &at.below, after.as_ref(), NAMES_MAX)
+    });
+    let names = names.await?;
     match names {
         Ok(names) => Ok((place, Ok(names))),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {

@@ -108,7 +108,7 @@ impl From<Error> for Trouble {
 
 /// Verifies what is at a place, reached by names alone.
 fn look(app: &App, place: &Place) -> Result<Looked, Trouble> {
-    let (root, begun) = (app.roots.root(place), Instant::now());
+    let (root, begun) = (app.roots.root(place)?, Instant::now());
     let path = app.roots.path(place);
     if beneath::status(root, &place.below)?.kind != FileKind::Directory {
         let source = FileSource::new(beneath::file(root, &place.below)?)?;

@@ -122,12 +122,15 @@ async fn compared(app: &Arc<App>, asked: &Fields) -> Result<Compared, Refusal> {
 fn documents(records: &[Arc<Record>], other: Option<Arc<Record>>) -> Vec<Document> {
     let other = other.as_deref();
     let all: Vec<&Record> = records.iter().map(Arc::as_ref).chain(other).collect();
-    let together = machines::document(&all);
-    let each = records.iter().map(|record| measure::document_against(record, other));
+    let units = Units::default();
+    let together = machines::document(&all, units);
+    let each = records.iter().map(|record| measure::document_against(record, other, units));
     let mut each: Vec<Document> =
-        each.chain(other.map(|other| measure::document_against(other, None))).collect();
+        each.chain(other.map(|other| measure::document_against(other, None, units))).collect();
     if together.is_some() {
-        each.retain(|document| !document.sections.is_empty());
+        // A session that was cut short says so, with no figure as well.
+        let tells = |one: &Document| !one.sections.is_empty() || !one.warnings.is_empty();
+        each.retain(tells);
     }
     together.into_iter().chain(each).collect()
 }

@@ -5,6 +5,7 @@ mod answers;
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -21,10 +22,14 @@ use answers::{Answered, Answers};
 
 use super::{Tab, page, page_with, waiting};
 use crate::app::App;
-use crate::drops::{Dropped, FILES_MAX, Taker, name_of};
+use crate::drops::{Drop, Dropped, FILES_MAX, Taker, name_of};
+use crate::fields::Fields;
 use crate::guard::{Asked, Posted, Refusal, Visitor, to};
 use crate::roots::Place;
 use crate::texts::documents::DropTexts;
+
+/// Places that are named of those that were handed over.
+const GIVEN_SHOWN_MAX: usize = 20;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -36,12 +41,12 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 async fn form(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
     let texts = &visitor.texts().drop;
-    let places: Option<Vec<Place>> =
-        asked.texts("place").map(|token| app.roots.place(token)).collect();
-    let Some(places) = places else { return Refusal::NotFound.page(&visitor) };
+    let Some(places) = handed_over(&app, &asked) else {
+        return Refusal::NotFound.page(&visitor);
+    };
     let content = html! {
         p { (texts.intro) }
-        @if !places.is_empty() { (given(&app, &visitor, &places)) }
+        @if !places.is_empty() { (given(&app, &visitor, &asked, &places)) }
         (zone(texts))
         @let earlier = app.drops.all();
         @if !earlier.is_empty() {
@@ -63,8 +68,19 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked
     page(&visitor, Some(Tab::Drop), texts.title, &content)
 }
 
+/// The places that a request names, or that are kept under the number that it names; `None` if
+/// there is no such place or number.
+fn handed_over(app: &App, asked: &Fields) -> Option<Vec<Place>> {
+    match asked.text("given") {
+        Some(number) => app.given(number.parse().ok()?).map(|places| places.to_vec()),
+        None => asked.texts("place").map(|token| app.roots.place(token)).collect(),
+    }
+}
+
 /// What the desktop handed over. The script sends it on by itself.
-fn given(app: &App, visitor: &Visitor, places: &[Place]) -> Markup {
+fn given(app: &App, visitor: &Visitor, asked: &Fields, places: &[Place]) -> Markup {
+    let number = asked.text("given");
+    let more = places.len().saturating_sub(GIVEN_SHOWN_MAX) as u64;
     let texts = &visitor.texts().drop;
     html! {
         form .sheet #given method="post" action="/drop" {
@@ -72,12 +88,18 @@ fn given(app: &App, visitor: &Visitor, places: &[Place]) -> Markup {
             fieldset {
                 legend { (texts.given) }
                 ul {
-                    @for place in places {
+                    @for place in places.iter().take(GIVEN_SHOWN_MAX) {
                         li .place {
                             (app.roots.shown(place))
-                            input type="hidden" name="place" value=(place.token());
+                            @if number.is_none() {
+                                input type="hidden" name="place" value=(place.token());
+                            }
                         }
                     }
+                    @if more > 0 { li { ((texts.given_more)(more)) } }
+                }
+                @if let Some(number) = number {
+                    input type="hidden" name="given" value=(number);
                 }
                 button type="submit" { (texts.check_given) }
             }
@@ -133,9 +155,9 @@ async fn begin_at(
     visitor: Visitor,
     Posted(posted): Posted,
 ) -> Response {
-    let places: Option<Vec<Place>> =
-        posted.texts("place").map(|token| app.roots.place(token)).collect();
-    let Some(places) = places else { return Refusal::NotFound.page(&visitor) };
+    let Some(places) = handed_over(&app, &posted) else {
+        return Refusal::NotFound.page(&visitor);
+    };
     if places.is_empty() {
         return Refusal::Malformed.page(&visitor);
     }
@@ -152,8 +174,13 @@ async fn take(
     visitor: Visitor,
     Path(id): Path<String>,
     Asked(asked): Asked,
+    form: Option<Extension<Posted>>,
     body: Body,
 ) -> Response {
+    // The bytes of a form were taken for one, and are not here any more.
+    if form.is_some() {
+        return Refusal::Malformed.page(&visitor);
+    }
     let drop = id.parse().ok().and_then(|id| app.drops.find(id));
     let Some(drop) = drop else { return Refusal::NotFound.page(&visitor) };
     let path = asked.bytes("name").unwrap_or_default();
@@ -189,6 +216,7 @@ async fn show(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<Stri
     let Some(drop) = drop else { return Refusal::NotFound.page(&visitor) };
     let texts = &visitor.texts().drop;
     let going = drop.is_going();
+    let cut = (!going && drop.is_cut()).then_some(&drop);
     let (asking, files) = (Arc::clone(&app), drop.files());
     let Ok(turn) = Arc::clone(&app.heavy).acquire_owned().await else {
         return Refusal::TooMuch.page(&visitor);
@@ -205,10 +233,27 @@ async fn show(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<Stri
     let head = html! { @if going { meta http-equiv="refresh" content="1"; } };
     let content = html! {
         @if going { p .stand role="status" { (texts.hashing) } }
+        @if let Some(drop) = cut { (cut_short(&app, drop, texts)) }
         (shown(&answers, texts))
         p { a .button href="/drop" { (texts.more) } }
     };
     page_with(&visitor, Some(Tab::Drop), texts.results, &head, &content)
+}
+
+/// Says that there are more files than were looked at, and where all of them can be.
+fn cut_short(app: &App, drop: &Drop, texts: &DropTexts) -> Markup {
+    html! {
+        div .warnings role="alert" {
+            p { (texts.cut) }
+            @for place in drop.places.iter().take(GIVEN_SHOWN_MAX) {
+                p {
+                    a .button href=(format!("/run?place={}", place.query())) {
+                        ((texts.whole)(&app.roots.shown(place)))
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn shown(answers: &Answers, texts: &DropTexts) -> Markup {

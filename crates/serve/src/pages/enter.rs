@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use maud::{Markup, html};
@@ -28,13 +28,20 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 /// Lets in who shows the token; asks others for the password, if there is one.
-async fn ask(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
+async fn ask(
+    State(app): State<Arc<App>>,
+    method: Method,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> Response {
     let has_token = asked.text("token").is_some_and(|token| app.is_token(token));
-    if has_token || asked.text("ticket").is_some_and(|ticket| app.tickets.redeem(ticket)) {
+    // Who asks for the head alone, as what shows a preview of an address does, uses nothing up.
+    let redeem = |ticket: &str| method == Method::GET && app.tickets.redeem(ticket);
+    if has_token || asked.text("ticket").is_some_and(redeem) {
         return welcome(&app, &visitor, onward(&asked));
     }
     match app.config.password_hash.is_some() {
-        true => form(&visitor, None),
+        true => form(&visitor, &onward(&asked), None),
         false => Refusal::NoSession.page(&visitor),
     }
 }
@@ -55,10 +62,10 @@ async fn try_password(
     let Ok(_waits) = app.tries.0.try_acquire() else { return Refusal::TooMuch.page(&visitor) };
     let Ok(_turn) = app.tries.1.acquire().await else { return Refusal::TooMuch.page(&visitor) };
     match super::waiting(move || fits(&hash, &password)).await {
-        Ok(true) => welcome(&app, &visitor, "/".to_owned()),
+        Ok(true) => welcome(&app, &visitor, onward(&posted)),
         Ok(false) => {
             tokio::time::sleep(PENANCE).await;
-            form(&visitor, Some(visitor.texts().enter.wrong))
+            form(&visitor, &onward(&posted), Some(visitor.texts().enter.wrong))
         }
         Err(refusal) => refusal.page(&visitor),
     }
@@ -108,11 +115,12 @@ fn set_cookie(app: &App, response: &mut Response, key: &str, end: &str) {
     response.headers_mut().insert(header::SET_COOKIE, line);
 }
 
-fn form(visitor: &Visitor, wrong: Option<&str>) -> Response {
+fn form(visitor: &Visitor, onward: &str, wrong: Option<&str>) -> Response {
     let texts = &visitor.texts().enter;
     let content: Markup = html! {
         form .sheet method="post" action="/enter" {
             @if let Some(wrong) = wrong { p .wrong role="alert" { (wrong) } }
+            input type="hidden" name="to" value=(onward);
             label for="password" { (texts.password) }
             input #password type="password" name="password" autocomplete="current-password"
                 required autofocus;

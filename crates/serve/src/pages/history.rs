@@ -77,7 +77,10 @@ enum Told {
 }
 
 fn tell(app: &App, place: &Place) -> Told {
-    let root = app.roots.root(place);
+    let root = match app.roots.root(place) {
+        Ok(root) => root,
+        Err(error) => return Told::Trouble(error.to_string()),
+    };
     let Some(file) = Catalogue::find(root) else { return Told::NoCatalogue };
     let told = Catalogue::open_reader(&file).and_then(|catalogue| {
         // The catalogue may be of a larger tree; what is told of is beneath the root all the same.

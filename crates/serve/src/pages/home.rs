@@ -81,7 +81,10 @@ async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     let asking = Arc::clone(&app);
     let facts = waiting(move || {
         let of = |place: Place| {
-            let fact = asking.facts.of(place.root, asking.roots.root(&place));
+            let fact = match asking.roots.root(&place) {
+                Ok(root) => asking.facts.of(place.root, root),
+                Err(error) => Arc::new(Fact::Unreadable(error.to_string())),
+            };
             (place, fact)
         };
         asking.roots.places().map(of).collect::<Vec<_>>()

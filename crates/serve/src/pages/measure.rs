@@ -24,6 +24,7 @@ use crate::live::{Live as _, follow};
 use crate::measuring::{
     MeasureAsk, MeasureEnd, Measurement, NotBegun, Profile, Work, file_name, is_offered,
 };
+use crate::roots::Place;
 use crate::texts::documents::MeasureTexts;
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -124,23 +125,35 @@ fn name(one: &Measurement, texts: &MeasureTexts) -> String {
 }
 
 async fn begin(State(app): State<Arc<App>>, visitor: Visitor, Posted(posted): Posted) -> Response {
-    let Some(ask) = asked_for(&app, &posted) else { return Refusal::Malformed.page(&visitor) };
+    let Some((ask, place)) = asked_for(&app, &posted) else {
+        return Refusal::Malformed.page(&visitor);
+    };
     let beginning = Arc::clone(&app);
-    let begun = waiting(move || beginning.measurements.begin(ask, &beginning.config));
+    let begun = waiting(move || {
+        // A run would be measured with it, and spoil it.
+        if let Some(run) = beginning.runs.all().iter().find(|run| !run.is_over()) {
+            return Err(NotBegun::Runs(run.id));
+        }
+        beginning.roots.root(&place).map_err(|_| NotBegun::Gone)?;
+        beginning.measurements.begin(ask, &beginning.config)
+    });
     match begun.await {
         Ok(Ok(one)) => to(&format!("/measure/{}", one.id)),
         Ok(Err(NotBegun::Busy(other))) => to(&format!("/measure/{other}?busy=1")),
+        Ok(Err(NotBegun::Runs(run))) => to(&format!("/runs/{run}?overlaps=1")),
+        Ok(Err(NotBegun::Gone)) => Refusal::NotFound.page(&visitor),
         Ok(Err(NotBegun::NoThread)) | Err(_) => Refusal::TooMuch.page(&visitor),
     }
 }
 
-fn asked_for(app: &App, posted: &Fields) -> Option<MeasureAsk> {
+fn asked_for(app: &App, posted: &Fields) -> Option<(MeasureAsk, Place)> {
     let work = Work::named(posted.text("work")?)?;
     let profile = Profile::named(posted.text("profile")?)?;
     let place = app.roots.place(posted.text("place")?)?;
     let is_root = place.below.as_os_str().is_empty();
     let fits = is_root && is_offered(work, app.config.worker.as_ref());
-    fits.then(|| MeasureAsk { work, profile, folder: app.roots.path(&place) })
+    let folder = app.roots.path(&place);
+    fits.then_some((MeasureAsk { work, profile, folder }, place))
 }
 
 /// Finds a measurement by what an address calls it.
@@ -182,7 +195,8 @@ fn going(visitor: &Visitor, one: &Measurement, asked: &Fields) -> Markup {
     };
     html! {
         @if asked.text("busy").is_some() { p .warnings role="status" { (texts.busy) } }
-        div #live data-events=(format!("/measure/{}/events", one.id)) {
+        div #live data-events=(format!("/measure/{}/events", one.id))
+            data-lost=(visitor.texts().layout.lost) {
             p .soft { ((texts.profile)(one.ask.profile)) }
             (part("stand").unwrap_or_default())
             div .orders {
@@ -239,7 +253,7 @@ fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
 
 async fn events(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
     match found(&app, &id) {
-        Ok(one) => follow(one.states(), visitor.language),
+        Ok(one) => follow(one.states(), &visitor),
         Err(refusal) => refusal.page(&visitor),
     }
 }

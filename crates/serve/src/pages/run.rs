@@ -41,23 +41,25 @@ async fn begin(State(app): State<Arc<App>>, visitor: Visitor, Posted(posted): Po
     let Some(ask) = asked_for(&app, &posted) else { return Refusal::Malformed.page(&visitor) };
     let beginning = Arc::clone(&app);
     let begun = waiting(move || {
-        let there = steadfast::beneath::status(beginning.roots.root(&ask.place), &ask.place.below);
-        there.is_ok().then(|| beginning.runs.begin(ask, &beginning.roots))
+        let root = beginning.roots.root(&ask.place);
+        let there = root.and_then(|root| steadfast::beneath::status(root, &ask.place.below));
+        there.is_ok().then(|| beginning.runs.begin(ask, &beginning))
     });
     match begun.await {
         Ok(Some(Ok(run))) => to(&format!("/runs/{}", run.id)),
         Ok(Some(Err(Refused::Overlaps(other)))) => to(&format!("/runs/{other}?overlaps=1")),
+        Ok(Some(Err(Refused::Measures(id)))) => to(&format!("/measure/{id}?busy=1")),
         Ok(Some(Err(Refused::NoThread))) | Err(_) => Refusal::TooMuch.page(&visitor),
-        Ok(None) => Refusal::NotFound.page(&visitor),
+        Ok(Some(Err(Refused::Gone)) | None) => Refusal::NotFound.page(&visitor),
     }
 }
 
 fn asked_for(app: &App, posted: &Fields) -> Option<Ask> {
     let verb = Verb::named(posted.text("verb")?)?;
     let place = app.roots.place(posted.text("place")?)?;
-    let pace = match posted.number("pace") {
+    let pace = match posted.text("pace") {
         None => Pace::Bicycle,
-        Some(number) => *Pace::ALL.get(usize::try_from(number).ok()?)?,
+        Some(pace) => *Pace::ALL.get(pace.parse::<usize>().ok()?)?,
     };
     // A catalogue is of a whole tree, and trees are what the owner named.
     let fits = verb != Verb::Init || place.below.as_os_str().is_empty();
@@ -113,7 +115,8 @@ fn going(visitor: &Visitor, run: &Run, asked: &Fields) -> Markup {
     };
     html! {
         @if asked.text("overlaps").is_some() { p .warnings role="status" { (texts.overlaps) } }
-        div #live data-events=(format!("/runs/{}/events", run.id)) {
+        div #live data-events=(format!("/runs/{}/events", run.id))
+            data-lost=(visitor.texts().layout.lost) {
             p .soft { (pace(texts, run.ask.pace)) }
             (part("stand").unwrap_or_default())
             div .orders {
@@ -217,7 +220,7 @@ fn pace(texts: &RunTexts, pace: Pace) -> String {
 
 async fn events(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
     match found(&app, &id) {
-        Ok(run) => follow(run.states(), visitor.language),
+        Ok(run) => follow(run.states(), &visitor),
         Err(refusal) => refusal.page(&visitor),
     }
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 use steadfast::Timestamp;
 use steadfast::catalogue::{Audit, Catalogue};
-use steadfast_report::RunView;
 use steadfast_report::document::Document;
 use steadfast_report::run::{RunFacts, RunReport};
 use steadfast_report::timeline::Timeline;
+use steadfast_report::{RunView, Units};
 
 /// Days by which a document divides what can be proved.
 pub(crate) const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
@@ -37,6 +37,7 @@ impl Collected<'_> {
             command: self.command,
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
             begun: self.begun,
+            units: Units::default(),
         };
         let document = self.report.document(&facts, &self.view, audit.as_ref(), self.timeline);
         Ended::Done(Box::new((self.view, document)))

@@ -21,6 +21,7 @@ pub(super) const TEXTS: Texts = Texts {
         history: "Verlauf",
         leave: "Verlassen",
         untranslated: "Der Bericht ist auf Englisch.",
+        lost: "Der Dienst antwortet nicht. Was hier steht, ist das Letzte, was er gesagt hat.",
     },
     enter: EnterTexts {
         title: "Eintreten",
@@ -112,7 +113,8 @@ pub(super) const TEXTS: Texts = Texts {
             Stand::Over => "Er ist zu Ende.",
         },
         failed: "Der Lauf konnte nicht weitergehen",
-        overlaps: "In diesem Ordner, darüber oder darunter läuft schon einer. Das ist er.",
+        overlaps: "Es läuft schon einer, der ihm in die Quere käme: in diesem Ordner, darüber oder \
+                   darunter, mit demselben Katalog, oder während gemessen werden soll. Das ist er.",
         pause: "Anhalten",
         resume: "Weiter",
         stop: "Beenden",

@@ -12,7 +12,13 @@ pub(crate) struct DropTexts {
     pub(crate) folder: &'static str,
     pub(crate) no_script: &'static str,
     pub(crate) given: &'static str,
+    /// So many further ones.
+    pub(crate) given_more: fn(u64) -> String,
     pub(crate) check_given: &'static str,
+    /// There are more files than were looked at.
+    pub(crate) cut: &'static str,
+    /// Leads to a run over all of this folder.
+    pub(crate) whole: fn(&str) -> String,
     /// What the script says as it goes, with `{done}`, `{all}` and `{name}` to be filled in.
     pub(crate) going: &'static str,
     pub(crate) failed: &'static str,

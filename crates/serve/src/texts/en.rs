@@ -21,6 +21,7 @@ pub(super) const TEXTS: Texts = Texts {
         history: "History",
         leave: "Leave",
         untranslated: "",
+        lost: "The server does not answer. What stands here is the last that it told.",
     },
     enter: EnterTexts {
         title: "Come in",
@@ -109,7 +110,8 @@ pub(super) const TEXTS: Texts = Texts {
             Stand::Over => "It has ended.",
         },
         failed: "It could not go on",
-        overlaps: "A run in that folder, above or beneath goes on already. This is it.",
+        overlaps: "Another run goes on that this one would meet: in that folder, above or beneath, \
+                   or with the same catalogue, or while something is to be measured. This is it.",
         pause: "Pause",
         resume: "Go on",
         stop: "Stop",

@@ -34,10 +34,18 @@ fn only_the_token_lets_in() {
 fn who_leaves_has_left() {
     let served = Served::begin();
     let browser = served.browser();
+    std::fs::File::create(served.at("large")).unwrap().set_len(4 << 30).unwrap();
+    let run = browser.run("tag", "0/");
+    browser.post(&format!("{run}/pause"), "");
+    let mut events = browser.listen(&run);
+    events.until("stand", "held");
     let answer = browser.post("/leave", "");
     assert_eq!(answer.status, 200);
     assert!(answer.header("set-cookie").unwrap().contains("Max-Age=0"));
     assert_eq!(browser.get("/").status, 401);
+    // What it listened to has ended as well; the run goes on.
+    while events.next().is_some() {}
+    assert!(served.browser().get("/").text().contains("It is paused."));
 }
 
 #[test]
@@ -48,6 +56,13 @@ fn a_ticket_lets_one_browser_in_and_leads_on() {
     assert!(ticket.contains("/enter?ticket=") && ticket.ends_with("&to=/run%3Fplace%3D0%252F"));
     let served = Served::begin();
     let stranger = served.stranger();
+    // Who looks at the head alone leaves the ticket good.
+    let token = served.door().split_once("token=").unwrap().1;
+    let path = served.tree.path().canonicalize().unwrap();
+    let given = stranger.get(&format!("/ticket?token={token}&path={}", path.display())).text();
+    let door = &given[given.find("/enter").unwrap()..];
+    assert_eq!(stranger.send("HEAD", door, &[], b"").status, 401);
+    assert_eq!(stranger.get(door).status, 200);
     // Led on to a page of this server, and to no other's.
     for (to, led) in
         [("/run", "/run"), ("//evil.example", "/"), ("/%5Cevil", "/"), ("https://e", "/")]
@@ -138,6 +153,13 @@ fn a_password_lets_in_where_there_is_one() {
     let home = stranger.get("/");
     assert_eq!((home.status, home.header("location")), (303, Some("/enter")));
     assert!(stranger.get("/enter").text().contains("type=\"password\""));
+    let page = stranger.get("/run?place=0/photos");
+    assert_eq!(page.header("location"), Some("/enter?to=/run%3Fplace%3D0/photos"));
+    let asks = stranger.get(page.header("location").unwrap()).text();
+    assert!(asks.contains("name=\"to\" value=\"/run?place=0/photos\""), "{asks}");
+    let led = b"password=correct+horse&to=/run%3Fplace%3D0/photos";
+    let led = stranger.send("POST", "/enter", &[], led).text();
+    assert!(led.contains("content=\"0;url=/run?place=0/photos\""), "{led}");
     let wrong = stranger.send("POST", "/enter", &[], b"password=correct+hors");
     assert_eq!((wrong.status, wrong.header("set-cookie")), (403, None));
     let foreign = [("origin", "http://evil.example")];
@@ -156,13 +178,15 @@ fn what_is_not_safe_is_not_begun() {
     let elsewhere = "0.0.0.0:0".parse().unwrap();
     let tls = Some(Tls { certificates: b"none".to_vec(), key: b"none".to_vec() });
     let proxy = Some("https://nas.example".to_owned());
+    let plain = Some("http://nas.example".to_owned());
     let usual = || Config { roots: roots.clone(), ..Config::default() };
     for (config, why) in [
         (Config { roots: Vec::new(), ..usual() }, "no folder"),
         (Config { listen: elsewhere, ..usual() }, "a certificate"),
         (Config { listen: elsewhere, password_hash: hash.clone(), ..usual() }, "a certificate"),
-        (Config { listen: elsewhere, proxy_origin: proxy.clone(), ..usual() }, "a password"),
+        (Config { listen: elsewhere, proxy_origin: proxy.clone(), ..usual() }, "a certificate"),
         (Config { proxy_origin: proxy, ..usual() }, "a password"),
+        (Config { proxy_origin: plain, password_hash: hash, ..usual() }, "no origin of a proxy"),
         (Config { password_hash: Some("plain".into()), ..usual() }, "argon2"),
         (Config { tls, ..usual() }, "the certificates"),
     ] {
@@ -170,4 +194,9 @@ fn what_is_not_safe_is_not_begun() {
         assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
         assert!(error.to_string().contains(why), "{error}");
     }
+    let records = Some("/nonexist".into());
+    let error = Server::bind(Config { records, ..usual() }).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::System);
+    // A cause that the message tells is not told again by who tells all causes.
+    assert!(std::error::Error::source(&error).is_none(), "{error}");
 }

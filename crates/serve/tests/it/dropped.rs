@@ -4,6 +4,8 @@
 use std::fs;
 use std::io::Write as _;
 
+use steadfast_serve::{Config, Server};
+
 use crate::browser::{Answer, Browser, PATIENCE, SECRET, Served, between, decay};
 
 /// A server on a tagged tree with a catalogue.
@@ -26,6 +28,19 @@ fn begin(browser: &Browser) -> String {
     let begun = browser.send("POST", "/drop/begin", &lines, b"");
     assert_eq!(begun.status, 200, "{}", begun.text());
     begun.text()
+}
+
+/// Waits until all files of a drop were looked at.
+pub(crate) fn looked_up(browser: &Browser, at: &str) -> String {
+    let since = std::time::Instant::now();
+    loop {
+        let page = browser.get(at).text();
+        if !page.contains("http-equiv=\"refresh\"") {
+            return page;
+        }
+        assert!(since.elapsed() < PATIENCE);
+        std::thread::yield_now();
+    }
 }
 
 /// The row of a file.
@@ -88,16 +103,7 @@ fn files_of_the_roots_are_judged_by_their_own_tags() {
     assert!(given.text().contains("id=\"given\""), "{}", given.text());
     let answer = browser.post("/drop", places);
     assert_eq!(answer.status, 303, "{}", answer.text());
-    let at = answer.header("location").unwrap().to_owned();
-    let since = std::time::Instant::now();
-    let page = loop {
-        let page = browser.get(&at).text();
-        if !page.contains("http-equiv=\"refresh\"") {
-            break page;
-        }
-        assert!(since.elapsed() < PATIENCE);
-        std::thread::yield_now();
-    };
+    let page = looked_up(&browser, answer.header("location").unwrap());
     assert!(row(&page, "photos/one.jpg").contains("corrupt"), "{page}");
     assert!(row(&page, "photos/one.jpg").contains("differs"), "{page}");
     assert!(row(&page, "photos/two.jpg").contains("intact"));
@@ -118,6 +124,9 @@ fn what_was_cut_short_or_has_no_name_is_not_taken() {
         assert_eq!(send(&browser, &drop, name, b"x").status, 400, "{name}");
     }
     assert_eq!(send(&browser, "99", "a", b"x").status, 404);
+    // A form's bytes were taken for one before: those of a file would be lost.
+    let form = browser.post(&format!("/drop/{drop}/file?name=form"), "a=b");
+    assert_eq!(form.status, 400);
     // Another page's script has no token, and a form is none of this.
     let plain = [("content-type", "application/octet-stream")];
     assert_eq!(browser.send("POST", "/drop/begin", &plain, b"").status, 403);
@@ -165,8 +174,40 @@ fn a_running_server_gives_tickets_to_its_owner_alone() {
     let door = &address[address.find("/enter").unwrap()..];
     let welcome = stranger.get(door);
     assert_eq!(welcome.status, 200);
-    assert!(welcome.text().contains("/drop?place=0/plain.txt&amp;place=0/photos/one.jpg"));
+    assert!(welcome.text().contains("/drop?given=1"), "{}", welcome.text());
+    let given = browser.get("/drop?given=1").text();
+    assert!(given.contains("plain.txt") && given.contains("photos/one.jpg"), "{given}");
+    assert_eq!(browser.post("/drop", "given=1").status, 303);
+    assert_eq!(browser.post("/drop", "given=9").status, 404);
     assert_eq!(stranger.get(door).status, 401, "a ticket is good once");
     let folder = ask(token, &[path("photos")]).text();
     assert!(folder.contains("run") && browser.get("/run?place=0/photos").status == 200, "{folder}");
+}
+
+/// However many there are, and however long their names: an address has no room for them.
+#[test]
+fn what_is_handed_over_is_kept_under_a_number() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let names = (0..700).map(|number| root.join(format!("{}{number}", "ä".repeat(60))));
+    let paths: Vec<_> = names.inspect(|path| fs::write(path, "x").unwrap()).collect();
+    let server = Server::bind(Config { roots: vec![root], ..Config::default() }).unwrap();
+    assert_eq!(server.page_of(&paths), "/drop?given=1");
+}
+
+#[test]
+fn more_files_than_are_looked_at_are_said_to_be_there() {
+    let served = Served::begin();
+    let browser = served.browser();
+    for (folder, files) in [("full", 1000), ("over", 1001)] {
+        fs::create_dir(served.at(folder)).unwrap();
+        for number in 0..files {
+            fs::write(served.at(&format!("{folder}/{number}")), "").unwrap();
+        }
+        let drop = browser.post("/drop", &format!("place=0/{folder}"));
+        let page = looked_up(&browser, drop.header("location").unwrap());
+        let told = page.contains("nobody looked at");
+        assert_eq!(told, files > 1000, "{folder}");
+        assert_eq!(page.contains(&format!("/run?place=0/{folder}\"")), told, "{folder}");
+    }
 }

@@ -3,7 +3,10 @@
 
 use std::fs;
 
+use steadfast_serve::Config;
+
 use crate::browser::{Browser, Served, between, decay};
+use crate::dropped::looked_up;
 
 /// A server on a tree whose tagging takes seconds, in a file that takes no room.
 fn long() -> (Served, Browser) {
@@ -118,10 +121,54 @@ fn one_run_at_a_time_in_a_folder() {
     let run = browser.run("tag", "0/");
     let again = browser.run("check", "0/photos");
     assert_eq!(again, format!("{run}?overlaps=1"));
-    assert!(browser.get(&again).text().contains("goes on already"));
+    assert!(browser.get(&again).text().contains("Another run goes on"));
     browser.post(&format!("{run}/stop"), "");
     browser.ended(&run);
     assert_ne!(browser.run("check", "0/photos"), again);
+}
+
+/// The catalogue has one writer: what goes on there is led to, and files are looked up beside it.
+#[test]
+fn runs_of_one_catalogue_do_not_meet() {
+    let (served, browser) = long();
+    browser.ended(&browser.run("tag", "0/photos"));
+    let init = browser.run("init", "0/");
+    browser.post(&format!("{init}/stop"), "");
+    browser.ended(&init);
+    let run = browser.run("tag", "0/large");
+    browser.post(&format!("{run}/pause"), "");
+    browser.listen(&run).until("stand", "held");
+    assert_eq!(browser.run("check", "0/photos"), format!("{run}?overlaps=1"));
+    let measured = browser.post("/measure", "work=kernels&profile=quick&place=0/");
+    assert_eq!(measured.header("location"), Some(&*format!("{run}?overlaps=1")));
+    let drop = browser.post("/drop", "place=0/photos/one.jpg");
+    let page = looked_up(&browser, drop.header("location").unwrap());
+    assert!(page.contains("one.jpg<details>") && !page.contains("in use"), "{page}");
+    assert!(served.at(".steadfast").is_dir());
+    let home = browser.get("/").text();
+    assert!(!home.contains("check; "), "looking a file up is no run: {home}");
+}
+
+#[test]
+fn roots_within_each_other_are_one_tree() {
+    let served = Served::with(|config| {
+        let roots = vec![config.roots[0].clone(), config.roots[0].join("photos")];
+        Config { roots, ..config }
+    });
+    fs::File::create(served.at("photos/large")).unwrap().set_len(12 << 30).unwrap();
+    let browser = served.browser();
+    let run = browser.run("tag", "0/");
+    assert_eq!(browser.run("tag", "1/"), format!("{run}?overlaps=1"));
+}
+
+#[test]
+fn a_pace_is_one_of_five() {
+    let served = Served::begin();
+    let browser = served.browser();
+    for pace in ["-1", "x", "5", "9999999999999999999999"] {
+        let form = format!("verb=check&place=0/&pace={pace}");
+        assert_eq!(browser.post("/runs", &form).status, 400, "{pace}");
+    }
 }
 
 #[test]

@@ -71,7 +71,8 @@ fn pages_are_encrypted_and_cookies_are_kept_to_that() {
     assert!(served.entrance.starts_with(&format!("https://{host}/enter?token=")));
     let page = ask("GET", "", "");
     assert!(page.starts_with("HTTP/1.1 200") && page.contains("type=\"password\""), "{page}");
-    assert!(page.contains("strict-transport-security"));
+    // That would hold for every other port of the host, too.
+    assert!(!page.contains("strict-transport-security"));
     let form = "content-type: application/x-www-form-urlencoded\r\n";
     let own = format!("origin: https://{host}\r\n{form}");
     let page = ask("POST", &own, "password=open");

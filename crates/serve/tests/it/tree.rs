@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 
+use steadfast_serve::Config;
+
 use crate::browser::{SECRET, Served};
 
 /// Tokens of places that are none: ways up, around and out, in every spelling.
@@ -91,6 +93,33 @@ fn a_link_planted_later_leads_nowhere() {
     let answer = browser.post("/runs", "verb=tag&place=0/photos/2019");
     assert_eq!(answer.status, 404);
     assert_eq!(browser.get("/browse?place=0/photos/2019").status, 404);
+}
+
+/// Nobody named what has the root's name now.
+#[test]
+fn a_root_that_becomes_a_link_is_served_no_more() {
+    let served = Served::with(|config| {
+        let roots = vec![config.roots[0].join("photos")];
+        Config { roots, ..config }
+    });
+    let browser = served.browser();
+    assert_eq!(browser.get("/browse?place=0/").status, 200);
+    fs::rename(served.at("photos"), served.at("was")).unwrap();
+    symlink(served.outside.path(), served.at("photos")).unwrap();
+    assert_eq!(browser.get("/browse?place=0/").status, 404);
+    for verb in ["tag", "init"] {
+        assert_eq!(browser.post("/runs", &format!("verb={verb}&place=0/")).status, 404, "{verb}");
+    }
+    let measured = browser.post("/measure", "work=read&profile=quick&place=0/");
+    assert_eq!(measured.status, 404);
+    let drop = browser.post("/drop", &format!("place=0/{SECRET}"));
+    for page in [drop.header("location").unwrap(), "/", "/history?place=0/", "/code?place=0/"] {
+        let text = browser.get(page).text();
+        assert!(!text.contains(&format!("{SECRET}<details>")), "{page}: {text}");
+    }
+    assert!(browser.get("/").text().contains("another folder is in its place"));
+    let left: Vec<_> = fs::read_dir(served.outside.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
 }
 
 #[test]

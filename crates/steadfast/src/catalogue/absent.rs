@@ -146,7 +146,7 @@ impl Keeper {
         say: &mut Say<'_>,
     ) -> Result<Option<Settled>, Fault> {
         // It may have come back since the walk was there.
-        let Presence::Gone(instead) = look(&self.catalogue.root.join(&path)) else {
+        let Presence::Gone(instead) = look(&self.catalogue.root, &path) else {
             return Ok(Some(row));
         };
         let record = row.known.record;

@@ -5,20 +5,20 @@
 //! never later.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use rusqlite::Connection;
 
 use steadfast_sys::file::Timestamp;
 
-use super::directory::Paths;
-use super::entry::{Known, Standing};
+use super::directory::{Paths, at_path};
+use super::entry::{Known, Record, Standing};
 use super::error::Fault;
 use super::history::{read_event, select_events};
-use super::records::{Cache, reading};
+use super::records::{Cache, Found, reading};
 use super::runs::{self, RunRecord};
 use super::slice::{Slice, next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError};
@@ -87,15 +87,11 @@ pub struct Failure {
     pub at: Timestamp,
     /// What was wrong.
     pub standing: Standing,
-    /// How it stands now; `None` if it is known no more.
+    /// How it stands now, wherever it moved since; `None` if it is known no more.
     pub now: Option<Standing>,
-}
-
-impl Failure {
-    /// Says whether it is settled: the file was found well since, or its loss was accepted.
-    pub fn is_settled(&self) -> bool {
-        self.now.is_none_or(Standing::proves)
-    }
+    /// Whether it is settled: a later run read the file and found it well, or its loss was
+    /// accepted. That nobody looked since settles nothing.
+    pub settled: bool,
 }
 
 impl Catalogue {
@@ -230,20 +226,28 @@ fn failures(
     let mut statement = db.prepare(&select_events("standing > 1 AND what <> 'dropped'"))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
-        let (directory, name, failure) = read_event(row, |event| {
+        let (mut failed, failure) = read_event(row, |event| {
             let failure = Failure {
                 path: PathBuf::from(OsStr::from_bytes(event.name)),
                 run: event.run,
                 at: super::seconds(event.at_s),
                 standing: event.standing,
                 now: None,
+                settled: false,
             };
-            (event.directory, event.name.to_vec(), failure)
+            let (run, number) = (event.run, event.number);
+            (Placed { directory: event.directory, name: event.name.to_vec(), run, number }, failure)
         })?;
-        let now = cache.find(db, directory, &name)?;
+        let path = paths.of(db, failed.directory)?.join(&failure.path);
+        let dropped = failed.follow(db)?;
+        let now = match dropped {
+            true => None,
+            false => cache.find(db, failed.directory, &failed.name)?,
+        };
         let failure = Failure {
-            path: paths.of(db, directory)?.join(failure.path),
-            now: now.map(|found| found.known.record.standing),
+            path,
+            now: now.as_ref().map(|found| found.known.record.standing),
+            settled: dropped || now.is_some_and(|found| settles(&found, &failure)),
             ..failure
         };
         if visit(failure).is_break() {
@@ -251,6 +255,58 @@ fn failures(
         }
     }
     Ok(())
+}
+
+/// Where a file was at some point of its history.
+struct Placed {
+    directory: i64,
+    name: Vec<u8>,
+    run: i64,
+    /// The event after which it was there, among those of its run.
+    number: i64,
+}
+
+impl Placed {
+    /// Follows a file to where it is now; says whether its loss was accepted on the way.
+    fn follow(&mut self, db: &Connection) -> Result<bool, Fault> {
+        let next = select_events(
+            "directory = ? AND name = ? AND (run, number) > (?, ?) \
+             AND what IN ('moved to', 'dropped')",
+        );
+        let mut statement = db.prepare_cached(&next)?;
+        // Each step is to a later event, so this comes to an end.
+        loop {
+            let mut rows =
+                statement.query((self.directory, self.name.as_slice(), self.run, self.number))?;
+            let Some(row) = rows.next()? else { return Ok(false) };
+            let (run, number, to) = read_event(row, |event| {
+                (event.run, event.number, event.other.map(<[u8]>::to_vec))
+            })?;
+            let Some(to) = to else { return Ok(true) };
+            let to = PathBuf::from(OsString::from_vec(to));
+            let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
+                return Err(Fault::damaged("a file moved to no name"));
+            };
+            let parent = at_path(db, parent)?;
+            let parent = parent.ok_or_else(|| Fault::damaged("a file moved to nowhere"))?;
+            let (directory, name) = (parent.id, name.as_bytes().to_vec());
+            *self = Placed { directory, name, run, number };
+        }
+    }
+}
+
+/// Says whether a file as it is known now settles a failure of it.
+fn settles(found: &Found, failure: &Failure) -> bool {
+    let Record { tag, standing, .. } = found.known.record;
+    let of_contents =
+        !matches!(failure.standing, Standing::Unreadable | Standing::Unstable | Standing::Missing);
+    match tag {
+        // Without a tag nothing is proved of contents; that it is there and can be read, is.
+        None => standing == Standing::Fine && !of_contents,
+        Some(_) => {
+            found.known.last_proved(found.slice_run) > failure.run && standing != failure.standing
+        }
+    }
 }
 
 /// Looks at one slice: its directory, itself, its rows if they are wanted.

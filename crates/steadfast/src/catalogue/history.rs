@@ -18,7 +18,7 @@ use super::column;
 use super::directory::{ROOT, at_path, directory};
 use super::entry::{Facts, Standing};
 use super::error::Fault;
-use super::records::{known_at, reading};
+use super::records::{Found, known_at, reading};
 use super::runs::{self, RunRecord};
 use super::{Catalogue, CatalogueError};
 use crate::tag::Tag;
@@ -39,6 +39,20 @@ pub struct Look {
     pub last_checked_run: i64,
     /// The run that last proved its contents to be the tagged ones; 0 for none.
     pub last_proved_run: i64,
+}
+
+impl Look {
+    pub(super) fn of(found: &Found) -> Look {
+        let Found { known, slice_run } = found;
+        Look {
+            facts: known.record.facts,
+            tag: known.record.tag,
+            standing: known.record.standing,
+            first_run: known.first_run,
+            last_checked_run: known.last_checked(*slice_run),
+            last_proved_run: known.last_proved(*slice_run),
+        }
+    }
 }
 
 /// Something that happened to a file in a run.
@@ -128,14 +142,7 @@ fn history(db: &Connection, path: &Path) -> Result<History, Fault> {
     let Some(parent) = at_path(db, parent)? else { return Ok(history) };
     let known = known_at(db, path)?;
     let first_run = known.as_ref().map_or(1, |found| found.known.first_run);
-    history.now = known.map(|found| Look {
-        facts: found.known.record.facts,
-        tag: found.known.record.tag,
-        standing: found.known.record.standing,
-        first_run,
-        last_checked_run: found.known.last_checked(found.slice_run),
-        last_proved_run: found.known.last_proved(found.slice_run),
-    });
+    history.now = known.as_ref().map(Look::of);
     let events = events_of(db, parent.id, name.as_bytes())?;
     let lives = lives(&events, first_run);
     let tags = tags_after(&events, history.now.as_ref().and_then(|now| now.tag));

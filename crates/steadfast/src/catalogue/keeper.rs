@@ -24,7 +24,7 @@ use super::runs::{RunRecord, RunState};
 use super::scope::Scope;
 use super::sighting::{Batch, Sighting, TagPlace};
 use super::slice::{Slice, slices_of};
-use super::{Catalogue, CatalogueError, runs, volume};
+use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::monitor::{FileEvent, Subject};
 use crate::verdict::Verdict;
 
@@ -218,7 +218,8 @@ impl Keeper {
         self.see(&Sighting::of(event, place), say)
     }
 
-    /// Takes what was seen of a file, or of a directory that could not be walked.
+    /// Takes what was seen of a file, or of a directory that could not be walked; or that a known
+    /// file was gone, by its verdict.
     ///
     /// Findings of a directory's files are said when the walk leaves it or has seen some thousands
     /// of them, so they come in that order and later than the files' own events.
@@ -322,6 +323,12 @@ impl Keeper {
             located = name;
             located.as_os_str()
         };
+        if sighting.verdict == Some(Verdict::Missing) {
+            let mut level = self.levels.pop().expect("the root's is there once a file is");
+            let noted = self.miss(&mut level, name.as_bytes(), say);
+            self.levels.push(level);
+            return noted;
+        }
         if self.manner.writes && self.levels.last().is_some_and(|level| level.id == 0) {
             self.number_levels(sighting.status.as_ref())?;
         }
@@ -338,6 +345,16 @@ impl Keeper {
         level.batch.push(name.as_bytes(), sighting);
         self.levels.push(level);
         placed
+    }
+
+    /// Takes it from a run over single files that one was gone. The end looks whether it still is.
+    fn miss(&mut self, level: &mut Level, name: &[u8], say: &mut Say<'_>) -> Result<(), Fault> {
+        // Coverage is in the order of names.
+        self.settle(level, say)?;
+        let found = Cache::default().find(self.db(), level.id, name)?;
+        let Some(found) = found.filter(|_| self.manner.writes) else { return Ok(()) };
+        self.note_absent(level.id, &found.known)?;
+        self.cover(level, name, true)
     }
 
     /// Leaves and enters directories until the deepest open one is that of `relative`.
@@ -541,10 +558,15 @@ impl Keeper {
             self.leave(say)?;
         }
         if whole {
+            self.pass_gone(say)?;
             self.settle_absent(say)?;
         }
         self.record.state = if whole { RunState::Whole } else { RunState::Interrupted };
-        self.commit(false)
+        self.commit(false)?;
+        if self.manner.writes {
+            schema::take_in_log(self.db());
+        }
+        Ok(())
     }
 
     /// Takes it that no more files come by in directories that are open.

@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use super::book::{self, Happening};
 use super::entry::{Facts, Known, Record, Standing};
@@ -13,6 +14,9 @@ use super::finding::{Change, Finding, Say};
 use super::keeper::{Keeper, Level};
 use super::sighting::{Batch, Seen, TagPlace};
 use super::slice::{SLICE_LEN, SLICE_LEN_MAX, Settled, Slice, rows_of};
+use crate::beneath;
+use crate::store::xattr::Xattr;
+use crate::store::{Store, StoredTag};
 use crate::tag::Tag;
 use crate::verdict::Verdict;
 
@@ -176,7 +180,11 @@ impl Keeper {
             self.compare(path(), &was, &seen.record.facts, say);
             return Ok(Settled::as_was(row, slice_run));
         }
-        let outcome = tag_after(&was, seen, self.manner.accepts);
+        let mut outcome = tag_after(&was, seen, self.manner.accepts);
+        if outcome.replaced && self.is_own_successor(&path(), &was, seen) {
+            outcome = Outcome { tag: seen.record.tag, what: Some("adopted"), ..outcome };
+            outcome.replaced = false;
+        }
         let standing = standing_after(&was, seen, &outcome);
         self.say_of_tag(path(), &was, seen, &outcome, say);
         let checked = seen.is_checked() && !outcome.lost;
@@ -200,12 +208,29 @@ impl Keeper {
         settled.dirty |= record != was;
         settled.known.record = record;
         if outcome.what.is_some() || standing != was.standing {
-            let what = outcome.what.unwrap_or_else(|| name_of(standing, record.tag.is_some()));
+            let what = outcome.what.unwrap_or_else(|| match was.standing {
+                Standing::Missing if !checked => RETURNED,
+                _ => name_of(standing, record.tag.is_some()),
+            });
             let before = outcome.what.and(was.tag);
             self.happen(level.id, &settled.known.name, what, standing, before, None)?;
         }
+        if let (None, Some(tag)) = (was.tag, &record.tag) {
+            // It may be what a missing file became, seen before it had a tag to be known by.
+            self.arrive(level.id, &settled.known.name, tag)?;
+        }
         self.cover(level, &settled.known.name, checked)?;
         Ok(settled)
+    }
+
+    /// Says whether an attribute took the place of the catalogue's tag in a run of ours that was
+    /// killed before it was stored here: the catalogue's tag is then kept beside it.
+    fn is_own_successor(&self, path: &Path, was: &Record, seen: &Seen) -> bool {
+        let (Some(known), Some(attribute)) = (was.tag, seen.record.tag) else { return false };
+        let file = beneath::file(&self.catalogue.root, path);
+        let previous = file.and_then(|file| Xattr.previous(&file));
+        attribute.tagged.seconds >= known.tagged.seconds
+            && matches!(previous, Ok(StoredTag::Whole(previous)) if previous == known)
     }
 
     /// Says what a quick look can tell.
@@ -377,6 +402,9 @@ impl Keeper {
 
 /// The event of an attribute that was believed although the catalogue had another tag.
 const ACCEPTED: &str = "accepted";
+
+/// The event of a missing file that is there again, in a run that did not read it.
+const RETURNED: &str = "returned";
 
 /// Decides which tag a file has from here on.
 fn tag_after(was: &Record, seen: &Seen, accepts: bool) -> Outcome {

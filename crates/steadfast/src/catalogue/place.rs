@@ -4,17 +4,20 @@
 //! In: paths. Out: a folder made, a lock held, a damaged file put aside. Nothing is ever deleted
 //! but what a broken-off creation left.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use steadfast_sys::file::Timestamp;
+use steadfast_sys::file::{Dir, Timestamp};
 
 use super::error::{CatalogueErrorKind, Fault};
+use super::schema::APPLICATION_ID;
 
 /// The folder at the root of a tree that holds its catalogue. A walk leaves it out.
 pub const FOLDER: &str = ".steadfast";
@@ -42,6 +45,15 @@ pub struct Writer<'a> {
 /// Returns where the catalogue of a tree is kept unless said otherwise.
 pub(super) fn inside(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
+}
+
+/// Returns the `init` command with an option, for a catalogue and the tree that it is of.
+pub(crate) fn command(option: &str, root: &Path, file: &Path) -> String {
+    let root = root.display();
+    if file.ends_with(Path::new(FOLDER).join(FILE)) {
+        return format!("steadfast init {option} {root}");
+    }
+    format!("steadfast init {option} --catalogue {} {root}", file.display())
 }
 
 /// Returns a file's path with something after its name.
@@ -112,11 +124,31 @@ fn in_use(file: &mut File, now: Timestamp) -> Fault {
     Fault::new(CatalogueErrorKind::InUse, message)
 }
 
+/// Refuses a place in the tree that a walk would not leave out: runs would tag the catalogue, and
+/// call it modified ever after.
+pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), Fault> {
+    match real_of(file) {
+        Some(real) if real.starts_with(root) && real != inside(root) => {
+            let message = format!(
+                "it would be in the tree itself, which a catalogue is only as `{FOLDER}/{FILE}`: \
+                 leave --catalogue out, or name a place outside"
+            );
+            Err(Fault::new(CatalogueErrorKind::Outside, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Makes the folder that a new catalogue is to be in, and returns the path to make it under: what
 /// is not whole never has the catalogue's name.
 pub(super) fn prepare(file: &Path) -> Result<PathBuf, Fault> {
     if file.symlink_metadata().is_ok() {
         return Err(Fault::new(CatalogueErrorKind::Exists, "there is a catalogue already"));
+    }
+    if has_log(file) {
+        // A log would be taken for one of the new file.
+        let message = "the log of a catalogue that is gone is there: --rebuild sets it aside";
+        return Err(Fault::new(CatalogueErrorKind::Exists, message));
     }
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         match fs::create_dir(folder) {
@@ -138,6 +170,19 @@ pub(super) fn prepare(file: &Path) -> Result<PathBuf, Fault> {
     Ok(draft)
 }
 
+/// Removes a draft that could not be finished, and the lock that was taken for it: what is left of
+/// a catalogue would be taken for one that is gone.
+pub(super) fn abandon(draft: &Path, file: &Path) {
+    for part in ["", "-wal", "-shm", "-journal"] {
+        let _ = fs::remove_file(beside(draft, part));
+    }
+    if file.symlink_metadata().is_err() {
+        let _ = fs::remove_file(beside(file, ".lock"));
+        // A folder that holds anything else stays.
+        let _ = file.parent().filter(|folder| folder.ends_with(FOLDER)).map(fs::remove_dir);
+    }
+}
+
 /// Gives a finished draft the catalogue's name.
 pub(super) fn publish(draft: &Path, file: &Path) -> Result<(), Fault> {
     let synced = File::open(draft).and_then(|file| file.sync_all());
@@ -153,6 +198,10 @@ pub(super) fn publish(draft: &Path, file: &Path) -> Result<(), Fault> {
 
 /// Puts a catalogue aside under a new name and returns that.
 pub(super) fn set_aside(file: &Path, now: Timestamp) -> Result<PathBuf, Fault> {
+    if !may_be_ours(file)? {
+        let message = "it does not begin as a catalogue begins: it is not put aside for one";
+        return Err(Fault::new(CatalogueErrorKind::Exists, message));
+    }
     let name = |number: u32| beside(file, &format!(".damaged-{}-{number}", now.seconds));
     let free = (1..1000).map(name).find(|name| name.symlink_metadata().is_err());
     let aside = free.ok_or_else(|| {
@@ -161,13 +210,85 @@ pub(super) fn set_aside(file: &Path, now: Timestamp) -> Result<PathBuf, Fault> {
     // What was not yet taken into the main file goes first: it must not meet another main file.
     for part in ["-wal", "-shm", ""] {
         match fs::rename(beside(file, part), beside(&aside, part)) {
-            Err(error) if part.is_empty() || error.kind() != io::ErrorKind::NotFound => {
+            // The file itself may be what is gone.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Fault::io("put it aside", &error));
             }
             _ => {}
         }
     }
     Ok(aside)
+}
+
+/// Says whether nobody ever wrote to a file where it is: neither a lock nor a log is beside it.
+pub(super) fn is_copy(file: &Path) -> bool {
+    ![".lock", "-wal", "-shm"].iter().any(|part| beside(file, part).symlink_metadata().is_ok())
+}
+
+/// Says whether a catalogue was here and is not: what lies beside it is still there.
+pub(super) fn is_lost(file: &Path) -> bool {
+    let Some(folder) = file.parent() else { return false };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Some(name) = file.file_name() else { return false };
+    file.symlink_metadata().is_err()
+        && fs::read_dir(folder).is_ok_and(|mut entries| {
+            entries.any(|entry| entry.is_ok_and(|entry| is_left_of(name, &entry.file_name())))
+        })
+}
+
+/// Says of a directory of our name how much is in it that is no catalogue's; `None` if it holds
+/// neither a catalogue nor what is left of one, and so is a directory like any other.
+pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
+    let (mut ours, mut others) = (false, 0);
+    let listed = dir.entries(&mut |entry| {
+        let is_ours = entry.name == FILE || is_left_of(OsStr::new(FILE), entry.name);
+        ours |= is_ours;
+        let parts = entry.name.as_bytes().starts_with(FILE.as_bytes());
+        others += u64::from(!parts);
+        ControlFlow::Continue(())
+    });
+    // What can be entered and not listed.
+    ours |= listed.is_err() && dir.status_of(OsStr::new(FILE)).is_ok();
+    ours.then_some(others)
+}
+
+/// Says whether `name` is a lock, a log or a damaged file of the catalogue `file`.
+fn is_left_of(file: &OsStr, name: &OsStr) -> bool {
+    let rest = name.as_bytes().strip_prefix(file.as_bytes());
+    rest.is_some_and(|rest| rest == b".lock" || rest == b"-wal" || rest.starts_with(b".damaged-"))
+}
+
+/// Says whether a file may be put aside as a catalogue: it is where one is kept, is empty, or
+/// begins as one.
+fn may_be_ours(file: &Path) -> Result<bool, Fault> {
+    let folder = file.parent().and_then(Path::file_name);
+    if file.file_name() == Some(OsStr::new(FILE)) && folder == Some(OsStr::new(FOLDER)) {
+        return Ok(true);
+    }
+    let mut head = [0; 72];
+    let opened = File::open(file).and_then(|opened| opened.take(72).read(&mut head));
+    match opened {
+        Ok(len) => Ok(len == 0 || head[68..] == (APPLICATION_ID as u32).to_be_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(Fault::io("read it", &error)),
+    }
+}
+
+/// Returns where a path is, the links in it resolved as far as it is there.
+pub(crate) fn real_of(path: &Path) -> Option<PathBuf> {
+    let mut names = Vec::new();
+    let mut above = path;
+    loop {
+        let there = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        match there.canonicalize() {
+            Ok(real) => return Some(names.iter().rev().fold(real, |real, name| real.join(name))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                names.push(above.file_name()?);
+                above = above.parent()?;
+            }
+            Err(_) => return None,
+        }
+    }
 }
 
 /// Says whether changes may lie beside the file that are not in it yet.

@@ -15,8 +15,9 @@ use super::scope::Scope;
 use super::sighting::{Sighting, TagPlace};
 use super::{Catalogue, CatalogueError};
 use crate::error::Error;
-use crate::monitor::{FileEvent, Skipped, Subject};
+use crate::monitor::{FileEvent, Skipped, Subject, Trouble};
 use crate::run::Selection;
+use crate::verdict::Verdict;
 use crate::walk::{Excludes, Found, walk};
 
 /// What a quick look came to.
@@ -70,7 +71,12 @@ impl Catalogue {
                     let mut event = FileEvent::new(entry.path.clone());
                     match entry.status() {
                         Ok(status) => event.status = Some(status),
-                        Err(_) => summary.unreadable += 1,
+                        Err(error) => {
+                            summary.unreadable += 1;
+                            event.verdict = Some(Verdict::Unreadable);
+                            event.trouble = Some(Trouble::from_io("look at", &error));
+                            trouble(event.clone());
+                        }
                     }
                     event
                 }

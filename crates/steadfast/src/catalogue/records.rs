@@ -4,7 +4,6 @@
 //! last few directories are remembered, since files of one directory come together.
 
 use std::collections::VecDeque;
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +13,7 @@ use rusqlite::Connection;
 use super::directory::at_path;
 use super::entry::Known;
 use super::error::Fault;
+use super::history::Look;
 use super::scope::Scope;
 use super::slice::{rows_of, slice_with};
 use super::{Catalogue, CatalogueError};
@@ -157,13 +157,25 @@ impl Records {
     /// If the catalogue cannot be read: no statement about the file.
     pub fn tag(&self, path: &FilePath) -> Result<Option<Tag>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = reader.tag(&self.scope, path);
-        found.map_err(|fault| fault.at(&reader.catalogue.file))
+        let found = reader.find(&self.scope, path);
+        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        Ok(found.and_then(|found| found.known.record.tag))
+    }
+
+    /// Returns what is known of a file now; `None` also outside of the catalogue's tree.
+    ///
+    /// # Errors
+    /// As [`Records::tag`].
+    pub fn look(&self, path: &FilePath) -> Result<Option<Look>, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = reader.find(&self.scope, path);
+        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        Ok(found.map(|found| Look::of(&found)))
     }
 }
 
 impl Reader {
-    fn tag(&mut self, scope: &Scope, path: &FilePath) -> Result<Option<Tag>, Fault> {
+    fn find(&mut self, scope: &Scope, path: &FilePath) -> Result<Option<Found>, Fault> {
         let is_last = |last: &(Arc<Path>, _)| Arc::ptr_eq(&last.0, &path.parent);
         let located;
         let (directory, name) = match &self.last {
@@ -179,12 +191,7 @@ impl Reader {
             }
         };
         let Some(directory) = directory else { return Ok(None) };
-        self.find(directory, name)
-    }
-
-    fn find(&mut self, directory: i64, name: &OsStr) -> Result<Option<Tag>, Fault> {
-        let found = self.cache.find(&self.catalogue.db, directory, name.as_bytes())?;
-        Ok(found.and_then(|found| found.known.record.tag))
+        self.cache.find(&self.catalogue.db, directory, name.as_bytes())
     }
 
     fn directory(&mut self, relative: &Path) -> Result<Option<i64>, Fault> {

@@ -184,6 +184,17 @@ pub(super) fn connect(path: &Path, access: Access) -> Result<Connection, Fault> 
     Ok(db)
 }
 
+/// Takes the log into the file, so that the file by itself is the whole catalogue: whoever copies
+/// it may copy nothing else, and other connections keep SQLite from doing so when this one ends.
+///
+/// A reader that is in the midst of something keeps a part in the log, which is no error: all is
+/// stored either way, and the next run takes it in.
+pub(super) fn take_in_log(db: &Connection) {
+    let _ = db.busy_timeout(Duration::ZERO);
+    let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+    let _ = db.busy_timeout(PATIENCE);
+}
+
 /// Says so when a file is no catalogue, or one of a later version.
 fn recognise(db: &Connection) -> Result<(), Fault> {
     let pragma = |name: &str| -> Result<i64, Fault> {

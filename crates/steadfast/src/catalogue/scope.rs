@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::place::FOLDER;
+use super::place::{FOLDER, real_of};
 use crate::monitor::FilePath;
 use crate::run::Selection;
 
@@ -21,6 +21,8 @@ pub struct Scope {
     files: HashMap<PathBuf, PathBuf>,
     /// Directories that are walked with all that is beneath them.
     trees: HashSet<PathBuf>,
+    /// Files and directories that were given, are known, and are not there.
+    gone: Vec<PathBuf>,
 }
 
 impl Scope {
@@ -43,6 +45,21 @@ impl Scope {
         scope
     }
 
+    /// Returns the first path of a selection that is neither in the tree nor above it. What is not
+    /// there is where it would be.
+    pub fn outside(root: &Path, selection: &Selection) -> Option<PathBuf> {
+        let mut last = None;
+        let apart = |real: &Path| !real.starts_with(root) && !root.starts_with(real);
+        let typed = selection.roots.iter().find(|path| real_of(path).is_some_and(|it| apart(&it)));
+        let listed = || {
+            selection
+                .listed
+                .iter()
+                .find(|path| real_without_following(path, &mut last).is_ok_and(|real| apart(&real)))
+        };
+        typed.or_else(listed).cloned()
+    }
+
     /// Makes the scope of a run over single files, all of whose paths begin with `root`.
     pub fn files_beneath(root: &Path) -> Scope {
         let bases = HashMap::from([(root.to_owned(), PathBuf::new())]);
@@ -58,6 +75,16 @@ impl Scope {
     /// Makes the same scope of a run over single files: what it does not come to is not missing.
     pub fn without_walks(self) -> Scope {
         Scope { trees: HashSet::new(), ..self }
+    }
+
+    /// Makes the same scope of a run that was also given these paths of the tree, where nothing is.
+    pub(crate) fn with_gone(self, gone: impl Iterator<Item = PathBuf>) -> Scope {
+        Scope { gone: gone.collect(), ..self }
+    }
+
+    /// Returns the paths that were given and are not there.
+    pub(super) fn gone(&self) -> &[PathBuf] {
+        &self.gone
     }
 
     fn add(&mut self, root: &Path, said: &Path, real: &Path, exact: bool) {

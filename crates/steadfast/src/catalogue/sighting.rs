@@ -137,8 +137,9 @@ impl Batch {
             Some(verdict) if !changed => Standing::of(verdict).unwrap_or(Standing::Fine),
             _ => Standing::Fine,
         };
-        let lost = sighting.place == TagPlace::Catalogue && standing.proves() && !changed;
-        let standing = if lost { Standing::TagLost } else { standing };
+        // Said in every run, however the contents are.
+        let gone = sighting.place == TagPlace::Catalogue && !changed;
+        let standing = if gone && standing.proves() { Standing::TagLost } else { standing };
         let facts = sighting.status.as_ref().map(Facts::from);
         let seen = Seen {
             name_start: u32::try_from(self.names.len()).expect("a batch is far below 4 GiB"),
@@ -149,10 +150,8 @@ impl Batch {
             place: sighting.place,
             has_facts: facts.is_some(),
         };
-        self.plain &= seen.has_facts && !changed && !lost;
-        if self.seen.is_empty() {
-            self.plain = seen.has_facts && !changed && !lost;
-        }
+        let plain = seen.has_facts && !changed && !gone;
+        self.plain = plain && (self.plain || self.seen.is_empty());
         self.checked += usize::from(seen.is_checked());
         self.names.extend_from_slice(name);
         self.seen.push(seen);

@@ -10,14 +10,19 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
+
 use steadfast_sys::file::{FileKind, Status};
 
-use super::directory::{Children, Directory, child};
+use super::directory::{Children, Directory, at_path, child};
 use super::entry::Known;
 use super::error::Fault;
 use super::finding::{Finding, Say};
 use super::keeper::{Keeper, Level};
+use super::place::real_of;
+use super::records::known_at;
 use super::slice::{rows_of, slices_of};
+use super::{Catalogue, CatalogueError};
 
 /// Whether a file is where it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,14 +33,25 @@ pub(super) enum Presence {
     Gone(Option<FileKind>),
 }
 
-/// Looks whether a file is at exactly this path.
-pub(super) fn look(path: &Path) -> Presence {
-    match Status::of_link(path) {
-        Ok(status) if status.kind == FileKind::Regular => Presence::Hidden,
-        Ok(status) => Presence::Gone(Some(status.kind)),
-        Err(error) if is_absence(&error) => Presence::Gone(None),
+/// Looks whether a file is at exactly this path beneath the root. What is found through a link is
+/// elsewhere: the link stands in its place.
+pub(super) fn look(root: &Path, relative: &Path) -> Presence {
+    match Status::of_link(&root.join(relative)) {
+        Ok(status) => match other_on_the_way(root, relative) {
+            Some(other) => Presence::Gone(Some(other)),
+            None if status.kind == FileKind::Regular => Presence::Hidden,
+            None => Presence::Gone(Some(status.kind)),
+        },
+        Err(error) if is_absence(&error) => Presence::Gone(other_on_the_way(root, relative)),
         Err(_) => Presence::Hidden,
     }
+}
+
+/// Returns what stands on the way to a file where a directory should, if anything does.
+fn other_on_the_way(root: &Path, relative: &Path) -> Option<FileKind> {
+    let above = relative.ancestors().skip(1).take_while(|above| !above.as_os_str().is_empty());
+    let kinds = above.filter_map(|above| Status::of_link(&root.join(above)).ok());
+    kinds.map(|status| status.kind).find(|kind| *kind != FileKind::Directory)
 }
 
 /// Says whether an error means that nothing has the name.
@@ -51,7 +67,50 @@ struct Passed {
     gone: bool,
 }
 
+impl Catalogue {
+    /// Returns where in the tree a path is that is known and not there; `None` for any other.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub(crate) fn known_and_gone(&self, path: &Path) -> Result<Option<PathBuf>, CatalogueError> {
+        if !Status::of(path).is_err_and(|error| is_absence(&error)) {
+            return Ok(None);
+        }
+        let relative =
+            real_of(path).and_then(|real| Some(real.strip_prefix(&self.root).ok()?.to_owned()));
+        let Some(relative) = relative.filter(|relative| !relative.as_os_str().is_empty()) else {
+            return Ok(None);
+        };
+        let is_known = || {
+            Ok(known_at(&self.db, &relative)?.is_some()
+                || match at_path(&self.db, &relative)? {
+                    Some(directory) => entries_beneath(&self.db, directory.id)? > 0,
+                    None => false,
+                })
+        };
+        let is_known = is_known().map_err(|fault: Fault| fault.at(&self.file))?;
+        Ok(is_known.then_some(relative))
+    }
+}
+
 impl Keeper {
+    /// Looks for the known files at paths that were given and where nothing is.
+    pub(super) fn pass_gone(&mut self, say: &mut Say<'_>) -> Result<(), Fault> {
+        for path in self.scope.gone().to_vec() {
+            let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let Some(parent) = at_path(self.db(), above)? else { continue };
+            if let Some(found) = known_at(self.db(), &path)?
+                && look(&self.catalogue.root, &path) != Presence::Hidden
+            {
+                self.note_absent(parent.id, &found.known)?;
+            }
+            if let Some(directory) = child(self.db(), parent.id, name.as_bytes())? {
+                self.pass(directory, above, say)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Settles a known file that did not come by.
     pub(super) fn meet_unvisited(&mut self, level: &mut Level, row: &Known) -> Result<(), Fault> {
         if !level.walked {
@@ -59,7 +118,7 @@ impl Keeper {
         }
         let listed = !self.troubled.contains(&level.relative);
         let path = level.relative.join(OsStr::from_bytes(&row.name));
-        let gone = listed && look(&self.catalogue.root.join(path)) != Presence::Hidden;
+        let gone = listed && look(&self.catalogue.root, &path) != Presence::Hidden;
         if gone {
             self.note_absent(level.id, row)?;
         }
@@ -110,7 +169,7 @@ impl Keeper {
             let gone = match self.presence_of(&directory, &path, gone) {
                 Some(gone) => gone,
                 None => {
-                    let entries = self.entries_beneath(directory.id)?;
+                    let entries = entries_beneath(self.db(), directory.id)?;
                     complete &= entries == 0;
                     if entries > 0 && self.is_unmounted(&directory, &path) {
                         self.say(say, Finding::Unmounted { path, entries });
@@ -140,8 +199,8 @@ impl Keeper {
         }
         match Status::of_link(&self.catalogue.root.join(path)) {
             Ok(status) if status.kind == FileKind::Directory => Some(false),
-            // Its files may be found through a link; each is looked for by itself.
-            Ok(_) => Some(false),
+            // What is found through a link is elsewhere.
+            Ok(_) => Some(true),
             Err(error) if is_absence(&error) => Some(true),
             Err(_) => None,
         }
@@ -165,8 +224,8 @@ impl Keeper {
             let next = slices.get(at + 1).map(|next| next.first.as_slice());
             let db = &self.catalogue.db;
             for row in rows_of(db, directory, slice, next, &mut self.buffer)? {
-                let file = || self.catalogue.root.join(path).join(OsStr::from_bytes(&row.name));
-                if gone || look(&file()) != Presence::Hidden {
+                let file = || path.join(OsStr::from_bytes(&row.name));
+                if gone || look(&self.catalogue.root, &file()) != Presence::Hidden {
                     self.note_absent(directory, &row)?;
                 } else {
                     complete = false;
@@ -175,19 +234,19 @@ impl Keeper {
         }
         Ok(complete)
     }
+}
 
-    /// Counts the known files beneath a directory.
-    fn entries_beneath(&self, directory: i64) -> Result<u64, Fault> {
-        let mut entries = 0;
-        let mut stack = vec![directory];
-        while let Some(directory) = stack.pop() {
-            let slices = slices_of(self.db(), directory)?;
-            entries += slices.iter().map(|slice| slice.entries).sum::<u64>();
-            let mut children = Children::of(directory);
-            while let Some(child) = children.next(self.db())? {
-                stack.push(child.id);
-            }
+/// Counts the known files beneath a directory.
+fn entries_beneath(db: &Connection, directory: i64) -> Result<u64, Fault> {
+    let mut entries = 0;
+    let mut stack = vec![directory];
+    while let Some(directory) = stack.pop() {
+        let slices = slices_of(db, directory)?;
+        entries += slices.iter().map(|slice| slice.entries).sum::<u64>();
+        let mut children = Children::of(directory);
+        while let Some(child) = children.next(db)? {
+            stack.push(child.id);
         }
-        Ok(entries)
     }
+    Ok(entries)
 }

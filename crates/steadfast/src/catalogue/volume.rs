@@ -74,7 +74,7 @@ pub(super) enum Recognised {
 ///
 /// # Errors
 /// If it is another, or empty although it should not be, with words that say what to do.
-pub(super) fn recognise(db: &Connection, root: &Path) -> Result<Recognised, Fault> {
+pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Recognised, Fault> {
     let found = Volume::of(root)?;
     let expected = Volume::load(db)?;
     if total(db)? > 0 && is_empty(root)? {
@@ -93,15 +93,16 @@ pub(super) fn recognise(db: &Connection, root: &Path) -> Result<Recognised, Faul
     }
     let message = format!(
         "its root `{}` is on another volume ({} {:x}, inode {}) than the tree that the catalogue \
-         is of ({} {:x}, inode {}): mount the right one, or bind the catalogue to this one if the \
-         tree was copied here",
+         is of ({} {:x}, inode {}): mount the right one; or, if the tree was copied here, bind the \
+         catalogue to this one: `{}`",
         root.display(),
         found.file_system,
         found.id,
         found.root_inode,
         expected.file_system,
         expected.id,
-        expected.root_inode
+        expected.root_inode,
+        place::command("--rebind", root, file)
     );
     Err(Fault::new(CatalogueErrorKind::OtherVolume, message))
 }

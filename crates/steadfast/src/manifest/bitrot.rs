@@ -100,6 +100,9 @@ fn load(reader: impl BufRead) -> Result<Connection, Fault> {
     if !bytes.starts_with(MAGIC) {
         return Err(document(FaultKind::Syntax, "the document is not an SQLite database"));
     }
+    if is_cut(&bytes) {
+        return Err(document(FaultKind::Check, "the database is shorter than it says it is"));
+    }
     let opened = || -> rusqlite::Result<Option<Connection>> {
         let mut connection = Connection::open_in_memory()?;
         connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
@@ -111,6 +114,23 @@ fn load(reader: impl BufRead) -> Result<Connection, Fault> {
     connection.ok_or_else(|| {
         document(FaultKind::Syntax, "the database has no table `bitrot` as `bitrot` makes it")
     })
+}
+
+/// Says whether pages are missing at the end: SQLite reads a database without its last page as if
+/// rows had never been there.
+fn is_cut(bytes: &[u8]) -> bool {
+    let Some(header) = bytes.first_chunk::<100>() else { return false };
+    let number = |at: usize| -> u64 {
+        let bytes = header[at..at + 4].try_into().expect("four bytes of a hundred");
+        u64::from(u32::from_be_bytes(bytes))
+    };
+    // The number of pages means something only if whoever wrote last wrote it, too.
+    let counted = number(24) == number(92);
+    let page_len_bytes = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        len => u64::from(len),
+    };
+    counted && page_len_bytes * number(28) > bytes.len() as u64
 }
 
 /// Whether the table is an ordinary one with ordinary columns: nothing in it is computed.

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_codesign::verity::VerityDigest;
+use steadfast_codesign::verity::{PageCheck, Tree, VerityDigest, VerityParams};
 use steadfast_sys::file::{File, FileKind};
 
-use super::{Damage, Descriptor, damage_of};
+use super::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::store::pages::find;
@@ -44,9 +44,9 @@ pub struct Verified {
     pub length_now: u64,
     /// The tag.
     pub tag: Tag,
-    /// Where its leaves are kept.
-    pub kept: PathBuf,
-    /// The digest that the kept leaves fold up to, as fs-verity has it.
+    /// Where its leaves are kept; `None` for an empty file, which has none.
+    pub kept: Option<PathBuf>,
+    /// The digest that its leaves fold up to, as fs-verity has it.
     pub verity: VerityDigest,
 }
 
@@ -65,13 +65,22 @@ pub fn verify(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
     let catalogue = options.catalogue.clone().or_else(|| Catalogue::find(path.parent()?.here()));
     let tag = tag_of(path, &file, catalogue.as_deref())?;
     let found = find(&tag, path, catalogue.as_deref());
-    let Some((place, kept)) = found.map_err(system("read the kept leaves of"))? else {
-        let why = "no leaves are kept for its tag: `steadfast tag --pages` keeps them";
-        return Err(Error::usage(why).at(path));
+    let (place, damage, verity) = match found.map_err(system("read the kept leaves of"))? {
+        Some((place, kept)) => {
+            let source = Descriptor { file: &file, len_bytes: before.length };
+            let damage = damage_of(&source, &kept, options.workers, &options.stop);
+            let damage = damage.map_err(system("verify the pages of"))?;
+            (Some(place), damage, kept.header().verity_digest())
+        }
+        None if tag.length == 0 => {
+            let (damage, verity) = nothing();
+            (None, damage, verity)
+        }
+        None => {
+            let why = "no leaves are kept for its tag: `steadfast tag --pages` keeps them";
+            return Err(Error::usage(why).at(path));
+        }
     };
-    let source = Descriptor { file: &file, len_bytes: before.length };
-    let damage = damage_of(&source, &kept, options.workers, &options.stop);
-    let damage = damage.map_err(system("verify the pages of"))?;
     let after = file.status().map_err(system("look at"))?;
     let verdict = match &damage.check {
         _ if after != before => Verdict::Unstable,
@@ -82,8 +91,16 @@ pub fn verify(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
         _ if before.mtime != tag.mtime => Verdict::Touched,
         _ => Verdict::Intact,
     };
-    let (length_now, verity) = (before.length, kept.header().verity_digest());
-    Ok(Verified { verdict, damage, length_now, tag, kept: place, verity })
+    Ok(Verified { verdict, damage, length_now: before.length, tag, kept: place, verity })
+}
+
+/// What a file of no bytes is verified by: it has no page, and needs no leaf.
+fn nothing() -> (Damage, VerityDigest) {
+    let params = VerityParams::default();
+    let damage =
+        Damage { page_len: PAGE_LEN_DEFAULT as u64, length: 0, check: PageCheck::default() };
+    let root = Tree::new(&params).root();
+    (damage, params.digest(&root, 0))
 }
 
 /// Finds the tag of a file: its own, or else the catalogue's.

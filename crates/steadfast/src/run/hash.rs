@@ -5,9 +5,11 @@ use std::io::{self, Read};
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes};
 use steadfast_sys::file::File;
 
+use super::check::first_foreign;
 use super::judge::{Found, Tools};
 use crate::hash::{Algorithms, Contents, Plan, Task};
-use crate::monitor::FileEvent;
+use crate::monitor::{FileEvent, Trouble};
+use crate::reference;
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
 
@@ -18,13 +20,19 @@ pub(super) struct HashTask {
 impl Task for HashTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         let wanted = self.tools.new_algorithm();
-        let algorithms = match self.tools.judges.then(|| self.tools.look_up(file, event)) {
-            Some(Found::Tag(tag)) => Algorithms::two(wanted, tag.algorithm),
-            _ => Algorithms::one(wanted),
-        };
-        // What a tag cannot tell is no trouble of who only wants digests.
-        (event.verdict, event.trouble) = (None, None);
-        Plan::Hash { algorithms, settled: false }
+        let second = if self.tools.judges { self.known_algorithm(file, event) } else { Ok(None) };
+        match second {
+            Ok(Some(second)) => {
+                Plan::Hash { algorithms: Algorithms::two(wanted, second), settled: false }
+            }
+            Ok(None) => Plan::Hash { algorithms: Algorithms::one(wanted), settled: false },
+            Err(trouble) => {
+                // Whether it is decay cannot be told, and so it is not taken for the truth.
+                event.verdict = Some(Verdict::Unreadable);
+                event.trouble = Some(trouble);
+                Plan::Done
+            }
+        }
     }
 
     fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
@@ -32,17 +40,55 @@ impl Task for HashTask {
             Contents::Whole { digests, .. } => digests.second,
             _ => None,
         };
-        let stored = event.stored.take();
+        let (stored, reference) = (event.stored.take(), event.reference.take());
         let verdict = self.tools.judge(event, self.tools.new_algorithm(), contents);
         if verdict == Verdict::Untagged {
             event.verdict = None;
         }
-        let (Some(stored), Some(actual)) = (stored, event.actual) else { return };
+        let Some(actual) = event.actual else { return };
         let digest = second.unwrap_or(actual.digest);
-        let by_tag = Tag { algorithm: stored.algorithm, digest, ..actual };
-        let judged = Verdict::of(Stored::Tag(&stored), Reading::Whole(&by_tag));
-        event.stored = Some(stored);
+        let judged = match (&stored, &reference) {
+            (Some(stored), _) => {
+                let by_tag = Tag { algorithm: stored.algorithm, digest, ..actual };
+                Verdict::of(Stored::Tag(stored), Reading::Whole(&by_tag))
+            }
+            (None, Some(reference)) => {
+                let first = reference.digests.first();
+                let digests: Vec<_> =
+                    first.map(|(algorithm, _)| (*algorithm, digest)).into_iter().collect();
+                let (length, mtime) = (actual.length, actual.mtime);
+                reference.judge(&reference::Found { digests: &digests, length, mtime })
+            }
+            (None, None) => return,
+        };
+        (event.stored, event.reference) = (stored, reference);
         event.verdict = (judged == Verdict::Corrupt).then_some(judged);
+    }
+}
+
+impl HashTask {
+    /// Looks for what a file is to be judged by: its tag, the catalogue's, or another tool's.
+    /// Returns the algorithm of that.
+    fn known_algorithm(
+        &self,
+        file: &File,
+        event: &mut FileEvent,
+    ) -> Result<Option<Algorithm>, Trouble> {
+        match self.tools.look_up(file, event) {
+            Found::Tag(tag) => {
+                // A damaged attribute is no trouble where the catalogue can judge the contents.
+                event.trouble = None;
+                return Ok(Some(tag.algorithm));
+            }
+            Found::Unreadable => {
+                let unknown = || Trouble { doing: "read the tag", reason: "unknown".to_owned() };
+                return Err(event.trouble.take().unwrap_or_else(unknown));
+            }
+            Found::Nothing | Found::NoPlace => {}
+        }
+        event.reference = first_foreign(file, event)?.map(Box::new);
+        let digests = event.reference.as_deref().map(|reference| &reference.digests);
+        Ok(digests.and_then(|digests| digests.first()).map(|(algorithm, _)| *algorithm))
     }
 }
 

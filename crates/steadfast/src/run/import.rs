@@ -127,7 +127,7 @@ pub(super) struct ExportTask {
 
 impl Task for ExportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match self.tools.look_up(file, event) {
+        match self.tools.look_up_here(file, event) {
             Found::Tag(_) if event.tag_is_current() == Some(false) => {
                 let reason = "it is not of the present contents".to_owned();
                 event.trouble = Some(Trouble { doing: "export its tag", reason });

@@ -10,10 +10,12 @@ use std::sync::atomic::AtomicBool;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
 
+use super::check::first_foreign;
 use crate::catalogue::{Records, TagPlace};
 use crate::hash::{Algorithms, Contents, Plan};
 use crate::monitor::{Action, FileEvent, Trouble};
 use crate::pages::{self, Descriptor};
+use crate::reference;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::{Replaces, Store, StoredTag};
 use crate::tag::Tag;
@@ -78,8 +80,37 @@ impl Tools {
             }
             Err(error) => Trouble::from_io("read the tag", &error),
         };
-        event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
         event.trouble = Some(trouble);
+        self.look_past(event)
+    }
+
+    /// Looks for the tag that a file itself has: the catalogue's stands for it only where the file
+    /// system has no place for one.
+    pub(super) fn look_up_here(&self, file: &File, event: &mut FileEvent) -> Found {
+        let found = self.look_up(file, event);
+        if event.tag_place != TagPlace::Catalogue {
+            return found;
+        }
+        (event.tag_place, event.stored) = (TagPlace::Attribute, None);
+        match event.trouble {
+            Some(_) => {
+                event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+                Found::Unreadable
+            }
+            None => Found::Nothing,
+        }
+    }
+
+    /// Looks for a tag in the catalogue, of a file whose own cannot be read: the trouble stays, and
+    /// the contents are judged nevertheless.
+    fn look_past(&self, event: &mut FileEvent) -> Found {
+        let known = self.records.as_ref().map(|records| records.tag(&event.path));
+        if let Some(Ok(Some(tag))) = known {
+            event.tag_place = TagPlace::Catalogue;
+            event.stored = Some(tag);
+            return Found::Tag(tag);
+        }
+        event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
         Found::Unreadable
     }
 
@@ -222,10 +253,51 @@ impl Tools {
         event.damage = damage.ok().map(Box::new);
     }
 
+    /// Plans to give a file its first tag, and to judge it by another tool's tag if it has one:
+    /// decay must not become what later checks compare with.
+    pub(super) fn plan_first(&self, file: &File, event: &mut FileEvent) -> Plan {
+        // Half a pair, or what no version of a tool wrote, says nothing of the contents.
+        event.reference = first_foreign(file, event).ok().flatten().map(Box::new);
+        let new = self.new_algorithm();
+        match event.reference.as_deref().and_then(|reference| reference.digests.first()) {
+            Some((its, _)) => self.plan(Algorithms::two(new, *its)),
+            None if self.dry_run => {
+                event.action = Some(Action::Tagged);
+                Plan::Done
+            }
+            None => self.plan(Algorithms::one(new)),
+        }
+    }
+
+    /// Says whether contents that were hashed for a first tag are corrupt by the reference of their
+    /// event, which then stays.
+    fn is_refuted(&self, event: &mut FileEvent, second: Option<Digest>) -> bool {
+        let (Some(reference), Some(actual)) = (event.reference.take(), event.actual) else {
+            return false;
+        };
+        let Some(&(its, _)) = reference.digests.first() else { return false };
+        let by_its = Tag { algorithm: its, digest: second.unwrap_or(actual.digest), ..actual };
+        let digests = &[(its, by_its.digest)];
+        let found = reference::Found { digests, length: actual.length, mtime: actual.mtime };
+        if reference.judge(&found) != Verdict::Corrupt {
+            return false;
+        }
+        event.actual = Some(by_its);
+        event.verdict = Some(Verdict::Corrupt);
+        event.reference = Some(reference);
+        true
+    }
+
     /// Gives a file the first tag of its contents.
     pub(super) fn tag_first(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        let whole = matches!(contents, Contents::Whole { .. });
+        let (whole, second) = match &contents {
+            Contents::Whole { digests, .. } => (true, digests.second),
+            _ => (false, None),
+        };
         self.judge(event, self.new_algorithm(), contents);
+        if whole && self.is_refuted(event, second) {
+            return;
+        }
         if whole && let Some(tag) = event.actual {
             // The file has a tag from here on: it is not untagged any more.
             event.verdict = None;
@@ -245,6 +317,7 @@ impl Tools {
         // A tag that the catalogue alone has is not at the file, and cannot be replaced there.
         let replaces = match event.tag_place {
             TagPlace::Attribute => replaces,
+            TagPlace::Catalogue if event.trouble.is_some() => Replaces::DamagedKept,
             TagPlace::Catalogue | TagPlace::CatalogueAlone => Replaces::Nothing,
         };
         if !self.dry_run
@@ -253,6 +326,10 @@ impl Tools {
         {
             event.trouble = Some(trouble);
             return;
+        }
+        if replaces == Replaces::DamagedKept && !self.dry_run {
+            // What was wrong with the attribute is put right.
+            event.trouble = None;
         }
         event.written = Some(*tag);
         event.action = Some(action);

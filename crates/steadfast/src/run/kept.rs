@@ -14,11 +14,15 @@ use steadfast_sys::file::Timestamp;
 use super::judge;
 use super::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
 use crate::catalogue::{
-    Begin, Catalogue, CatalogueError, CatalogueErrorKind, Finding, Keeper, Records, Scope, Writer,
+    self, Begin, Catalogue, CatalogueError, CatalogueErrorKind, FILE, FOLDER, Finding, Keeper,
+    Records, Scope, Writer,
 };
 use crate::error::Error;
 use crate::monitor::{Event, FileEvent, FilePath, Monitor, Noted, Notice, Summary};
 use crate::verdict::Verdict;
+
+/// Why a path cannot be asked of a catalogue.
+pub(super) const NOT_IN_TREE: &str = "it is not in the catalogued tree";
 
 /// A catalogue at the side of a run.
 pub(super) struct Kept {
@@ -62,15 +66,48 @@ impl Opened {
         if !keeps {
             return Ok(None);
         }
-        let file = match &options.catalogue {
-            CatalogueUse::Off => None,
-            CatalogueUse::At(file) => Some(file.clone()),
-            CatalogueUse::Nearest => nearest(selection)?,
+        let Some(file) = file_of(selection, options)? else { return Ok(None) };
+        let opened = Opened::open(verb, file, options)?;
+        opened.ensure_within(selection, options)?;
+        Ok(Some(opened))
+    }
+
+    /// Opens the catalogue for a verb that keeps none and may have to ask it: for the tags of a
+    /// file system that has no place for them, and for what is corrupt by it.
+    ///
+    /// # Errors
+    /// As [`Opened::find`].
+    pub(super) fn consult(
+        verb: Verb,
+        selection: &Selection,
+        options: &Options,
+    ) -> Result<Option<Opened>, Error> {
+        let asks = match verb {
+            Verb::Hash => options.judge,
+            Verb::Show | Verb::Export(_) => true,
+            _ => false,
         };
-        file.map(|file| Opened::open(verb, file, options)).transpose()
+        if !asks {
+            return Ok(None);
+        }
+        let Some(file) = file_of(selection, options)? else { return Ok(None) };
+        let reading = Options { dry_run: true, ..options.clone() };
+        let opened = Opened::open(verb, file, &reading)?;
+        opened.ensure_within(selection, options)?;
+        Ok(Some(opened))
+    }
+
+    /// Refuses a catalogue that was named and is of another tree: it could say nothing of the
+    /// paths, and its silence would pass for good news.
+    fn ensure_within(&self, selection: &Selection, options: &Options) -> Result<(), Error> {
+        match (&options.catalogue, Scope::outside(self.catalogue.root(), selection)) {
+            (CatalogueUse::At(_), Some(path)) => Err(Error::usage(NOT_IN_TREE).at(&path)),
+            _ => Ok(()),
+        }
     }
 
     fn open(verb: Verb, file: PathBuf, options: &Options) -> Result<Opened, Error> {
+        use CatalogueErrorKind::{Absent, Damaged};
         let wait = options.wait.then_some(&*options.stop);
         let writer = Writer { verb: verb.name(), now: clock::utc_now(), wait };
         let mut notices = Vec::new();
@@ -84,12 +121,7 @@ impl Opened {
                 notices.push(Notice { path: Some(file.clone()), text: text.to_owned() });
                 Catalogue::open_reader(&file)?
             }
-            Err(error) if error.kind() == CatalogueErrorKind::Damaged => {
-                return Err(Error::usage(format!(
-                    "{error}: `steadfast init --rebuild DIR` sets it aside under another name and \
-                     makes one from the tags"
-                )));
-            }
+            Err(error) if matches!(error.kind(), Damaged | Absent) => return Err(advised(&error)),
             opened => opened?,
         };
         catalogue.guard()?;
@@ -104,6 +136,18 @@ impl Opened {
     /// Opens what workers ask for tags that the files themselves lack.
     pub(super) fn records(&self, scope: &Scope) -> Result<Arc<Records>, Error> {
         Ok(Arc::new(Records::open(&self.file, scope.clone())?))
+    }
+
+    /// Returns those of the given paths that are not there and that the catalogue knows: as they
+    /// were given, and from the tree's root.
+    pub(super) fn gone(&self, selection: &Selection) -> Result<Vec<(PathBuf, PathBuf)>, Error> {
+        let mut gone = Vec::new();
+        for path in selection.roots.iter().filter(|_| !selection.exact) {
+            if let Some(relative) = self.catalogue.known_and_gone(path)? {
+                gone.push((path.clone(), relative));
+            }
+        }
+        Ok(gone)
     }
 
     /// Says whether a choice is to be taken from the catalogue. To resume after a run that came to
@@ -127,6 +171,22 @@ impl Opened {
     }
 }
 
+/// Says what to do about a catalogue that is damaged or gone.
+fn advised(error: &CatalogueError) -> Error {
+    let file = error.path();
+    let root = match file.ends_with(Path::new(FOLDER).join(FILE)) {
+        true => file.parent().and_then(Path::parent),
+        false => None,
+    };
+    let command = catalogue::command("--rebuild", root.unwrap_or(Path::new("DIR")), file);
+    Error::usage(match error.kind() {
+        CatalogueErrorKind::Absent => format!("{error}: `{command}` makes one from the tags"),
+        _ => format!(
+            "{error}: `{command}` sets it aside under another name and makes one from the tags"
+        ),
+    })
+}
+
 /// Says what a run is, for its record.
 pub(super) fn begin<'a>(
     verb: &'a str,
@@ -139,6 +199,15 @@ pub(super) fn begin<'a>(
         ReadFrom::Media => "media",
     };
     Begin { verb, read_from, backend, now: (options.now)(), accepts }
+}
+
+/// Returns where the catalogue is that a run is to have.
+fn file_of(selection: &Selection, options: &Options) -> Result<Option<PathBuf>, Error> {
+    match &options.catalogue {
+        CatalogueUse::Off => Ok(None),
+        CatalogueUse::At(file) => Ok(Some(file.clone())),
+        CatalogueUse::Nearest => nearest(selection),
+    }
 }
 
 /// Returns the one catalogue above everything that is selected.
@@ -222,7 +291,7 @@ impl Kept {
 impl Places {
     fn of(root: &Path, selection: &Selection) -> Places {
         let given = selection.roots.iter().filter_map(|path| {
-            let real = path.canonicalize().ok()?;
+            let real = catalogue::real_of(path)?;
             let shown = if path == Path::new(".") { PathBuf::new() } else { path.clone() };
             Some((shown, real))
         });
@@ -253,7 +322,12 @@ impl Places {
                 event.moved_to = Some(self.shown(to));
                 Event::File(Box::new(event))
             }
-            finding => Event::Finding(Box::new(Noted { path, finding })),
+            finding => {
+                // The current directory is shown as nothing before other names.
+                let here = path.as_os_str().is_empty();
+                let path = if here { PathBuf::from(".") } else { path };
+                Event::Finding(Box::new(Noted { path, finding }))
+            }
         }
     }
 }

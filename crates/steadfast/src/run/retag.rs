@@ -47,8 +47,12 @@ impl Task for RetagTask {
             self.tools.tag_of(algorithm, digest, actual.length, actual.mtime)
         });
         match verdict {
-            Verdict::Intact | Verdict::Touched
+            Verdict::Intact | Verdict::Touched | Verdict::Modified
                 if !self.accept && self.tools.is_disputed(event, &stored) => {}
+            // The catalogue vouches for the contents, and what is at the file is no tag.
+            Verdict::Intact if self.accept && event.trouble.is_some() => {
+                self.tools.write(file, event, &new, Replaces::DamagedKept, Action::Retagged);
+            }
             Verdict::Intact if moved.is_none() => event.action = Some(Action::Kept),
             Verdict::Touched if moved.is_none() => {
                 self.tools.write(file, event, &new, Replaces::Tag(stored), Action::Refreshed);

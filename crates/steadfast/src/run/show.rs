@@ -4,7 +4,7 @@ use steadfast_sys::file::File;
 
 use super::judge::{Found, Tools};
 use crate::hash::{Contents, Plan, Task};
-use crate::monitor::FileEvent;
+use crate::monitor::{FileEvent, Trouble};
 use crate::store::StoredTag;
 
 pub(super) struct ShowTask {
@@ -13,10 +13,18 @@ pub(super) struct ShowTask {
 
 impl Task for ShowTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        if let Found::Tag(_) = self.tools.look_up(file, event)
-            && let Ok(StoredTag::Whole(previous)) = self.tools.store.previous(file)
-        {
-            event.previous = Some(previous);
+        if let Found::Tag(_) = self.tools.look_up_here(file, event) {
+            match self.tools.store.previous(file) {
+                Ok(StoredTag::Whole(previous)) => event.previous = Some(previous),
+                Ok(StoredTag::Damaged(error)) => {
+                    let reason = error.to_string();
+                    event.trouble = Some(Trouble { doing: "read the previous tag", reason });
+                }
+                Ok(StoredTag::Absent | StoredTag::Impossible) => {}
+                Err(error) => {
+                    event.trouble = Some(Trouble::from_io("read the previous tag", &error));
+                }
+            }
         }
         Plan::Done
     }

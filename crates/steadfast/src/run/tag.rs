@@ -17,14 +17,16 @@ pub(super) struct TagTask {
 impl Task for TagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
-            Found::Tag(tag) if self.lacks_leaves(event, &tag) => {
+            Found::Tag(tag) if event.trouble.is_none() && self.lacks_leaves(event, &tag) => {
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
+            }
+            Found::Tag(_) if event.trouble.is_some() => {
+                event.verdict = Some(Verdict::Unreadable);
             }
             Found::Tag(_) => event.action = Some(Action::Kept),
             Found::NoPlace => self.tools.refuse(event),
             Found::Unreadable => {}
-            Found::Nothing if self.tools.dry_run => event.action = Some(Action::Tagged),
-            Found::Nothing => return self.tools.plan(Algorithms::one(self.tools.new_algorithm())),
+            Found::Nothing => return self.tools.plan_first(file, event),
         }
         Plan::Done
     }

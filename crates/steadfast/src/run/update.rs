@@ -18,8 +18,7 @@ impl Task for UpdateTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
             Found::Tag(tag) => return self.tools.plan(Algorithms::one(tag.algorithm)),
-            Found::Nothing if self.tools.dry_run => event.action = Some(Action::Tagged),
-            Found::Nothing => return self.tools.plan(Algorithms::one(self.tools.new_algorithm())),
+            Found::Nothing => return self.tools.plan_first(file, event),
             Found::NoPlace => self.tools.refuse(event),
             Found::Unreadable => {}
         }
@@ -33,7 +32,7 @@ impl Task for UpdateTask {
         let verdict = self.tools.judge(event, stored.algorithm, contents);
         let Some(actual) = event.actual else { return };
         match verdict {
-            Verdict::Touched if self.tools.is_disputed(event, &stored) => {}
+            Verdict::Touched | Verdict::Modified if self.tools.is_disputed(event, &stored) => {}
             Verdict::Touched => {
                 self.tools.write(file, event, &actual, Replaces::Tag(stored), Action::Refreshed);
             }

@@ -44,7 +44,7 @@ pub(super) struct Work {
     pub(super) source: Box<dyn Source>,
     pub(super) queue_depth: usize,
     pub(super) kept: Option<Kept>,
-    /// What to say if there was no file at all.
+    /// What to say if there was no file at all; empty if that is no wonder.
     pub(super) if_empty: &'static str,
 }
 
@@ -82,7 +82,8 @@ pub(super) fn execute(
     collector.summary.skipped = walked.skipped;
     collector.summary.interrupted |= stopped && !walked.whole;
     collector.finish(walked.whole && !collector.summary.interrupted);
-    if collector.summary.files == 0 && walked.whole {
+    let empty = collector.summary.files == 0 && walked.whole && !collector.summary.interrupted;
+    if empty && !if_empty.is_empty() {
         notices.push(Notice { path: None, text: if_empty.to_owned() });
         if options.require_tags && options.due.is_none() {
             collector.summary.raise_status(2);

@@ -243,6 +243,16 @@ fn a_read_only_volume_can_be_read_and_not_written() {
 }
 
 #[test]
+fn a_full_disk_keeps_nothing_of_a_catalogue_that_was_not_made() {
+    let Some(image) = Image::make(TMPFS) else { return };
+    image.remount("remount,size=8k");
+    let path = image.tree.path();
+    Catalogue::create(path, None, &writer(1)).unwrap_err();
+    assert_eq!(fs::read_dir(path).unwrap().count(), 0, "no draft, no lock");
+    assert_eq!(Catalogue::find(path), None);
+}
+
+#[test]
 fn a_full_disk_loses_what_was_not_stored_and_nothing_else() {
     let Some(image) = Image::make(TMPFS) else { return };
     image.remount("remount,size=1m");

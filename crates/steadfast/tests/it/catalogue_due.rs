@@ -328,7 +328,7 @@ fn an_audit_says_what_was_proved_when() {
     let failures = |garden: &Garden| {
         let mut all = Vec::new();
         let mut visit = |failure: steadfast::catalogue::Failure| {
-            all.push((failure.path.clone(), failure.run, failure.is_settled()));
+            all.push((failure.path.clone(), failure.run, failure.settled));
             ControlFlow::Continue(())
         };
         garden.reader().failures(&mut visit).unwrap();

@@ -232,6 +232,18 @@ fn databases_that_compute_their_rows_are_refused() {
     }
 }
 
+/// Rows on a page that is gone would pass for rows that never were.
+#[test]
+fn a_database_that_lacks_its_end_is_refused() {
+    let document = include_bytes!("../../../../testdata/formats/manifest/v1/bitrot.db");
+    let page_len = usize::from(u16::from_be_bytes([document[16], document[17]]));
+    assert!(read(Format::Bitrot, None, &document[..]).all(|record| record.is_ok()));
+    let cut = &document[..document.len() - page_len];
+    let found: Vec<_> = read(Format::Bitrot, None, cut).collect();
+    let [Err(fault)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(fault.kind, FaultKind::Check);
+}
+
 #[test]
 fn a_faulty_row_is_named_and_the_next_is_read() {
     let mut connection = rusqlite::Connection::open_in_memory().unwrap();

@@ -178,18 +178,32 @@ fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
     assert_eq!(said.action("file"), Some(Action::Retagged));
     let verified = verify(&path, &PagesOptions::default()).unwrap();
     assert_eq!((verified.verdict, verified.damage.page_len), (Verdict::Intact, 1024));
-    assert_ne!(old[0], verified.kept);
+    let place = verified.kept.unwrap();
+    assert_ne!(old[0], place);
     assert_eq!(damaged(&tree.at("later")), (Verdict::Intact, vec![]), "a new file has leaves too");
     let options = Options { algorithm: Some(Algorithm::Blake3), ..Options::default() };
     let said = tree.run_as(Verb::Retag { accept: false }, &options);
     assert_eq!(said.status(), 0);
     let verified = verify(&path, &PagesOptions::default()).unwrap();
-    let moved = Kept::open(&verified.kept).unwrap();
+    let moved = Kept::open(verified.kept.as_deref().unwrap()).unwrap();
     assert_eq!((verified.verdict, moved.header().algorithm), (Verdict::Intact, Algorithm::Blake3));
     assert_eq!(kept_in(&tree).len(), 2, "one for each file: {:?}", kept_in(&tree));
     tree.corrupt("file", with_bit(&second, 50_000));
     let said = tree.run(Verb::Update);
     assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [6..7]);
+}
+
+#[test]
+fn an_empty_file_needs_no_leaves() {
+    let tree = catalogued();
+    let path = tree.write("empty", "");
+    tree.run_as(Verb::Tag, &keeping(None, false));
+    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    assert_eq!((verified.verdict, verified.kept), (Verdict::Intact, None));
+    let mtime = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, "grown").unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(mtime).unwrap();
+    assert_eq!(damaged(&path).0, Verdict::Corrupt);
 }
 
 #[test]

@@ -11,8 +11,9 @@ use super::{MeasureCommand, RecordArgs, SessionArgs};
 /// Measure everything: hash, read, write, queue, cipher and cpu, and a pair if two folders are
 /// named
 ///
-/// Each part is what its own verb measures with the same arguments. With --quick it takes some two
-/// minutes; without, hours, and 60 GB of room.
+/// Each part is what its own verb measures with the same arguments. With --quick it takes a minute
+/// or less where storage is fast; without, hours, and 60 GB of room. --qos is for hash and cpu; the
+/// others are measured at the level that the command has.
 #[derive(Debug, Args)]
 pub(crate) struct AllArgs {
     /// Make files in DIR, in folders that are removed afterwards

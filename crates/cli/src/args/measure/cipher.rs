@@ -11,7 +11,7 @@ use steadfast_measure::workload::cipher::kernels::{CIPHERS, Kernel};
 use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand};
 
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs};
+use super::{RecordArgs, SessionArgs, each_once};
 
 /// What starts this program as the process that does the work.
 const WORKER: [&str; 2] = ["measure", "cipher-worker"];
@@ -100,12 +100,12 @@ impl CipherArgs {
         };
         cipher.rounds = session.rounds.unwrap_or(cipher.rounds);
         if !self.isa.is_empty() {
-            cipher.isas = self.isa.iter().copied().map(Isa::from).collect();
+            cipher.isas = each_once(&self.isa).into_iter().map(Isa::from).collect();
             cipher.strict = true;
         }
         if !self.algorithm.is_empty() {
             cipher.kernels.clear();
-            for name in &self.algorithm {
+            for name in &each_once(&self.algorithm) {
                 cipher.kernels.extend(Kernel::named(name)?);
             }
         }

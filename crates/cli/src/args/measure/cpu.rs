@@ -11,7 +11,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::{RecordArgs, SessionArgs};
+use super::{RecordArgs, SessionArgs, each_once};
 
 /// Measure loops in one core
 ///
@@ -47,14 +47,14 @@ impl CpuArgs {
         let mut cpu = if session.quick { Cpu::quick(seed) } else { Cpu::standard(seed) };
         cpu.rounds = session.rounds.unwrap_or(cpu.rounds);
         if !session.qos.is_empty() {
-            cpu.levels.clone_from(&session.qos);
+            cpu.levels = each_once(&session.qos);
         }
         if !self.threads.is_empty() {
-            cpu.threads.clone_from(&self.threads);
+            cpu.threads = each_once(&self.threads);
         }
         if !self.kernel.is_empty() {
             let find = |name: &String| Kernel::named(name);
-            cpu.kernels = self.kernel.iter().map(find).collect::<Result<_, _>>()?;
+            cpu.kernels = each_once(&self.kernel).iter().map(find).collect::<Result<_, _>>()?;
         }
         Ok(Box::new(cpu))
     }

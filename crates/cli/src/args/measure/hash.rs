@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::hash::{Estimate, Hash, Part};
 
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs};
+use super::{RecordArgs, SessionArgs, each_once, rising};
 
 /// Rounds of an estimate, as few as give an interval.
 const ESTIMATE_ROUNDS: u32 = 5;
@@ -81,6 +82,7 @@ impl HashArgs {
         let session = &self.session;
         let seed = session.seed.unwrap_or_else(by_chance);
         if let Some(root) = self.estimate.clone() {
+            session.refuse_levels()?;
             let rounds = session.rounds.unwrap_or(ESTIMATE_ROUNDS);
             return Ok(Box::new(Estimate { root, rounds, seed }));
         }
@@ -91,13 +93,17 @@ impl HashArgs {
         };
         hash.rounds = session.rounds.unwrap_or(hash.rounds);
         if !session.qos.is_empty() {
-            hash.levels.clone_from(&session.qos);
+            hash.levels = each_once(&session.qos);
         }
         if !self.part.is_empty() {
             hash.parts = self.part.iter().map(|part| part.part()).collect();
+            ensure!(
+                session.qos.is_empty() || hash.parts.contains(&Part::Levels),
+                "QoS levels are a part of their own: with --qos, name --part levels as well"
+            );
         }
         if !self.sizes.is_empty() {
-            hash.take_sizes(self.sizes.clone());
+            hash.take_sizes(rising(&self.sizes));
         }
         if let Some(size_max) = self.size_max {
             hash.limit_sizes(size_max);

@@ -11,7 +11,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::pair::Pair;
 
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs};
+use super::{RecordArgs, SessionArgs, rising};
 
 /// Measure the same work in two folders in turn: encrypted and plain, one drive and another
 ///
@@ -59,6 +59,7 @@ impl PairArgs {
     /// Returns what is to be measured.
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
         let session = &self.session;
+        session.refuse_levels()?;
         ensure!(self.within.is_finite() && self.within >= 0.0, "--within is a share, as 0.02");
         let mut folders = vec![(Side::A, self.a.clone()), (Side::B, self.b.clone())];
         folders.extend(self.control.clone().map(|folder| (Side::Control, folder)));
@@ -68,7 +69,7 @@ impl PairArgs {
         };
         Ok(Box::new(Pair {
             folders,
-            lens_bytes: if self.size.is_empty() { lens_bytes } else { self.size.clone() },
+            lens_bytes: if self.size.is_empty() { lens_bytes } else { rising(&self.size) },
             rounds: session.rounds.unwrap_or(rounds),
             half_width: self.within,
             span: Duration::from_secs(span_s),

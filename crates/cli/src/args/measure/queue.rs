@@ -8,7 +8,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::queue::Queue;
 
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs};
+use super::{RecordArgs, SessionArgs, each_once, rising};
 
 /// Measure reads with 1 to 32 in flight, and how long each takes
 ///
@@ -43,15 +43,17 @@ impl QueueArgs {
     /// Returns what is to be measured.
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
         let session = &self.session;
+        session.refuse_levels()?;
         let seed = session.seed.unwrap_or_else(by_chance);
         let mut queue = queue_of(self.folder.clone(), seed, session.quick);
         queue.rounds = session.rounds.unwrap_or(queue.rounds);
         queue.file_len_bytes = self.size.unwrap_or(queue.file_len_bytes);
         if !self.depth.is_empty() {
-            queue.depths.clone_from(&self.depth);
+            queue.depths = each_once(&self.depth);
+            queue.depths.sort_unstable();
         }
         if !self.block.is_empty() {
-            queue.block_lens_bytes.clone_from(&self.block);
+            queue.block_lens_bytes = rising(&self.block);
         }
         Ok(Box::new(queue))
     }

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::read::{Existing, Read, Source, Way};
 
-use super::write::{FileArgs, OrderArg, refuse_levels};
-use super::{RecordArgs, SessionArgs};
+use super::write::{FileArgs, OrderArg};
+use super::{RecordArgs, SessionArgs, each_once};
 
 /// Rounds over files that are there already; five are the fewest that give an interval.
 const EXISTING_ROUNDS: u32 = 5;
@@ -59,21 +59,14 @@ enum WayArg {
 impl ReadArgs {
     /// Returns what is to be measured.
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
-        refuse_levels(&self.session)?;
+        self.session.refuse_levels()?;
         let plan = self.files.plan(&self.session);
         plan.check()?;
-        let mut ways: Vec<Way> = Vec::new();
-        for way in &self.from {
-            let way = match way {
-                WayArg::Cold => Way::Cold,
-                WayArg::Direct => Way::Direct,
-                WayArg::Warm => Way::Warm,
-            };
-            // Named twice, it is read once.
-            if !ways.contains(&way) {
-                ways.push(way);
-            }
-        }
+        let ways = each_once(&self.from).into_iter().map(|way| match way {
+            WayArg::Cold => Way::Cold,
+            WayArg::Direct => Way::Direct,
+            WayArg::Warm => Way::Warm,
+        });
         let source = match self.existing {
             true => {
                 let rounds = self.session.rounds.unwrap_or(EXISTING_ROUNDS);
@@ -82,6 +75,6 @@ impl ReadArgs {
             false => Source::Own(plan),
         };
         let order = self.order.order();
-        Ok(Box::new(Read { folder: self.folder.clone(), source, ways, order }))
+        Ok(Box::new(Read { folder: self.folder.clone(), source, ways: ways.collect(), order }))
     }
 }

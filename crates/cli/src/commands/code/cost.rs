@@ -17,6 +17,7 @@ pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<u8> {
         let mut outcome = Outcome::default();
         match args.output.json {
             true => write_cost_json(&of, &mut outcome.document),
+            false if args.output.quiet => {}
             false => write_cost_text(&of, units, &mut outcome.document),
         }
         Ok(outcome)

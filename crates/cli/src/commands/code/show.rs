@@ -16,6 +16,8 @@ pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<u8> {
         let mut outcome = Outcome::default();
         match args.output.json {
             true => write_shown_json(&shown, &mut outcome.document),
+            // Nothing is wrong with what is merely shown.
+            false if args.output.quiet => {}
             false => write_shown_text(&shown, options, &mut outcome.document),
         }
         Ok(outcome)

@@ -1,7 +1,9 @@
 //! `steadfast fleet merge`: parts → one result, rendered as a check is.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::ensure;
 use steadfast::Options;
 use steadfast_fleet::{Error, Job, MergeOptions, merge};
 
@@ -9,6 +11,13 @@ use super::super::{Place, render_as, report};
 use crate::args::FleetMergeArgs;
 
 pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
+    for other in [&args.output.report, &args.output.trace].into_iter().flatten() {
+        ensure!(
+            !is_same(&args.out, other),
+            "--out and another file are both `{}`",
+            other.display()
+        );
+    }
     let job = match Job::open(&args.job) {
         Ok(job) => job,
         Err(error) => return Ok(Err(error)),
@@ -37,4 +46,14 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
         Some(error) => Ok(Err(error)),
         None => status.map(Ok),
     }
+}
+
+/// Says whether two paths lead to one file, whether it is there or not.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some((folder, path.file_name()?.to_owned()))
+    };
+    one == other || place(one).is_some_and(|one| place(other) == Some(one))
 }

@@ -1,13 +1,13 @@
 //! `steadfast fleet plan`: files → a job.
 
-use anyhow::ensure;
+use anyhow::Context as _;
 use steadfast::{CatalogueUse, Options};
 use steadfast_fleet::{
     Catalogued, Done, Error, Listed, PlanOptions, Planned, Size, Source, Tree, plan,
 };
 use steadfast_report::{Pages, Units, fleet, units};
 
-use super::super::documents::{Document, ensure_plain};
+use super::super::documents::Document;
 use crate::args::{FleetPlanArgs, When};
 use crate::console::write_out;
 use crate::exit;
@@ -69,21 +69,18 @@ fn source(
     options: &Options,
 ) -> anyhow::Result<Result<Box<dyn Source>, Error>> {
     if let Some(folder) = &args.catalogue {
-        ensure_plain(&args.paths)?;
         let catalogued = Catalogued::new(folder, args.older_than, (options.now)());
         return Ok(catalogued.map(|source| Box::new(source) as Box<dyn Source>));
     }
     if let Some(manifest) = &args.manifest {
-        ensure_plain(&args.paths)?;
         let document = Document::open(manifest, args.format)?;
-        let paths = &args.paths.paths;
-        ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
-        let root = paths.first().cloned().unwrap_or(document.root);
+        let root = args.path.clone().unwrap_or(document.root);
         let listed = Listed::new(&root, manifest, document.list);
         return Ok(listed.map(|source| Box::new(source) as Box<dyn Source>));
     }
-    ensure!(!args.paths.paths.is_empty(), "plan needs a PATH, --manifest FILE or --catalogue DIR");
-    let selection = args.paths.selection()?;
+    let path = args.path.as_deref();
+    let path = path.context("plan needs a PATH, --manifest FILE or --catalogue DIR")?;
+    let selection = args.selection(path)?;
     let tree = Tree::new(&selection, options);
     Ok(tree.map(|source| Box::new(source) as Box<dyn Source>))
 }

@@ -26,11 +26,16 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
                 // The part is there, whether anyone reads that or not.
                 let _ = write_out(&line);
             }
+            for file in [&args.output.report, &args.output.trace].into_iter().flatten() {
+                let file = steadfast_report::escape::path(file);
+                exit::complain(&format!("`{file}` is not made: nothing was run"));
+            }
             return Ok(Ok(status_of(outcome.exit_status)));
         }
         Err(error) => return Ok(Err(error)),
     };
-    let worker = Worker { host: host(), root: args.root.clone() };
+    let (root, accept_missing) = (args.root.clone(), args.accept_missing);
+    let worker = Worker { host: host(), root, accept_missing };
     let options = Options { survey: false, ..args.engine.options() };
     let mut ended: Option<Result<u8, Error>> = None;
     // A part is worth having though nobody reads what is said about it.

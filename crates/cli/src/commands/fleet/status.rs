@@ -6,6 +6,7 @@ use steadfast_report::{Units, fleet};
 use super::TRY_AGAIN;
 use crate::args::FleetStatusArgs;
 use crate::console::write_out;
+use crate::exit;
 
 pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
     let found = Job::open(&args.job).and_then(|job| Ok((status(&job)?, job)));
@@ -23,10 +24,11 @@ pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
     Ok(Ok(exit_status))
 }
 
-/// Corruption outranks all; then that the job is not done.
+/// Corruption outranks all; then that the job is not done, which may pass or not.
 fn status_of(status: &Status) -> u8 {
     match status.checked_status {
         3 => 3,
+        _ if status.is_stuck() => exit::COULD_NOT_TELL,
         _ if !status.is_complete() => TRY_AGAIN,
         checked => checked,
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
 use steadfast::{Algorithm, Digest, Options, Selection, Verb};
 use steadfast_report::Pages;
@@ -68,7 +69,8 @@ impl Check<'_> {
         };
         let mut batch: Vec<Line> = Vec::new();
         let mut pages = Pages::default();
-        for line in Lines::new(reader, self.args.algorithm.algorithm, super::ending(self.args)) {
+        let named = self.args.algorithm.algorithm.or_else(|| algorithm_hint(document));
+        for line in Lines::new(reader, named, super::ending(self.args)) {
             let line = match line {
                 Ok(Ok(line)) => line,
                 Ok(Err(error)) => {

@@ -21,19 +21,10 @@ pub(super) struct Keys {
     pub(super) authorities: Option<String>,
 }
 
-/// Finds the keys: those of the environment, unless a profile is asked for.
+/// Finds the keys: those of the environment, unless a profile is asked for. What else a profile
+/// says counts whoever asks.
 pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Keys> {
-    if anonymous {
-        return Ok(Keys::default());
-    }
     let told = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    if profile.is_none()
-        && let (Some(access), Some(secret)) =
-            (told("AWS_ACCESS_KEY_ID"), told("AWS_SECRET_ACCESS_KEY"))
-    {
-        let credentials = Credentials::new(access, secret, told("AWS_SESSION_TOKEN"));
-        return Ok(Keys { credentials: Some(credentials), ..Keys::default() });
-    }
     let name = profile.map(str::to_owned).or_else(|| told("AWS_PROFILE"));
     let name = name.unwrap_or_else(|| "default".to_owned());
     let credentials = read("AWS_SHARED_CREDENTIALS_FILE", "credentials")?;
@@ -42,19 +33,29 @@ pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Key
     let get = |key: &str| {
         value(&credentials, &name, key).or_else(|| value(&config, &section, key)).map(str::to_owned)
     };
-    let (Some(access), Some(secret)) = (get("aws_access_key_id"), get("aws_secret_access_key"))
-    else {
+    let keys = Keys {
+        credentials: None,
+        region: get("region"),
+        endpoint: get("endpoint_url"),
+        authorities: get("ca_bundle"),
+    };
+    if anonymous {
+        return Ok(keys);
+    }
+    let own = told("AWS_ACCESS_KEY_ID").zip(told("AWS_SECRET_ACCESS_KEY"));
+    let credentials = if let Some((access, secret)) = own.filter(|_| profile.is_none()) {
+        Credentials::new(access, secret, told("AWS_SESSION_TOKEN"))
+    } else if let Some((access, secret)) =
+        get("aws_access_key_id").zip(get("aws_secret_access_key"))
+    {
+        Credentials::new(access, secret, get("aws_session_token"))
+    } else {
         bail!(
             "there is no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or keep one in the \
              profile `{name}` of ~/.aws/credentials, or ask with --anonymous"
         );
     };
-    Ok(Keys {
-        credentials: Some(Credentials::new(access, secret, get("aws_session_token"))),
-        region: get("region"),
-        endpoint: get("endpoint_url"),
-        authorities: get("ca_bundle"),
-    })
+    Ok(Keys { credentials: Some(credentials), ..keys })
 }
 
 /// Reads a file of profiles; without one there are none.

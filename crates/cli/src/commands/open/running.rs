@@ -35,8 +35,8 @@ pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<Told> {
     if made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) || !is_ours(&folder) {
         return None;
     }
-    let path = folder.join(format!("serve-{}", bound.port()));
-    // A port is one server's; what is there is of one that is gone.
+    let path = folder.join(format!("serve-{}-{}", bound.ip(), bound.port()));
+    // An address with its port is one server's; what is there is of one that is gone.
     let _ = fs::remove_file(&path);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
     let told = Told(path);

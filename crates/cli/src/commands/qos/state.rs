@@ -50,8 +50,10 @@ impl State {
             _ => fs::read_to_string(&file),
         };
         let text = text.with_context(|| format!("cannot read `{}`", escape::path(&file)))?;
-        let state = State::parse(&text)
-            .with_context(|| format!("cannot understand `{}`", escape::path(&file)))?;
+        let state = State::parse(&text).with_context(|| {
+            let file = escape::path(&file);
+            format!("cannot understand `{file}`; delete it, and nothing of it is taken back")
+        })?;
         // The number may be another process's by now, and what was changed is gone with the first.
         Ok(if state.process == *process { state } else { empty })
     }

@@ -183,7 +183,7 @@ impl Workload for Estimate {
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         if self.rounds == 0 {
-            return Err(Error::usage("there is nothing to measure in no rounds").into());
+            return Err(Error::no_rounds().into());
         }
         let site = Site::look(&self.root)?;
         site.warnings().iter().for_each(|warning| session.warn(warning.clone()));

@@ -10,6 +10,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use steadfast::catalogue::{FILE, FOLDER};
+
 use crate::random::Random;
 use crate::record::Files;
 use crate::runner::{End, Session};
@@ -51,7 +53,8 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Walks a folder. Links are not followed, linked files counted once, as a check does it.
+    /// Walks a folder. Links are not followed, linked files counted once, and what the catalogue is
+    /// kept in is left out, as a check does it.
     ///
     /// # Errors
     /// If the folder itself cannot be listed, or it was stopped.
@@ -126,7 +129,9 @@ fn look(entry: io::Result<fs::DirEntry>, seen: &mut HashSet<(u64, u64)>) -> io::
     let entry = entry?;
     let kind = entry.file_type()?;
     if kind.is_dir() {
-        return Ok(Look::Folder(entry.path()));
+        let path = entry.path();
+        let is_catalogue = entry.file_name() == FOLDER && path.join(FILE).is_file();
+        return Ok(if is_catalogue { Look::Other } else { Look::Folder(path) });
     }
     if !kind.is_file() {
         return Ok(Look::Other);

@@ -47,6 +47,10 @@ pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
     let along = layers.iter().flat_map(|layer| &layer.points).map(|point| point.x);
     let along = along.fold((f64::INFINITY, 0.0), |(low, high), x| (x.min(low), x.max(high)));
     let shown = |axis: &Axis, value: f64| axis.of.with(value).text(units);
+    // As in a chart: powers of two are read best as such.
+    let twos = layers.iter().flat_map(|layer| &layer.points).all(|at| at.x.log2().fract() == 0.0);
+    let along_units = if chart.x.scale == Scale::Log && twos { Units::Iec } else { units };
+    let along_shown = |value: f64| chart.x.of.with(value).text(along_units);
     let up = match heights.log {
         true => {
             let (low, high) = (shown(&chart.y, heights.low), shown(&chart.y, heights.high));
@@ -54,7 +58,7 @@ pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
         }
         false => format!("up to {}", shown(&chart.y, heights.high)),
     };
-    let (from, to) = (shown(&chart.x, along.0), shown(&chart.x, along.1));
+    let (from, to) = (along_shown(along.0), along_shown(along.1));
     let caption = format!("{} {up}; {} from {from} to {to}", chart.y.title, chart.x.title);
     lines.push(format!("{}{}", " ".repeat(width + 2), visible(&caption)));
     lines

@@ -58,7 +58,7 @@ fn fits(line: &PathLine) -> Chart {
         name: format!("hash-fits-{}", cache.replace(' ', "-")),
         title: format!("Time to read and hash one file, {cache}: two fits"),
         description: "Each dot is one run. Two lines are fitted to them, one that outweighs \
-                      outliers and one by least squares, each in its 95 % band; where they part, \
+                      outliers and one by least squares, each in its band; where they part, \
                       the rate is doubtful."
             .to_owned(),
         x: axis("size", Quantity::Bytes(0), Scale::Log),
@@ -148,7 +148,7 @@ fn sha256(figures: &HashFigures) -> Chart {
         name: "hash-backends".to_owned(),
         title: "SHA-256 in memory, by backend and messages at once".to_owned(),
         description: "A bar for each backend and number of messages at once: bytes per second, \
-                      with 95 % intervals."
+                      with intervals."
             .to_owned(),
         x: axis("", Quantity::Count(0), Scale::Names(names)),
         y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
@@ -201,7 +201,7 @@ fn levels(figures: &HashFigures) -> Chart {
     Chart {
         name: "hash-levels".to_owned(),
         title: "Rate by QoS level".to_owned(),
-        description: "A bar for each level and stage, the highest level first, with 95 % \
+        description: "A bar for each level and stage, the highest level first, with \
                       intervals."
             .to_owned(),
         x: axis(

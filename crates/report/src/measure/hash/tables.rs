@@ -8,15 +8,16 @@ use steadfast_measure::stats::{Estimate, Line};
 
 use super::{bound_words, cache_words, line_words, rate_cell, ratio_cell, share_cell, stage_words};
 use crate::document::{Cell, Quantity, Table};
+use crate::units::Units;
 
 /// What people want to verify, in bytes.
 const AMOUNTS_BYTES: [u64; 5] =
     [250_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000, 1_000_000_000_000];
 
-pub(super) fn tables(figures: &HashFigures) -> Vec<Table> {
+pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
     let mut tables = vec![
         kernels(figures),
-        lines(&figures.lines),
+        lines(&figures.lines, units),
         folders(&figures.folders),
         overlaps(figures),
         times(&figures.lines),
@@ -30,7 +31,7 @@ pub(super) fn tables(figures: &HashFigures) -> Vec<Table> {
 
 fn kernels(figures: &HashFigures) -> Table {
     let columns = ["algorithm", "backend", ">lanes", ">threads", ">rate", ">× software"];
-    let mut table = Table::new("hash-in-memory", "Hashing in memory", &columns);
+    let mut table = Table::new("hash-in-memory", "Hashing in memory", &columns).keyed(4);
     for kernel in &figures.kernels {
         table.push(vec![
             Cell::text(&kernel.algorithm),
@@ -44,14 +45,13 @@ fn kernels(figures: &HashFigures) -> Table {
     table
 }
 
-fn lines(lines: &[PathLine]) -> Table {
+fn lines(lines: &[PathLine], units: Units) -> Table {
     let columns =
         ["what", ">sizes", ">rate", ">each file", ">Theil–Sen", ">least squares", ">bytes ÷ time"];
     let mut table = Table::new("hash-by-size", "One file: rate, and cost of each", &columns);
     for line in lines {
         let fits = &line.line.fits;
         let (from, to) = line.sizes_bytes;
-        let units = crate::units::Units::Si;
         table.push(vec![
             Cell::text(line_words(line)),
             Cell::text(format!("{}–{}", units.bytes(from), units.bytes(to))),
@@ -119,17 +119,20 @@ fn overlaps(figures: &HashFigures) -> Table {
 }
 
 /// Times the largest size that was measured, beyond which the cache is not promised.
-const EXTRAPOLATED_MAX: u64 = 4;
+pub(super) const EXTRAPOLATED_MAX: u64 = 4;
+
+/// Whether times follow from a line: what cannot be told of the rate cannot be told of a time.
+pub(super) fn is_timed(line: &PathLine) -> bool {
+    line.stage == Stage::ReadHash && line.engine != "null" && line.line.rate_per_s.is_some()
+}
 
 /// How long single files take to verify, as the lines of reading and hashing have it.
 fn times(lines: &[PathLine]) -> Table {
-    let checked: Vec<&PathLine> = lines
-        .iter()
-        .filter(|line| line.stage == Stage::ReadHash && line.engine != "null")
-        // What cannot be told of the rate cannot be told of a time.
-        .filter(|line| line.line.rate_per_s.is_some())
-        .collect();
-    let titles = checked.iter().map(|line| format!(">{}", cache_words(line.cache)));
+    let checked: Vec<&PathLine> = lines.iter().filter(|line| is_timed(line)).collect();
+    let titles = checked.iter().map(|line| {
+        let doubt = if line.line.fits.is_doubtful() { ", doubtful" } else { "" };
+        format!(">{}{doubt}", cache_words(line.cache))
+    });
     let titles: Vec<String> = std::iter::once(">one file of".to_owned()).chain(titles).collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let mut table = Table::new("hash-time", "Time to verify one file", &titles);
@@ -165,7 +168,7 @@ fn buffers(figures: &HashFigures) -> Table {
             Some((_, as_good)) if place == as_good => Cell::text("within 2 %"),
             _ => Cell::text(""),
         };
-        let length = crate::units::Units::Iec.bytes(buffer.buffer_len_bytes);
+        let length = Units::Iec.bytes(buffer.buffer_len_bytes);
         table.push(vec![Cell::Text(length), rate_cell(&buffer.rate), mark]);
     }
     table
@@ -173,7 +176,7 @@ fn buffers(figures: &HashFigures) -> Table {
 
 fn levels(figures: &HashFigures) -> Table {
     let columns = ["what", ">level", ">threads", ">rate"];
-    let mut table = Table::new("hash-levels", "QoS levels", &columns);
+    let mut table = Table::new("hash-levels", "QoS levels", &columns).keyed(3);
     for level in &figures.levels {
         table.push(vec![
             Cell::text(stage_words(level.stage)),

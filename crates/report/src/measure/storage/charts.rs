@@ -15,13 +15,18 @@ const LINE_POINTS: usize = 40;
 /// How far down the label of each further rule stands, as a share of the frame.
 const RULE_STEP: f64 = 0.09;
 
-pub(super) fn charts(workload: Workload, index: usize, series: &SeriesFigures) -> Vec<Chart> {
+pub(super) fn charts(
+    workload: Workload,
+    index: usize,
+    series: &SeriesFigures,
+    units: Units,
+) -> Vec<Chart> {
     let name = |what: &str| format!("{}-{index}-{what}", workload.name());
     let mut charts = vec![by_length(name("length"), series)];
-    charts.extend(histogram(name("histogram"), series));
-    charts.push(along_bytes(name("bytes"), series));
-    charts.push(along_time(name("time"), series));
-    charts.extend(line(name("line"), series));
+    charts.extend(histogram(name("histogram"), series, units));
+    charts.push(along_bytes(name("bytes"), series, units));
+    charts.push(along_time(name("time"), series, units));
+    charts.extend(line(name("line"), series, units));
     charts
 }
 
@@ -56,7 +61,7 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
     }
 }
 
-fn histogram(name: String, series: &SeriesFigures) -> Option<Chart> {
+fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
     let histogram = series.histogram.as_ref()?;
     let counts = histogram.counts.iter().enumerate();
     let mut bars: Vec<Point> =
@@ -76,8 +81,8 @@ fn histogram(name: String, series: &SeriesFigures) -> Option<Chart> {
             "How many of {} had which rate; their median is {}, their mean without the tenth at \
              each end {}.",
             units::counted(series.files as u64, "file", "files"),
-            Units::Si.per_second(rates.median),
-            Units::Si.per_second(rates.trimmed_mean)
+            units.per_second(rates.median),
+            units.per_second(rates.trimmed_mean)
         ),
         x: axis("rate", Quantity::Rate(0.0), Scale::Linear),
         y: axis("files", Quantity::Count(0), Scale::Linear),
@@ -89,7 +94,7 @@ fn histogram(name: String, series: &SeriesFigures) -> Option<Chart> {
     })
 }
 
-fn along_bytes(name: String, series: &SeriesFigures) -> Chart {
+fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let mut layers = vec![Layer {
         label: "files".to_owned(),
         mark: Mark::Dots,
@@ -104,34 +109,38 @@ fn along_bytes(name: String, series: &SeriesFigures) -> Chart {
     Chart {
         name,
         title: format!("{}: rate along the bytes", series.label),
-        description: course_words(series, "in the order of the bytes, as what fills up would show"),
+        description: course_words(
+            series,
+            "in the order of the bytes, as what fills up would show",
+            units,
+        ),
         x: axis("bytes before", Quantity::Bytes(0), Scale::Linear),
         y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
         layers,
     }
 }
 
-fn along_time(name: String, series: &SeriesFigures) -> Chart {
+fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let from = series.points.iter().map(|file| file.start_s).fold(f64::INFINITY, f64::min);
     let at = |file: &Timed| 1e9 * (file.start_s - from);
     let dots = Layer { label: "files".to_owned(), mark: Mark::Dots, points: points(series, at) };
     Chart {
         name,
         title: format!("{}: rate over time", series.label),
-        description: course_words(series, "over time, as what grows warm would show"),
+        description: course_words(series, "over time, as what grows warm would show", units),
         x: axis("time since the first file", Quantity::Time(0.0), Scale::Linear),
         y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
         layers: vec![dots, phases(series, at)],
     }
 }
 
-fn course_words(series: &SeriesFigures, along: &str) -> String {
+fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
     let (fast, slow) = (series.rates_per_s.max, series.rates_per_s.min);
     let steps = match series.steps.len() as u64 {
         0 => "no step of the rate was found".to_owned(),
         steps => format!("{} of the rate", units::counted(steps, "step", "steps")),
     };
-    let (fast, slow) = (Units::Si.per_second(fast), Units::Si.per_second(slow));
+    let (fast, slow) = (units.per_second(fast), units.per_second(slow));
     format!("One dot for each file, {along}: from {slow} to {fast}; {steps}.")
 }
 
@@ -147,7 +156,7 @@ fn phases(series: &SeriesFigures, at: impl Fn(&Timed) -> f64) -> Layer {
 }
 
 /// Time against length with the line and its band; `None` without a line.
-fn line(name: String, series: &SeriesFigures) -> Option<Chart> {
+fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
     let line = series.line.as_ref()?;
     let fit = line.fits.robust;
     let lengths = || series.points.iter().map(|file| file.point.amount);
@@ -162,8 +171,8 @@ fn line(name: String, series: &SeriesFigures) -> Option<Chart> {
     });
     let description = match fit.rate_per_s() {
         Some(rate) => {
-            let rate = Units::Si.per_second(rate);
-            format!("A line of {rate} through the files; the band holds 95 %.")
+            let rate = units.per_second(rate);
+            format!("A line of {rate} through the files; the band is its interval.")
         }
         None => "Longer files took no longer.".to_owned(),
     };

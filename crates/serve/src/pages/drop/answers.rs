@@ -83,10 +83,12 @@ impl Answers {
             troubles: Vec::new(),
         };
         for place in roots.places() {
-            let root = roots.root(&place);
-            match Catalogue::find(root) {
-                None => answers.not_asked.push(roots.shown(&place)),
-                Some(file) => {
+            match roots.root(&place).map(Catalogue::find) {
+                Err(error) => {
+                    answers.troubles.push(format!("{}: {error}", roots.shown(&place)));
+                }
+                Ok(None) => answers.not_asked.push(roots.shown(&place)),
+                Ok(Some(file)) => {
                     let sought = Catalogue::open_reader(&file)
                         .and_then(|catalogue| ask(&catalogue, roots, &place, &files, &mut found));
                     match sought {

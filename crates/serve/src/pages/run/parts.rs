@@ -76,7 +76,9 @@ fn figures(state: &State, texts: &RunTexts) -> Markup {
             } }
             div { dt { (texts.files) } dd { (units::count(now.files)) } }
             div { dt { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
-            div { dt { (texts.bound) } dd { (now.bound.map_or("–", Bound::name)) } }
+            // What is held is bound by nothing.
+            @let bound = now.bound.filter(|_| state.stand != Stand::Held);
+            div { dt { (texts.bound) } dd { (bound.map_or("–", Bound::name)) } }
         }
     }
 }

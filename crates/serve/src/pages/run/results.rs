@@ -26,23 +26,23 @@ pub(super) fn section(run: &Run, asked: &Fields, texts: &RunTexts) -> Markup {
     let counts: Vec<(&str, u64)> = findings.counts().collect();
     let lost = findings.lost();
     drop(findings);
+    if counts.is_empty() {
+        // The document says what there was besides, as files without a tag.
+        return html! {};
+    }
     html! {
         section #results aria-labelledby="results-title" {
             h2 #results-title { (texts.results) }
-            @if counts.is_empty() {
-                p { (texts.none_fits) }
-            } @else {
-                (filter(run, &wanted, &counts, texts))
-                @if page.is_empty() { p role="status" { (texts.none_fits) } }
-                @else {
-                    p role="status" {
-                        ((texts.span)(skip as u64 + 1, (skip + page.len()) as u64, all as u64))
-                    }
-                    (table(&page, &run.shown, texts))
+            (filter(run, &wanted, &counts, texts))
+            @if page.is_empty() { p role="status" { (texts.none_fits) } }
+            @else {
+                p role="status" {
+                    ((texts.span)(skip as u64 + 1, (skip + page.len()) as u64, all as u64))
                 }
-                (turn(run, &wanted, skip, all, texts))
-                @if lost > 0 { p .soft { ((texts.lost)(lost)) } }
+                (table(&page, &run.shown, texts))
             }
+            (turn(run, &wanted, skip, all, texts))
+            @if lost > 0 { p .soft { ((texts.lost)(lost)) } }
         }
     }
 }

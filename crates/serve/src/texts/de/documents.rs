@@ -15,7 +15,11 @@ pub(crate) const DROP: DropTexts = DropTexts {
     no_script: "Ablegen braucht das Skript der Seite. Ohne es wählen Sie Dateien im Baum eines \
                 Ordners und prüfen sie.",
     given: "Vom Schreibtisch übergeben",
+    given_more: |more| format!("und {}", counted(more, "weiterer Pfad", "weitere Pfade")),
     check_given: "Diese ansehen",
+    cut: "Dies sind die ersten 1.000 Dateien. Es gibt mehr, die niemand angesehen hat: über sie \
+          ist nichts gesagt.",
+    whole: |path| format!("{path} ganz prüfen oder markieren"),
     going: "{done} von {all}: {name}",
     failed: "Dies ließ sich nicht lesen oder senden:",
     too_many: "Mehr als 1.000 Dateien: markieren oder prüfen Sie stattdessen den Ordner.",
@@ -154,7 +158,8 @@ pub(crate) const COMPARE: CompareTexts = CompareTexts {
 pub(crate) const CODE: CodeTexts = CodeTexts {
     title: "Siegel von Code",
     intro: "Ein Programm, Programmpaket oder Abbild, wie Apples Werkzeuge es signieren: sind die \
-            Bytes die versiegelten, wer hat signiert, dürfte es laufen.",
+            Bytes die versiegelten, wer hat signiert, ist die Signatur annehmbar. Ob ein Mac es \
+            laufen ließe, steht hier nicht.",
     choose: "Ein Programm wählen in",
     no_code: "Dies ist nicht als signierter Code zu lesen",
     map: "Byte für Byte",

@@ -16,7 +16,11 @@ pub(crate) const DROP: DropTexts = DropTexts {
     no_script: "Dropping needs the page's script. Without it, choose files in the tree of a folder \
                 and check them.",
     given: "Handed over by the desktop",
+    given_more: |more| format!("and {}", counted(more, "further path", "further paths")),
     check_given: "Look at these",
+    cut: "These are the first 1,000 files. There are more, which nobody looked at: nothing is said \
+          of them.",
+    whole: |path| format!("Check or tag all of {path}"),
     going: "{done} of {all}: {name}",
     failed: "This could not be read or sent:",
     too_many: "More than 1,000 files: tag or check the folder instead.",
@@ -154,7 +158,8 @@ pub(crate) const COMPARE: CompareTexts = CompareTexts {
 pub(crate) const CODE: CodeTexts = CodeTexts {
     title: "Seal of code",
     intro: "An application, program or disk image as Apple's tools sign it: are its bytes the ones \
-            that were sealed, who signed, would it be let run.",
+            that were sealed, who signed, is that signature one to be accepted. Whether a Mac \
+            would let it run is not told.",
     choose: "Choose an application or a binary in",
     no_code: "This cannot be read as signed code",
     map: "Byte by byte",

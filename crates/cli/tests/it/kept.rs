@@ -1,0 +1,251 @@
+//! The catalogue's own file, and paths: whole at rest, missed when it is gone, of no other tree.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::tree::{Outcome, Tree};
+
+const FILE: &str = ".steadfast/catalogue.sqlite";
+
+/// `a`, `b` and `sub/c`, catalogued, tagged and checked.
+fn kept() -> Tree {
+    let tree = Tree::small();
+    tree.run(["init"]).succeeds();
+    tree.run(["tag"]).succeeds();
+    tree.run(["check"]).succeeds();
+    tree
+}
+
+fn log_len(tree: &Tree) -> u64 {
+    fs::metadata(tree.path(format!("{FILE}-wal"))).map_or(0, |log| log.len())
+}
+
+fn verdicts(said: &Outcome, name: &str) -> u64 {
+    said.summary()["verdicts"][name].as_u64().unwrap()
+}
+
+#[test]
+fn after_every_verb_the_file_alone_is_the_catalogue() {
+    let tree = Tree::small();
+    let verbs: [&[&str]; 10] = [
+        &["init"],
+        &["tag"],
+        &["check"],
+        &["check", "--max-bytes", "1k"],
+        &["check", "--quick"],
+        &["update"],
+        &["retag", "--algorithm", "sha512", "."],
+        &["import", "--attributes", "."],
+        &["untag", "a"],
+        &["update", "--accept-missing"],
+    ];
+    for verb in verbs {
+        tree.run(verb).succeeds();
+        assert_eq!(log_len(&tree), 0, "{verb:?}");
+    }
+    let folder = Tree::new();
+    fs::copy(tree.path(FILE), folder.path("copy")).unwrap();
+    let copy = folder.path("copy");
+    let said = tree.run(["audit", "--json", "--catalogue", copy.to_str().unwrap()]).succeeds();
+    assert_eq!(said.summary()["tagged"], 3, "{}", said.stdout());
+    let beside = fs::read_dir(folder.path(".")).unwrap().count();
+    assert_eq!(beside, 1, "nothing is left beside a copy");
+}
+
+#[test]
+fn a_catalogue_that_is_gone_is_missed() {
+    let tree = kept();
+    fs::remove_file(tree.path("a")).unwrap();
+    fs::remove_file(tree.path(FILE)).unwrap();
+    for verb in ["check", "tag", "update"] {
+        let said = tree.run([verb]).ends(2);
+        assert!(said.stderr().contains("init --rebuild"), "{}", said.stderr());
+    }
+    let said = tree.run(["tag", "--json", "--no-catalogue"]).succeeds();
+    assert_eq!(said.summary()["files"], 2, "what is left of it is no data: {}", said.stdout());
+    tree.run(["init", "--rebuild"]).succeeds();
+    tree.run(["check"]).succeeds();
+    // Also if a log is left, which is none of the new file's.
+    fs::copy(tree.path(FILE), tree.path(format!("{FILE}-wal"))).unwrap();
+    fs::remove_file(tree.path(FILE)).unwrap();
+    tree.run(["init"]).ends(2);
+    tree.run(["init", "--rebuild"]).succeeds();
+    tree.run(["check"]).succeeds();
+    // Whose folder it is not, is data.
+    let tree = Tree::new().file(".steadfast/notes", b"mine");
+    let said = tree.run(["tag", "--json", "."]).succeeds();
+    assert_eq!(said.summary()["files"], 1);
+}
+
+#[test]
+fn a_catalogue_of_another_tree_is_refused() {
+    let (tree, other) = (Tree::tagged(), Tree::tagged());
+    let folder = Tree::new();
+    let file = folder.path("catalogue");
+    let file = file.to_str().unwrap();
+    tree.run(["init", "--catalogue", file]).succeeds();
+    tree.run(["check", "--catalogue", file]).succeeds();
+    tree.run(["check", "--catalogue", file, ".."]).ends(0);
+    for verb in [&["check"][..], &["tag"], &["check", "--quick"], &["update"]] {
+        let said = other.run(verb.iter().chain(&["--catalogue", file])).ends(2);
+        assert!(said.stderr().contains("not in the catalogued tree"), "{}", said.stderr());
+    }
+    let list = other.run_with(["check", "--catalogue", file, "--files-from", "-"], b"a\n").ends(2);
+    assert!(list.stderr().contains("not in the catalogued tree"), "{}", list.stderr());
+}
+
+#[test]
+fn a_catalogue_is_not_made_where_it_would_be_data_and_puts_nothing_else_aside() {
+    let tree = Tree::small();
+    let said = tree.run(["init", "--catalogue", "sub/catalogue"]).ends(2);
+    assert!(said.stderr().contains("in the tree itself"), "{}", said.stderr());
+    assert!(!tree.path("sub/catalogue").exists());
+    let folder = Tree::new().file("note.txt", b"a note of mine").file("empty", b"");
+    let at = |name: &str| folder.path(name).to_str().unwrap().to_owned();
+    tree.run(["init", "--rebuild", "--catalogue", &at("note.txt")]).ends(2);
+    assert_eq!(fs::read(folder.path("note.txt")).unwrap(), b"a note of mine");
+    tree.run(["init", "--rebuild", "--catalogue", &at("empty")]).succeeds();
+    // What is damaged is named in the advice.
+    let file = at("empty");
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[4096..8192].fill(7);
+    fs::write(&file, &bytes).unwrap();
+    let said = tree.run(["check", "--catalogue", &file]).ends(2);
+    let command = format!("steadfast init --rebuild --catalogue {file} DIR");
+    assert!(said.stderr().contains(&command), "{}", said.stderr());
+    tree.run(["init", "--rebuild", "--catalogue", &file]).succeeds();
+    tree.run(["check", "--catalogue", &file]).succeeds();
+}
+
+#[test]
+fn a_copied_tree_is_told_how_to_bind_its_catalogue() {
+    let tree = kept();
+    let copy = Tree::new();
+    let status = std::process::Command::new("cp")
+        .args(["-a", tree.path(".").to_str().unwrap(), copy.path("t").to_str().unwrap()])
+        .status();
+    assert!(status.unwrap().success());
+    let said = copy.run(["check", "t"]).ends(2);
+    assert!(said.stderr().contains("steadfast init --rebind /"), "{}", said.stderr());
+    copy.run(["init", "--rebind", "t"]).succeeds();
+    copy.run(["check", "t"]).succeeds();
+}
+
+#[test]
+fn a_directory_that_became_a_link_is_missing_with_all_that_was_in_it() {
+    let tree = kept();
+    let elsewhere = Tree::new();
+    let there = elsewhere.path("sub");
+    let moved = std::process::Command::new("mv")
+        .args([tree.path("sub").to_str().unwrap(), there.to_str().unwrap()])
+        .status();
+    assert!(moved.unwrap().success());
+    symlink(&there, tree.path("sub")).unwrap();
+    for _ in 0..2 {
+        let said = tree.run(["check", "--json"]).ends(1);
+        assert_eq!(said.verdict("sub/c").as_deref(), Some("missing"), "{}", said.stdout());
+    }
+    tree.run(["update", "--accept-missing"]).succeeds();
+    tree.run(["check"]).succeeds();
+}
+
+#[test]
+fn a_given_path_that_is_gone_is_missing_if_it_is_known() {
+    let tree = kept();
+    fs::remove_dir_all(tree.path("sub")).unwrap();
+    fs::remove_file(tree.path("a")).unwrap();
+    let said = tree.run(["check", "--json", "a"]).ends(1);
+    assert_eq!(said.verdict("a").as_deref(), Some("missing"), "{}", said.stdout());
+    assert_eq!((verdicts(&said, "missing"), verdicts(&said, "unreadable")), (1, 0));
+    let said = tree.run(["check", "--json", "b", "sub"]).ends(1);
+    assert_eq!(said.verdict("sub/c").as_deref(), Some("missing"), "{}", said.stdout());
+    assert_eq!(verdicts(&said, "intact"), 1);
+    let text = tree.run(["check", "sub"]).ends(1);
+    assert!(text.stdout().contains("update --accept-missing PATH"), "{}", text.stdout());
+    let said = tree.run(["update", "--accept-missing", "a"]).succeeds();
+    assert!(!said.stderr().contains("mounted"), "{}", said.stderr());
+    let said = tree.run(["check", "--json"]).ends(1);
+    assert_eq!(verdicts(&said, "missing"), 1, "what was not named stays: {}", said.stdout());
+    tree.run(["update", "--accept-missing", "sub"]).succeeds();
+    tree.run(["check"]).succeeds();
+    // What nobody knows cannot be opened.
+    tree.run(["check", "nowhere"]).ends(2);
+    tree.run(["check", "sub"]).ends(2);
+}
+
+#[test]
+fn what_a_manifest_misses_no_catalogue_accepts() {
+    let tree = Tree::small();
+    let list = tree.run(["export", "--format", "gnu", "--read", "."]).succeeds();
+    let folder = Tree::new().file("SHA256SUMS", &list.stdout);
+    fs::remove_file(tree.path("a")).unwrap();
+    let list = folder.path("SHA256SUMS");
+    let said = tree.run(["check", "--manifest", list.to_str().unwrap(), "."]).ends(1);
+    assert!(!said.stdout().contains("accept-missing"), "{}", said.stdout());
+    assert!(said.stdout().contains("from a backup."), "{}", said.stdout());
+}
+
+#[test]
+fn what_lies_beside_the_catalogue_is_counted() {
+    let tree = kept().file(".steadfast/notes", b"mine");
+    let said = tree.run(["check", "--json"]).succeeds();
+    assert_eq!(said.summary()["skipped"]["excluded"], 1, "{}", said.stdout());
+    assert_eq!(said.summary()["files"], 3);
+    let said = tree.run(["check", "--exclude", "*"]).ends(2);
+    assert!(said.stdout().contains("  .  ("), "{}", said.stdout());
+}
+
+#[test]
+fn decay_outranks_an_answer_that_could_not_be_written() {
+    let tree = Tree::tagged();
+    tree.corrupt("a");
+    let full = fs::File::options().write(true).open("/dev/full");
+    let Ok(full) = full else { return eprintln!("SKIPPED: no /dev/full here") };
+    let output = tree.command(["check", "."]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cannot write to stdout"), "{said}");
+}
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    let tree = kept();
+    for other in [
+        &["--quick"][..],
+        &["--older-than", "1d"],
+        &["--max-time", "1h"],
+        &["--max-bytes", "1k"],
+        &["--resume"],
+    ] {
+        tree.run(["check", "--require-tags"].iter().chain(other)).ends(2);
+    }
+    tree.run(["check", "--quick", "--read-from", "media"]).ends(2);
+    tree.run(["check", "--require-tags"]).succeeds();
+}
+
+#[test]
+fn the_name_of_a_list_says_what_its_digests_are() {
+    let tree = Tree::small();
+    let sums = tree.run(["hash", "--algorithm", "blake3", "a", "b"]).succeeds();
+    let tree = tree.file("B3SUMS", &sums.stdout).file("sums.b3", &sums.stdout);
+    tree.run(["hash", "--check", "B3SUMS"]).succeeds();
+    tree.run(["hash", "--check", "sums.b3"]).succeeds();
+}
+
+#[test]
+fn a_file_that_a_bag_misses_is_missing() {
+    let tree = Tree::new().file("bag/data/a", b"alpha").file("bag/data/b", b"beta");
+    tree.run(["tag", "."]).succeeds();
+    let lines = tree.run(["hash", "bag/data/a", "bag/data/b"]).succeeds();
+    let lines = lines.stdout().replace("bag/", "");
+    let declaration = b"BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n";
+    let tree =
+        tree.file("bag/bagit.txt", declaration).file("bag/manifest-sha256.txt", lines.as_bytes());
+    tree.run(["check", "--manifest", "bag"]).succeeds();
+    fs::remove_file(tree.path("bag/data/a")).unwrap();
+    let said = tree.run(["check", "--json", "--manifest", "bag"]).ends(1);
+    assert_eq!(said.verdict("bag/data/a").as_deref(), Some("missing"), "{}", said.stdout());
+    fs::write(tree.path("bag/data/more"), b"in no manifest").unwrap();
+    let said = tree.run(["check", "--manifest", "bag"]).ends(1);
+    assert!(said.stdout().contains("unreadable: 1 place\n"), "{}", said.stdout());
+}

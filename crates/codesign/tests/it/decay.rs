@@ -1,0 +1,118 @@
+//! Damage that hides: slices among slices, names that changed, folders that cannot be read.
+
+use std::io;
+
+use steadfast_codesign::bundle::{EntryKind, Folder, Tree};
+use steadfast_codesign::{Code, FindingKind, ReadAt, Severity, Verification, VerifyOptions};
+
+use crate::app::{App, signed};
+use crate::builder::{CPU_ARM64, CPU_X86_64, fat};
+
+fn verified(tree: &dyn Tree, deep: bool) -> Verification {
+    let code = Code::bundle(tree, b"Other.app").unwrap();
+    code.verify(&VerifyOptions { deep, ..VerifyOptions::default() }).unwrap()
+}
+
+fn failures(verification: &Verification) -> Vec<FindingKind> {
+    let findings = verification.all_findings().into_iter();
+    let failures = findings.filter(|finding| finding.severity == Severity::Failure);
+    failures.map(|finding| finding.kind).collect()
+}
+
+/// One slice is the one that was sealed, the other is anybody's.
+#[test]
+fn a_slice_beside_the_sealed_one_is_not_the_sealed_one() {
+    let (good, other) = (signed(9000, "helper"), signed(12_000, "helper"));
+    for slices in [
+        [(CPU_ARM64, &good[..]), (CPU_X86_64, &other[..])],
+        [(CPU_X86_64, &other[..]), (CPU_ARM64, &good[..])],
+    ] {
+        for deep in [false, true] {
+            let app = App::new();
+            app.write("Contents/MacOS/helper", &fat(&slices, false).0);
+            let verification = verified(&Folder::open(app.root()).unwrap(), deep);
+            assert_eq!(failures(&verification), [FindingKind::NestedReplaced], "{deep}");
+            let helper = verification.nested.iter().find(|one| !one.item.folder).unwrap();
+            assert_eq!((helper.exact, verification.exit_status()), (Some(false), 1));
+        }
+    }
+    let app = App::new();
+    let twice = [(CPU_ARM64, &good[..]), (CPU_ARM64, &good[..])];
+    app.write("Contents/MacOS/helper", &fat(&twice, false).0);
+    let verification = verified(&Folder::open(app.root()).unwrap(), true);
+    assert_eq!(failures(&verification), []);
+}
+
+#[test]
+fn a_fat_file_without_slices_is_malformed() {
+    let app = App::new();
+    app.write("Contents/MacOS/demo", &fat(&[], false).0);
+    let verification = verified(&Folder::open(app.root()).unwrap(), false);
+    assert_eq!(failures(&verification), [FindingKind::Malformed]);
+    assert_eq!(verification.exit_status(), 3);
+    let code = Code::file(Box::new(fat(&[], true).0)).unwrap();
+    let verification = code.verify(&VerifyOptions::default()).unwrap();
+    assert_eq!(
+        (failures(&verification), verification.exit_status()),
+        (vec![FindingKind::Malformed], 3)
+    );
+}
+
+/// Decay that leaves no property list, another executable's name, or no name.
+#[test]
+fn decay_of_the_information_hides_no_executable() {
+    let info = std::fs::read_to_string(App::new().path("Contents/Info.plist")).unwrap();
+    for decayed in ["<dict>", "demo", "CFBundleExecutable"] {
+        let app = App::new();
+        app.flip("Contents/Info.plist", info.find(decayed).unwrap());
+        let verification = verified(&Folder::open(app.root()).unwrap(), true);
+        let found = failures(&verification);
+        assert!(found.contains(&FindingKind::SlotDamaged), "{decayed}: {found:?}");
+        assert_eq!(verification.exit_status(), 3, "{decayed}");
+    }
+}
+
+/// A tree of which a part is closed to who looks.
+struct Closed(Folder, &'static [u8]);
+
+impl Closed {
+    fn open_to(&self, path: &[u8]) -> io::Result<()> {
+        match path.starts_with(self.1) {
+            true => Err(io::ErrorKind::PermissionDenied.into()),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Tree for Closed {
+    fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
+        // The folder itself can be looked at, and not into.
+        if path != self.1 {
+            self.open_to(path)?;
+        }
+        self.0.kind(path)
+    }
+
+    fn entries(&self, path: &[u8]) -> io::Result<Vec<(Vec<u8>, EntryKind)>> {
+        self.open_to(path).and_then(|()| self.0.entries(path))
+    }
+
+    fn open(&self, path: &[u8]) -> io::Result<Box<dyn ReadAt + Send>> {
+        self.open_to(path).and_then(|()| self.0.open(path))
+    }
+
+    fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
+        self.open_to(path).and_then(|()| self.0.read_link(path))
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_neither_damaged_nor_gone() {
+    for closed in [&b"Contents/Frameworks/Kit.framework"[..], b"Contents/Resources/folder"] {
+        let app = App::new();
+        let tree = Closed(Folder::open(app.root()).unwrap(), closed);
+        let verification = verified(&tree, true);
+        assert_eq!(failures(&verification), [FindingKind::ResourceUnreadable]);
+        assert_eq!(verification.exit_status(), 2);
+    }
+}
