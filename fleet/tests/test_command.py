@@ -132,7 +132,10 @@ def test_an_interrupted_run_leaves_nothing_behind(tree: Tree, number: signal.Sig
     job = tree.plan(f"interrupted{number.value}", 4)
     slow = ["--", "--rate-limit", "100k"]
     words = [*WORDS, "run", str(job.folder), "--steadfast", COMMAND, *slow]
+    # Whoever starts the tests in the background may have them ignore it, and so what they start.
+    before = signal.signal(number, signal.SIG_DFL)
     running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    signal.signal(number, before)
 
     def drafts() -> int:
         return len(list((job.folder / "parts").glob(".*.draft")))
