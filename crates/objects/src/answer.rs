@@ -11,6 +11,7 @@ use steadfast_digest::Digest;
 use crate::algorithm::ObjectAlgorithm;
 use crate::error::{Error, ErrorKind};
 use crate::names::unescape;
+use crate::object::{Extent, extent_named};
 use crate::store::{Listed, Page, Part};
 
 /// Elements of the longest page: 1000 objects, of ten elements and their texts each, and spaces.
@@ -78,13 +79,34 @@ pub(crate) fn page(body: &[u8]) -> Result<Page, Error> {
     }
 }
 
+/// Opens an object's attributes.
+fn attributes(body: &[u8]) -> Result<Document<'_>, Error> {
+    document(body, "GetObjectAttributesResponse")
+        .or_else(|_| document(body, "GetObjectAttributesOutput"))
+}
+
+/// Reads from an object's attributes what its digests are of: as the type says; else composites if
+/// it has parts. `None` if they say neither.
+pub(crate) fn extent(body: &[u8]) -> Result<Option<Extent>, Error> {
+    let document = attributes(body)?;
+    let root = document.root_element();
+    let child = |name| root.children().find(|child| child.has_tag_name_local(name));
+    let kind = child("Checksum").and_then(|sums| text_of(sums, "ChecksumType"));
+    if let Some(kind) = kind {
+        return Ok(Some(extent_named(kind.trim())).filter(|extent| *extent != Extent::Unknown));
+    }
+    let parts = child("ObjectParts");
+    let count = |name| parts.and_then(|parts| text_of(parts, name));
+    let count = count("TotalPartsCount").or(count("PartsCount"));
+    Ok(parts.map(|_| Extent::Composite(count.and_then(|count| count.trim().parse().ok()))))
+}
+
 /// Reads some parts of an object, and where the next are.
 pub(crate) fn parts(
     body: &[u8],
     algorithm: ObjectAlgorithm,
 ) -> Result<(Vec<Part>, Option<String>), Error> {
-    let document = document(body, "GetObjectAttributesResponse")
-        .or_else(|_| document(body, "GetObjectAttributesOutput"))?;
+    let document = attributes(body)?;
     let root = document.root_element();
     let Some(node) = root.children().find(|child| child.has_tag_name_local("ObjectParts")) else {
         return Ok((Vec::new(), None));
@@ -166,6 +188,24 @@ mod tests {
             assert!(page(&PAGE.as_bytes()[..at]).is_err(), "{at}");
             let _ = error(&PAGE.as_bytes()[..at]);
         }
+    }
+
+    #[test]
+    fn extents() {
+        let of = |inner: &str| {
+            let body =
+                format!("<GetObjectAttributesResponse>{inner}</GetObjectAttributesResponse>");
+            extent(body.as_bytes()).unwrap()
+        };
+        let typed = |kind| format!("<Checksum><ChecksumType>{kind}</ChecksumType></Checksum>");
+        assert_eq!(of(&typed("FULL_OBJECT")), Some(Extent::Whole));
+        assert_eq!(of(&typed("COMPOSITE")), Some(Extent::Composite(None)));
+        assert_eq!(of(&typed("LATER")), None);
+        let parts = "<ObjectParts><TotalPartsCount>3</TotalPartsCount></ObjectParts>";
+        assert_eq!(of(parts), Some(Extent::Composite(Some(3))));
+        assert_eq!(of(&(typed("FULL_OBJECT") + parts)), Some(Extent::Whole));
+        assert_eq!(of("<ETag>x</ETag>"), None);
+        assert!(extent(b"<Error/>").is_err());
     }
 
     #[test]

@@ -18,10 +18,13 @@ use crate::known::{Known, Looked, Told};
 use crate::local;
 use crate::object::{Extent, Object, ObjectDigest};
 use crate::pool::ordered;
-use crate::store::{Part, Store};
+use crate::store::{Part, Parts, Store};
 
 /// Objects in a row that the store does not answer for before a run is given up.
 const UNREACHED_MAX: u32 = 8;
+
+/// Why a composite cannot be computed of a file here.
+const PARTS_UNKNOWN: &str = "how long its parts are is not known";
 
 /// Names that a page of a list has.
 const PAGE_LEN: u16 = 1000;
@@ -150,15 +153,18 @@ impl Run<'_> {
     }
 
     fn ask(&self, path: PathBuf, key: &str, reference: Reference) -> Result<Finding, Error> {
-        let Some(object) = self.store.head(key)? else {
+        let Some(mut object) = self.store.head(key)? else {
             let missing = Judged::Verdict(Verdict::Missing);
             let finding = Finding::new(path, Some(key.to_owned()), missing);
             return Ok(Finding { reference: Some(reference), ..finding });
         };
-        let length = object.length.unwrap_or(0);
-        let parts = |kept: &ObjectDigest| self.store.parts(key, kept.algorithm, length);
+        if object.has_unknown_extent() && judge::at_once(&reference, &object).is_none() {
+            // What differs may be a digest of the parts' digests.
+            object.settle(self.store.extent(key, &object)?.unwrap_or(Extent::Unknown));
+        }
+        let asks = AsksStore { store: self.store, key, length: object.length.unwrap_or(0) };
         let root = self.options.read.then(|| self.known.root());
-        compare(root, path, Some(key.to_owned()), reference, object, parts)
+        compare(root, path, Some(key.to_owned()), reference, object, &asks)
     }
 
     /// Tells that an object could not be asked about; ends the run if the store is gone.
@@ -172,6 +178,31 @@ impl Run<'_> {
         }
         let unreadable = Judged::Verdict(Verdict::Unreadable);
         Some(Finding::new(path, Some(key), unreadable).detailed(message))
+    }
+}
+
+/// Where the lengths of an object's parts come from.
+pub(crate) trait AsksParts {
+    /// The parts that a digest is of.
+    fn parts(&self, kept: &ObjectDigest) -> Result<Parts, Error>;
+
+    /// The length of each of `count` parts, where [`AsksParts::parts`] assumed them.
+    fn each_part(&self, count: usize) -> Result<Vec<Part>, Error>;
+}
+
+struct AsksStore<'a> {
+    store: &'a Store,
+    key: &'a str,
+    length: u64,
+}
+
+impl AsksParts for AsksStore<'_> {
+    fn parts(&self, kept: &ObjectDigest) -> Result<Parts, Error> {
+        self.store.parts(self.key, kept.algorithm, self.length)
+    }
+
+    fn each_part(&self, count: usize) -> Result<Vec<Part>, Error> {
+        self.store.each_part(self.key, count)
     }
 }
 
@@ -225,11 +256,11 @@ pub(crate) fn compare(
     key: Option<String>,
     reference: Reference,
     object: Object,
-    parts: impl Fn(&ObjectDigest) -> Result<Vec<Part>, Error>,
+    asks: &dyn AsksParts,
 ) -> Result<Finding, Error> {
     let compared = match judge::at_once(&reference, &object) {
         Some((verdict, by)) => Compared { judged: Some((verdict, by)), ..Compared::default() },
-        None => compare_file(root, &path, &reference, &object, parts)?,
+        None => compare_file(root, &path, &reference, &object, asks)?,
     };
     let judged = compared.judged.map_or(Judged::NotComparable, |(v, _)| Judged::Verdict(v));
     Ok(Finding {
@@ -261,7 +292,7 @@ fn compare_file(
     path: &Path,
     reference: &Reference,
     object: &Object,
-    parts: impl Fn(&ObjectDigest) -> Result<Vec<Part>, Error>,
+    asks: &dyn AsksParts,
 ) -> Result<Compared, Error> {
     let recorded: Vec<&str> = reference.digests.iter().map(|(one, _)| one.name()).collect();
     let recorded = format!("recorded is {}", recorded.join(", "));
@@ -271,31 +302,54 @@ fn compare_file(
     let Some(root) = root else {
         return Ok(Compared::not(object, &format!("{recorded}, and the file here is not read")));
     };
-    let parts = match kept.extent {
-        Extent::Whole => Vec::new(),
+    let mut parts = match kept.extent {
+        Extent::Whole | Extent::Unknown => Parts::default(),
         Extent::Composite(count) => {
-            let parts = parts(kept)?;
-            if parts.is_empty() || count.is_some_and(|count| count as usize != parts.len()) {
-                return Ok(Compared::not(object, "how long its parts are is not known"));
+            let parts = asks.parts(kept)?;
+            let (told, len) =
+                (count.is_none_or(|count| count as usize == parts.list.len()), parts.list.len());
+            if len == 0 || !told {
+                return Ok(Compared::not(object, PARTS_UNKNOWN));
             }
             parts
         }
     };
-    let reading = match local::read(root, path, reference, kept, &parts) {
-        Ok(reading) => reading,
-        Err(why) => return Ok(Compared::not(object, &format!("{recorded}, and {why}"))),
-    };
-    let bytes_read = reading.here.length;
-    let judged = judge::by_file(reference, object, kept, &reading.here);
-    Ok(match (judged, reading.here.as_known) {
-        (None, _) => {
-            let why = format!("{recorded}, and the file here is no longer as recorded");
-            Compared { bytes_read, ..Compared::not(object, &why) }
+    let mut bytes_read = 0;
+    loop {
+        let reading = match local::read(root, path, reference, kept, &parts.list) {
+            Ok(reading) => reading,
+            Err(why) => return Ok(Compared::not(object, &format!("{recorded}, and {why}"))),
+        };
+        bytes_read += reading.here.length;
+        let judged = judge::by_file(reference, object, kept, &reading.here);
+        let differs = judged.is_none_or(|(verdict, _)| verdict != Verdict::Intact);
+        if parts.assumed && differs {
+            // The parts may have other lengths than the first one's.
+            let list = asks.each_part(parts.list.len())?;
+            let total: u64 = list.iter().map(|part| part.length).sum();
+            if list.is_empty() || object.length.is_some_and(|length| length != total) {
+                return Ok(Compared { bytes_read, ..Compared::not(object, PARTS_UNKNOWN) });
+            }
+            let same = list == parts.list;
+            parts = Parts { list, assumed: false };
+            if !same {
+                continue;
+            }
         }
-        (judged, true) => Compared { judged, detail: reading.parts, bytes_read },
-        (judged, false) => {
-            let detail = "it holds what the file here holds now, which is not as recorded";
-            Compared { judged, detail: Some(detail.to_owned()), bytes_read }
-        }
-    })
+        return Ok(match (judged, reading.here.as_known) {
+            (None, true) => {
+                let why = format!("{recorded}, and it may be a digest of the parts' digests");
+                Compared { bytes_read, ..Compared::not(object, &why) }
+            }
+            (None, false) => {
+                let why = format!("{recorded}, and the file here is no longer as recorded");
+                Compared { bytes_read, ..Compared::not(object, &why) }
+            }
+            (judged, true) => Compared { judged, detail: reading.parts, bytes_read },
+            (judged, false) => {
+                let detail = "it holds what the file here holds now, which is not as recorded";
+                Compared { judged, detail: Some(detail.to_owned()), bytes_read }
+            }
+        });
+    }
 }

@@ -11,17 +11,31 @@ use steadfast::Verdict;
 use steadfast_digest::sha256;
 
 use crate::address::{Address, NameFault};
-use crate::check::{Options, compare, end};
+use crate::check::{AsksParts, Options, compare, end};
 use crate::document::Report;
 use crate::error::Error;
 use crate::finding::{Finding, Judged, Summary};
 use crate::known::{Known, Looked, Told};
-use crate::object::Object;
+use crate::object::{Object, ObjectDigest};
 use crate::pool::ordered;
 use crate::row::{Row, RowOutcome};
+use crate::store::{Part, Parts};
 
 /// The status of what is not there.
 const NOT_FOUND: u16 = 404;
+
+/// A report does not say how long parts are.
+struct AsksNobody;
+
+impl AsksParts for AsksNobody {
+    fn parts(&self, _kept: &ObjectDigest) -> Result<Parts, Error> {
+        Ok(Parts::default())
+    }
+
+    fn each_part(&self, _count: usize) -> Result<Vec<Part>, Error> {
+        Ok(Vec::new())
+    }
+}
 
 /// A row, or why it is none, and where it is.
 struct Job {
@@ -191,7 +205,7 @@ fn of_row(row: Row, named: Named, known: &Known, options: &Options) -> Result<Fi
         (RowOutcome::Found(object), Looked::File(Some(reference))) => {
             let object = Object { version: row.version, ..*object };
             let root = options.read.then(|| known.root());
-            compare(root, path.clone(), Some(key), reference, object, |_| Ok(Vec::new()))
+            compare(root, path.clone(), Some(key), reference, object, &AsksNobody)
         }
         (RowOutcome::Found(object), unrecorded) => {
             let finding = match unrecorded {

@@ -12,27 +12,30 @@ use crate::finding::By;
 use crate::object::{Extent, Object, ObjectDigest};
 
 /// Judges by what is known and what the store says alone; `None` if they have no kind in common.
+///
+/// A digest of unknown extent can only agree: if it differs, it may be a composite.
 pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict, By)> {
     let lengths = reference.length.zip(object.length);
     if lengths.is_some_and(|(known, found)| known != found) {
         return Some((differing(reference, object), By::Length));
     }
     let mut intact = None;
-    let whole = object.digests.iter().filter(|kept| kept.extent == Extent::Whole);
-    let better = whole.clone().any(|kept| !kept.etag);
-    for kept in whole {
+    let whole = |kept: &&ObjectDigest| kept.extent == Extent::Whole;
+    let better = object.digests.iter().filter(whole).any(|kept| !kept.etag);
+    for kept in &object.digests {
         let ObjectAlgorithm::Tag(algorithm) = kept.algorithm else { continue };
-        if kept.etag && better {
+        if matches!(kept.extent, Extent::Composite(_)) || (kept.etag && better) {
             // An ETag is taken for an MD5 only where nothing better is kept.
             continue;
         }
         let mut known = reference.digests.iter().filter(|(known, _)| *known == algorithm);
         let Some((_, digest)) = known.next() else { continue };
         let by = if kept.etag { By::Etag } else { By::Record(kept.algorithm) };
-        if *digest != kept.digest {
-            return Some((differing(reference, object), by));
+        match (*digest == kept.digest, kept.extent) {
+            (true, _) => intact = intact.or(Some((Verdict::Intact, by))),
+            (false, Extent::Whole) => return Some((differing(reference, object), by)),
+            (false, _) => {}
         }
-        intact = intact.or(Some((Verdict::Intact, by)));
     }
     intact
 }
@@ -56,14 +59,15 @@ pub(crate) fn by_file(
     here: &Here,
 ) -> Option<(Verdict, By)> {
     let by = match (kept.extent, kept.etag) {
-        (Extent::Whole, false) => By::File(kept.algorithm),
-        (Extent::Whole, true) => By::FileEtag,
+        (Extent::Whole | Extent::Unknown, false) => By::File(kept.algorithm),
+        (Extent::Whole | Extent::Unknown, true) => By::FileEtag,
         (Extent::Composite(_), false) => By::Parts(kept.algorithm),
         (Extent::Composite(_), true) => By::PartsEtag,
     };
     let same = kept.digest == here.digest && object.length.is_none_or(|len| len == here.length);
     match (here.as_known, same) {
         (true, true) => Some((Verdict::Intact, by)),
+        (true, false) if kept.extent == Extent::Unknown => None,
         (true, false) => Some((differing(reference, object), by)),
         // The object is what the file has become, so it is not what was recorded.
         (false, true) => Some((Verdict::Modified, by)),
@@ -137,6 +141,12 @@ mod tests {
             // A digest of digests is no digest of the file, even if it looks like one.
             (vec![kept(SHA256, 1, parts, false)], None),
             (vec![kept(SHA256, 9, parts, false)], None),
+            // A digest of unknown extent proves what it agrees with, and nothing by differing.
+            (
+                vec![kept(SHA256, 1, Extent::Unknown, false)],
+                Some((Verdict::Intact, By::Record(SHA256))),
+            ),
+            (vec![kept(SHA256, 9, Extent::Unknown, false)], None),
             (vec![kept(crc, 1, whole, false)], None),
             (vec![kept(MD5, 2, whole, true)], Some((Verdict::Intact, By::Etag))),
             (vec![kept(MD5, 9, whole, true)], Some((Verdict::Modified, By::Etag))),
@@ -182,6 +192,13 @@ mod tests {
         for (as_known, byte, expected) in rows {
             let here = Here { as_known, length: 10, digest: digest(byte, 8) };
             assert_eq!(by_file(&reference(), &object(vec![]), &crc, &here), expected);
+        }
+        let unknown = kept(ObjectAlgorithm::Crc64Nvme, 7, Extent::Unknown, false);
+        for (byte, expected) in
+            [(7, Some((Verdict::Intact, By::File(ObjectAlgorithm::Crc64Nvme)))), (8, None)]
+        {
+            let here = Here { as_known: true, length: 10, digest: digest(byte, 8) };
+            assert_eq!(by_file(&reference(), &object(vec![]), &unknown, &here), expected);
         }
         let shorter = Here { as_known: true, length: 9, digest: digest(7, 8) };
         let found = by_file(&reference(), &object(vec![]), &crc, &shorter);

@@ -38,4 +38,4 @@ pub use known::Known;
 pub use object::{Extent, Object, ObjectDigest};
 pub use row::{Row, RowOutcome};
 pub use sign::Credentials;
-pub use store::{Listed, Page, Part, Store};
+pub use store::{Listed, Page, Part, Parts, Store};

@@ -19,6 +19,9 @@ pub enum Extent {
     Whole,
     /// The digests of its parts, one after the other; how many, where that is told.
     Composite(Option<u32>),
+    /// One of the two: the store did not say which. If it equals a digest of the whole, it is one.
+    /// If it differs, that proves nothing.
+    Unknown,
 }
 
 /// A digest that a store keeps of an object.
@@ -43,6 +46,7 @@ impl fmt::Display for ObjectDigest {
             Extent::Composite(None) => f.write_str(" composite of its parts")?,
             Extent::Composite(Some(1)) => f.write_str(" composite of 1 part")?,
             Extent::Composite(Some(parts)) => write!(f, " composite of {parts} parts")?,
+            Extent::Unknown => f.write_str(" of the whole object or of its parts")?,
         }
         if self.etag { f.write_str(", its ETag") } else { Ok(()) }
     }
@@ -61,6 +65,8 @@ pub struct Object {
     pub version: Option<String>,
     /// When the file was last modified that was stored, if whoever stored it kept that with it.
     pub mtime: Option<Timestamp>,
+    /// Whether its ETag is that of an object that was uploaded in parts.
+    pub multipart: bool,
 }
 
 /// What the head of an object's digest is called, before the algorithm's name.
@@ -71,32 +77,34 @@ impl Object {
     /// ETags are those of a general store: see `docs/objects.md`.
     pub(crate) fn of_head(headers: &[(&str, &str)], etag_is_md5: bool) -> Object {
         let get = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
-        let composite = get("x-amz-checksum-type") == Some("COMPOSITE");
+        let extent = get("x-amz-checksum-type").map_or(Extent::Unknown, extent_named);
+        let etag = get("etag");
         let mut object = Object {
             length: get("content-length").and_then(|length| length.parse().ok()),
             version: get("x-amz-version-id").filter(|v| *v != "null").map(str::to_owned),
             mtime: get("x-amz-meta-mtime").and_then(moment),
+            multipart: etag.is_some_and(is_multipart),
             ..Object::default()
         };
         for (name, value) in headers {
             let Some(name) = name.strip_prefix(DIGEST_HEADER).filter(|name| *name != "type") else {
                 continue;
             };
-            object.take(name, value, composite);
+            object.take(name, value, extent);
         }
         let encryption = get("x-amz-server-side-encryption");
         let own_key = get("x-amz-server-side-encryption-customer-algorithm").is_some();
         let clear = !own_key && encryption.is_none_or(|how| how == "AES256");
-        if let Some(digest) = get("etag").filter(|_| etag_is_md5 && clear).and_then(of_etag) {
+        if let Some(digest) = etag.filter(|_| etag_is_md5 && clear).and_then(of_etag) {
             object.digests.push(digest);
         }
         object.sort();
         object
     }
 
-    /// Takes a digest by the store's name of its algorithm, in base 64; a composite one may end in
-    /// the number of parts.
-    pub(crate) fn take(&mut self, name: &str, value: &str, composite: bool) {
+    /// Takes a digest by the store's name of its algorithm, in base 64, with the extent that the
+    /// store states. A value that ends in a number of parts is a composite in any case.
+    pub(crate) fn take(&mut self, name: &str, value: &str, stated: Extent) {
         let Some(algorithm) = ObjectAlgorithm::named(name) else {
             self.unknown.push(name.to_ascii_uppercase());
             return;
@@ -110,19 +118,51 @@ impl Object {
             self.unknown.push(name.to_ascii_uppercase());
             return;
         };
-        let extent = match composite || parts.is_some() {
-            true => Extent::Composite(parts),
-            false => Extent::Whole,
+        let extent = match (stated, parts) {
+            (stated, None) => stated,
+            (_, parts) => Extent::Composite(parts),
         };
         self.digests.push(ObjectDigest { algorithm, extent, digest, etag: false });
+    }
+
+    /// Says whether the store left open what a digest is of.
+    pub(crate) fn has_unknown_extent(&self) -> bool {
+        self.digests.iter().any(|kept| kept.extent == Extent::Unknown)
+    }
+
+    /// Takes what the store said later of all digests whose extent it had left open.
+    pub(crate) fn settle(&mut self, extent: Extent) {
+        for kept in self.digests.iter_mut().filter(|kept| kept.extent == Extent::Unknown) {
+            kept.extent = extent;
+        }
+        self.sort();
     }
 
     /// Puts the digests into the order in which they are tried.
     pub(crate) fn sort(&mut self) {
         let place = |of: &ObjectDigest| ObjectAlgorithm::all().position(|one| one == of.algorithm);
-        self.digests
-            .sort_by_key(|digest| (digest.extent != Extent::Whole, digest.etag, place(digest)));
+        let extent = |of: &ObjectDigest| match of.extent {
+            Extent::Whole => 0,
+            Extent::Unknown => 1,
+            Extent::Composite(_) => 2,
+        };
+        self.digests.sort_by_key(|digest| (extent(digest), digest.etag, place(digest)));
     }
+}
+
+/// Returns the extent that a store's word for it means.
+pub(crate) fn extent_named(word: &str) -> Extent {
+    match word {
+        "FULL_OBJECT" => Extent::Whole,
+        "COMPOSITE" => Extent::Composite(None),
+        _ => Extent::Unknown,
+    }
+}
+
+/// Says whether an ETag ends as those of objects that were uploaded in parts: `-N`.
+fn is_multipart(etag: &str) -> bool {
+    let parts = etag.trim_matches('"').rsplit_once('-').map(|(_, parts)| parts);
+    parts.is_some_and(|parts| parts.parse::<u32>().is_ok())
 }
 
 /// Takes an ETag for an MD5: of the object, or of the MD5s of its parts.
@@ -175,6 +215,21 @@ mod tests {
         let typed =
             head(&[("x-amz-checksum-crc32", "y/Q5Jg=="), ("x-amz-checksum-type", "COMPOSITE")]);
         assert_eq!(typed.digests[0].extent, Extent::Composite(None));
+        let untyped = head(&[("x-amz-checksum-crc32", "y/Q5Jg=="), ("etag", "\"abc-12\"")]);
+        assert_eq!(untyped.digests[0].extent, Extent::Unknown);
+        assert!(untyped.multipart && !typed.multipart);
+    }
+
+    #[test]
+    fn what_attributes_settle_is_tried_in_its_new_place() {
+        let mut object = head(&[
+            ("x-amz-checksum-sha256", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
+            ("etag", "\"25f9e794323b453885f5181f1b624d0b\""),
+        ]);
+        assert!(object.has_unknown_extent());
+        assert!(object.digests[0].etag, "{object:?}");
+        object.settle(Extent::Whole);
+        assert!(!object.has_unknown_extent() && !object.digests[0].etag, "{object:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use steadfast_digest::Digest;
 
 use crate::names::unescape;
-use crate::object::{Object, of_etag};
+use crate::object::{Extent, Object, extent_named, of_etag};
 
 /// A row of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,13 +101,12 @@ fn computed(message: &str) -> Result<Object, String> {
     let Computed { base64: Some(base64), algorithm: Some(algorithm), .. } = &computed else {
         return Err("its result names no digest or no algorithm".to_owned());
     };
-    let composite = match computed.kind.as_deref() {
-        Some("FULL_OBJECT") => false,
-        Some("COMPOSITE") => true,
-        _ => return Err("its result does not say what the digest is of".to_owned()),
-    };
+    let extent = computed.kind.as_deref().map_or(Extent::Unknown, extent_named);
+    if extent == Extent::Unknown {
+        return Err("its result does not say what the digest is of".to_owned());
+    }
     let mut object = Object::default();
-    object.take(algorithm, base64, composite);
+    object.take(algorithm, base64, extent);
     let hex = computed.hex.as_deref().and_then(|hex| hex.parse::<Digest>().ok());
     let taken = object.digests.first().map(|digest| digest.digest);
     match taken.zip(hex) {
@@ -190,7 +189,6 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::Extent;
 
     const RESULT: &str = "{\"checksum_base64\":\"y/Q5Jg\\u003d\\u003d\",\"etag\":\"x\",\
         \"checksumAlgorithm\":\"CRC32\",\"checksumType\":\"FULL_OBJECT\",\

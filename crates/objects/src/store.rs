@@ -12,7 +12,7 @@ use crate::algorithm::ObjectAlgorithm;
 use crate::answer;
 use crate::client::{Client, Connection};
 use crate::error::{Error, ErrorKind};
-use crate::object::Object;
+use crate::object::{Extent, Object};
 
 /// Parts that an object may have.
 const PARTS_MAX: usize = 10_000;
@@ -51,6 +51,16 @@ pub struct Part {
     pub length: u64,
     /// Its digest, where the store kept it.
     pub digest: Option<Digest>,
+}
+
+/// The parts of an object, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Each part; none if the store does not say.
+    pub list: Vec<Part>,
+    /// Whether only the first one's length was told: a digest of these parts that agrees proves
+    /// the object, one that differs proves nothing.
+    pub assumed: bool,
 }
 
 impl Store {
@@ -108,10 +118,33 @@ impl Store {
         Ok((answer.status != 404).then(|| Object::of_head(&answer.headers(), md5)))
     }
 
+    /// Asks what the digests of an object are of, where its head left that open. `None` if the
+    /// store knows no such question or does not say.
+    ///
+    /// # Errors
+    /// If the store does not answer.
+    pub fn extent(&self, key: &str, object: &Object) -> Result<Option<Extent>, Error> {
+        let headers =
+            [("x-amz-max-parts", "1"), ("x-amz-object-attributes", "Checksum,ObjectParts")];
+        let asked = self.client.ask("GET", Some(key), &[("attributes", "")], &headers);
+        let extent = match asked {
+            Ok(answer) if answer.status == 404 => return Ok(None),
+            Ok(answer) => answer::extent(&answer.body),
+            Err(error) => Err(error),
+        };
+        match extent {
+            // Attributes without parts are of an object that came in one piece.
+            Ok(None) if !object.multipart => Ok(Some(Extent::Whole)),
+            Err(error) if is_unsupported(&error) => Ok(None),
+            extent => extent,
+        }
+    }
+
     /// Asks for the parts of an object that came in several; none if the store does not say.
     ///
-    /// Stores that keep the parts' digests tell of each; of others the length of the first part is
-    /// asked, which all but the last share with it where common programs stored them.
+    /// Stores that keep the parts' digests tell of each. Of others the length of the first part is
+    /// asked, which all but the last share with it where common programs stored them: the parts
+    /// are then [assumed](Parts::assumed), until each is [asked for](Store::each_part).
     ///
     /// # Errors
     /// If the store does not answer, or not in sense.
@@ -120,15 +153,27 @@ impl Store {
         key: &str,
         algorithm: ObjectAlgorithm,
         length: u64,
-    ) -> Result<Vec<Part>, Error> {
+    ) -> Result<Parts, Error> {
         match self.kept_parts(key, algorithm) {
-            Ok(parts) if !parts.is_empty() => Ok(parts),
+            Ok(list) if !list.is_empty() => Ok(Parts { list, assumed: false }),
             // Many stores know no such question.
-            Err(error) if !matches!(error.kind(), ErrorKind::Refused | ErrorKind::Malformed) => {
-                Err(error)
-            }
-            _ => self.equal_parts(key, length),
+            Err(error) if !is_unsupported(&error) => Err(error),
+            _ => Ok(Parts { list: self.equal_parts(key, length)?, assumed: true }),
         }
+    }
+
+    /// Asks for the length of each of `count` parts, one request a part; none if the store does
+    /// not say.
+    ///
+    /// # Errors
+    /// If the store does not answer.
+    pub fn each_part(&self, key: &str, count: usize) -> Result<Vec<Part>, Error> {
+        let mut parts = Vec::with_capacity(count);
+        for number in 1..=count {
+            let Some((length, _)) = self.part(key, number)? else { return Ok(Vec::new()) };
+            parts.push(Part { length, digest: None });
+        }
+        Ok(parts)
     }
 
     fn kept_parts(&self, key: &str, algorithm: ObjectAlgorithm) -> Result<Vec<Part>, Error> {
@@ -157,16 +202,7 @@ impl Store {
     }
 
     fn equal_parts(&self, key: &str, length: u64) -> Result<Vec<Part>, Error> {
-        let answer = match self.client.ask("HEAD", Some(key), &[("partNumber", "1")], &[]) {
-            Ok(answer) => answer,
-            Err(error) if error.kind() == ErrorKind::Refused => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let number = |name: &str| answer.header(name).and_then(|text| text.parse::<u64>().ok());
-        let (Some(first), Some(count)) = (number("content-length"), number("x-amz-mp-parts-count"))
-        else {
-            return Ok(Vec::new());
-        };
+        let Some((first, count)) = self.part(key, 1)? else { return Ok(Vec::new()) };
         // The last part may be shorter, and is there.
         let fits = first > 0 && count == length.div_ceil(first).max(1);
         if !fits || count > PARTS_MAX as u64 {
@@ -176,6 +212,23 @@ impl Store {
         let parts = (0..count).map(|part| begin(part + 1) - begin(part));
         Ok(parts.map(|length| Part { length, digest: None }).collect())
     }
+
+    /// Asks for the length of one part, by its number from 1, and for how many there are.
+    fn part(&self, key: &str, number: usize) -> Result<Option<(u64, u64)>, Error> {
+        let number = number.to_string();
+        let answer = match self.client.ask("HEAD", Some(key), &[("partNumber", &number)], &[]) {
+            Ok(answer) => answer,
+            Err(error) if error.kind() == ErrorKind::Refused => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let number = |name: &str| answer.header(name).and_then(|text| text.parse::<u64>().ok());
+        Ok(number("content-length").zip(number("x-amz-mp-parts-count")))
+    }
+}
+
+/// Says whether an error may mean that a store does not know what it was asked.
+fn is_unsupported(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Refused | ErrorKind::Malformed)
 }
 
 impl fmt::Debug for Store {

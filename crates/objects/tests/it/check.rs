@@ -8,7 +8,7 @@ use steadfast::{Algorithm, Reference};
 use steadfast_objects::{Error, ErrorKind, Finding, Known, Options, Store, Summary, check};
 
 use crate::server::{Fault, Held, Server};
-use crate::tree::{composite, known, run, tagged, told, whole};
+use crate::tree::{algorithm, composite, known, run, tagged, told, whole};
 
 fn checked(
     store: &Store,
@@ -279,4 +279,109 @@ fn a_run_that_is_stopped_says_what_it_has() {
     });
     let summary = summary.unwrap();
     assert!(summary.interrupted && summary.exit_status() == 130);
+}
+
+/// Takes away what says what the digest is of.
+fn untyped(held: Held) -> Held {
+    let mut headers = held.headers;
+    headers.retain(|(name, _)| name != "x-amz-checksum-type");
+    for (_, value) in &mut headers {
+        if let Some((digest, _)) = value.rsplit_once('-') {
+            *value = digest.to_owned();
+        }
+    }
+    Held { headers, ..held }
+}
+
+fn with_etag(held: Held, etag: &str) -> Held {
+    let mut headers = held.headers;
+    headers.push(("etag".to_owned(), format!("\"{etag}\"")));
+    Held { headers, ..held }
+}
+
+#[test]
+fn a_digest_that_may_be_a_composite_is_asked_about_before_it_is_called_modified() {
+    let long = long();
+    let files: [(&str, &[u8]); 6] = [
+        ("edited", b"edited"),
+        ("parts", &long),
+        ("same", b"same"),
+        ("silent", &long),
+        ("silent-crc", b"crc"),
+        ("vague", &long),
+    ];
+    let tree = tagged(&files);
+    let parts = || composite(&long, "SHA256", 100_000);
+    let server = Server::start([
+        ("edited", with_etag(untyped(whole(b"EDITED", "SHA256")), "abc")),
+        ("parts", untyped(parts())),
+        ("same", untyped(whole(b"same", "SHA256"))),
+        ("silent", Held { no_attributes: true, ..untyped(parts()) }),
+        ("silent-crc", Held { no_attributes: true, ..untyped(whole(b"crC", "CRC32")) }),
+        // Attributes without parts, of an object whose ETag says that it has some.
+        ("vague", with_etag(Held { parts: Vec::new(), ..untyped(parts()) }, "abc-3")),
+    ]);
+    let store = server.store("s3://bucket");
+    let (findings, summary) = checked(&store, &known(tree.path()), &run()).unwrap();
+    assert_eq!(
+        told(&findings),
+        [
+            "edited: modified by SHA-256",
+            "parts: intact by SHA-256 of the parts of the file here",
+            "same: intact by SHA-256",
+            "silent: not comparable",
+            "silent-crc: not comparable",
+            "vague: not comparable",
+        ],
+        "{findings:#?}"
+    );
+    assert_eq!((summary.exit_status(), server.state.lock().unwrap().downloads), (1, 0));
+    assert_eq!(
+        findings[3].detail.as_deref(),
+        Some(
+            "the store keeps SHA-256 of the whole object or of its parts; recorded is sha256, and \
+             it may be a digest of the parts' digests"
+        )
+    );
+}
+
+#[test]
+fn parts_of_assumed_lengths_prove_only_what_they_agree_with() {
+    let contents: Vec<u8> = (0..25).collect();
+    let md5 = |bytes: &[u8]| algorithm("MD5").digest(bytes);
+    let etag = |bounds: [std::ops::Range<usize>; 3], contents: &[u8]| {
+        let parts = bounds.map(|part| md5(&contents[part]).as_bytes().to_vec());
+        format!("{}-3", md5(&parts.concat()))
+    };
+    let (even, uneven) = ([0..10, 10..20, 20..25], [0..10, 10..17, 17..25]);
+    let tree = tagged(&[
+        ("edited", &contents),
+        ("even", &contents),
+        ("silent", &contents),
+        ("uneven", &contents),
+    ]);
+    let mut other = contents.clone();
+    other[3] ^= 1;
+    let held = |etag: &str, later: &[u64]| {
+        let held = Held { length: 25, first_part: Some((10, 3)), ..Held::default() };
+        with_etag(Held { later_parts: later.to_vec(), no_attributes: true, ..held }, etag)
+    };
+    let server = Server::start([
+        ("edited", held(&etag(even.clone(), &other), &[10, 5])),
+        ("even", held(&etag(even, &contents), &[])),
+        ("silent", held(&etag(uneven.clone(), &contents), &[])),
+        ("uneven", held(&etag(uneven, &contents), &[7, 8])),
+    ]);
+    let store = server.store("s3://bucket");
+    let (findings, _) = checked(&store, &known(tree.path()), &run()).unwrap();
+    assert_eq!(
+        told(&findings),
+        [
+            "edited: modified by ETag as MD5 of the parts of the file here",
+            "even: intact by ETag as MD5 of the parts of the file here",
+            "silent: not comparable",
+            "uneven: intact by ETag as MD5 of the parts of the file here",
+        ],
+        "{findings:#?}"
+    );
 }

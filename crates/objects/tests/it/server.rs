@@ -32,6 +32,10 @@ pub(crate) struct Held {
     pub(crate) parts: Vec<(u64, Option<String>)>,
     /// Length of the first part and number of parts, as a head of a part tells them.
     pub(crate) first_part: Option<(u64, u64)>,
+    /// Lengths of further parts, as a head of each tells them.
+    pub(crate) later_parts: Vec<u64>,
+    /// Whether the store knows no attributes.
+    pub(crate) no_attributes: bool,
 }
 
 /// What happens instead of an answer.
@@ -325,7 +329,7 @@ fn answer(request: &Request, state: &mut State) -> Option<Answer> {
                 return refuse(404, "NoSuchKey");
             };
             match method {
-                "HEAD" if get("partNumber").is_some() => first_part(&held),
+                "HEAD" if get("partNumber").is_some() => part(&held, get("partNumber").unwrap()),
                 "HEAD" => head(&held, request),
                 "GET" if get("attributes").is_some() => {
                     attributes(&held, request, state.parts_page_len)
@@ -370,8 +374,12 @@ fn head(held: &Held, request: &Request) -> Option<Answer> {
     Some(Answer { status: 200, headers, body: String::new(), length: Some(held.length) })
 }
 
-fn first_part(held: &Held) -> Option<Answer> {
-    let Some((length, count)) = held.first_part else { return refuse(400, "InvalidRequest") };
+fn part(held: &Held, number: &str) -> Option<Answer> {
+    let Some((first, count)) = held.first_part else { return refuse(400, "InvalidRequest") };
+    let later = number.parse::<usize>().unwrap().checked_sub(2);
+    let Some(length) = later.map_or(Some(first), |at| held.later_parts.get(at).copied()) else {
+        return refuse(416, "InvalidPartNumber");
+    };
     let headers = vec![("x-amz-mp-parts-count".to_owned(), count.to_string())];
     Some(Answer { status: 206, headers, body: String::new(), length: Some(length) })
 }
@@ -381,6 +389,12 @@ fn attributes(held: &Held, request: &Request, page_len: usize) -> Option<Answer>
     let begin: usize = marker.map_or(0, |marker| marker.parse().unwrap());
     let name = held.headers.iter().find_map(|(name, _)| name.strip_prefix("x-amz-checksum-"));
     let name = name.unwrap_or("none").to_ascii_uppercase();
+    if held.no_attributes {
+        return refuse(501, "NotImplemented");
+    }
+    if held.parts.is_empty() {
+        return say(200, "<GetObjectAttributesResponse/>".to_owned());
+    }
     let end = held.parts.len().min(begin + page_len);
     let mut body = format!(
         "<GetObjectAttributesResponse><ObjectParts><IsTruncated>{}</IsTruncated>\

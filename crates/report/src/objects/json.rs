@@ -51,6 +51,7 @@ impl KeptObject {
         let (extent, parts) = match kept.extent {
             Extent::Whole => ("whole", None),
             Extent::Composite(parts) => ("composite", parts),
+            Extent::Unknown => ("unknown", None),
         };
         let (algorithm, digest) = (kept.algorithm.name(), kept.digest.to_string());
         KeptObject { algorithm, extent, parts, digest, etag: kept.etag }
