@@ -97,6 +97,11 @@ impl App {
         format!("{}&to={}", self.entrance(), encode(page.as_bytes()))
     }
 
+    /// Returns the address of a page, which lets nobody in by itself.
+    pub(crate) fn page_address(&self, page: &str) -> String {
+        format!("{}{page}", self.base())
+    }
+
     /// Returns an address that lets one browser in, once and soon, and leads it on to a page.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use steadfast::beneath::{self, FileKind};
 use steadfast_report::escape;
 
 use crate::error::Error;
@@ -115,6 +116,20 @@ impl Roots {
                 let text = "another folder is in its place than when the server was started";
                 Err(io::Error::new(io::ErrorKind::NotFound, text))
             }
+        }
+    }
+
+    /// Returns the path of a place for a run: a folder or a file that is reached from its root
+    /// without a link. It waits for the disk.
+    ///
+    /// # Errors
+    /// As [`Roots::root`]; also if the place is a link or has one on its path, or is neither a
+    /// folder nor a file.
+    pub(crate) fn resolve(&self, place: &Place) -> io::Result<PathBuf> {
+        let kind = beneath::status(self.root(place)?, &place.below)?.kind;
+        match kind {
+            FileKind::Directory | FileKind::Regular => Ok(self.path(place)),
+            _ => Err(io::Error::new(io::ErrorKind::NotFound, "not a folder or a file")),
         }
     }
 

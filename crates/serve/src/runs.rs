@@ -17,7 +17,7 @@ use std::thread;
 
 use steadfast::catalogue::Catalogue;
 use steadfast::qos::Pace;
-use steadfast::{Options, ReadFrom, Selection, Timestamp};
+use steadfast::{CatalogueUse, Options, ReadFrom, Selection, Timestamp};
 use tokio::sync::watch;
 
 pub(crate) use cores::CoreHistory;
@@ -91,7 +91,7 @@ pub(crate) struct Run {
     /// The place as documents show it.
     pub(crate) shown: Arc<str>,
     pub(crate) begun: Timestamp,
-    /// The catalogue that it writes to.
+    /// The catalogue that it writes to, found once and by names alone.
     catalogue: Option<PathBuf>,
     pub(crate) findings: Mutex<Findings>,
     stop: Arc<AtomicBool>,
@@ -157,7 +157,8 @@ impl Runs {
     pub(crate) fn begin(&self, ask: Ask, app: &App) -> Result<Arc<Run>, Refused> {
         let roots = &app.roots;
         let root = roots.root(&ask.place).map_err(|_| Refused::Gone)?;
-        let catalogue = Catalogue::find(&roots.path(&ask.place));
+        let path = roots.resolve(&ask.place).map_err(|_| Refused::Gone)?;
+        let catalogue = Catalogue::find_beneath(root, &path);
         let selection = selection_of(&ask, root, roots);
         let mut kept = self.kept();
         let in_the_way = |run: &&Arc<Run>| {
@@ -182,11 +183,10 @@ impl Runs {
             states: watch::Sender::new(Arc::default()),
             ask,
         });
-        let root = roots.path(&run.ask.place);
         let of_thread = Arc::clone(&run);
         let spawned = thread::Builder::new().name(format!("run {}", run.id)).spawn(move || {
             let listener = Listener::new(&of_thread);
-            listener.carry_out(&selection, &root);
+            listener.carry_out(&selection, &path);
         });
         kept.threads.retain(|thread| !thread.is_finished());
         kept.threads.push(spawned.map_err(|_| Refused::NoThread)?);
@@ -252,6 +252,7 @@ fn options_of(run: &Run) -> Options {
         stop: Arc::clone(&run.stop),
         hold: Arc::clone(&run.hold),
         survey: true,
+        catalogue: run.catalogue.clone().map_or(CatalogueUse::Off, CatalogueUse::At),
         ..Options::default()
     }
 }

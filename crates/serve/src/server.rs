@@ -85,14 +85,17 @@ impl Server {
         self.app.entrance()
     }
 
-    /// Returns the address that lets a browser in and leads on to what it is to look at: a path of
-    /// this server, as `/drop?path=…`.
-    pub fn address_of(&self, page: &str) -> String {
-        self.app.entrance_to(page)
+    /// Returns the address to print, which leads on to a page of this server, as `/drop?path=…`. It
+    /// has the token unless there is a password: what a service prints ends up in logs.
+    pub fn address_to_print(&self, page: &str) -> String {
+        match self.app.config.password_hash {
+            Some(_) => self.app.page_address(page),
+            None => self.app.entrance_to(page),
+        }
     }
 
-    /// Returns such an address with a ticket in place of the token, which lets one browser in, once
-    /// and soon: for who starts a browser, whose arguments others may see.
+    /// Returns the address of a page with a ticket in place of the token, which lets one browser
+    /// in, once and soon: for who starts a browser, whose arguments others may see.
     ///
     /// # Errors
     /// If the system has no randomness to give.

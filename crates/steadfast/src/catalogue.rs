@@ -71,6 +71,8 @@ use records::reading;
 use schema::Access;
 use volume::Recognised;
 
+use crate::beneath;
+
 /// An open catalogue.
 #[derive(Debug)]
 pub struct Catalogue {
@@ -146,8 +148,19 @@ impl Catalogue {
     /// If only a lock or a log says that there was one, it is that one, which cannot be opened.
     pub fn find(path: &Path) -> Option<PathBuf> {
         let real = place::real_of(path)?;
-        let is_there = |file: &PathBuf| file.is_file() || place::is_lost(file);
-        real.ancestors().map(place::inside).find(is_there)
+        real.ancestors().map(place::inside).find(|file| is_there(file))
+    }
+
+    /// Finds the catalogue of the nearest tree at or above a path beneath `root`, following no link
+    /// from there down: a link that somebody planted must not lead to another tree's catalogue.
+    ///
+    /// `root` is a path without links. A path that is not beneath it has no catalogue.
+    pub fn find_beneath(root: &Path, path: &Path) -> Option<PathBuf> {
+        let below = path.strip_prefix(root).ok()?;
+        let is_tree = |above: &&Path| beneath::directory(root, above).is_ok();
+        let trees = below.ancestors().filter(is_tree).map(|above| root.join(above));
+        let beneath_root = trees.map(|tree| place::inside(&tree)).find(|file| is_there(file));
+        beneath_root.or_else(|| Catalogue::find(root))
     }
 
     /// Opens a catalogue to write, keeping other writers out until it is dropped.
@@ -290,6 +303,11 @@ impl Catalogue {
     fn wrong(&self, fault: Fault) -> CatalogueError {
         fault.at(&self.file)
     }
+}
+
+/// Says whether there is a catalogue, or what is left of one.
+fn is_there(file: &Path) -> bool {
+    file.is_file() || place::is_lost(file)
 }
 
 /// SQLite would say "unable to open".

@@ -40,17 +40,12 @@ pub(super) fn routes() -> Router<Arc<App>> {
 async fn begin(State(app): State<Arc<App>>, visitor: Visitor, Posted(posted): Posted) -> Response {
     let Some(ask) = asked_for(&app, &posted) else { return Refusal::Malformed.page(&visitor) };
     let beginning = Arc::clone(&app);
-    let begun = waiting(move || {
-        let root = beginning.roots.root(&ask.place);
-        let there = root.and_then(|root| steadfast::beneath::status(root, &ask.place.below));
-        there.is_ok().then(|| beginning.runs.begin(ask, &beginning))
-    });
-    match begun.await {
-        Ok(Some(Ok(run))) => to(&format!("/runs/{}", run.id)),
-        Ok(Some(Err(Refused::Overlaps(other)))) => to(&format!("/runs/{other}?overlaps=1")),
-        Ok(Some(Err(Refused::Measures(id)))) => to(&format!("/measure/{id}?busy=1")),
-        Ok(Some(Err(Refused::NoThread))) | Err(_) => Refusal::TooMuch.page(&visitor),
-        Ok(Some(Err(Refused::Gone)) | None) => Refusal::NotFound.page(&visitor),
+    match waiting(move || beginning.runs.begin(ask, &beginning)).await {
+        Ok(Ok(run)) => to(&format!("/runs/{}", run.id)),
+        Ok(Err(Refused::Overlaps(other))) => to(&format!("/runs/{other}?overlaps=1")),
+        Ok(Err(Refused::Measures(id))) => to(&format!("/measure/{id}?busy=1")),
+        Ok(Err(Refused::NoThread)) | Err(_) => Refusal::TooMuch.page(&visitor),
+        Ok(Err(Refused::Gone)) => Refusal::NotFound.page(&visitor),
     }
 }
 

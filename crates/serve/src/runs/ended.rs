@@ -31,8 +31,9 @@ pub(super) struct Collected<'a> {
 
 impl Collected<'_> {
     /// Makes the document, with what the catalogue can prove of the tree if the run kept one.
-    pub(super) fn end(self, root: &Path, now: Timestamp) -> Ended {
-        let audit = self.view.catalogued.then(|| coverage(root, now)).flatten();
+    pub(super) fn end(self, catalogue: Option<&Path>, now: Timestamp) -> Ended {
+        let kept = catalogue.filter(|_| self.view.catalogued);
+        let audit = kept.and_then(|file| coverage(file, now));
         let facts = RunFacts {
             command: self.command,
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
@@ -44,7 +45,7 @@ impl Collected<'_> {
     }
 }
 
-fn coverage(root: &Path, now: Timestamp) -> Option<Audit> {
-    let catalogue = Catalogue::open_reader(&Catalogue::find(root)?).ok()?;
+fn coverage(catalogue: &Path, now: Timestamp) -> Option<Audit> {
+    let catalogue = Catalogue::open_reader(catalogue).ok()?;
     catalogue.audit(&COVERAGE_DAYS, now).ok()
 }

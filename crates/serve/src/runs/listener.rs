@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use steadfast::catalogue::Catalogue;
 use steadfast::cost::{Span, SpanSink};
 use steadfast::{
     Action, Event, FileEvent, Monitor, Options, Progress, Selection, Summary, Verdict,
@@ -85,7 +86,11 @@ impl<'a> Listener<'a> {
                     begun: run.begun,
                     command: command_of(run),
                 };
-                collected.end(root, (options.now)())
+                let catalogue = match run.ask.verb {
+                    Verb::Init => Catalogue::find_beneath(root, root),
+                    _ => run.catalogue.clone(),
+                };
+                collected.end(catalogue.as_deref(), (options.now)())
             }
         };
         self.tell(Some(Arc::new(ended)));

@@ -225,7 +225,10 @@ fn nearest(selection: &Selection) -> Result<Option<PathBuf>, Error> {
             continue;
         }
         last_parent = (!is_root).then(|| path.parent());
-        let found = Catalogue::find(path);
+        let found = match &selection.within {
+            Some(root) => Catalogue::find_beneath(root, path),
+            None => Catalogue::find(path),
+        };
         match &first {
             None => first = Some((path, found)),
             Some((_, before)) if *before == found => {}

@@ -748,3 +748,27 @@ fn standings_outlast_runs_that_did_not_look() {
     assert_eq!(look.standing, Standing::Corrupt);
     assert_eq!((look.last_proved_run, look.last_checked_run), (2, 3));
 }
+
+#[test]
+fn beneath_a_root_no_link_leads_to_a_catalogue() {
+    let (tree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (root, other) = (tree.path().canonicalize().unwrap(), elsewhere.path());
+    let writer = Writer { verb: "init", now: Timestamp { seconds: 1, nanoseconds: 0 }, wait: None };
+    Catalogue::create(other, None, &writer).unwrap();
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    fs::create_dir(other.join("below")).unwrap();
+    std::os::unix::fs::symlink(other, root.join("a/link")).unwrap();
+    for path in ["a/link", "a/link/below", "a/link/below/file", "a/b/file"] {
+        assert_eq!(Catalogue::find_beneath(&root, &root.join(path)), None, "{path}");
+    }
+    assert!(Catalogue::find(&root.join("a/link/below")).is_some());
+    drop(Catalogue::create(&root.join("a"), None, &writer).unwrap());
+    let file = root.join("a/.steadfast/catalogue.sqlite");
+    for path in ["a", "a/b", "a/b/file", "a/link/below"] {
+        let found = Catalogue::find_beneath(&root, &root.join(path));
+        assert_eq!(found.as_ref(), Some(&file), "{path}");
+    }
+    assert_eq!(Catalogue::find_beneath(&root, other), None);
+    // Above the root there are the links that its owner has.
+    assert_eq!(Catalogue::find_beneath(&root.join("a/b"), &root.join("a/b/c")), Some(file));
+}
