@@ -18,7 +18,7 @@ use steadfast_serve::Language;
 Examples:
   steadfast serve ~/Pictures /mnt/archive          open both in the browser
   steadfast serve --no-open --port 8080 /srv       print the address only
-  steadfast serve --hash-password > secret         read a password, print its hash
+  steadfast serve --hash-password > secret         ask for a password, print its hash
   steadfast serve --listen 0.0.0.0:8443 --host nas.home --password-file secret \\
     --tls-cert cert.pem --tls-key key.pem /archive
   steadfast serve --port 8080 --behind-proxy https://nas.example --password-file secret /archive
@@ -60,11 +60,12 @@ pub(crate) struct ReachArgs {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Let in who knows the password whose hash is in FILE, beside who has the token
+    /// Let in who knows the password whose hash is in FILE. The printed address then has no token
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
 
-    /// Read a password from stdin, print its hash for --password-file, and do nothing else
+    /// Ask for a password (or read a line of stdin), print its hash for --password-file, and do
+    /// nothing else
     #[arg(long)]
     pub(crate) hash_password: bool,
 

@@ -1,7 +1,7 @@
 //! `steadfast serve`: arguments → a server → its address, and a browser that opens it.
 
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<u8> {
 /// Prints a server's address, opens a page of it, and answers until a signal ends it.
 pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
-    write_out(format!("{}\n", server.address_of(page)).as_bytes())
+    write_out(format!("{}\n", server.address_to_print(page)).as_bytes())
         .context("cannot write to stdout")?;
     let local = server.is_plain_loopback();
     let _told = local.then(|| running::tell(server.bound(), &server.address())).flatten();
@@ -85,15 +85,28 @@ fn read_hash(path: &Path) -> anyhow::Result<String> {
 }
 
 fn print_hash() -> anyhow::Result<u8> {
-    let mut password = String::new();
-    io::stdin().read_line(&mut password).context("cannot read the password")?;
-    let password = password.trim_end_matches(['\r', '\n']);
+    let password = read_password()?;
     if password.is_empty() {
         bail!("the password is empty");
     }
-    write_out(format!("{}\n", hash_password(password)?).as_bytes())
+    write_out(format!("{}\n", hash_password(&password)?).as_bytes())
         .context("cannot write to stdout")?;
     Ok(0)
+}
+
+/// Reads a password: a line of stdin, or twice from a terminal, which does not show it.
+fn read_password() -> anyhow::Result<String> {
+    if !io::stdin().is_terminal() {
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).context("cannot read the password from stdin")?;
+        return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
+    }
+    let ask = |prompt| rpassword::prompt_password(prompt).context("cannot read the password");
+    let password = ask("Password: ")?;
+    if password != ask("The same again: ")? {
+        bail!("the two passwords differ");
+    }
+    Ok(password)
 }
 
 /// How long is waited for an opener that fails; what lasts longer is taken to show the page.

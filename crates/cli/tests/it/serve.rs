@@ -104,6 +104,73 @@ fn what_is_not_safe_is_refused() {
     }
 }
 
+#[test]
+fn with_a_password_nothing_that_is_printed_lets_anybody_in() {
+    let tree = Tree::small();
+    let hash = tree.run_with(["serve", "--hash-password"], b"geheim\n").succeeds();
+    std::fs::write(tree.path("secret"), hash.stdout()).unwrap();
+    let arguments = ["serve", "--no-open", "--password-file", "secret", "."];
+    let mut serving = Serving::begin(&tree, &arguments);
+    assert!(serving.address.starts_with("http://127.0.0.1:"), "{}", serving.address);
+    assert!(!serving.address.contains("token"), "{}", serving.address);
+    let page = serving.get(&serving.address);
+    assert!(!page.starts_with("HTTP/1.1 200") && !page.contains("<main"), "{page}");
+    assert_eq!(serving.interrupt(), Some(0));
+}
+
+/// Types a password at a terminal, twice. Returns what the terminal showed.
+#[cfg(target_os = "linux")]
+fn typed(tree: &Tree, twice: [&str; 2]) -> (String, Option<i32>) {
+    use std::io::{Read as _, Write as _};
+    let program = env!("CARGO_BIN_EXE_steadfast");
+    // util-linux: runs a command at a terminal of its own, and ends with its status.
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", &format!("{program} serve --hash-password"), "/dev/null"]);
+    command.current_dir(tree.path(".")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("`script` of util-linux is there");
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut shown = Vec::new();
+    for (at, password) in twice.iter().enumerate() {
+        while shown.iter().filter(|byte| **byte == b':').count() <= at {
+            let mut byte = [0];
+            assert_eq!(output.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&shown));
+            shown.push(byte[0]);
+        }
+        // The prompt comes before the terminal is told not to echo.
+        while !is_silent(child.id()) {
+            std::thread::yield_now();
+        }
+        writeln!(input, "{password}").unwrap();
+    }
+    output.read_to_end(&mut shown).unwrap();
+    drop(input);
+    (String::from_utf8(shown).unwrap(), child.wait().unwrap().code())
+}
+
+/// Says whether the terminal of the programs that `script` started shows what is typed.
+#[cfg(target_os = "linux")]
+fn is_silent(script: u32) -> bool {
+    let children = format!("/proc/{script}/task/{script}/children");
+    let children = std::fs::read_to_string(children).unwrap();
+    let Some(child) = children.split_whitespace().next() else { return false };
+    let terminal = std::fs::read_link(format!("/proc/{child}/fd/0")).unwrap();
+    let told = std::process::Command::new("stty").arg("-F").arg(terminal).arg("-a").output();
+    String::from_utf8_lossy(&told.unwrap().stdout).contains(" -echo ")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_shows_no_password() {
+    let tree = Tree::small();
+    let (shown, status) = typed(&tree, ["sesame-open", "sesame-open"]);
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(shown.contains("Password: ") && shown.contains("$argon2id$"), "{shown}");
+    assert!(!shown.contains("sesame"), "{shown}");
+    let (shown, status) = typed(&tree, ["sesame-open", "sesame-shut"]);
+    assert_eq!(status, Some(2), "{shown}");
+    assert!(shown.contains("the two passwords differ") && !shown.contains("$argon"), "{shown}");
+}
+
 /// A folder for what lasts as long as its user is there, and a desktop without a browser.
 fn desktop(tree: &Tree) -> [(&'static str, std::ffi::OsString); 2] {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
