@@ -10,7 +10,7 @@ use crate::fields::Fields;
 use crate::finding::{Finding, FindingKind};
 use crate::macho::{Architecture, MachO};
 use crate::signature::Signature;
-use crate::source::{Part, ReadAt, read_range};
+use steadfast_sys::source::{Part, ReadAt, read_range};
 
 const FAT_MAGIC: u32 = 0xcafe_babe;
 const FAT_MAGIC_64: u32 = 0xcafe_babf;

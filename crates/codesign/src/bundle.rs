@@ -32,8 +32,8 @@ use crate::hash::HashType;
 use crate::pages::Surroundings;
 use crate::price::Meter;
 use crate::signature::Signature;
-use crate::source::ReadAt;
 use crate::superblob::Slot;
+use steadfast_sys::source::ReadAt;
 
 use layout::{is, read_small};
 

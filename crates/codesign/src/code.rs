@@ -11,7 +11,7 @@ use crate::finding::Finding;
 use crate::image::DiskImage;
 use crate::pages::{Sealed, Surroundings};
 use crate::signature::Signature;
-use crate::source::ReadAt;
+use steadfast_sys::source::ReadAt;
 
 /// Code that can be signed.
 pub struct Code<'a> {

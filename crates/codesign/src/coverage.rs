@@ -11,8 +11,8 @@ use crate::apple::AppleError;
 use crate::binary::{Binary, Container, Slice};
 use crate::finding::{Finding, FindingKind};
 use crate::signature::Signature;
-use crate::source::ReadAt;
 use crate::superblob::Slot;
+use steadfast_sys::source::ReadAt;
 
 /// Bytes looked at at a time.
 const STEP_LEN: u64 = 64 << 10;

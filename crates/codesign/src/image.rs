@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind};
 use crate::pages::{BytesVerdict, CheckOptions, PageChoice, Sealed, Surroundings};
 use crate::signature::Signature;
-use crate::source::{ReadAt, read_range};
+use steadfast_sys::source::{ReadAt, read_range};
 
 /// Length of the trailer.
 const TRAILER_LEN: u64 = 512;

@@ -1,6 +1,6 @@
 //! Apple code signatures on any system: what a seal covers, and what was found.
 //!
-//! In: a source of bytes (`source`). Out: facts (`binary`, `signature`, `directory`), findings
+//! In: a source of bytes ([`ReadAt`]). Out: facts (`binary`, `signature`, `directory`), findings
 //! (`finding`) and three verdicts, never one: on the bytes (`pages`), on the signer, on the policy.
 //! Must not know: the rest of the project, who prints, what exit status follows.
 
@@ -34,12 +34,10 @@ mod requirement;
 mod roots;
 mod signature;
 mod signer;
-mod source;
 mod strict;
 pub mod superblob;
 mod timestamp;
 mod verify;
-pub mod verity;
 
 pub use apple::AppleError;
 pub use binary::{Binary, Container, Slice};
@@ -67,7 +65,7 @@ pub use requirement::{Requirement, RequirementKind, Requirements, Subject, Unkno
 pub use roots::AppleRoot;
 pub use signature::{SIGNATURE_LEN_MAX, Signature};
 pub use signer::{Binding, Bindings, SignerKind, SignerState, SignerVerdict};
-pub use source::{FileSource, Part, ReadAt};
+pub use steadfast_sys::source::{FileSource, Part, ReadAt};
 pub use superblob::{Blob, Slot, SuperBlob};
 pub use timestamp::{Timestamp, TimestampState};
 pub use verify::{NestedVerification, PartVerification, Verification, VerifyOptions};

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::error::{Error, ErrorKind};
 use crate::fields::Fields;
-use crate::source::{ReadAt, read_range};
+use steadfast_sys::source::{ReadAt, read_range};
 
 /// Load commands longer than this are refused: real ones take some tens of kilobytes.
 const COMMANDS_LEN_MAX: u64 = 4 << 20;

@@ -23,8 +23,8 @@ use crate::hash::{CdHash, HashType};
 use crate::macho::MachO;
 use crate::price::Meter;
 use crate::signature::Signature;
-use crate::source::ReadAt;
 use crate::superblob::Slot;
+use steadfast_sys::source::ReadAt;
 
 /// Damaged ranges of one directory that become findings; beyond them only a count does, since a
 /// finding is a hundred times as long as a range.

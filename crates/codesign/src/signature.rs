@@ -10,8 +10,8 @@ use crate::directory::CodeDirectory;
 use crate::error::{Error, ErrorKind};
 use crate::fields::Fields;
 use crate::finding::{Finding, FindingKind};
-use crate::source::{ReadAt, read_range};
 use crate::superblob::{Blob, Slot, SuperBlob, magic};
+use steadfast_sys::source::{ReadAt, read_range};
 
 /// A signature longer than this is refused: it would seal 8 GiB in pages of 4 KiB.
 pub const SIGNATURE_LEN_MAX: u64 = 64 << 20;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use steadfast::pages::{Damage, Verified};
-use steadfast_codesign::verity::VerityDigest;
+use steadfast_verity::VerityDigest;
 
 use crate::escape;
 use crate::json::{PathText, write_object};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use steadfast_codesign::verity::{PageCheck, ReadOptions};
+use steadfast_verity::{PageCheck, ReadOptions};
 
 pub use header::{HEADER_LEN, Header, MAGIC};
 pub use kept::Kept;
@@ -69,8 +69,7 @@ pub(crate) fn damage_of(
     let options = ReadOptions { workers, lanes: fastest_lanes(), stop: Some(stop) };
     kept.ensure_whole(stop)?;
     let header = kept.header();
-    let check =
-        steadfast_codesign::verity::check(file, &kept.leaves(), &header.params(), &options)?;
+    let check = steadfast_verity::check(file, &kept.leaves(), &header.params(), &options)?;
     Ok(Damage { page_len: header.page_len as u64, length: header.length, check })
 }
 

@@ -10,7 +10,7 @@ pub mod null;
 
 use std::io;
 
-pub use steadfast_sys::file::ReadAt;
+pub use steadfast_sys::file::PositionedRead;
 use steadfast_sys::file::{File, Status};
 
 /// Where bytes came from.
@@ -50,7 +50,7 @@ pub trait Engine: Send + Sync {
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Carries out several reads, each as [`Engine::read_at`] would, and fills in their outcomes.
-    fn read_many(&self, reads: &mut [ReadAt<'_>]) {
+    fn read_many(&self, reads: &mut [PositionedRead<'_>]) {
         for read in reads {
             read.outcome = self.read_at(read.file, read.buffer, read.offset);
         }

@@ -116,7 +116,7 @@ pub struct DirectAlignment {
 
 /// Asks for bytes of a file, and holds what came of it.
 #[derive(Debug)]
-pub struct ReadAt<'a> {
+pub struct PositionedRead<'a> {
     /// The file.
     pub file: &'a File,
     /// Where the bytes go.
@@ -127,7 +127,7 @@ pub struct ReadAt<'a> {
     pub outcome: io::Result<usize>,
 }
 
-impl<'a> ReadAt<'a> {
+impl<'a> PositionedRead<'a> {
     /// Asks for bytes that nobody has read yet.
     pub fn new(file: &'a File, buffer: &'a mut [u8], offset: u64) -> Self {
         Self { file, buffer, offset, outcome: Err(io::ErrorKind::Unsupported.into()) }

@@ -19,6 +19,7 @@ pub mod file;
 pub mod load;
 pub mod machine;
 pub mod qos;
+pub mod source;
 pub mod storage;
 pub mod uring;
 pub mod xattr;

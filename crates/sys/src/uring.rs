@@ -17,7 +17,7 @@ mod platform;
 use std::fmt;
 use std::io;
 
-use crate::file::ReadAt;
+use crate::file::PositionedRead;
 
 /// Holds one thread's queue of reads.
 ///
@@ -47,7 +47,7 @@ impl Ring {
     /// An outcome is what [`crate::file::File::read_at`] would return, but that an interrupted read
     /// is not repeated. `Unsupported` means that the ring did not take the read, and will take
     /// none again.
-    pub fn read_all(&mut self, reads: &mut [ReadAt<'_>]) {
+    pub fn read_all(&mut self, reads: &mut [PositionedRead<'_>]) {
         for reads in reads.chunks_mut(self.depth as usize) {
             self.queue.read_all(reads);
         }

@@ -14,14 +14,15 @@ use super::Findings;
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("digest", &[]),
     ("sys", &[]),
+    ("verity", &["digest", "sys"]),
     ("codesign", &["digest", "sys"]),
-    ("steadfast", &["codesign", "digest", "sys"]),
+    ("steadfast", &["verity", "digest", "sys"]),
     ("measure", &["steadfast", "codesign", "digest", "sys"]),
     ("fleet", &["steadfast", "digest", "sys"]),
     ("objects", &["steadfast", "digest", "sys"]),
-    ("report", &["fleet", "objects", "measure", "steadfast", "codesign"]),
+    ("report", &["fleet", "objects", "measure", "steadfast", "codesign", "verity"]),
     ("serve", &["report", "measure", "steadfast", "codesign"]),
-    ("cli", &["serve", "report", "fleet", "objects", "measure", "steadfast", "codesign"]),
+    ("cli", &["serve", "report", "fleet", "objects", "measure", "steadfast", "codesign", "verity"]),
     ("py", &["report", "measure", "steadfast"]),
     ("xtask", &[]),
 ];

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use steadfast::pages::PagesUse;
 use steadfast::{Level, Options};
-use steadfast_codesign::verity::{VerityHash, VerityParams};
+use steadfast_verity::{VerityHash, VerityParams};
 
 use super::{LevelArgs, quantity};
 

@@ -11,11 +11,11 @@ use steadfast::pages::{PagesOptions, Verified};
 use steadfast::run::fastest_lanes;
 use steadfast::verdict::worse_status;
 use steadfast_codesign::FileSource;
-use steadfast_codesign::verity::{ReadOptions, VerityDigest, VerityParams};
 use steadfast_report::escape;
 use steadfast_report::pages::{
     write_digest, write_located_text, write_verified_json, write_verified_text,
 };
+use steadfast_verity::{ReadOptions, VerityDigest, VerityParams};
 
 use crate::args::{PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
 use crate::console::write_out;
@@ -61,7 +61,7 @@ fn digest_of(
     }
     let source = FileSource::open(path)?;
     let options = ReadOptions { workers, lanes: fastest_lanes(), stop: Some(stop) };
-    steadfast_codesign::verity::digest(&source, params, &options)
+    steadfast_verity::digest(&source, params, &options)
 }
 
 fn verify<'a>(

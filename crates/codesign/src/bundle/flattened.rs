@@ -7,7 +7,7 @@
 use std::io;
 
 use super::tree::{EntryKind, Tree, joined};
-use crate::source::ReadAt;
+use steadfast_sys::source::ReadAt;
 
 /// How deep folders are compared.
 const DEPTH_MAX: usize = 32;

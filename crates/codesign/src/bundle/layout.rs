@@ -9,7 +9,7 @@ use crate::AppleError;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind};
 use crate::plist::Value;
-use crate::source::read_range;
+use steadfast_sys::source::read_range;
 
 use super::components;
 use super::tree::{EntryKind, Tree, joined};

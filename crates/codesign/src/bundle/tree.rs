@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Dir, FileKind};
 
-use crate::source::{FileSource, ReadAt};
+use steadfast_sys::source::{FileSource, ReadAt};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use crate::apple::AppleError;
 use crate::directory::CodeDirectory;
 use crate::fields::Fields;
 use crate::finding::{Finding, FindingKind};
-use crate::source::read_range;
 use crate::superblob::Slot;
+use steadfast_sys::source::read_range;
 
 /// Sections longer than this are no property lists.
 const INFO_PLIST_LEN_MAX: u64 = 16 << 20;

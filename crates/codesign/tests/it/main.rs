@@ -18,7 +18,6 @@ mod requirement;
 mod sample;
 mod signer;
 mod signing;
-mod verity;
 
 use std::alloc::System;
 

@@ -20,7 +20,7 @@ use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
 use super::{Plan, Shared};
 use crate::cost::{JobFacts, JobTime, Stage, StageClock};
 use crate::monitor::{FileEvent, Trouble};
-use crate::read::ReadAt;
+use crate::read::PositionedRead;
 use crate::store::pages::Leaves;
 use crate::verdict::Verdict;
 use crate::walk::Entry;
@@ -397,9 +397,9 @@ impl Worker<'_> {
         let span = |len: usize| len.next_multiple_of(engine.alignment());
         let reads = wanted.iter_mut().map(|wanted| {
             let span = span(wanted.len).min(wanted.buffer.len());
-            ReadAt::new(&wanted.opened.file, &mut wanted.buffer[..span], wanted.offset)
+            PositionedRead::new(&wanted.opened.file, &mut wanted.buffer[..span], wanted.offset)
         });
-        let mut reads: Vec<ReadAt<'_>> = reads.collect();
+        let mut reads: Vec<PositionedRead<'_>> = reads.collect();
         engine.read_many(&mut reads);
         let outcomes: Vec<_> = reads.into_iter().map(|read| read.outcome).collect();
         let read_ns = self.clock.lap(Stage::Read) / wanted.len().max(1) as u64;

@@ -4,8 +4,8 @@
 
 use std::io;
 
-use steadfast_codesign::verity::{Root, VerityDigest, VerityHash, VerityParams};
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_verity::{Root, VerityDigest, VerityHash, VerityParams};
 
 use crate::tag::{Tag, algorithm_number, algorithm_of};
 

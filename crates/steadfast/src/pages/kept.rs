@@ -7,8 +7,8 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast_codesign::verity::Tree;
-use steadfast_codesign::{FileSource, Part, ReadAt as _};
+use steadfast_sys::source::{FileSource, Part, ReadAt as _};
+use steadfast_verity::Tree;
 
 use super::header::{HEADER_LEN, Header, invalid};
 

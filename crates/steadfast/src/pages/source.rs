@@ -5,8 +5,8 @@
 
 use std::io;
 
-use steadfast_codesign::ReadAt;
 use steadfast_sys::file::{AlignedBuffer, File};
+use steadfast_sys::source::ReadAt;
 
 /// An open file of a known length.
 pub(crate) struct Descriptor<'a> {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_codesign::verity::{PageCheck, Tree, VerityDigest, VerityParams};
 use steadfast_sys::file::{File, FileKind};
+use steadfast_verity::{PageCheck, Tree, VerityDigest, VerityParams};
 
 use super::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
 use crate::catalogue::Catalogue;

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_sys::cache::cached_bytes;
-use steadfast_sys::file::{File, ReadAt, Status};
+use steadfast_sys::file::{File, PositionedRead, Status};
 use steadfast_sys::uring::Ring;
 
 use super::{Engine, Origin};
@@ -83,7 +83,7 @@ impl Engine for Direct {
         file.read_at(buffer, offset)
     }
 
-    fn read_many(&self, reads: &mut [ReadAt<'_>]) {
+    fn read_many(&self, reads: &mut [PositionedRead<'_>]) {
         if reads.len() > 1 {
             RING.with_borrow_mut(|ring| {
                 if let Some(ring) = ring.get_or_insert_with(new_ring) {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast_sys::file::{File, ReadAt, Status};
+use steadfast_sys::file::{File, PositionedRead, Status};
 
 use super::{Engine, Origin};
 
@@ -61,7 +61,7 @@ impl Engine for Limited {
         Ok(read)
     }
 
-    fn read_many(&self, reads: &mut [ReadAt<'_>]) {
+    fn read_many(&self, reads: &mut [PositionedRead<'_>]) {
         self.inner.read_many(reads);
         let read: usize = reads.iter().filter_map(|read| read.outcome.as_ref().ok()).sum();
         self.pay(read);

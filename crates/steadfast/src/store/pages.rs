@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use steadfast_codesign::verity::{LeafHasher, Tree, VerityHash, VerityParams};
 use steadfast_digest::{Algorithm, Lanes};
+use steadfast_verity::{LeafHasher, Tree, VerityHash, VerityParams};
 
 use crate::catalogue;
 use crate::error::Error;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast::pages::Kept;
 use steadfast::{Algorithm, Tag, Timestamp};
-use steadfast_codesign::verity::VerityHash;
+use steadfast_verity::VerityHash;
 
 fn formats() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats")

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use steadfast::read::buffered::Buffered;
 use steadfast::read::direct::Direct;
 use steadfast::read::null::Null;
-use steadfast::read::{Engine, Origin, ReadAt};
+use steadfast::read::{Engine, Origin, PositionedRead};
 use steadfast::run::run_with;
 use steadfast::store::xattr::Xattr;
 use steadfast::{Event, Monitor, Options, ReadFrom, Verb, Verdict};
@@ -222,7 +222,7 @@ impl Engine for Meddler {
         Direct.read_at(file, buffer, offset)
     }
 
-    fn read_many(&self, reads: &mut [ReadAt<'_>]) {
+    fn read_many(&self, reads: &mut [PositionedRead<'_>]) {
         self.meddle(reads.len() as u64);
         Direct.read_many(reads);
     }
@@ -264,8 +264,9 @@ fn read_whole(engine: &dyn Engine, file: &File) -> Vec<u8> {
         let start = whole.len() as u64;
         let offset = |number: usize| start + (number * 16 * BLOCK) as u64;
         let reads = buffers.iter_mut().enumerate();
-        let mut reads: Vec<_> =
-            reads.map(|(number, buffer)| ReadAt::new(file, buffer, offset(number))).collect();
+        let mut reads: Vec<_> = reads
+            .map(|(number, buffer)| PositionedRead::new(file, buffer, offset(number)))
+            .collect();
         engine.read_many(&mut reads);
         for read in reads {
             let count = read.outcome.unwrap();
@@ -296,7 +297,7 @@ fn errors_of_many_reads_are_those_of_one() {
     let file = File::open(&tree.path().join(".")).unwrap();
     let mut buffers = [AlignedBuffer::new(BLOCK), AlignedBuffer::new(BLOCK)];
     let mut reads: Vec<_> =
-        buffers.iter_mut().map(|buffer| ReadAt::new(&file, buffer, 0)).collect();
+        buffers.iter_mut().map(|buffer| PositionedRead::new(&file, buffer, 0)).collect();
     Direct.read_many(&mut reads);
     for read in reads {
         assert_eq!(read.outcome.unwrap_err().kind(), io::ErrorKind::IsADirectory);

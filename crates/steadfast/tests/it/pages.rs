@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use steadfast::pages::{Kept, PagesOptions, PagesUse, SIDECAR_SUFFIX, verify};
 use steadfast::run::{fastest_lanes, init, run};
 use steadfast::{Action, Algorithm, Event, Monitor, Options, ReadFrom, Verb, Verdict};
-use steadfast_codesign::verity::{self, ReadOptions, VerityParams};
+use steadfast_verity::{ReadOptions, VerityParams};
 
 use crate::image::{BLOCK_LEN, EXT4, Image};
 use crate::tree::Tree;
@@ -98,7 +98,7 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     assert_eq!((verified.verdict, verified.damage.check.pages), (Verdict::Intact, 2305));
     let workers = NonZeroUsize::new(2).unwrap();
     let reading = ReadOptions { workers, lanes: fastest_lanes(), stop: None };
-    let digest = verity::digest(&data, &VerityParams::default(), &reading).unwrap();
+    let digest = steadfast_verity::digest(&data, &VerityParams::default(), &reading).unwrap();
     assert_eq!(verified.verity, digest);
     let bits = [0, 4096 * 8 - 1, 5 * 4096 * 8, 6 * 4096 * 8 + 9, 8 * data.len() as u64 - 1];
     let all = bits.iter().fold(data.clone(), |data, bit| with_bit(&data, *bit));

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use crate::file::ReadAt;
+use crate::file::PositionedRead;
 
 /// A queue that cannot be made.
 pub(super) enum Queue {}
@@ -17,7 +17,7 @@ impl Queue {
     }
 
     /// Cannot be called, for want of a queue.
-    pub(super) fn read_all(&mut self, _reads: &mut [ReadAt<'_>]) {
+    pub(super) fn read_all(&mut self, _reads: &mut [PositionedRead<'_>]) {
         match *self {}
     }
 }

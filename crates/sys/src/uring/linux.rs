@@ -9,7 +9,7 @@ use std::thread;
 
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 
-use crate::file::ReadAt;
+use crate::file::PositionedRead;
 
 /// The longest read the queue performs, a multiple of every alignment; the rest is asked for again.
 const READ_LENGTH_MAX: usize = 1 << 30;
@@ -35,7 +35,7 @@ impl Queue {
     }
 
     /// Carries out no more reads than the queue is deep.
-    pub(super) fn read_all(&mut self, reads: &mut [ReadAt<'_>]) {
+    pub(super) fn read_all(&mut self, reads: &mut [PositionedRead<'_>]) {
         let mut under_way = 0;
         for (index, read) in reads.iter_mut().enumerate() {
             read.outcome = if self.broken {
@@ -72,7 +72,7 @@ impl Queue {
 
     /// Puts one read into the queue, for which there is room.
     #[expect(unsafe_code, reason = "the kernel writes to the buffer after the call")]
-    fn submit(&mut self, read: &mut ReadAt<'_>, index: u64) {
+    fn submit(&mut self, read: &mut PositionedRead<'_>, index: u64) {
         let file = types::Fd(read.file.as_fd().as_raw_fd());
         let length = read.buffer.len().min(READ_LENGTH_MAX) as u32;
         let entry: squeue::Entry = opcode::Read::new(file, read.buffer.as_mut_ptr(), length)

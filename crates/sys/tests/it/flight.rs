@@ -4,7 +4,7 @@
 
 use std::io::ErrorKind;
 
-use steadfast_sys::file::{AlignedBuffer, File, ReadAt};
+use steadfast_sys::file::{AlignedBuffer, File, PositionedRead};
 use steadfast_sys::uring::Ring;
 
 use crate::tree::{Tree, pattern};
@@ -28,7 +28,7 @@ fn a_ring_gives_what_single_reads_give() {
         let mut buffers: Vec<_> = (0..17).map(|_| AlignedBuffer::new(64 << 10)).collect();
         let reads = buffers.iter_mut().enumerate();
         let mut reads: Vec<_> = reads
-            .map(|(number, buffer)| ReadAt::new(&file, buffer, (number as u64) << 16))
+            .map(|(number, buffer)| PositionedRead::new(&file, buffer, (number as u64) << 16))
             .collect();
         ring.read_all(&mut reads);
         let mut left = &contents[..];
@@ -51,10 +51,10 @@ fn each_read_of_a_ring_has_its_own_outcome() {
     let mut buffers = [[0; 8]; 4];
     let [first, second, third, fourth] = &mut buffers;
     let mut reads = [
-        ReadAt::new(&file, first, 3),
-        ReadAt::new(&directory, second, 0),
-        ReadAt::new(&file, third, u64::MAX),
-        ReadAt::new(&file, fourth, 0),
+        PositionedRead::new(&file, first, 3),
+        PositionedRead::new(&directory, second, 0),
+        PositionedRead::new(&file, third, u64::MAX),
+        PositionedRead::new(&file, fourth, 0),
     ];
     for read in &reads {
         assert_eq!(read.outcome.as_ref().unwrap_err().kind(), ErrorKind::Unsupported);

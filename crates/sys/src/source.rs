@@ -1,14 +1,13 @@
-//! Where bytes come from: anything that can be read at an offset.
+//! Bytes of a known length that can be read at any offset: a file, a slice of memory, or a range of
+//! another source.
 //!
-//! In: a file, a slice of memory, or a range of another source. Out: exactly the bytes asked for.
-//! Must not know: what the bytes mean. Nothing in this crate reads in any other way, and nothing
-//! maps memory, so that a failing disk arrives as an error.
+//! Returns exactly the bytes asked for. Nothing maps memory, so a failing disk is an error.
 
 use std::io;
 use std::path::Path;
 
-use steadfast_sys::cache;
-use steadfast_sys::file::File;
+use crate::cache;
+use crate::file::File;
 
 /// Bytes of a known length that can be read at any offset, by several threads at once.
 pub trait ReadAt: Sync {
@@ -156,7 +155,7 @@ impl<S: ReadAt + ?Sized> ReadAt for Part<'_, S> {
 ///
 /// # Errors
 /// `UnexpectedEof` if the range reaches beyond the end; else whatever the source says.
-pub(crate) fn read_range(
+pub fn read_range(
     source: &(impl ReadAt + ?Sized),
     offset: u64,
     len_bytes: u64,

@@ -5,7 +5,7 @@
 
 use steadfast_digest::AlgorithmHasher;
 
-use super::VerityParams;
+use crate::VerityParams;
 
 /// The root of a tree: the digest at its top; zeros for a file without bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use std::thread;
 use steadfast_digest::{Lanes, LastPage, Message, PageHasher, Sha512, Sha512Lanes, Sha512Rules};
 use steadfast_sys::file::AlignedBuffer;
 
-use super::{ReadOptions, SPAN_LEN, VerityHash, VerityParams};
-use crate::source::ReadAt;
+use crate::{ReadOptions, SPAN_LEN, VerityHash, VerityParams};
+use steadfast_sys::source::ReadAt;
 
 /// Spans whose leaves may wait for those before them, of each thread.
 const SPANS_AHEAD: usize = 2;

@@ -1,11 +1,13 @@
 //! fs-verity in user space: a Merkle tree over the pages of any file, and the digest of its root.
 //!
-//! In: a source of bytes, and how its tree is made ([`VerityParams`]). Out: the digest that the
-//! kernel and `fsverity digest` give; the leaves in order; or, by leaves that were kept, which
-//! pages are not what they were. Must not know: where leaves are kept, whose file it is, what
-//! follows from damage. Memory does not depend on the length of the file.
+//! Takes a source of bytes and how its tree is made ([`VerityParams`]). Returns the digest that the
+//! kernel and `fsverity digest` give, the leaves in order, or, by leaves that were kept, which
+//! pages are damaged. It does not know where leaves are kept, nor what follows from damage. Memory
+//! does not depend on the length of the file.
 //!
 //! Source: `Documentation/filesystems/fsverity.rst` of Linux 6.18; `libfsverity.h` 1.5.
+
+#![forbid(unsafe_code)]
 
 mod check;
 mod leaves;
@@ -23,7 +25,7 @@ pub use check::{PageCheck, check};
 pub use leaves::{LeafHasher, leaves};
 pub use tree::{Root, Tree};
 
-use crate::source::ReadAt;
+use steadfast_sys::source::ReadAt;
 
 /// A hash that trees are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

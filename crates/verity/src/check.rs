@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::leaves::{buffer_for, hash_span};
-use super::{ReadOptions, SPAN_LEN, VerityParams};
-use crate::source::ReadAt;
+use crate::leaves::{buffer_for, hash_span};
+use crate::{ReadOptions, SPAN_LEN, VerityParams};
+use steadfast_sys::source::ReadAt;
 
 /// Ranges that are told apart, of damaged pages and of unreadable ones; 16 MiB each. Beyond them
 /// pages are only counted.

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_codesign::ReadAt;
-use steadfast_codesign::verity::{self, LeafHasher, ReadOptions, Tree, VerityHash, VerityParams};
 use steadfast_digest::{Backend, Lanes};
+use steadfast_sys::source::ReadAt;
+use steadfast_verity::{self as verity, LeafHasher, ReadOptions, Tree, VerityHash, VerityParams};
 
 /// Programs that must be there, separated by commas.
 const REQUIRED: &str = "STEADFAST_REQUIRE_PEERS";
