@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::rules::{md5, sha256, sha512};
+use crate::state::{md5, sha256, sha512};
 
 /// Repeats a block for the constant `$t` from 0 to 15.
 ///

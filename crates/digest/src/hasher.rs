@@ -7,7 +7,6 @@ use std::fmt;
 
 use crate::backend::Backend;
 use crate::digest::Digest;
-use crate::lanes::LanesOf;
 use crate::rules::{Md5Rules, Rules, Sha256Rules, Sha512Rules, sha256};
 
 /// Hashes `data` with SHA-256, on the best backend for a single message.
@@ -20,7 +19,7 @@ pub fn sha256(data: &[u8]) -> Digest {
 /// The streaming state of one message.
 ///
 /// It advances alone through [`BlockHasher::update`], or together with others through
-/// [`LanesOf::update`]; the two may alternate.
+/// [`LanesOf::update`](crate::LanesOf::update); the two may alternate.
 #[derive(Clone)]
 pub struct BlockHasher<A: Rules> {
     pub(crate) state: A::State,
@@ -55,11 +54,6 @@ impl<A: Rules> BlockHasher<A> {
     pub fn new(backend: Backend) -> BlockHasher<A> {
         let (state, buffer) = (A::INITIAL_STATE, A::ZERO_BLOCK);
         BlockHasher { state, buffer, length: 0, backend, finished: false }
-    }
-
-    /// Starts a message on the backend that is best for one that advances alone.
-    pub(crate) fn start() -> BlockHasher<A> {
-        BlockHasher::new(LanesOf::<A>::widest().backend_alone())
     }
 
     /// Takes the next bytes of the message.

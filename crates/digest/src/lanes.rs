@@ -51,6 +51,13 @@ pub struct Message<'a, A: Rules = Sha256Rules> {
     pub last: bool,
 }
 
+impl<A: Rules> BlockHasher<A> {
+    /// Starts a message on the backend that is best for one that advances alone.
+    pub(crate) fn start() -> BlockHasher<A> {
+        BlockHasher::new(LanesOf::<A>::widest().backend_alone())
+    }
+}
+
 impl<A: Rules> LanesOf<A> {
     /// Takes as many lanes of a backend as asked for.
     ///

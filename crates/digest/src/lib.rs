@@ -19,16 +19,19 @@
 //! ```
 
 mod algorithm;
-mod backend;
 mod digest;
-mod fletcher;
+mod state;
+mod backend;
+mod rules;
 mod hasher;
 mod lanes;
+mod fletcher;
+mod algorithm_hasher;
 mod messages;
 mod pages;
-mod rules;
 
-pub use algorithm::{Algorithm, AlgorithmHasher, UnknownAlgorithm};
+pub use algorithm::{Algorithm, UnknownAlgorithm};
+pub use algorithm_hasher::AlgorithmHasher;
 pub use backend::{Backend, BackendError};
 pub use digest::{Digest, PageDigest, ParseDigestError};
 pub use hasher::{BlockHasher, Md5, Sha256, Sha512, sha256};

@@ -3,7 +3,7 @@
 //! In: states with their next bytes. Out: the states, advanced. Must not know: backends, lanes, how
 //! they are filled.
 
-use crate::algorithm::{AlgorithmHasher, AlgorithmState};
+use crate::algorithm_hasher::{AlgorithmHasher, AlgorithmState};
 use crate::lanes::{Lanes, Md5Lanes, Message, Sha512Lanes};
 use crate::rules::{Md5Rules, Sha256Rules, Sha512Rules};
 

@@ -6,7 +6,7 @@
 use std::arch::aarch64::*;
 use std::arch::is_aarch64_feature_detected;
 
-use crate::rules::sha256::{Block, K, State};
+use crate::state::sha256::{Block, K, State};
 
 /// One or two lanes.
 pub(super) const LANE_CHOICES: &[usize] = &[1, 2];

@@ -3,7 +3,7 @@
 //! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
 //! exist. The libraries find by themselves what they need of AVX2 and of Armv8's SHA-512.
 
-use crate::rules::{md5, sha512};
+use crate::state::{md5, sha512};
 
 /// One lane.
 pub(super) const LANE_CHOICES: &[usize] = &[1];

@@ -3,7 +3,7 @@
 //! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
 //! exist.
 
-use crate::rules::sha256::{Block, K, State};
+use crate::state::sha256::{Block, K, State};
 
 /// One lane.
 pub(super) const LANE_CHOICES: &[usize] = &[1];

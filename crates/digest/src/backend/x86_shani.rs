@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::rules::sha256::{Block, K, State};
+use crate::state::sha256::{Block, K, State};
 
 /// One to four lanes.
 pub(super) const LANE_CHOICES: &[usize] = &[1, 2, 3, 4];

@@ -1,20 +1,10 @@
-//! What MD5 is, apart from its kernels: first state, length field, digest.
-//!
-//! In: a length, a state. Out: their bytes. Must not know: any kernel.
+//! What MD5 is, apart from its kernels: length field, digest.
 
 use super::{Compression, Rules};
 use crate::algorithm::Algorithm;
 use crate::backend::Backend;
 use crate::digest::Digest;
-
-/// One block of an MD5 message, 64 bytes.
-pub(crate) type Block = [u8; 64];
-
-/// The chaining value of one MD5 message: words a to d in order.
-pub(crate) type State = [u32; 4];
-
-/// The state before the first block. Source: RFC 1321 (1992), section 3.3.
-pub(crate) const INITIAL_STATE: State = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
+use crate::state::md5::{Block, INITIAL_STATE, State};
 
 /// MD5 (RFC 1321) as an algorithm of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

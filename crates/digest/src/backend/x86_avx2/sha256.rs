@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use super::{load_bytes, load_words, store_words, transpose, xor3};
 use crate::backend::portable;
-use crate::rules::sha256::{Block, K, State};
+use crate::state::sha256::{Block, K, State};
 
 /// One lane or eight.
 pub(in crate::backend) const LANE_CHOICES: &[usize] = &[1, LANES];

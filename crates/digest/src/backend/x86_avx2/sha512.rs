@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use super::{load_bytes, load_long_words, store_long_words, xor3};
 use crate::backend::library;
-use crate::rules::sha512::{Block, State};
+use crate::state::sha512::{Block, State};
 
 /// One lane or four.
 pub(in crate::backend) const LANE_CHOICES: &[usize] = &[1, LANES];

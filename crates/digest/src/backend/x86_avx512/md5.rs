@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 
 use super::{load_bytes, load_words, store_words, transpose};
 use crate::backend::x86_md5::md5_steps;
-use crate::rules::md5::{Block, State};
+use crate::state::md5::{Block, State};
 
 /// One lane or sixteen.
 pub(in crate::backend) const LANE_CHOICES: &[usize] = &[1, LANES];

@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 use super::{load_bytes, load_long_words, store_long_words, transpose_quarters};
 use crate::backend::library;
 use crate::backend::x86_avx2::sha512::{AVX512, K, compress_four};
-use crate::rules::sha512::{Block, State};
+use crate::state::sha512::{Block, State};
 
 /// One lane, four or eight.
 pub(in crate::backend) const LANE_CHOICES: &[usize] = &[1, 4, LANES];

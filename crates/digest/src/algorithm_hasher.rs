@@ -1,0 +1,113 @@
+//! One streaming state for any algorithm.
+//!
+//! SHA-256, SHA-512, MD5 and Fletcher-64 are this crate's own; the others come from libraries.
+
+use std::fmt;
+
+use sha2::Digest as _;
+
+use crate::algorithm::Algorithm;
+use crate::backend::Backend;
+use crate::digest::Digest;
+use crate::fletcher::Fletcher64;
+use crate::hasher::{Md5, Sha256, Sha512};
+
+/// The streaming state of one message under any algorithm.
+#[derive(Clone)]
+pub struct AlgorithmHasher {
+    algorithm: Algorithm,
+    pub(crate) state: AlgorithmState,
+}
+
+/// Boxed where the state is longer than that of SHA-256, which most files have.
+#[derive(Clone)]
+pub(crate) enum AlgorithmState {
+    Sha256(Sha256),
+    Sha512(Box<Sha512>),
+    Sha384(Box<sha2::Sha384>),
+    Sha1(sha1::Sha1),
+    Md5(Md5),
+    Blake2b(Box<blake2b_simd::State>),
+    Blake3(Box<blake3::Hasher>),
+    Xxh3(Box<twox_hash::XxHash3_128>),
+    Crc32c(u32),
+    Crc32(crc32fast::Hasher),
+    Fletcher64(Fletcher64),
+}
+
+impl AlgorithmHasher {
+    /// Starts a message.
+    pub fn new(algorithm: Algorithm) -> AlgorithmHasher {
+        let state = match algorithm {
+            Algorithm::Sha256 => AlgorithmState::Sha256(Sha256::new(Backend::detect())),
+            Algorithm::Sha512 => AlgorithmState::Sha512(Box::new(Sha512::start())),
+            Algorithm::Sha384 => AlgorithmState::Sha384(Box::default()),
+            Algorithm::Sha1 => AlgorithmState::Sha1(sha1::Sha1::new()),
+            Algorithm::Md5 => AlgorithmState::Md5(Md5::start()),
+            Algorithm::Blake2b => AlgorithmState::Blake2b(Box::default()),
+            Algorithm::Blake3 => AlgorithmState::Blake3(Box::new(blake3::Hasher::new())),
+            Algorithm::Xxh3_128 => AlgorithmState::Xxh3(Box::new(twox_hash::XxHash3_128::new())),
+            Algorithm::Crc32c => AlgorithmState::Crc32c(0),
+            Algorithm::Crc32 => AlgorithmState::Crc32(crc32fast::Hasher::new()),
+            Algorithm::Fletcher64 => AlgorithmState::Fletcher64(Fletcher64::default()),
+        };
+        AlgorithmHasher { algorithm, state }
+    }
+
+    /// Returns the algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Takes the next bytes of the message.
+    pub fn update(&mut self, data: &[u8]) {
+        self.state.update(data);
+    }
+
+    /// Ends the message and returns its digest, [`Algorithm::digest_len`] bytes long.
+    pub fn finalize(self) -> Digest {
+        match self.state {
+            AlgorithmState::Sha256(state) => state.finalize(),
+            AlgorithmState::Sha512(state) => state.finalize(),
+            AlgorithmState::Sha384(state) => Digest::from_array::<48>(state.finalize().into()),
+            AlgorithmState::Sha1(state) => Digest::from_array::<20>(state.finalize().into()),
+            AlgorithmState::Md5(state) => state.finalize(),
+            AlgorithmState::Blake2b(state) => Digest::from_array(*state.finalize().as_array()),
+            AlgorithmState::Blake3(state) => Digest::from_array(*state.finalize().as_bytes()),
+            AlgorithmState::Xxh3(state) => Digest::from_array(state.finish_128().to_be_bytes()),
+            AlgorithmState::Crc32c(sum) => Digest::from_array(sum.to_be_bytes()),
+            AlgorithmState::Crc32(state) => Digest::from_array(state.finalize().to_be_bytes()),
+            AlgorithmState::Fletcher64(state) => Digest::from_array(state.finalize().to_be_bytes()),
+        }
+    }
+}
+
+impl AlgorithmState {
+    pub(crate) fn update(&mut self, data: &[u8]) {
+        match self {
+            AlgorithmState::Sha256(state) => state.update(data),
+            AlgorithmState::Sha512(state) => state.update(data),
+            AlgorithmState::Sha384(state) => state.update(data),
+            AlgorithmState::Sha1(state) => state.update(data),
+            AlgorithmState::Md5(state) => state.update(data),
+            AlgorithmState::Blake2b(state) => {
+                state.update(data);
+            }
+            AlgorithmState::Blake3(state) => {
+                state.update(data);
+            }
+            AlgorithmState::Xxh3(state) => state.write(data),
+            AlgorithmState::Crc32c(sum) => *sum = crc32c::crc32c_append(*sum, data),
+            AlgorithmState::Crc32(state) => state.update(data),
+            AlgorithmState::Fletcher64(state) => state.update(data),
+        }
+    }
+}
+
+impl fmt::Debug for AlgorithmHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AlgorithmHasher")
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}
