@@ -10,9 +10,9 @@ use steadfast_digest::Digest;
 
 use crate::algorithm::ObjectAlgorithm;
 use crate::error::{Error, ErrorKind};
+use crate::listing::{Listed, Page, Part};
 use crate::names::unescape;
 use crate::object::{Extent, extent_named};
-use crate::store::{Listed, Page, Part};
 
 /// Elements of the longest page: 1000 objects, of ten elements and their texts each, and spaces.
 const NODES_MAX: u32 = 100_000;

@@ -15,10 +15,11 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, Judged, Summary};
 use crate::judge;
 use crate::known::{Known, Looked, Told};
+use crate::listing::{Part, Parts};
 use crate::local;
 use crate::object::{Extent, Object, ObjectDigest};
 use crate::pool::ordered;
-use crate::store::{Part, Parts, Store};
+use crate::store::Store;
 
 /// Objects in a row that the store does not answer for before a run is given up.
 const UNREACHED_MAX: u32 = 8;

@@ -16,10 +16,10 @@ use crate::document::Report;
 use crate::error::Error;
 use crate::finding::{Finding, Judged, Summary};
 use crate::known::{Known, Looked, Told};
+use crate::listing::{Part, Parts};
 use crate::object::{Object, ObjectDigest};
 use crate::pool::ordered;
 use crate::row::{Row, RowOutcome};
-use crate::store::{Part, Parts};
 
 /// The status of what is not there.
 const NOT_FOUND: u16 = 404;

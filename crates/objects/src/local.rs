@@ -11,8 +11,8 @@ use steadfast_digest::Digest;
 
 use crate::algorithm::{ObjectAlgorithm, ObjectHasher};
 use crate::judge::Here;
+use crate::listing::Part;
 use crate::object::{Extent, ObjectDigest};
-use crate::store::Part;
 
 /// Bytes that are read at a time.
 const BUFFER_LEN: usize = 256 << 10;
