@@ -2,12 +2,14 @@
 //!
 //! A tree is walked from an open directory, one component at a time and never through a symlink,
 //! so nothing planted while a run is under way can lead out of it. Opening asks the system not to
-//! record the access where it allows that. Nothing here writes but `file/create.rs`, for folders of
-//! a program's own, and nothing here knows what a file is read for.
+//! record the access where it allows that. Only `file/create.rs` and `file/draft.rs` write: files
+//! of a program's own, and files that are written whole or not at all. Nothing here knows what a
+//! file is read for.
 
 mod buffer;
 mod create;
 mod directory;
+mod draft;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "macos")]
@@ -16,6 +18,7 @@ mod timestamp;
 
 pub use buffer::AlignedBuffer;
 pub use directory::{Dir, DirEntry};
+pub use draft::{Draft, Existing, write_whole};
 pub use timestamp::Timestamp;
 
 use std::fmt;

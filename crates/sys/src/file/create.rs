@@ -1,23 +1,32 @@
 //! Making and removing what is a program's own: names in an open directory in; files out.
 //!
-//! For folders that a program makes for its own purpose. Nothing that exists is opened for writing
-//! or replaced, no symlink is followed, and no name leads out of the directory.
+//! For folders that a program makes for its own purpose. No symlink is followed, no name leads out
+//! of the directory, and what exists is opened for writing only if it is a regular file that has no
+//! other name.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 
-use super::Dir;
 use super::directory::component;
+use super::{Dir, FileKind, Status, platform};
 
 /// What a new file is opened with: to be written, and read back.
 const NEW: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// What a file of a program's own is opened with: made if absent, never waiting.
+const OWN: OFlags = OFlags::RDWR
+    .union(OFlags::CREATE)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
 /// Readable and writable by its owner alone.
@@ -44,6 +53,53 @@ impl Dir {
         self.open_dir(name)
     }
 
+    /// Opens a directory directly beneath this one, and makes it if it is absent. The process's
+    /// umask applies.
+    ///
+    /// # Errors
+    /// As those of [`Dir::open_dir`]: a symlink there is not followed.
+    pub fn make_dir(&self, name: &OsStr) -> io::Result<Dir> {
+        match rustix::fs::mkdirat(self, component(name)?, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => self.open_dir(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens a file of a program's own to read and write it, and makes it if it is absent.
+    ///
+    /// # Errors
+    /// `InvalidInput` if what is there is not a regular file or has another name, as a symlink, a
+    /// fifo or a hard link planted there; otherwise whatever the system says.
+    pub fn open_own(&self, name: &OsStr) -> io::Result<fs::File> {
+        // Opening a device may already do something to it.
+        self.status_of_own(name)?;
+        let mode = Mode::from_raw_mode(0o666);
+        let fd = retry_on_intr(|| rustix::fs::openat(self, name, OWN, mode))?;
+        ensure_own(&platform::status(&rustix::fs::fstat(&fd)?))?;
+        Ok(fs::File::from(fd))
+    }
+
+    /// Returns what the system says of a file of a program's own; `None` if it is absent.
+    ///
+    /// # Errors
+    /// As those of [`Dir::open_own`].
+    pub fn status_of_own(&self, name: &OsStr) -> io::Result<Option<Status>> {
+        match self.status_of(name) {
+            Ok(status) => ensure_own(&status).map(|()| Some(status)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Renames what has a name in this directory. What has the new name is replaced, a symlink
+    /// itself and not what it leads to.
+    ///
+    /// # Errors
+    /// `InvalidInput` when a name is not one component; otherwise whatever the system says.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(self, component(from)?, self, component(to)?)?)
+    }
+
     /// Removes a name that is no directory's; a symlink, not what it leads to.
     ///
     /// # Errors
@@ -61,11 +117,24 @@ impl Dir {
     }
 }
 
+/// Makes sure that a file is one that only this directory has.
+fn ensure_own(status: &Status) -> io::Result<()> {
+    let reason = match (status.kind, status.links) {
+        (FileKind::Regular, 0 | 1) => return Ok(()),
+        (FileKind::Regular, _) => "it has another name somewhere (a hard link)",
+        (FileKind::Symlink, _) => "it is a symbolic link",
+        (FileKind::Directory, _) => "it is a directory",
+        (FileKind::Other, _) => "it is a fifo, a socket or a device",
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write as _;
     use std::os::unix::fs::symlink;
+    use std::process::Command;
 
     #[test]
     fn what_is_made_is_new_and_beneath() {
@@ -88,5 +157,31 @@ mod tests {
         own.remove_file(OsStr::new("new")).unwrap();
         parent.remove_dir(OsStr::new("own")).unwrap();
         assert_eq!(fs::read(&victim).unwrap(), b"mine");
+    }
+    #[test]
+    fn a_file_of_ones_own_is_regular_and_has_one_name() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::write(path("victim"), "mine").unwrap();
+        fs::create_dir(path("own")).unwrap();
+        symlink(path("victim"), path("own/link")).unwrap();
+        symlink(path("made"), path("own/dangling")).unwrap();
+        fs::hard_link(path("victim"), path("own/hard")).unwrap();
+        fs::create_dir(path("own/directory")).unwrap();
+        let made = Command::new("mkfifo").arg(path("own/fifo")).status().unwrap();
+        assert!(made.success());
+        let own = Dir::open(&path("own")).unwrap();
+        for name in ["link", "dangling", "hard", "directory", "fifo"] {
+            let error = own.open_own(OsStr::new(name)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{name}: {error}");
+        }
+        own.open_own(OsStr::new("new")).unwrap().write_all(b"new").unwrap();
+        own.open_own(OsStr::new("new")).unwrap().write_all(b"NEW").unwrap();
+        assert_eq!(fs::read(path("own/new")).unwrap(), b"NEW");
+        assert!(own.make_dir(OsStr::new("link")).is_err());
+        own.make_dir(OsStr::new("made")).unwrap();
+        own.make_dir(OsStr::new("made")).unwrap();
+        assert_eq!(fs::read(path("victim")).unwrap(), b"mine");
+        assert!(!path("made").exists());
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It does not know paths: who walks keeps those. It never follows a symlink beneath a root.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use rustix::fs::{AtFlags, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{FILE, File, FileKind, Status, open_at, platform};
@@ -73,6 +73,46 @@ impl Dir {
     /// symbolic links" for a symlink.
     pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
         Ok(File { fd: self.open_entry(name, FILE | OFlags::NOFOLLOW)? })
+    }
+
+    /// Opens the directory of a path the user gave, following symlinks on the way, and returns the
+    /// last name of the path with it.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the path does not end with a name; otherwise whatever the system says.
+    pub fn parent_of(path: &Path) -> io::Result<(Self, OsString)> {
+        let Some(name) = path.file_name() else {
+            let reason = "the path does not end with a name";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Ok((Self::open(parent.unwrap_or(Path::new(".")))?, name.to_owned()))
+    }
+
+    /// Makes the names in the directory last through a loss of power.
+    ///
+    /// # Errors
+    /// Whatever the system says. File systems that cannot flush a directory by itself do so in
+    /// their own time, which is no error.
+    pub fn flush(&self) -> io::Result<()> {
+        match platform::flush(self.fd.as_fd()) {
+            Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF | Errno::ROFS) => Ok(()),
+            flushed => Ok(flushed?),
+        }
+    }
+
+    /// Says whether another user may have put this directory into `parent`: anyone may make names
+    /// there, and this one belongs neither to this process's user nor to the owner of `parent`.
+    ///
+    /// The kernel applies the same rule to links and files in `/tmp` (`fs.protected_symlinks`).
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn is_strangers_in(&self, parent: &Dir) -> io::Result<bool> {
+        let (own, parent) = (rustix::fs::fstat(&self.fd)?, rustix::fs::fstat(&parent.fd)?);
+        let open_to_all = Mode::from_raw_mode(parent.st_mode).contains(Mode::WOTH);
+        let trusted = [rustix::process::geteuid().as_raw(), parent.st_uid];
+        Ok(open_to_all && !trusted.contains(&own.st_uid))
     }
 
     /// Returns what the system says about the directory itself.

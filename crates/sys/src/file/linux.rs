@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{
     Advice, AtFlags, FileType, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags, StatxFlags,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Status, Timestamp};
 
@@ -121,6 +121,11 @@ pub(super) fn direct_alignment(file: BorrowedFd<'_>) -> io::Result<Option<Direct
     let alignment =
         DirectAlignment { memory: facts.stx_dio_mem_align, offset: facts.stx_dio_offset_align };
     Ok((alignment.offset != 0).then_some(alignment))
+}
+
+/// Writes what is cached of a file or directory to the medium.
+pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
+    retry_on_intr(|| rustix::fs::fsync(file))
 }
 
 /// Doubles the kernel's read-ahead for the file.

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{FileType, OFlags, Stat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Status, Timestamp};
 use crate::sysctl;
@@ -77,6 +77,17 @@ pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
 pub(super) fn direct_alignment(_file: BorrowedFd<'_>) -> io::Result<Option<DirectAlignment>> {
     let reason = "macOS does not say whether reads are direct";
     Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+}
+
+/// Writes what is cached of a file or directory to the medium, past the drive's own cache where the
+/// file system knows how; network file systems do not, and get a plain `fsync`.
+pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
+    match retry_on_intr(|| rustix::fs::fcntl_fullfsync(file)) {
+        Err(Errno::INVAL | Errno::NOTSUP | Errno::OPNOTSUPP | Errno::NOTTY) => {
+            retry_on_intr(|| rustix::fs::fsync(file))
+        }
+        flushed => flushed,
+    }
 }
 
 /// Turns read-ahead on, should it be off.

@@ -1,0 +1,272 @@
+//! Files that are written whole or not at all.
+//!
+//! A draft is made under a name of its own beneath an open directory, and gets its final name only
+//! once its bytes are on the medium. It follows no symlink and opens no existing file, so it cannot
+//! be led out of the directory. All files that the project replaces or makes at once are drafts.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::directory::component;
+use super::{Dir, platform};
+
+/// How many random names are tried before the directory is given up.
+const TRIES: usize = 8;
+
+/// What a draft is opened with: new, to be written and read back.
+const NEW: OFlags = OFlags::RDWR
+    .union(OFlags::CREATE)
+    .union(OFlags::EXCL)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// What happens to a file that has the final name already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and publishing fails with `AlreadyExists`.
+    Keep,
+    /// It is replaced. A symlink is replaced itself, not what it leads to.
+    Replace,
+}
+
+/// A new file without its final name. Dropping it removes it.
+pub struct Draft {
+    file: fs::File,
+    dir: Arc<Dir>,
+    name: OsString,
+    published: bool,
+}
+
+impl Draft {
+    /// Creates a draft in a directory, under a random name: `.steadfast-<16 hex digits>.draft`.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn new(dir: &Arc<Dir>) -> io::Result<Draft> {
+        let mut outcome = Err(io::ErrorKind::AlreadyExists.into());
+        for number in 0..TRIES {
+            let chance = RandomState::new().hash_one(number);
+            let name = OsString::from(format!(".steadfast-{chance:016x}.draft"));
+            outcome = Draft::named(dir, &name);
+            match &outcome {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                _ => break,
+            }
+        }
+        outcome
+    }
+
+    /// Creates a draft in a directory under a given name. The process's umask applies.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if anything has the name; `InvalidInput` if the name is not one component;
+    /// otherwise whatever the system says.
+    pub fn named(dir: &Arc<Dir>, name: &OsStr) -> io::Result<Draft> {
+        let mode = Mode::from_raw_mode(0o666);
+        let name = component(name)?;
+        let fd = retry_on_intr(|| rustix::fs::openat(&**dir, name, NEW, mode))?;
+        let (dir, name) = (Arc::clone(dir), name.to_owned());
+        Ok(Draft { file: fs::File::from(fd), dir, name, published: false })
+    }
+
+    /// Returns the draft's present name.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Flushes the file to the medium, renames it within its directory, and flushes the directory.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the name is taken and must be kept; otherwise whatever the system says.
+    /// After an error the final name is as it was, except if only the directory could not be
+    /// flushed.
+    pub fn publish(self, name: &OsStr, existing: Existing) -> io::Result<()> {
+        let dir = Arc::clone(&self.dir);
+        self.publish_in(&dir, name, existing)
+    }
+
+    /// Publishes the file in another directory of the same volume.
+    ///
+    /// # Errors
+    /// As those of [`Draft::publish`].
+    pub fn publish_in(mut self, dir: &Dir, name: &OsStr, existing: Existing) -> io::Result<()> {
+        let name = component(name)?;
+        platform::flush(self.file.as_fd())?;
+        match existing {
+            Existing::Replace => rustix::fs::renameat(&*self.dir, &*self.name, dir, name)?,
+            Existing::Keep => self.rename_to_new(dir, name)?,
+        }
+        self.published = true;
+        dir.flush()
+    }
+
+    /// Renames the draft unless the name is taken.
+    fn rename_to_new(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
+        let (from, old) = (&*self.dir, &*self.name);
+        match rustix::fs::renameat_with(from, old, dir, name, RenameFlags::NOREPLACE) {
+            // NFS and some FUSE file systems do not know the flag; a link does not replace either.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            renamed => return Ok(renamed?),
+        }
+        match rustix::fs::linkat(from, old, dir, name, AtFlags::empty()) {
+            Ok(()) => return from.remove_file(old),
+            // The file system has no hard links: a look at the name is all there is.
+            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match dir.status_of(name) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(rustix::fs::renameat(from, old, dir, name)?)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the draft's name and returns the file, which exists until it is closed.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn into_nameless(mut self) -> io::Result<fs::File> {
+        self.dir.remove_file(&self.name)?;
+        self.published = true;
+        self.file.try_clone()
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.published {
+            // The error that led here is the one to report.
+            let _ = self.dir.remove_file(&self.name);
+        }
+    }
+}
+
+impl Read for Draft {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buf)
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.file.write(buf)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Draft {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
+}
+
+impl fmt::Debug for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draft").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Writes a file whole beside others: a draft, its bytes, its name.
+///
+/// # Errors
+/// As those of [`Draft::new`] and [`Draft::publish`].
+pub fn write_whole(path: &Path, contents: &[u8], existing: Existing) -> io::Result<()> {
+    let (dir, name) = Dir::parent_of(path)?;
+    let mut draft = Draft::new(&Arc::new(dir))?;
+    draft.write_all(contents)?;
+    draft.publish(&name, existing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// A directory with a victim outside and, inside, what may have been planted under `name`.
+    fn planted(kind: &str) -> (tempfile::TempDir, Arc<Dir>) {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::write(path("victim"), "mine").unwrap();
+        fs::create_dir(path("in")).unwrap();
+        match kind {
+            "nothing" => {}
+            "file" => fs::write(path("in/name"), "old").unwrap(),
+            "link" => symlink(path("victim"), path("in/name")).unwrap(),
+            "dangling" => symlink(path("made"), path("in/name")).unwrap(),
+            "hard link" => fs::hard_link(path("victim"), path("in/name")).unwrap(),
+            "directory" => fs::create_dir(path("in/name")).unwrap(),
+            _ => unreachable!("a kind of the tests below"),
+        }
+        let dir = Arc::new(Dir::open(&path("in")).unwrap());
+        (root, dir)
+    }
+
+    #[test]
+    fn a_planted_final_name_is_replaced_or_kept_and_never_followed() {
+        for kind in ["nothing", "file", "link", "dangling", "hard link", "directory"] {
+            for existing in [Existing::Keep, Existing::Replace] {
+                let (root, dir) = planted(kind);
+                let mut draft = Draft::new(&dir).unwrap();
+                draft.write_all(b"whole").unwrap();
+                let outcome = draft.publish(OsStr::new("name"), existing);
+                let replaces = existing == Existing::Replace && kind != "directory";
+                assert_eq!(outcome.is_ok(), kind == "nothing" || replaces, "{kind} {existing:?}");
+                let whole = fs::read(root.path().join("in/name")).is_ok_and(|is| is == b"whole");
+                assert_eq!(whole, outcome.is_ok(), "{kind} {existing:?}");
+                assert_eq!(fs::read(root.path().join("victim")).unwrap(), b"mine", "{kind}");
+                assert!(!root.path().join("made").exists(), "{kind}");
+                let names = fs::read_dir(root.path().join("in")).unwrap().count();
+                assert_eq!(names, 1, "{kind} {existing:?}: no draft is left");
+            }
+        }
+    }
+
+    #[test]
+    fn a_planted_draft_is_neither_followed_nor_opened() {
+        for kind in ["file", "link", "dangling", "hard link", "directory"] {
+            let (root, dir) = planted(kind);
+            let error = Draft::named(&dir, OsStr::new("name")).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{kind}");
+            assert_eq!(fs::read(root.path().join("victim")).unwrap(), b"mine", "{kind}");
+            assert!(!root.path().join("made").exists(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_draft_keeps_to_its_directory_although_that_is_replaced_by_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir(path("in")).unwrap();
+        fs::create_dir(path("outside")).unwrap();
+        let dir = Arc::new(Dir::open(&path("in")).unwrap());
+        let draft = Draft::new(&dir).unwrap();
+        fs::rename(path("in"), path("moved")).unwrap();
+        symlink(path("outside"), path("in")).unwrap();
+        draft.publish(OsStr::new("name"), Existing::Replace).unwrap();
+        assert!(path("moved/name").exists());
+        assert_eq!(fs::read_dir(path("outside")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_draft_that_is_dropped_leaves_nothing() {
+        let (root, dir) = planted("nothing");
+        drop(Draft::new(&dir).unwrap());
+        let mut file = Draft::new(&dir).unwrap().into_nameless().unwrap();
+        file.write_all(b"nameless").unwrap();
+        assert_eq!(fs::read_dir(root.path().join("in")).unwrap().count(), 0);
+    }
+}
