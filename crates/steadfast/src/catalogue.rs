@@ -21,6 +21,7 @@ mod entry;
 mod error;
 mod finding;
 mod history;
+mod home;
 mod keeper;
 mod merge;
 mod meta;
@@ -66,6 +67,8 @@ pub use volume::Volume;
 
 use directory::{Directory, ROOT};
 use error::Fault;
+use home::Home;
+pub(crate) use home::folder;
 use place::Lock;
 use records::reading;
 use schema::Access;
@@ -110,28 +113,31 @@ impl Catalogue {
     ) -> Result<Catalogue, Fault> {
         let volume = Volume::of(root)?;
         place::ensure_apart(root, file)?;
-        let draft = place::prepare(file)?;
-        let lock = Lock::take(file, writer)?;
-        if let Err(fault) = Catalogue::draft(&draft, root, inside, &volume, writer)
-            .and_then(|()| place::publish(&draft, file))
-        {
-            place::abandon(&draft, file);
+        let home = Home::make(file)?;
+        place::ensure_none(&home)?;
+        let lock = Lock::take(&home, writer)?;
+        let made = place::prepare(&home).and_then(|draft| {
+            Catalogue::draft(&home, root, inside, &volume, writer)?;
+            place::publish(draft, &home)
+        });
+        if let Err(fault) = made {
+            place::abandon(&home);
             return Err(fault);
         }
-        let db = schema::connect(file, Access::Write)?;
+        let db = schema::connect(&home, Access::Write)?;
         let (file, root) = (file.to_owned(), root.to_owned());
         Ok(Catalogue { db, file, root, writes: true, _lock: Some(lock) })
     }
 
-    /// Writes an empty catalogue under the name of a draft.
+    /// Writes an empty catalogue into its draft.
     fn draft(
-        draft: &Path,
+        home: &Home,
         root: &Path,
         inside: bool,
         volume: &Volume,
         writer: &Writer<'_>,
     ) -> Result<(), Fault> {
-        let db = schema::connect(draft, Access::Create)?;
+        let db = schema::connect(home, Access::Create)?;
         let directory = Directory { id: ROOT, parent: 0, name: Vec::new(), mounted: false };
         db.execute_batch("BEGIN IMMEDIATE")?;
         meta::put(&db, "root", if inside { &[][..] } else { root.as_os_str().as_bytes() })?;
@@ -145,10 +151,11 @@ impl Catalogue {
 
     /// Finds the catalogue of the nearest tree at or above a path, which need not be there itself.
     ///
-    /// If only a lock or a log says that there was one, it is that one, which cannot be opened.
+    /// If only a lock or a log says that there was one, or something else stands in its place, it
+    /// is that one, which cannot be opened.
     pub fn find(path: &Path) -> Option<PathBuf> {
         let real = place::real_of(path)?;
-        real.ancestors().map(place::inside).find(|file| is_there(file))
+        real.ancestors().map(place::inside).find(|file| Catalogue::is_found(file))
     }
 
     /// Finds the catalogue of the nearest tree at or above a path beneath `root`, following no link
@@ -159,7 +166,7 @@ impl Catalogue {
         let below = path.strip_prefix(root).ok()?;
         let is_tree = |above: &&Path| beneath::directory(root, above).is_ok();
         let trees = below.ancestors().filter(is_tree).map(|above| root.join(above));
-        let beneath_root = trees.map(|tree| place::inside(&tree)).find(|file| is_there(file));
+        let beneath_root = trees.map(|tree| place::inside(&tree)).find(|file| Catalogue::is_found(file));
         beneath_root.or_else(|| Catalogue::find(root))
     }
 
@@ -169,10 +176,10 @@ impl Catalogue {
     /// If it is absent, in use, damaged, or of a later version.
     pub fn open_writer(file: &Path, writer: &Writer<'_>) -> Result<Catalogue, CatalogueError> {
         let open = || {
-            ensure_there(file)?;
-            let lock = Lock::take(file, writer)?;
-            let db = schema::connect(file, Access::Write)?;
-            let root = root_of(&db, file)?;
+            let home = there(file)?;
+            let lock = Lock::take(&home, writer)?;
+            let db = schema::connect(&home, Access::Write)?;
+            let root = root_of(&db, &home)?;
             directory::ensure_all(&db)?;
             runs::ensure_slices(&db)?;
             Ok(Catalogue { db, file: file.to_owned(), root, writes: true, _lock: Some(lock) })
@@ -186,28 +193,29 @@ impl Catalogue {
     /// If it is absent, damaged, or of a later version.
     pub fn open_reader(file: &Path) -> Result<Catalogue, CatalogueError> {
         let open = || {
-            ensure_there(file)?;
+            let home = there(file)?;
             // Reading beside a writer leaves files of SQLite's beside a copy, which has no writer.
-            let access = if place::is_copy(file) { Access::ReadFrozen } else { Access::Read };
-            let (db, lock) = match schema::connect(file, access) {
+            let access = if place::is_copy(&home) { Access::ReadFrozen } else { Access::Read };
+            let (db, lock) = match schema::connect(&home, access) {
                 Ok(db) => (db, None),
                 // Beside a writer, readers share memory through a file that cannot be made here.
-                Err(_) if !place::has_log(file) => {
-                    let lock = Lock::keep_writers_out(file)?;
-                    (schema::connect(file, Access::ReadFrozen)?, lock)
+                Err(_) if !place::has_log(&home) => {
+                    let lock = Lock::keep_writers_out(&home)?;
+                    (schema::connect(&home, Access::ReadFrozen)?, lock)
                 }
                 Err(fault) => return Err(fault),
             };
-            let root = root_of(&db, file)?;
+            let root = root_of(&db, &home)?;
             reading(&db, || directory::ensure_all(&db))?;
             Ok(Catalogue { db, file: file.to_owned(), root, writes: false, _lock: lock })
         };
         open().map_err(|fault: Fault| fault.at(file))
     }
 
-    /// Says whether there is a catalogue, or what is left of one that is gone.
+    /// Says whether there is a catalogue, what is left of one that is gone, or something else in
+    /// its place.
     pub fn is_found(file: &Path) -> bool {
-        file.symlink_metadata().is_ok() || place::is_lost(file)
+        place::is_found(file)
     }
 
     /// Renames a damaged catalogue, so that another can be made, and returns its new path.
@@ -216,8 +224,9 @@ impl Catalogue {
     /// If somebody writes to it, it is something else, or the system refuses.
     pub fn set_aside(file: &Path, writer: &Writer<'_>) -> Result<PathBuf, CatalogueError> {
         let aside = || {
-            let _lock = Lock::take(file, writer)?;
-            place::set_aside(file, writer.now)
+            let home = Home::open(file)?;
+            let _lock = Lock::take(&home, writer)?;
+            place::set_aside(&home, writer.now).map(|suffix| place::beside(file, &suffix))
         };
         aside().map_err(|fault| fault.at(file))
     }
@@ -305,34 +314,29 @@ impl Catalogue {
     }
 }
 
-/// Says whether there is a catalogue, or what is left of one.
-fn is_there(file: &Path) -> bool {
-    file.is_file() || place::is_lost(file)
-}
-
-/// SQLite would say "unable to open".
-fn ensure_there(file: &Path) -> Result<(), Fault> {
-    match file.metadata() {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let message = match place::is_lost(file) {
-                true => "the catalogue is gone, and what was beside it is still there",
-                false => "there is no catalogue",
-            };
-            Err(Fault::new(CatalogueErrorKind::Absent, message))
+/// Opens the folder of a catalogue that must be there: SQLite would say "unable to open".
+fn there(file: &Path) -> Result<Home, Fault> {
+    let absent = |message| Fault::new(CatalogueErrorKind::Absent, message);
+    match Home::open(file) {
+        Ok(home) if home.has("") => Ok(home),
+        Ok(_) if place::is_lost(file) => {
+            Err(absent("the catalogue is gone, and what was beside it is still there"))
         }
-        Err(error) => Err(Fault::io("open it", &error)),
+        Ok(_) => Err(absent("there is no catalogue")),
+        Err(fault) if fault.kind() == CatalogueErrorKind::Absent => {
+            Err(absent("there is no catalogue"))
+        }
+        Err(fault) => Err(fault),
     }
 }
 
 /// The root of the tree: above the catalogue, or where the catalogue says.
-fn root_of(db: &Connection, file: &Path) -> Result<PathBuf, Fault> {
+fn root_of(db: &Connection, home: &Home) -> Result<PathBuf, Fault> {
     let root = meta::bytes(db, "root")?;
     if !root.is_empty() {
         return Ok(PathBuf::from(OsStr::from_bytes(&root)));
     }
-    let file = file.canonicalize().map_err(|error| Fault::io("find it", &error))?;
-    let root = file.parent().and_then(Path::parent);
+    let root = home.folder().parent();
     let root = root.ok_or_else(|| Fault::damaged("it is not in the folder that it was made in"))?;
     Ok(root.to_owned())
 }

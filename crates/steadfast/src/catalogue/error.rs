@@ -30,6 +30,8 @@ pub enum CatalogueErrorKind {
     ReadOnly,
     /// The volume that it is on is full.
     Full,
+    /// A link, or something else that is no file of a catalogue, stands in the place of one.
+    Planted,
     /// A path is not in its tree.
     Outside,
     /// The system refused something.

@@ -1,12 +1,12 @@
-//! Where a catalogue is, and who writes to it. Of the catalogue, only this file touches files other
-//! than through SQLite.
+//! Where a catalogue is, and who writes to it. Of the catalogue, only this file and `home.rs` touch
+//! files other than through SQLite.
 //!
 //! In: paths. Out: a folder made, a lock held, a damaged file put aside. Nothing is ever deleted
 //! but what a broken-off creation left.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use steadfast_sys::file::{Dir, Timestamp};
+use steadfast_sys::file::{Dir, Draft, Existing, Timestamp};
 
 use super::error::{CatalogueErrorKind, Fault};
+use super::home::{Home, PARTS, is_blocked, planted};
 use super::schema::APPLICATION_ID;
 
 /// The folder at the root of a tree that holds its catalogue. A walk leaves it out.
@@ -24,6 +25,12 @@ pub const FOLDER: &str = ".steadfast";
 
 /// The catalogue's name in that folder.
 pub const FILE: &str = "catalogue.sqlite";
+
+/// What follows a catalogue's name while it is made.
+pub(super) const DRAFT: &str = ".new";
+
+/// What follows a catalogue's name in that of its lock.
+const LOCK: &str = ".lock";
 
 /// How often a writer that waits looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -72,11 +79,8 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Takes the lock of a catalogue.
-    pub(super) fn take(catalogue: &Path, writer: &Writer<'_>) -> Result<Lock, Fault> {
-        let path = beside(catalogue, ".lock");
-        let opened =
-            File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = opened.map_err(|error| Fault::io("open its lock", &error))?;
+    pub(super) fn take(home: &Home, writer: &Writer<'_>) -> Result<Lock, Fault> {
+        let mut file = home.dir().open_own(&home.name(LOCK)).map_err(|error| unusable(&error))?;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
@@ -96,8 +100,11 @@ impl Lock {
 
     /// Keeps writers out while a file is read as if it never changed. `None` if nobody can write,
     /// because the lock cannot even be made.
-    pub(super) fn keep_writers_out(catalogue: &Path) -> Result<Option<Lock>, Fault> {
-        let Ok(file) = File::open(beside(catalogue, ".lock")) else { return Ok(None) };
+    pub(super) fn keep_writers_out(home: &Home) -> Result<Option<Lock>, Fault> {
+        let name = home.name(LOCK);
+        home.dir().status_of_own(&name).map_err(|error| unusable(&error))?;
+        let Ok(file) = home.dir().open_file(&name) else { return Ok(None) };
+        let file = File::from(file.into_fd());
         match file.try_lock_shared() {
             Ok(()) => Ok(Some(Lock { _file: file })),
             Err(TryLockError::Error(_)) => Ok(None),
@@ -106,6 +113,17 @@ impl Lock {
                 Err(Fault::new(CatalogueErrorKind::InUse, message))
             }
         }
+    }
+}
+
+/// Makes a fault of a lock that cannot be opened.
+fn unusable(error: &io::Error) -> Fault {
+    match error.kind() {
+        io::ErrorKind::InvalidInput => {
+            let message = format!("its lock is not used: {error}; remove it");
+            Fault::new(CatalogueErrorKind::System, message)
+        }
+        _ => Fault::io("open its lock", error),
     }
 }
 
@@ -139,77 +157,66 @@ pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), Fault> {
     }
 }
 
-/// Makes the folder that a new catalogue is to be in, and returns the path to make it under: what
-/// is not whole never has the catalogue's name.
-pub(super) fn prepare(file: &Path) -> Result<PathBuf, Fault> {
-    if file.symlink_metadata().is_ok() {
+/// Makes sure that no catalogue is in the way of a new one, nor the log of one.
+pub(super) fn ensure_none(home: &Home) -> Result<(), Fault> {
+    if home.has("") {
         return Err(Fault::new(CatalogueErrorKind::Exists, "there is a catalogue already"));
     }
-    if has_log(file) {
+    if has_log(home) {
         // A log would be taken for one of the new file.
         let message = "the log of a catalogue that is gone is there: --rebuild sets it aside";
         return Err(Fault::new(CatalogueErrorKind::Exists, message));
     }
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        match fs::create_dir(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(Fault::io("make its folder", &error));
-            }
-            _ => {}
-        }
-    }
-    let draft = beside(file, ".new");
-    for part in ["", "-wal", "-shm", "-journal"] {
-        match fs::remove_file(beside(&draft, part)) {
+    Ok(())
+}
+
+/// Makes an empty file for a new catalogue: what is not whole never has the catalogue's name.
+/// Whoever calls it has the lock.
+pub(super) fn prepare(home: &Home) -> Result<Draft, Fault> {
+    for part in PARTS {
+        match home.dir().remove_file(&home.name(&format!("{DRAFT}{part}"))) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Fault::io("remove what an earlier attempt left", &error));
             }
             _ => {}
         }
     }
-    Ok(draft)
+    let draft = Draft::named(home.dir(), &home.name(DRAFT));
+    draft.map_err(|error| Fault::io("make it", &error))
 }
 
-/// Removes a draft that could not be finished, and the lock that was taken for it: what is left of
-/// a catalogue would be taken for one that is gone.
-pub(super) fn abandon(draft: &Path, file: &Path) {
-    for part in ["", "-wal", "-shm", "-journal"] {
-        let _ = fs::remove_file(beside(draft, part));
+/// Removes what is left of a draft that could not be finished, and the lock that was taken for it:
+/// what is left of a catalogue would be taken for one that is gone.
+pub(super) fn abandon(home: &Home) {
+    for part in PARTS {
+        let _ = home.dir().remove_file(&home.name(&format!("{DRAFT}{part}")));
     }
-    if file.symlink_metadata().is_err() {
-        let _ = fs::remove_file(beside(file, ".lock"));
+    if !home.has("") {
+        let _ = home.dir().remove_file(&home.name(LOCK));
         // A folder that holds anything else stays.
-        let _ = file.parent().filter(|folder| folder.ends_with(FOLDER)).map(fs::remove_dir);
+        let _ = Some(home.folder()).filter(|folder| folder.ends_with(FOLDER)).map(fs::remove_dir);
     }
 }
 
 /// Gives a finished draft the catalogue's name.
-pub(super) fn publish(draft: &Path, file: &Path) -> Result<(), Fault> {
-    let synced = File::open(draft).and_then(|file| file.sync_all());
-    synced.map_err(|error| Fault::io("store it", &error))?;
-    fs::rename(draft, file).map_err(|error| Fault::io("give it its name", &error))?;
-    if let Some(folder) = file.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        // Some file systems cannot store a folder by itself; the name is then as safe as it gets.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    }
-    Ok(())
+pub(super) fn publish(draft: Draft, home: &Home) -> Result<(), Fault> {
+    let published = draft.publish(&home.name(""), Existing::Keep);
+    published.map_err(|error| Fault::io("store it", &error))
 }
 
-/// Puts a catalogue aside under a new name and returns that.
-pub(super) fn set_aside(file: &Path, now: Timestamp) -> Result<PathBuf, Fault> {
-    if !may_be_ours(file)? {
+/// Puts a catalogue aside under a new name and returns what was added to the name.
+pub(super) fn set_aside(home: &Home, now: Timestamp) -> Result<String, Fault> {
+    if !may_be_ours(home)? {
         let message = "it does not begin as a catalogue begins: it is not put aside for one";
         return Err(Fault::new(CatalogueErrorKind::Exists, message));
     }
-    let name = |number: u32| beside(file, &format!(".damaged-{}-{number}", now.seconds));
-    let free = (1..1000).map(name).find(|name| name.symlink_metadata().is_err());
-    let aside = free.ok_or_else(|| {
+    let suffix = |number: u32| format!(".damaged-{}-{number}", now.seconds);
+    let aside = (1..1000).map(suffix).find(|suffix| !home.has(suffix)).ok_or_else(|| {
         Fault::new(CatalogueErrorKind::Exists, "a thousand damaged ones are there already")
     })?;
     // What was not yet taken into the main file goes first: it must not meet another main file.
-    for part in ["-wal", "-shm", ""] {
-        match fs::rename(beside(file, part), beside(&aside, part)) {
+    for part in PARTS.iter().rev() {
+        match home.dir().rename(&home.name(part), &home.name(&format!("{aside}{part}"))) {
             // The file itself may be what is gone.
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Fault::io("put it aside", &error));
@@ -221,8 +228,8 @@ pub(super) fn set_aside(file: &Path, now: Timestamp) -> Result<PathBuf, Fault> {
 }
 
 /// Says whether nobody ever wrote to a file where it is: neither a lock nor a log is beside it.
-pub(super) fn is_copy(file: &Path) -> bool {
-    ![".lock", "-wal", "-shm"].iter().any(|part| beside(file, part).symlink_metadata().is_ok())
+pub(super) fn is_copy(home: &Home) -> bool {
+    ![LOCK, "-wal", "-shm"].iter().any(|part| home.has(part))
 }
 
 /// Says whether a catalogue was here and is not: what lies beside it is still there.
@@ -234,6 +241,13 @@ pub(super) fn is_lost(file: &Path) -> bool {
         && fs::read_dir(folder).is_ok_and(|mut entries| {
             entries.any(|entry| entry.is_ok_and(|entry| is_left_of(name, &entry.file_name())))
         })
+}
+
+/// Says whether a catalogue is here, is left of, or should be and something else stands there: then
+/// opening it says what.
+pub(super) fn is_found(file: &Path) -> bool {
+    let folder = file.parent().filter(|folder| folder.ends_with(FOLDER));
+    folder.is_some_and(is_blocked) || file.symlink_metadata().is_ok() || is_lost(file)
 }
 
 /// Says of a directory of our name how much is in it that is no catalogue's; `None` if it holds
@@ -260,18 +274,20 @@ fn is_left_of(file: &OsStr, name: &OsStr) -> bool {
 
 /// Says whether a file may be put aside as a catalogue: it is where one is kept, is empty, or
 /// begins as one.
-fn may_be_ours(file: &Path) -> Result<bool, Fault> {
-    let folder = file.parent().and_then(Path::file_name);
-    if file.file_name() == Some(OsStr::new(FILE)) && folder == Some(OsStr::new(FOLDER)) {
+fn may_be_ours(home: &Home) -> Result<bool, Fault> {
+    let name = home.name("");
+    if name == FILE && home.folder().ends_with(FOLDER) {
         return Ok(true);
     }
-    let mut head = [0; 72];
-    let opened = File::open(file).and_then(|opened| opened.take(72).read(&mut head));
-    match opened {
-        Ok(len) => Ok(len == 0 || head[68..] == (APPLICATION_ID as u32).to_be_bytes()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(Fault::io("read it", &error)),
+    match home.dir().status_of_own(&name) {
+        Ok(Some(_)) => {}
+        Ok(None) => return Ok(true),
+        Err(error) => return Err(planted(&name, &error)),
     }
+    let mut head = [0; 72];
+    let read = home.dir().open_file(&name).and_then(|file| file.read_at(&mut head, 0));
+    let len = read.map_err(|error| Fault::io("read it", &error))?;
+    Ok(len == 0 || head[68..] == (APPLICATION_ID as u32).to_be_bytes())
 }
 
 /// Returns where a path is, the links in it resolved as far as it is there.
@@ -292,6 +308,6 @@ pub(crate) fn real_of(path: &Path) -> Option<PathBuf> {
 }
 
 /// Says whether changes may lie beside the file that are not in it yet.
-pub(super) fn has_log(file: &Path) -> bool {
-    beside(file, "-wal").metadata().is_ok_and(|log| log.len() > 0)
+pub(super) fn has_log(home: &Home) -> bool {
+    home.dir().status_of(&home.name("-wal")).is_ok_and(|log| log.length > 0)
 }

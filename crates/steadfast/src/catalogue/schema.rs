@@ -1,6 +1,6 @@
 //! The tables of a catalogue, and how a connection to them is made.
 //!
-//! In: the path of a database. Out: a connection to tables of this version, brought up to it if
+//! In: the folder of a database. Out: a connection to tables of this version, brought up to it if
 //! they were older. What each column means is specified in `docs/formats/catalogue.md`, which
 //! outranks this file.
 
@@ -12,6 +12,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::{CatalogueErrorKind, Fault};
+use super::home::Home;
+use super::place::DRAFT;
 
 /// The version of the tables, kept as `user_version`.
 pub(super) const VERSION: i64 = 1;
@@ -131,7 +133,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What is done with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Tables are made.
+    /// Tables are made, in an empty draft.
     Create,
     /// Everything.
     Write,
@@ -141,17 +143,20 @@ pub(super) enum Access {
     ReadFrozen,
 }
 
-/// Connects to a catalogue.
-pub(super) fn connect(path: &Path, access: Access) -> Result<Connection, Fault> {
+/// Connects to a catalogue, or to the draft of one.
+///
+/// SQLite opens by paths: it is told to follow no link, on the way either; hard links, fifos and
+/// devices are refused before. The folder is looked at again once SQLite has its files open.
+pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, Fault> {
     let flags = match access {
-        Access::Create => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Access::Create | Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
         Access::ReadFrozen => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
     };
-    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let path = home.ensure_plain(if access == Access::Create { DRAFT } else { "" })?;
     let db = match access {
-        Access::ReadFrozen => Connection::open_with_flags(frozen_uri(path), flags)?,
+        Access::ReadFrozen => Connection::open_with_flags(frozen_uri(&path), flags)?,
         _ => Connection::open_with_flags(path, flags)?,
     };
     db.busy_timeout(PATIENCE)?;
@@ -181,6 +186,7 @@ pub(super) fn connect(path: &Path, access: Access) -> Result<Connection, Fault> 
     if access != Access::Create {
         ensure_tables(&db)?;
     }
+    home.ensure_here()?;
     Ok(db)
 }
 

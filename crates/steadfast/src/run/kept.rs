@@ -107,7 +107,7 @@ impl Opened {
     }
 
     fn open(verb: Verb, file: PathBuf, options: &Options) -> Result<Opened, Error> {
-        use CatalogueErrorKind::{Absent, Damaged};
+        use CatalogueErrorKind::{Absent, Damaged, Planted};
         let wait = options.wait.then_some(&*options.stop);
         let writer = Writer { verb: verb.name(), now: clock::utc_now(), wait };
         let mut notices = Vec::new();
@@ -121,7 +121,9 @@ impl Opened {
                 notices.push(Notice { path: Some(file.clone()), text: text.to_owned() });
                 Catalogue::open_reader(&file)?
             }
-            Err(error) if matches!(error.kind(), Damaged | Absent) => return Err(advised(&error)),
+            Err(error) if matches!(error.kind(), Damaged | Absent | Planted) => {
+                return Err(advised(&error));
+            }
             opened => opened?,
         };
         catalogue.guard()?;

@@ -101,17 +101,26 @@ impl Dir {
         }
     }
 
-    /// Says whether another user may have put this directory into `parent`: anyone may make names
-    /// there, and this one belongs neither to this process's user nor to the owner of `parent`.
+    /// Opens the directory at a path, unless the last name of the path is a symlink.
+    ///
+    /// # Errors
+    /// As those of [`Dir::open_dir`].
+    pub fn open_itself(path: &Path) -> io::Result<Self> {
+        Ok(Self::new(open_at(rustix::fs::CWD, path, DIRECTORY | OFlags::NOFOLLOW)?))
+    }
+
+    /// Says whether another user may have put this directory where it is: anyone may make names
+    /// there, and it belongs neither to this process's user nor to the owner of that place.
     ///
     /// The kernel applies the same rule to links and files in `/tmp` (`fs.protected_symlinks`).
     ///
     /// # Errors
     /// Whatever the system says.
-    pub fn is_strangers_in(&self, parent: &Dir) -> io::Result<bool> {
-        let (own, parent) = (rustix::fs::fstat(&self.fd)?, rustix::fs::fstat(&parent.fd)?);
-        let open_to_all = Mode::from_raw_mode(parent.st_mode).contains(Mode::WOTH);
-        let trusted = [rustix::process::geteuid().as_raw(), parent.st_uid];
+    pub fn is_strangers(&self) -> io::Result<bool> {
+        let own = rustix::fs::fstat(&self.fd)?;
+        let above = rustix::fs::statat(&self.fd, "..", AtFlags::SYMLINK_NOFOLLOW)?;
+        let open_to_all = Mode::from_raw_mode(above.st_mode).contains(Mode::WOTH);
+        let trusted = [rustix::process::geteuid().as_raw(), above.st_uid];
         Ok(open_to_all && !trusted.contains(&own.st_uid))
     }
 

@@ -78,9 +78,9 @@ impl Draft {
         Ok(Draft { file: fs::File::from(fd), dir, name, published: false })
     }
 
-    /// Returns the draft's present name.
-    pub fn name(&self) -> &OsStr {
-        &self.name
+    /// Returns the directory that the draft is in.
+    pub fn dir(&self) -> &Arc<Dir> {
+        &self.dir
     }
 
     /// Flushes the file to the medium, renames it within its directory, and flushes the directory.
