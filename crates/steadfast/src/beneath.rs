@@ -10,8 +10,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Component, Path};
 
-use steadfast_sys::file::Dir;
-pub use steadfast_sys::file::{File, FileKind, Status};
+pub use steadfast_sys::file::{Dir, Draft, Existing, File, FileKind, Status, write_whole};
 
 /// One name in a directory. Directories come before what is none, then names by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -166,7 +166,8 @@ impl Catalogue {
         let below = path.strip_prefix(root).ok()?;
         let is_tree = |above: &&Path| beneath::directory(root, above).is_ok();
         let trees = below.ancestors().filter(is_tree).map(|above| root.join(above));
-        let beneath_root = trees.map(|tree| place::inside(&tree)).find(|file| Catalogue::is_found(file));
+        let beneath_root =
+            trees.map(|tree| place::inside(&tree)).find(|file| Catalogue::is_found(file));
         beneath_root.or_else(|| Catalogue::find(root))
     }
 

@@ -3,10 +3,12 @@
 //! In: a path. Out: a header, and leaves that fold up to its root. Nothing is believed of a file
 //! that is cut, damaged, or of other contents than the tag that it is asked for.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast_sys::file::Dir;
 use steadfast_sys::source::{FileSource, Part, ReadAt as _};
 use steadfast_verity::Tree;
 
@@ -29,9 +31,19 @@ impl Kept {
     /// Opens kept leaves and reads their header.
     ///
     /// # Errors
-    /// Whatever the system says; `InvalidData` if it is a file of another kind, damaged or cut.
+    /// Whatever the system says, also if the name is a symlink; `InvalidData` if it is a file of
+    /// another kind, damaged or cut.
     pub fn open(path: &Path) -> io::Result<Kept> {
-        let source = FileSource::open(path)?;
+        let (dir, name) = Dir::parent_of(path)?;
+        Kept::open_in(&dir, &name)
+    }
+
+    /// Opens kept leaves in a directory.
+    ///
+    /// # Errors
+    /// As those of [`Kept::open`].
+    pub(crate) fn open_in(dir: &Dir, name: &OsStr) -> io::Result<Kept> {
+        let source = FileSource::new(dir.open_file(name)?)?;
         let mut bytes = [0; HEADER_LEN];
         if source.len_bytes() < (HEADER_LEN + CHECK_LEN) as u64 {
             return Err(invalid("they are no kept leaves"));

@@ -126,8 +126,10 @@ fn is_stale(path: &Path, owner: u32) -> bool {
     }
     let lock = path.join(LOCK);
     match ours(&lock) {
+        // A fifo that takes its place meanwhile must not keep the probe waiting.
         Some(found) if found.is_file() => {
-            File::open(&lock).is_ok_and(|lock| lock.try_lock().is_ok())
+            let lock = sys::File::open(&lock).map(|lock| File::from(lock.into_fd()));
+            lock.is_ok_and(|lock| lock.try_lock().is_ok())
         }
         Some(_) => false,
         // Killed before its first file, or about to make it: an empty folder is no loss to either.

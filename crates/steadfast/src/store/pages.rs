@@ -5,22 +5,25 @@
 //! other contents are not found; where they are beside the file, their header says whose they are.
 //! In memory are so many bytes of each file's leaves; what is more goes to a draft.
 
+mod place;
+
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Seek as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use steadfast_digest::{Algorithm, Lanes};
+use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Status};
 use steadfast_verity::{LeafHasher, Tree, VerityHash, VerityParams};
 
-use crate::catalogue;
 use crate::error::Error;
 use crate::monitor::{FileEvent, Trouble};
 use crate::pages::{HEADER_LEN, Header, Kept, MAGIC, PAGE_LEN_DEFAULT, PagesUse, SIDECAR_SUFFIX};
 use crate::tag::Tag;
+use place::{Folder, beside, is_ours, sidecar};
 
 /// Bytes of one file's leaves that wait in memory: those of 8 MiB, at 4 KiB a page.
 const WAITING_LEN_MAX: usize = 64 << 10;
@@ -45,42 +48,9 @@ pub(crate) fn companion(name: &std::ffi::OsStr) -> Option<&std::ffi::OsStr> {
     (!bytes.is_empty()).then(|| std::ffi::OsStr::from_bytes(bytes))
 }
 
-/// Returns the folder of leaves that belongs to a catalogue: in the tree's own folder, or beside a
-/// catalogue that is kept elsewhere.
-fn folder_of(catalogue: &Path) -> PathBuf {
-    let inside = catalogue.parent().is_some_and(|folder| folder.ends_with(catalogue::FOLDER));
-    if inside && catalogue.ends_with(catalogue::FILE) {
-        return catalogue.with_file_name("pages");
-    }
-    with_suffix(catalogue, ".pages")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// Returns the lengths of pages that a folder keeps leaves of.
-fn page_lens(folder: &Path) -> Vec<usize> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut lens: Vec<usize> =
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    lens.retain(|len| VerityParams::new(VerityHash::Sha256, *len, b"").is_ok());
-    lens.sort_unstable();
-    lens
-}
-
-/// Returns where a folder keeps the leaves that belong to a tag.
-fn place_in(folder: &Path, page_len: usize, tag: &Tag) -> PathBuf {
-    let digest = tag.digest.to_string();
-    let name = format!("{}-{digest}", tag.algorithm.name());
-    folder.join(page_len.to_string()).join(&digest[..2]).join(name)
-}
-
-/// Opens leaves if they are of the contents that a tag is of.
-fn open_for(place: &Path, tag: &Tag) -> io::Result<Option<Kept>> {
-    match Kept::open(place) {
+/// Takes leaves that were opened if they are of the contents that a tag is of.
+fn of_tag(opened: io::Result<Kept>, tag: &Tag) -> io::Result<Option<Kept>> {
+    match opened {
         Ok(kept) => Ok(kept.header().is_of(tag).then_some(kept)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -96,26 +66,37 @@ pub(crate) fn find(
     path: &Path,
     catalogue: Option<&Path>,
 ) -> io::Result<Option<(PathBuf, Kept)>> {
-    let folder = catalogue.map(folder_of);
-    let lens = folder.as_deref().map(page_lens).unwrap_or_default();
-    let kept = folder.iter().flat_map(|folder| lens.iter().map(|len| place_in(folder, *len, tag)));
+    let folder = catalogue.map(Folder::of).transpose().map_err(io::Error::other)?.flatten();
+    find_in(folder.as_ref(), tag, path)
+}
+
+fn find_in(folder: Option<&Folder>, tag: &Tag, path: &Path) -> io::Result<Option<(PathBuf, Kept)>> {
     let mut failed = None;
-    for place in kept.chain([with_suffix(path, SIDECAR_SUFFIX)]) {
-        match open_for(&place, tag) {
-            Ok(Some(kept)) => return Ok(Some((place, kept))),
-            Ok(None) => {}
-            Err(error) => failed = failed.or(Some(error)),
+    let mut take = |place: PathBuf, opened| match of_tag(opened, tag) {
+        Ok(kept) => kept.map(|kept| (place, kept)),
+        Err(error) => {
+            failed.get_or_insert(error);
+            None
         }
+    };
+    let lens = folder.map(Folder::page_lens).unwrap_or_default();
+    let kept = folder.iter().flat_map(|folder| lens.iter().map(move |len| (folder, *len)));
+    let mut kept = kept.map(|(folder, len)| (folder.place(len, tag), folder.open(len, tag)));
+    let found = kept.find_map(|(place, opened)| take(place, opened));
+    let found = found.or_else(|| take(sidecar(path), Kept::open(&sidecar(path))));
+    match (found, failed) {
+        (None, Some(error)) => Err(error),
+        (found, _) => Ok(found),
     }
-    failed.map_or(Ok(None), Err)
 }
 
 /// Keeps the leaves of a run's files.
 #[derive(Debug)]
 pub(crate) struct PageKeeper {
-    catalogue: Option<PathBuf>,
-    /// The folder that new leaves go to; `None` for beside each file.
-    folder: Option<PathBuf>,
+    /// Where the catalogue's leaves are.
+    catalogue: Option<Folder>,
+    /// Whether new leaves go beside each file.
+    sidecars: bool,
     params: VerityParams,
     lanes: Lanes,
     /// Whether leaves are kept of every file, or only of those that have some beside them.
@@ -135,20 +116,20 @@ impl PageKeeper {
         catalogue: Option<&Path>,
         lanes: Lanes,
     ) -> Result<PageKeeper, Error> {
-        let folder = catalogue.map(folder_of);
-        let lens = folder.as_deref().map(page_lens).unwrap_or_default();
+        let catalogue = catalogue.map(Folder::of).transpose()?.flatten();
+        let lens = catalogue.as_ref().map(Folder::page_lens).unwrap_or_default();
         let (asked, page_len, sidecars) = match wanted {
             PagesUse::Kept => (false, None, lens.is_empty()),
             PagesUse::All { page_len, sidecars } => (true, *page_len, *sidecars),
         };
-        let folder = folder.filter(|_| !sidecars);
-        if asked && folder.is_none() && !sidecars {
+        if asked && catalogue.is_none() && !sidecars {
             return Err(Error::usage(
                 "leaves are kept where the tree's catalogue is, and there is none: `steadfast init \
                  DIR` makes one, or --sidecar keeps them beside each file",
             ));
         }
-        let there = lens.first().copied().filter(|_| folder.is_some());
+        let sidecars = sidecars || catalogue.is_none();
+        let there = lens.first().copied().filter(|_| !sidecars);
         if let (Some(there), Some(page_len)) = (there, page_len)
             && there != page_len
         {
@@ -158,9 +139,9 @@ impl PageKeeper {
         let page_len = page_len.or(there).unwrap_or(PAGE_LEN_DEFAULT);
         let params = VerityParams::new(VerityHash::Sha256, page_len, b"");
         Ok(PageKeeper {
-            catalogue: catalogue.map(Path::to_owned),
-            every: asked || folder.is_some(),
-            folder,
+            every: asked || !sidecars,
+            catalogue,
+            sidecars,
             params: params.map_err(|error| Error::usage(error.to_string()))?,
             lanes,
             asked,
@@ -182,7 +163,11 @@ impl PageKeeper {
             return false;
         }
         let path = event.path.to_path();
-        if !self.every && !with_suffix(&path, SIDECAR_SUFFIX).is_file() {
+        let has_sidecar = || {
+            let there = Status::of_link(&sidecar(&path));
+            there.is_ok_and(|there| there.kind == FileKind::Regular)
+        };
+        if !self.every && !has_sidecar() {
             return false;
         }
         let Some(stored) = event.stored else { return true };
@@ -193,25 +178,28 @@ impl PageKeeper {
 
     /// Says whether the leaves for a tag are where this run would keep them.
     fn has(&self, tag: &Tag, path: &Path) -> bool {
-        matches!(open_for(&self.place(tag, path), tag), Ok(Some(_)))
+        let opened = match self.folder() {
+            Some(folder) => folder.open(self.params.page_len(), tag),
+            None => Kept::open(&sidecar(path)),
+        };
+        matches!(of_tag(opened, tag), Ok(Some(_)))
     }
 
-    fn place(&self, tag: &Tag, path: &Path) -> PathBuf {
-        match &self.folder {
-            Some(folder) => place_in(folder, self.params.page_len(), tag),
-            None => with_suffix(path, SIDECAR_SUFFIX),
-        }
+    /// Returns the folder that new leaves go to; `None` for beside each file.
+    fn folder(&self) -> Option<&Folder> {
+        self.catalogue.as_ref().filter(|_| !self.sidecars)
     }
 
     /// Finds what is kept for a tag, wherever it is.
     pub(crate) fn find(&self, tag: &Tag, path: &Path) -> io::Result<Option<Kept>> {
-        Ok(find(tag, path, self.catalogue.as_deref())?.map(|(_, kept)| kept))
+        Ok(find_in(self.catalogue.as_ref(), tag, path)?.map(|(_, kept)| kept))
     }
 
     /// Begins with a file's leaves.
     pub(crate) fn begin(self: &Arc<Self>, event: &FileEvent) -> Box<Leaves> {
         Box::new(Leaves {
             path: event.path.to_path(),
+            status: event.status,
             hasher: LeafHasher::new(&self.params, self.lanes),
             tree: Tree::new(&self.params),
             check: 0,
@@ -223,76 +211,58 @@ impl PageKeeper {
     }
 
     /// Makes a new file to write leaves to, under a name that is not theirs yet.
-    fn draft(&self, path: &Path) -> io::Result<Draft> {
-        let place = match &self.folder {
+    fn draft(&self, path: &Path, status: Option<&Status>) -> io::Result<Draft> {
+        let (dir, name) = match self.folder() {
             Some(folder) => {
                 let number = self.drafts.fetch_add(1, Ordering::Relaxed);
-                let folder = folder.join(self.params.page_len().to_string());
                 let own = format!("{DRAFT}{}-", std::process::id());
-                fs::create_dir_all(&folder)?;
+                let dir = folder.make(self.params.page_len())?;
                 if number == 0 {
-                    sweep(&folder, &own);
+                    sweep(&dir, &own);
                 }
-                folder.join(format!("{own}{number}"))
+                (dir, OsString::from(format!("{own}{number}")))
             }
-            None => with_suffix(&with_suffix(path, SIDECAR_SUFFIX), DRAFT_SUFFIX),
+            None => {
+                let unseen = || io::Error::other("its facts are not known");
+                let (dir, mut name) = beside(path, status.ok_or_else(unseen)?)?;
+                name.push(DRAFT_SUFFIX);
+                (dir, name)
+            }
         };
-        let file = match File::create_new(&place) {
+        let mut draft = match Draft::named(&dir, &name) {
             // What a run that was killed left behind.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_ours(&place) => {
-                fs::remove_file(&place)?;
-                File::create_new(&place)?
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_ours(&dir, &name) => {
+                dir.remove_file(&name)?;
+                Draft::named(&dir, &name)?
             }
             made => made?,
         };
-        let mut draft = Draft { file, place, named: false };
         let mut blank = [0; HEADER_LEN];
         blank[..MAGIC.len()].copy_from_slice(MAGIC);
-        draft.file.write_all(&blank)?;
+        draft.write_all(&blank)?;
         Ok(draft)
     }
 }
 
 /// Removes drafts that other processes left in a folder: whoever writes to the catalogue is alone.
-fn sweep(folder: &Path, own: &str) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_left = |name: &str| name.starts_with(DRAFT) && !name.starts_with(own);
-        if name.to_str().is_some_and(is_left) {
-            // One that stays takes room, and no more.
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Says whether a file begins as kept leaves do.
-fn is_ours(place: &Path) -> bool {
-    let mut head = [0; MAGIC.len()];
-    let is_file = fs::symlink_metadata(place).is_ok_and(|found| found.is_file());
-    is_file
-        && File::open(place).is_ok_and(|mut file| file.read_exact(&mut head).is_ok())
-        && head == *MAGIC
-}
-
-/// A file of leaves under way, removed unless it gets its name.
-struct Draft {
-    file: File,
-    place: PathBuf,
-    named: bool,
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.named {
-            // What stays is found by its magic, and written over by the next run.
-            let _ = fs::remove_file(&self.place);
-        }
+fn sweep(folder: &Dir, own: &str) {
+    let mut left = Vec::new();
+    let is_left = |name: &str| name.starts_with(DRAFT) && !name.starts_with(own);
+    // What cannot be listed or removed takes room, and no more.
+    let _ = folder.entries(&mut |entry| {
+        left.extend(entry.name.to_str().filter(|name| is_left(name)).map(OsString::from));
+        ControlFlow::Continue(())
+    });
+    for name in left {
+        let _ = folder.remove_file(&name);
     }
 }
 
 /// The leaves of one file under way.
 pub(crate) struct Leaves {
     path: PathBuf,
+    /// What the file was when it was opened.
+    status: Option<Status>,
     hasher: LeafHasher,
     tree: Tree,
     check: u32,
@@ -321,9 +291,9 @@ impl Leaves {
     fn pour(&mut self) -> io::Result<()> {
         let draft = match &mut self.draft {
             Some(draft) => draft,
-            none => none.insert(self.keeper.draft(&self.path)?),
+            none => none.insert(self.keeper.draft(&self.path, self.status.as_ref())?),
         };
-        draft.file.write_all(&self.waiting)?;
+        draft.write_all(&self.waiting)?;
         self.check = crc32c::crc32c_append(self.check, &self.waiting);
         self.waiting.clear();
         Ok(())
@@ -354,35 +324,31 @@ impl Leaves {
             digest: tag.digest,
         };
         let mut draft = self.draft.take().expect("leaves were just poured into it");
-        draft.file.write_all(&self.check.to_le_bytes())?;
-        draft.file.rewind()?;
-        draft.file.write_all(&header.encode())?;
-        let place = self.keeper.place(tag, &self.path);
-        if self.keeper.folder.is_none() && place.symlink_metadata().is_ok() && !is_ours(&place) {
-            return Err(io::Error::other("a file of that name is there, and is none of ours"));
-        }
-        publish(&mut draft, &place)?;
+        draft.write_all(&self.check.to_le_bytes())?;
+        draft.rewind()?;
+        draft.write_all(&header.encode())?;
+        self.publish(draft, tag)?;
         let old = replaces.filter(|old| (old.algorithm, old.digest) != (tag.algorithm, tag.digest));
-        if let (Some(folder), Some(old)) = (&self.keeper.folder, old) {
+        if let (Some(folder), Some(old)) = (self.keeper.folder(), old) {
             // Of two files that were the same, the other gets its leaves back when it is asked for.
-            let _ = fs::remove_file(place_in(folder, self.keeper.params.page_len(), old));
+            let _ = folder.remove(self.keeper.params.page_len(), old);
         }
         Ok(())
     }
-}
 
-/// Gives a draft its name. It is not waited for until it is on the medium: what is torn does not
-/// fit its check value, and is made again.
-fn publish(draft: &mut Draft, place: &Path) -> io::Result<()> {
-    match fs::rename(&draft.place, place) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(place.parent().unwrap_or(Path::new(".")))?;
-            fs::rename(&draft.place, place)?;
+    /// Gives a draft that is whole its name.
+    fn publish(&self, draft: Draft, tag: &Tag) -> io::Result<()> {
+        if let Some(folder) = self.keeper.folder() {
+            let (dir, name) = folder.make_for(self.keeper.params.page_len(), tag)?;
+            return draft.publish_in(&dir, &name, Existing::Replace);
         }
-        renamed => renamed?,
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(SIDECAR_SUFFIX);
+        if draft.dir().status_of(&name).is_ok() && !is_ours(draft.dir(), &name) {
+            return Err(io::Error::other("a file of that name is there, and is none of ours"));
+        }
+        draft.publish(&name, Existing::Replace)
     }
-    draft.named = true;
-    Ok(())
 }
 
 impl fmt::Debug for Leaves {

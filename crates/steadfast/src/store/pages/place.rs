@@ -1,0 +1,139 @@
+//! Where leaves are kept: names beneath the folder of a catalogue, or beside a file.
+//!
+//! Every step goes by one name beneath an open directory and follows no link, whatever is planted.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast_sys::file::{Dir, FileKind, Status};
+use steadfast_verity::{VerityHash, VerityParams};
+
+use crate::catalogue::{self, CatalogueError, CatalogueErrorKind};
+use crate::pages::{Kept, MAGIC, SIDECAR_SUFFIX};
+use crate::tag::Tag;
+
+/// The folder that leaves of a catalogue's files are kept in: in the tree's own folder, or beside a
+/// catalogue that is kept elsewhere.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// The directory that it is in.
+    above: Arc<Dir>,
+    /// Its own path.
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the directory that the folder is in, or is to be in. `None` if that is not there.
+    pub(super) fn of(catalogue: &Path) -> Result<Option<Folder>, CatalogueError> {
+        let inside = catalogue.parent().is_some_and(|folder| folder.ends_with(catalogue::FOLDER));
+        let path = match inside && catalogue.ends_with(catalogue::FILE) {
+            true => catalogue.with_file_name("pages"),
+            false => with_suffix(catalogue, ".pages"),
+        };
+        match catalogue::folder(catalogue) {
+            Ok(above) => Ok(Some(Folder { above, path })),
+            Err(error) if error.kind() == CatalogueErrorKind::Absent => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the lengths of pages that it keeps leaves of.
+    pub(super) fn page_lens(&self) -> Vec<usize> {
+        let mut lens: Vec<usize> = Vec::new();
+        let Ok(folder) = self.above.open_dir(self.name()) else { return lens };
+        // What is listed before an error is all that can be used.
+        let _ = folder.entries(&mut |entry| {
+            lens.extend(entry.name.to_str().and_then(|name| name.parse::<usize>().ok()));
+            ControlFlow::Continue(())
+        });
+        lens.retain(|len| VerityParams::new(VerityHash::Sha256, *len, b"").is_ok());
+        lens.sort_unstable();
+        lens
+    }
+
+    /// Returns the path of the leaves that belong to a tag.
+    pub(super) fn place(&self, page_len: usize, tag: &Tag) -> PathBuf {
+        let (group, name) = names(tag);
+        self.path.join(page_len.to_string()).join(group).join(name)
+    }
+
+    /// Opens the leaves that belong to a tag.
+    pub(super) fn open(&self, page_len: usize, tag: &Tag) -> io::Result<Kept> {
+        let (group, name) = names(tag);
+        Kept::open_in(&self.group(page_len, &group)?, OsStr::new(&name))
+    }
+
+    /// Removes the leaves that belong to a tag.
+    pub(super) fn remove(&self, page_len: usize, tag: &Tag) -> io::Result<()> {
+        let (group, name) = names(tag);
+        self.group(page_len, &group)?.remove_file(OsStr::new(&name))
+    }
+
+    fn group(&self, page_len: usize, group: &str) -> io::Result<Dir> {
+        let folder = self.above.open_dir(self.name())?;
+        folder.open_dir(OsStr::new(&page_len.to_string()))?.open_dir(OsStr::new(group))
+    }
+
+    /// Opens the directory of leaves of one length of pages, and makes it if it is absent.
+    pub(super) fn make(&self, page_len: usize) -> io::Result<Arc<Dir>> {
+        let folder = self.above.make_dir(self.name())?;
+        Ok(Arc::new(folder.make_dir(OsStr::new(&page_len.to_string()))?))
+    }
+
+    /// Opens the directory that the leaves of a tag are to be in, and returns their name in it.
+    pub(super) fn make_for(&self, page_len: usize, tag: &Tag) -> io::Result<(Dir, OsString)> {
+        let (group, name) = names(tag);
+        Ok((self.make(page_len)?.make_dir(OsStr::new(&group))?, OsString::from(name)))
+    }
+
+    fn name(&self) -> &OsStr {
+        self.path.file_name().expect("it was made with a name")
+    }
+}
+
+/// Returns the names of a tag's leaves: of their directory, and their own.
+fn names(tag: &Tag) -> (String, String) {
+    let digest = tag.digest.to_string();
+    let name = format!("{}-{digest}", tag.algorithm.name());
+    (digest[..2].to_owned(), name)
+}
+
+/// Returns the path of leaves that are kept beside a file.
+pub(super) fn sidecar(path: &Path) -> PathBuf {
+    with_suffix(path, SIDECAR_SUFFIX)
+}
+
+/// Opens the directory that a file is in and returns the name of its sidecar there.
+///
+/// The file was reached beneath open directories and the directory is opened by its path, so the
+/// file must still be found in it: no link was planted on the way.
+pub(super) fn beside(path: &Path, status: &Status) -> io::Result<(Arc<Dir>, OsString)> {
+    let (dir, mut name) = Dir::parent_of(path)?;
+    let mut there = dir.status_of(&name)?;
+    if there.kind == FileKind::Symlink {
+        // A link that the user named. A walk comes upon none.
+        there = Status::of(path)?;
+    }
+    if (there.device, there.inode) != (status.device, status.inode) {
+        return Err(io::Error::other("the file was replaced, or its folder was"));
+    }
+    name.push(SIDECAR_SUFFIX);
+    Ok((Arc::new(dir), name))
+}
+
+/// Says whether a file begins as kept leaves do.
+pub(super) fn is_ours(dir: &Dir, name: &OsStr) -> bool {
+    let mut head = [0; MAGIC.len()];
+    dir.status_of(name).is_ok_and(|status| status.kind == FileKind::Regular)
+        && dir.open_file(name).and_then(|file| file.read_at(&mut head, 0)).is_ok()
+        && head == *MAGIC
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
