@@ -4,21 +4,24 @@
 //! tried before the work begins, so that an hour's measuring does not end in a refusal. Nothing of
 //! it is there while the work is done: a walk must not find what is no file of the tree's owner.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
+use steadfast::beneath::{Dir, Draft, Existing, FileKind};
 use steadfast_measure::scratch::by_chance;
 
 /// Bytes at the beginning of a file by which it is known.
-const BEGINNING_LEN: u64 = 512;
+const BEGINNING_LEN: usize = 512;
 
-/// A place for a document, which is written beside it first, under a name by chance.
+/// A place for a document: a name in a folder that is held open.
 #[derive(Debug)]
 pub(crate) struct DocumentFile {
     path: PathBuf,
-    draft: PathBuf,
+    dir: Arc<Dir>,
+    name: OsString,
     /// Whether something of ours was there before.
     replaces: bool,
 }
@@ -34,44 +37,36 @@ impl DocumentFile {
         ours: impl FnOnce(&[u8]) -> bool,
     ) -> anyhow::Result<DocumentFile> {
         let shown = path.display();
-        let Some(name) = path.file_name() else { bail!("`{shown}` is no name for a file") };
-        let replaces = match fs::symlink_metadata(path) {
+        let parent = Dir::parent_of(path).with_context(|| format!("cannot write `{shown}`"));
+        let (dir, name) = parent.map(|(dir, name)| (Arc::new(dir), name))?;
+        let replaces = match dir.status_of(&name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(error) => return Err(error).with_context(|| format!("cannot look at `{shown}`")),
             Ok(there) => {
-                ensure!(there.is_file(), "`{shown}` is no regular file, and is not overwritten");
-                let mut beginning = Vec::new();
-                File::open(path)
-                    .and_then(|file| file.take(BEGINNING_LEN).read_to_end(&mut beginning))
-                    .with_context(|| format!("cannot read `{shown}`"))?;
+                let is_regular = there.kind == FileKind::Regular;
+                ensure!(is_regular, "`{shown}` is no regular file, and is not overwritten");
+                let beginning = beginning_of(&dir, &name);
+                let beginning = beginning.with_context(|| format!("cannot read `{shown}`"))?;
                 ensure!(ours(&beginning), "`{shown}` is something else, and is not overwritten");
                 true
             }
         };
-        let mut draft = name.to_owned();
-        draft.push(format!(".{:016x}.part", by_chance()));
-        let draft = path.with_file_name(draft);
-        File::create_new(&draft)
-            .and_then(|_| fs::remove_file(&draft))
-            .with_context(|| format!("cannot write `{shown}`"))?;
-        Ok(DocumentFile { path: path.to_owned(), draft, replaces })
+        // Dropped at once: it shows whether a file can be made there.
+        Draft::new(&dir).with_context(|| format!("cannot write `{shown}`"))?;
+        Ok(DocumentFile { path: path.to_owned(), dir, name, replaces })
     }
 
     /// Writes the document beside its place first, so that a full disk leaves what was there.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's; also if there is a file now and was none before.
     pub(crate) fn write(self, document: &[u8]) -> anyhow::Result<()> {
-        let put = || {
-            self.fill(document)?;
-            // What could not be put in its place is of no use under a name that nobody knows.
-            fs::rename(&self.draft, &self.path).inspect_err(|_| self.discard())
-        };
-        put().with_context(|| format!("cannot write `{}`", self.path.display()))
+        let existing = if self.replaces { Existing::Replace } else { Existing::Keep };
+        self.write_as(&self.name, document, existing)
     }
 
     /// Writes a document that is not whole. It does not replace one that was there before: then it
-    /// stays beside it, and its name is returned.
+    /// is written beside it, and its path is returned.
     ///
     /// # Errors
     /// The system's.
@@ -79,20 +74,30 @@ impl DocumentFile {
         if !self.replaces {
             return self.write(document).map(|()| None);
         }
-        self.fill(document).with_context(|| format!("cannot write `{}`", self.draft.display()))?;
-        Ok(Some(self.draft))
+        let mut name = self.name.clone();
+        name.push(format!(".{:016x}.part", by_chance()));
+        self.write_as(&name, document, Existing::Keep)?;
+        Ok(Some(self.path.with_file_name(name)))
     }
 
-    /// Writes the draft; one that is cut short does not stay.
-    fn fill(&self, document: &[u8]) -> io::Result<()> {
-        let mut file = File::create_new(&self.draft)?;
-        file.write_all(document).and_then(|()| file.sync_all()).inspect_err(|_| self.discard())
+    fn write_as(&self, name: &OsStr, document: &[u8], existing: Existing) -> anyhow::Result<()> {
+        let put = || {
+            let mut draft = Draft::new(&self.dir)?;
+            draft.write_all(document)?;
+            draft.publish(name, existing)
+        };
+        put()
+            .with_context(|| format!("cannot write `{}`", self.path.with_file_name(name).display()))
     }
+}
 
-    fn discard(&self) {
-        // One that cannot be removed is told of no more than why it was not written.
-        let _ = fs::remove_file(&self.draft);
-    }
+/// Reads the beginning of a file in a folder, through no link.
+fn beginning_of(dir: &Dir, name: &OsStr) -> io::Result<Vec<u8>> {
+    let file = dir.open_file(name)?;
+    let mut beginning = vec![0; BEGINNING_LEN];
+    let length = file.read_at(&mut beginning, 0)?;
+    beginning.truncate(length);
+    Ok(beginning)
 }
 
 /// Whether a file begins as a report of this program does, in any of its forms.
@@ -114,6 +119,7 @@ pub(crate) fn is_record(beginning: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn listed(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("it is there").flatten();

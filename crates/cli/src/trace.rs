@@ -4,12 +4,14 @@
 //! the report's; memory holds one buffer. While it is written it has no name, so that no walk finds
 //! a file that is never twice the same.
 
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
+use steadfast::beneath::{Dir, Draft, Existing};
 use steadfast::cost::{Span, SpanSink};
 use steadfast_report::trace::Trace;
 
@@ -17,6 +19,8 @@ use steadfast_report::trace::Trace;
 #[derive(Debug)]
 pub(crate) struct TraceFile {
     path: PathBuf,
+    dir: Arc<Dir>,
+    name: OsString,
     state: Mutex<State>,
 }
 
@@ -37,11 +41,15 @@ impl TraceFile {
     /// If there is a file of this name, which may be one that is to be kept; or the system's.
     pub(crate) fn create(path: &Path) -> anyhow::Result<TraceFile> {
         let nameless = || {
-            let file = File::options().read(true).write(true).create_new(true).open(path)?;
-            fs::remove_file(path)?;
-            Ok::<_, io::Error>(file)
+            let (dir, name) = Dir::parent_of(path)?;
+            if dir.status_of(&name).is_ok() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            let dir = Arc::new(dir);
+            let file = Draft::new(&dir)?.into_nameless()?;
+            Ok::<_, io::Error>((dir, name, file))
         };
-        let file =
+        let (dir, name, file) =
             nameless().with_context(|| format!("cannot make the trace `{}`", path.display()))?;
         let state = State {
             trace: Trace::default(),
@@ -49,7 +57,7 @@ impl TraceFile {
             writer: BufWriter::new(file),
             ended: None,
         };
-        Ok(TraceFile { path: path.to_owned(), state: Mutex::new(state) })
+        Ok(TraceFile { path: path.to_owned(), dir, name, state: Mutex::new(state) })
     }
 
     /// Writes the end.
@@ -61,9 +69,19 @@ impl TraceFile {
         state.write(|trace, page| trace.end(page));
         let result = match state.ended.replace(Ok(())) {
             Some(failed) => failed,
-            None => state.put(&self.path),
+            None => self.put(&mut state),
         };
         result.with_context(|| format!("cannot write the trace `{}`", self.path.display()))
+    }
+
+    /// Puts what was written under its name.
+    fn put(&self, state: &mut State) -> io::Result<()> {
+        state.writer.flush()?;
+        let file = state.writer.get_mut();
+        file.rewind()?;
+        let mut draft = Draft::new(&self.dir)?;
+        io::copy(file, &mut draft)?;
+        draft.publish(&self.name, Existing::Keep)
     }
 
     /// A thread that panicked while it wrote leaves a trace that is cut short and no worse.
@@ -73,14 +91,6 @@ impl TraceFile {
 }
 
 impl State {
-    /// Puts what was written under its name.
-    fn put(&mut self, path: &Path) -> io::Result<()> {
-        self.writer.flush()?;
-        let file = self.writer.get_mut();
-        file.rewind()?;
-        io::copy(file, &mut File::create_new(path)?).map(drop)
-    }
-
     fn write(&mut self, render: impl FnOnce(&mut Trace, &mut Vec<u8>)) {
         if self.ended.is_some() {
             return;

@@ -4,13 +4,19 @@
 //! cannot be written, as on a full disk, nothing is lost but the words.
 
 use std::fs;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use steadfast_sys::file::{Dir, Draft, Existing};
 
 use crate::error::{Error, ErrorKind};
 use crate::line;
-use crate::sealed::draft_of;
+use crate::sealed;
+
+/// Bytes of a note that are read at most: a path and a sentence.
+const NOTE_LEN_MAX: u64 = 64 << 10;
 
 /// Why a shard could not be run the last time that it was tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,13 +41,17 @@ pub(crate) fn note(path: &Path, failure: &Failure) {
     let mut text = Vec::new();
     line::write(failure, &mut text);
     text.push(b'\n');
-    if let Some(folder) = path.parent() {
-        let _ = fs::create_dir(folder);
-    }
-    let draft = draft_of(path);
-    if fs::write(&draft, text).and_then(|()| fs::rename(&draft, path)).is_err() {
-        let _ = fs::remove_file(&draft);
-    }
+    // Where it cannot be written, the words are lost and nothing else.
+    let _ = write(path, &text);
+}
+
+/// Writes a note into its folder, which is made if it is absent and is not reached by a link.
+fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let (above, folder) = Dir::parent_of(folder)?;
+    let mut draft = Draft::new(&Arc::new(above.make_dir(&folder)?))?;
+    draft.write_all(text)?;
+    draft.publish(name, Existing::Replace)
 }
 
 /// Takes the note away, once the shard was run.
@@ -51,5 +61,5 @@ pub(crate) fn forget(path: &Path) {
 
 /// Reads the note; `None` if it is gone or makes no sense.
 pub(crate) fn read(path: &Path) -> Option<Failure> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_reader(sealed::open(path).ok()?.take(NOTE_LEN_MAX)).ok()
 }

@@ -4,14 +4,15 @@
 //! twice, at the same time or one after the other, does no harm: a part gets its name when it is
 //! whole, and what it says does not depend on who made it.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Subject, Summary, Verdict};
-use steadfast_sys::file::Status;
+use steadfast_sys::file::{Dir, Status};
 
 use crate::error::{Error, ErrorKind};
 use crate::failure::{self, Failure, is_temporary};
@@ -161,15 +162,12 @@ fn run_shard(
     Ok(Ran { summary, outcome })
 }
 
-/// Makes the folder of parts: an empty one does not survive every copy of a job.
+/// Makes the folder of parts: an empty one does not survive every copy of a job. A link in its
+/// place is refused.
 fn make_parts(job: &Job) -> Result<(), Error> {
-    let parts = job.folder().join("parts");
-    match fs::create_dir(&parts) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(Error::system(&parts, "make it", error))
-        }
-        _ => Ok(()),
-    }
+    let made = Dir::open(job.folder()).and_then(|folder| folder.make_dir(OsStr::new("parts")));
+    made.map_err(|error| Error::system(&job.folder().join("parts"), "make it", error))?;
+    Ok(())
 }
 
 /// Says whether the only file of a shard is gone from a folder that has others: so it was mounted.

@@ -5,17 +5,19 @@
 //! own folder, made to last, and only then given its name; so whoever sees the name sees all of it.
 //! Knows nothing of what the lines say.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::hash::{BuildHasher as _, RandomState};
 use std::io::{
     self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
+use steadfast_sys::file::{self as sys, Dir, Draft, Existing, FileKind};
 
 use crate::error::Error;
 use crate::line;
@@ -29,34 +31,34 @@ const LINE_LEN_MAX: u64 = 1 << 20;
 /// Bytes at the end of a document in which its last two lines are looked for.
 const TAIL_LEN: u64 = 64 << 10;
 
-/// How drafts end. A name that begins with a dot and ends so is nobody's document.
+/// How the names of drafts end; they begin with a dot. No document is called so.
 pub(crate) const DRAFT: &str = ".draft";
 
 /// Writes a document.
 pub(crate) struct Writer {
-    out: BufWriter<File>,
+    out: BufWriter<Draft>,
     sum: AlgorithmHasher,
     records: u64,
     path: PathBuf,
-    draft: PathBuf,
+    name: OsString,
     line: Vec<u8>,
-    /// Whether the draft has got its name.
-    named: bool,
 }
 
 impl Writer {
     /// Begins a document with its header, under another name.
     pub(crate) fn create(path: &Path, header: &impl Serialize) -> Result<Writer, Error> {
-        let draft = draft_of(path);
-        let file = File::create_new(&draft).map_err(|e| Error::system(path, "write it", e))?;
+        let draft = || {
+            let (dir, name) = Dir::parent_of(path)?;
+            Ok((Draft::new(&Arc::new(dir))?, name))
+        };
+        let (draft, name) = draft().map_err(|error| Error::system(path, "write it", error))?;
         let mut writer = Writer {
-            out: BufWriter::with_capacity(64 << 10, file),
+            out: BufWriter::with_capacity(64 << 10, draft),
             sum: AlgorithmHasher::new(Algorithm::Sha256),
             records: 0,
             path: path.to_owned(),
-            draft,
+            name,
             line: Vec::with_capacity(512),
-            named: false,
         };
         writer.write(header)?;
         Ok(writer)
@@ -77,45 +79,24 @@ impl Writer {
     }
 
     /// Ends the document, makes it last, gives it its name and returns its digest.
-    pub(crate) fn finish(mut self) -> Result<Digest, Error> {
-        let sum = self.sum.clone().finalize();
-        self.seal(&sum).map_err(|error| Error::system(&self.path, "write it", error))?;
-        self.named = true;
+    pub(crate) fn finish(self) -> Result<Digest, Error> {
+        let Writer { mut out, sum, records, path, name, .. } = self;
+        let sum = sum.finalize();
+        let mut seal = || writeln!(out, "{{\"records\":{records},\"sha256\":\"{sum}\"}}");
+        let sealed = seal().and_then(|()| out.into_inner()?.publish(&name, Existing::Replace));
+        sealed.map_err(|error| Error::system(&path, "write it", error))?;
         Ok(sum)
     }
-
-    fn seal(&mut self, sum: &Digest) -> io::Result<()> {
-        writeln!(self.out, "{{\"records\":{},\"sha256\":\"{sum}\"}}", self.records)?;
-        self.out.flush()?;
-        self.out.get_ref().sync_all()?;
-        fs::rename(&self.draft, &self.path)?;
-        keep_names(&self.path);
-        Ok(())
-    }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        if !self.named {
-            let _ = fs::remove_file(&self.draft);
-        }
+/// Opens a document to read it. A fifo that somebody put in its place must not keep the reader
+/// waiting.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let file = sys::File::open(path)?;
+    match file.status()?.kind {
+        FileKind::Regular => Ok(File::from(file.into_fd())),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
     }
-}
-
-/// Makes the names in a document's folder last. Where a folder cannot be asked that, as on some
-/// network file systems, the system does it in its own time.
-fn keep_names(path: &Path) {
-    if let Some(Ok(folder)) = path.parent().map(File::open) {
-        let _ = folder.sync_all();
-    }
-}
-
-/// A name beside the document's that no other process has: hosts that share a folder may have
-/// processes of the same number.
-pub(crate) fn draft_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let chance = RandomState::new().hash_one(std::process::id());
-    path.with_file_name(format!(".{name}.{chance:016x}{DRAFT}"))
 }
 
 /// Reads a document line by line.
@@ -133,7 +114,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Opens a document and reads its header.
     pub(crate) fn open(path: &Path) -> Result<Reader, Error> {
-        let file = File::open(path).map_err(|error| Error::system(path, "open it", error))?;
+        let file = open(path).map_err(|error| Error::system(path, "open it", error))?;
         let mut reader = Reader {
             lines: BufReader::with_capacity(64 << 10, file),
             line: Vec::new(),
@@ -243,7 +224,7 @@ struct Last {
 /// job is, not to believe it.
 pub(crate) fn last_record<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let tail = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
+        let mut file = open(path)?;
         let length = file.seek(SeekFrom::End(0))?;
         file.seek(SeekFrom::Start(length.saturating_sub(TAIL_LEN)))?;
         let mut tail = Vec::new();

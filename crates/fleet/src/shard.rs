@@ -4,7 +4,6 @@
 //! that a run works through. What a manifest's lines hold is in `docs/formats/manifests.md`.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use steadfast::{Algorithm, Reference};
 use crate::error::Error;
 use crate::job::Job;
 use crate::line::{Nanoseconds, PathText};
-use crate::sealed::Reader;
+use crate::sealed::{self, Reader};
 use crate::source::By;
 
 /// The member that names the version.
@@ -108,7 +107,7 @@ pub(crate) fn verify(job: &Job, shard: u64) -> Result<Verified, Error> {
 
 /// Opens the list of a shard, whose header was read before.
 pub(crate) fn list(path: &Path, by: By) -> Result<List, Error> {
-    let file = File::open(path).map_err(|error| Error::system(path, "open it", error))?;
+    let file = sealed::open(path).map_err(|error| Error::system(path, "open it", error))?;
     let records = manifest::read(Format::Steadfast, None, BufReader::new(file));
     let document = path.to_owned();
     Ok(Box::new(records.map(move |record| {

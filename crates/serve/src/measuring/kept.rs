@@ -1,10 +1,10 @@
 //! A record → a file in the folder of records, under a name that no other has.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use steadfast::Timestamp;
+use steadfast::beneath::{self, Existing};
 use steadfast_measure::record::{self, Record};
 use steadfast_report::units;
 
@@ -27,18 +27,16 @@ pub(super) fn keep(
     record: &Record,
 ) -> io::Result<String> {
     let name = file_name(ask, begun);
+    let record = record::write(record);
     for number in 0..TRIES_MAX {
         let name = match number {
             0 => name.clone(),
             number => name.replace(".json", &format!("-{number}.json")),
         };
-        let mut file =
-            match OpenOptions::new().write(true).create_new(true).open(folder.join(&name)) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                opened => opened?,
-            };
-        file.write_all(&record::write(record))?;
-        file.sync_all()?;
+        match beneath::write_whole(&folder.join(&name), &record, Existing::Keep) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            written => written?,
+        }
         return Ok(name);
     }
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name for it is taken"))

@@ -11,11 +11,12 @@
 //! ```
 
 use std::env;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
+use steadfast::beneath::{self, Existing};
 use steadfast::qos::{Change, Process, Thread};
 use steadfast_report::escape;
 
@@ -75,14 +76,8 @@ impl State {
         }
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot make `{}`", escape::path(&folder)))?;
-        let beside = folder.join(format!("{}.{}", self.process.number, std::process::id()));
-        let write = || {
-            let mut out = File::create(&beside)?;
-            out.write_all(self.print().as_bytes())?;
-            out.sync_all()?;
-            fs::rename(&beside, &file)
-        };
-        write().with_context(|| format!("cannot write `{}`", escape::path(&file)))
+        beneath::write_whole(&file, self.print().as_bytes(), Existing::Replace)
+            .with_context(|| format!("cannot write `{}`", escape::path(&file)))
     }
 
     fn print(&self) -> String {
