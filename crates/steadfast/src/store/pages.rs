@@ -336,18 +336,20 @@ impl Leaves {
         Ok(())
     }
 
-    /// Gives a draft that is whole its name.
+    /// Gives a draft that is whole its name. The name itself need not outlast a loss of power:
+    /// leaves that are absent are made again, and to flush the folder as well doubles the cost.
     fn publish(&self, draft: Draft, tag: &Tag) -> io::Result<()> {
         if let Some(folder) = self.keeper.folder() {
             let (dir, name) = folder.make_for(self.keeper.params.page_len(), tag)?;
             return draft.publish_in(&dir, &name, Existing::Replace);
         }
+        let dir = Arc::clone(draft.dir());
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(SIDECAR_SUFFIX);
-        if draft.dir().status_of(&name).is_ok() && !is_ours(draft.dir(), &name) {
+        if dir.status_of(&name).is_ok() && !is_ours(&dir, &name) {
             return Err(io::Error::other("a file of that name is there, and is none of ours"));
         }
-        draft.publish(&name, Existing::Replace)
+        draft.publish_in(&dir, &name, Existing::Replace)
     }
 }
 

@@ -83,21 +83,25 @@ impl Draft {
         &self.dir
     }
 
-    /// Flushes the file to the medium, renames it within its directory, and flushes the directory.
+    /// Flushes the file to the medium, renames it within its directory, and flushes the directory:
+    /// file and name outlast a loss of power.
+    ///
+    /// # Errors
+    /// As those of [`Draft::publish_in`]; also if the directory cannot be flushed, and then the
+    /// file has its name.
+    pub fn publish(self, name: &OsStr, existing: Existing) -> io::Result<()> {
+        let dir = Arc::clone(&self.dir);
+        self.publish_in(&dir, name, existing)?;
+        dir.flush()
+    }
+
+    /// Flushes the file to the medium and renames it, in any directory of the same volume. After a
+    /// loss of power the file is whole, or its name is as it was; [`Dir::flush`] makes the name
+    /// last.
     ///
     /// # Errors
     /// `AlreadyExists` if the name is taken and must be kept; otherwise whatever the system says.
-    /// After an error the final name is as it was, except if only the directory could not be
-    /// flushed.
-    pub fn publish(self, name: &OsStr, existing: Existing) -> io::Result<()> {
-        let dir = Arc::clone(&self.dir);
-        self.publish_in(&dir, name, existing)
-    }
-
-    /// Publishes the file in another directory of the same volume.
-    ///
-    /// # Errors
-    /// As those of [`Draft::publish`].
+    /// After an error the name is as it was.
     pub fn publish_in(mut self, dir: &Dir, name: &OsStr, existing: Existing) -> io::Result<()> {
         let name = component(name)?;
         platform::flush(self.file.as_fd())?;
@@ -106,7 +110,7 @@ impl Draft {
             Existing::Keep => self.rename_to_new(dir, name)?,
         }
         self.published = true;
-        dir.flush()
+        Ok(())
     }
 
     /// Renames the draft unless the name is taken.
