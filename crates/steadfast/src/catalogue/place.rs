@@ -157,8 +157,10 @@ pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), Fault> {
     }
 }
 
-/// Makes sure that no catalogue is in the way of a new one, nor the log of one.
+/// Makes sure that no catalogue is in the way of a new one, nor the log of one, nor anything that
+/// was planted.
 pub(super) fn ensure_none(home: &Home) -> Result<(), Fault> {
+    home.ensure_plain("")?;
     if home.has("") {
         return Err(Fault::new(CatalogueErrorKind::Exists, "there is a catalogue already"));
     }

@@ -3,12 +3,13 @@
 //! In: a cipher and two paths. Out: times. Plain reads and writes of one thread, as simple programs
 //! do it, so that the account shows how much of a cipher's gain such a task sees.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use steadfast_sys::clock;
+use steadfast_sys::file::Dir;
 
 use super::kernels;
 use crate::error::Error;
@@ -39,7 +40,8 @@ pub(super) fn encipher(algorithm: &str, from: &Path, to: &Path) -> Result<Filed,
     let reading = |error| Error::system("read it", error).at(from);
     let writing = |error| Error::system("write it", error).at(to);
     let mut source = File::open(from).map_err(reading)?;
-    let mut target = OpenOptions::new().write(true).open(to).map_err(writing)?;
+    let target = Dir::parent_of(to).and_then(|(folder, name)| folder.open_own(&name));
+    let mut target = target.map_err(writing)?;
     let (mut bytes, mut enciphering_ns) = (0, 0);
     for unit in 0.. {
         let length = fill(&mut source, &mut plain).map_err(reading)?;
