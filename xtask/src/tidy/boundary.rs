@@ -79,6 +79,20 @@ const BORDERS: &[Border] = &[
         message: "of the library, only `store` writes, and what has a place of its own",
     },
     Border {
+        names: &["fs::rename", "fs::write", "File::create", "File::create_new"],
+        within: "crates/",
+        homes: &[
+            "crates/sys/",
+            // Tries what other programs do.
+            "crates/steadfast/src/probe",
+            // Sorts in a folder that the plan just made.
+            "crates/fleet/src/spool.rs",
+            "crates/steadfast/benches/",
+        ],
+        tests: true,
+        message: "files are made and replaced whole by `Draft` of crates/sys",
+    },
+    Border {
         names: &["std::fs", "std::net", "Instant::now", "SystemTime"],
         within: "crates/report/src/",
         homes: &[],
@@ -199,10 +213,16 @@ mod tests {
 
     #[test]
     fn the_store_writes() {
-        for text in ["std::fs::write(a, b);", "xattr::set(f, n, v);", "File::create(p);"] {
+        for text in ["fs::remove_file(a);", "xattr::set(f, n, v);", "std::fs::create_dir(p);"] {
             assert_eq!(found("crates/steadfast/src/verdict.rs", text).len(), 1, "{text}");
             assert_eq!(found("crates/steadfast/src/store/xattr.rs", text), [""; 0], "{text}");
             assert_eq!(found("crates/steadfast/src/store.rs", text), [""; 0], "{text}");
+        }
+        for text in ["std::fs::write(a, b);", "fs::rename(a, b);", "File::create(p);"] {
+            assert_eq!(found("crates/steadfast/src/verdict.rs", text).len(), 2, "{text}");
+            assert_eq!(found("crates/steadfast/src/store/pages.rs", text).len(), 1, "{text}");
+            assert_eq!(found("crates/cli/src/trace.rs", text).len(), 1, "{text}");
+            assert_eq!(found("crates/sys/src/file/draft.rs", text), [""; 0], "{text}");
         }
         let test = "#[cfg(test)]\nmod tests {\n    fn a() { std::fs::write(a, b); }\n}\n";
         assert_eq!(found("crates/steadfast/src/walk.rs", test), [""; 0]);
