@@ -1,0 +1,86 @@
+//! Every file is on the medium before it gets its name: a loss of power leaves none that is torn.
+//!
+//! What the command asked of the system is read from `strace`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use crate::tree::Tree;
+
+/// The calls that flush and rename, with the paths of descriptors.
+const CALLS: &str = "trace=?fsync,?fdatasync,?rename,?renameat,?renameat2,?link,?linkat";
+
+/// Returns the arguments of a call: what stands between the first parenthesis and the last.
+fn arguments(line: &str) -> Option<(&str, Vec<&str>)> {
+    let (call, rest) = line.split_once('(')?;
+    let (inside, result) = rest.rsplit_once(')')?;
+    let done = result.trim_start().starts_with("= 0");
+    done.then(|| (call.rsplit(' ').next().unwrap(), inside.split(", ").collect()))
+}
+
+/// Returns the path of a descriptor as `strace -y` shows it: `7</path>`.
+fn path_of(descriptor: &str) -> &str {
+    descriptor.split_once('<').unwrap().1.trim_end_matches('>')
+}
+
+/// Runs a command and returns the names that files got, each of which was flushed before.
+fn renamed(tree: &Tree, words: &[&str]) -> BTreeSet<String> {
+    let command = tree.command(words);
+    // A log for each thread, in which the lines of no other one interrupt a call.
+    let logs = tempfile::tempdir().unwrap();
+    let mut traced = Command::new("strace");
+    traced.args(["-ff", "-y", "-e", CALLS, "-o"]).arg(logs.path().join("log"));
+    traced.arg(command.get_program()).args(words);
+    traced.current_dir(tree.path("")).stdin(std::process::Stdio::null());
+    let output = traced.output().unwrap();
+    assert!(output.status.success(), "{words:?}: {output:?}");
+    let (mut flushed, mut names) = (BTreeSet::new(), BTreeSet::new());
+    let logs = fs::read_dir(logs.path()).unwrap();
+    let lines = logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap());
+    for line in lines.collect::<String>().lines() {
+        let Some((call, arguments)) = arguments(line) else { continue };
+        match call {
+            "fsync" | "fdatasync" => {
+                flushed.insert(path_of(arguments[0]).to_owned());
+            }
+            "renameat" | "renameat2" | "linkat" => {
+                let name = |at: usize| arguments[at].trim_matches('"');
+                let from = format!("{}/{}", path_of(arguments[0]), name(1));
+                assert!(flushed.contains(&from), "{words:?}: not flushed before {line}");
+                names.insert(name(3).to_owned());
+            }
+            _ => panic!("{words:?}: not beneath an open directory: {line}"),
+        }
+    }
+    names
+}
+
+#[test]
+fn every_file_is_flushed_before_it_gets_its_name() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        let required = std::env::var("STEADFAST_REQUIRE_PEERS").unwrap_or_default();
+        assert!(!required.split(',').any(|name| name == "strace"), "strace is required");
+        eprintln!("skipped: strace is not installed");
+        return;
+    }
+    let tree = Tree::new().file("data/a", &[7; 9000]).file("data/b", &[8; 9000]);
+    let tree = tree.file("alone", &[9; 9000]);
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["init", "data"], &["catalogue.sqlite"]),
+        (&["tag", "--pages", "data"], &["sha256-"]),
+        (&["tag", "--pages", "--sidecar", "alone"], &["alone.steadfast-pages"]),
+        (
+            &["check", "--report", "page.html", "--trace", "trace.json", "alone"],
+            &["page.html", "trace.json"],
+        ),
+        (&["fleet", "plan", "data", "--out", "job", "--shards", "1"], &["job.jsonl", "00000"]),
+        (&["fleet", "run", "job", "--shard", "0"], &["00000.jsonl"]),
+    ];
+    for (words, expected) in cases {
+        let names = renamed(&tree, words);
+        for name in expected {
+            assert!(names.iter().any(|is| is.starts_with(name)), "{words:?}: {name} in {names:?}");
+        }
+    }
+}
