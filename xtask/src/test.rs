@@ -33,7 +33,7 @@ const STEPS: &[Step] = &[
     Step { name: "zig", title: "cross linker", counts: false, run: setup::zig },
     Step { name: "fmt", title: "formatting", counts: false, run: steps::fmt },
     Step { name: "tidy", title: "house style", counts: false, run: steps::tidy },
-    Step { name: "bench", title: "the benchmark harness", counts: false, run: steps::bench },
+    Step { name: "bench", title: "the harnesses of bench/", counts: false, run: steps::bench },
     Step { name: "clippy", title: "lints", counts: false, run: steps::clippy },
     Step { name: "doc", title: "documentation", counts: false, run: steps::doc },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },

@@ -60,8 +60,12 @@ pub(super) fn bench(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    let tests = ["-m", "unittest", "discover", "-s", "bench/peers/tests", "-t", "bench/peers"];
-    succeed(Command::new("python3").args(tests).current_dir(&session.root))
+    for harness in ["bench/peers", "bench/power"] {
+        let tests = format!("{harness}/tests");
+        let arguments = ["-m", "unittest", "discover", "-s", &tests, "-t", harness];
+        succeed(Command::new("python3").args(arguments).current_dir(&session.root))?;
+    }
+    Ok(())
 }
 
 pub(super) fn clippy(session: &mut Session) -> anyhow::Result<()> {
