@@ -63,7 +63,7 @@ def read_mark(image: Path) -> tuple[int, int]:
 def mounted(image: Path, file_system: str, place: Path) -> Iterator[Path]:
     """Mounts an image through a loop device, which lets the file system replay its journal."""
     place.mkdir(parents=True, exist_ok=True)
-    line = ["mount", "-t", file_system, "-o", "loop", image, place]
+    line = ["mount", "-t", file_system, "-o", "loop", str(image), str(place)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Unmountable(done.stderr.strip())

@@ -93,17 +93,18 @@ class _Tree:
             if not path.startswith(f"{self.name}/"):
                 continue
             there = before.get(path)
-            if expected.is_exact(path):
-                if there is None or there.digest != self.pool.digest(should.contents):
-                    outcome.fault("lost bytes", path)
-                    continue
+            digest = there.digest if there is not None else None
+            if expected.is_exact(path) and digest != self.pool.digest(should.contents):
+                outcome.fault("lost bytes", path)
+                continue
             if there is None or there.torn is not None or not expected.keeps_tag(path):
                 continue
             if there.tag is None:
                 outcome.fault("lost tag", path)
-            elif self.name not in expected.busy and should.tag is not None:
-                if there.tag.digest != self.pool.digest(should.tag):
-                    outcome.fault("other tag", path)
+            elif self.name in expected.busy or should.tag is None:
+                continue
+            elif there.tag.digest != self.pool.digest(should.tag):
+                outcome.fault("other tag", path)
 
     def _check(self) -> Answer | None:
         """Runs `check`; if it cannot use the catalogue, does what is said there first."""
@@ -123,7 +124,12 @@ class _Tree:
         self.outcome.counts["check refused"] += 1
         for words in (("init",), ("init", "--rebuild")):
             if self.program.run(*words, self.name).status == 0:
-                self.outcome.counts[f"cured by {' '.join(words)}"] += 1
+                cure = " ".join(words)
+                self.outcome.counts[f"cured by {cure}"] += 1
+                if cure == "init" and "--rebuild" in answer.trouble:
+                    self.outcome.fault("wrong advice", f"{self.name}: --rebuild, where init helps")
+                elif cure != "init":
+                    self.outcome.fault("catalogue ahead", f"{self.name}: refused until --rebuild")
                 return self.program.run("check", self.name)
         self.outcome.fault("catalogue not cured", self.name)
         return None
@@ -185,17 +191,17 @@ class _Tree:
             self.program.run("retag", "--accept", *corrupt)
         if is_catalogued(self.name):
             begun = (self.root / self.name / found.CATALOGUE).exists()
-            runs = [] if begun else [("init", self.name)]
-            runs.append(("update", "--restore-tags", "--accept-missing", self.name))
-            runs.append(("tag", "--pages", self.name))
+            runs = [] if begun else ["init"]
+            runs += ["update --restore-tags --accept-missing", "tag --pages"]
         else:
-            runs = [("update", self.name), ("tag", "--pages", "--sidecar", self.name)]
-        runs.append(("check", self.name))
-        for words in runs:
-            last = self.program.run(*words)
-            if last.status != 0 or (words[0] == "check" and last.findings):
+            runs = ["update", "tag --pages --sidecar"]
+        for words in [*runs, "check"]:
+            last = self.program.run(*words.split(), self.name)
+            if last.status != 0 or (words == "check" and last.findings):
                 said = last.trouble or str(last.findings or last.verdicts)
-                self.outcome.fault("not settled", f"{' '.join(words)}: {last.status}: {said[:200]}")
+                self.outcome.fault(
+                    "not settled", f"{words} {self.name}: {last.status}: {said[:200]}"
+                )
                 return
         tags = {one.tag.digest for one in found.read_tree(self.root, self.name).values() if one.tag}
         for torn in found.torn_leaves(self.root, self.name):

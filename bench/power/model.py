@@ -109,7 +109,6 @@ def _run(files: dict[str, File], catalogued: set[str], step: Step) -> None:
     for path, one in files.items():
         if not path.startswith(f"{step.tree}/"):
             continue
-        if one.tag is None and verb in ("tag", "update") and not one.detached:
-            files[path] = replace(one, tag=one.contents)
-        elif one.tag is not None and verb in ("update", "retag"):
+        first = one.tag is None and not one.detached and verb in ("tag", "update")
+        if first or (one.tag is not None and verb in ("update", "retag")):
             files[path] = replace(one, tag=one.contents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ class Record:
 
     def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
         self._path = path
+        self._adding = threading.Lock()
         self.data: dict[str, Any] = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **head}
         self.data |= {kind: [] for kind in KINDS}
         if path.exists():
@@ -40,13 +42,14 @@ class Record:
         return name in self._done[kind]
 
     def add(self, kind: str, row: Row) -> None:
-        """Adds a row and writes the file anew, whole or not at all."""
-        self.data[kind].append(row)
-        self._done[kind].add(row["name"])
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self._path.with_name(self._path.name + ".new")
-        fresh.write_text(compact(self.data))
-        fresh.replace(self._path)
+        """Adds a row and writes the file anew, whole or not at all. Any thread may call it."""
+        with self._adding:
+            self.data[kind].append(row)
+            self._done[kind].add(row["name"])
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            fresh = self._path.with_name(self._path.name + ".new")
+            fresh.write_text(compact(self.data))
+            fresh.replace(self._path)
 
 
 def compact(data: Mapping[str, Any]) -> str:

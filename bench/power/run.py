@@ -10,36 +10,28 @@ import argparse
 import fcntl
 import json
 import os
-import random
-import re
+import queue
 import shutil
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 import disk
 import guest
 import needs
 import vm
 import writelog
-from judge import Outcome, judge
-from plan import Pool, Step, make_plan
-from record import Record, RecordError, Row, table
+from record import KINDS, Record, RecordError, table
+from worker import CUT_AFTER_S_MAX, LOST_SHARES, ROUNDS, Setting, Worker
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SEED = 20_260_101
 SYSTEMS = tuple(disk.FORMATS)
-ROUNDS = 2
-CUT_AFTER_S_MAX = 20.0
 STATES_PER_LOG = 56
-LOST_SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
-KEPT_MAX = 30
 PRIVATE = "STEADFAST_POWER_PRIVATE"
-# A verb that could not do its work although nothing had been cut yet.
-FAILED = re.compile(r"step \d+: .* status (?![013]\b).*")
 TROUBLE = (
     needs.Missing,
     guest.GuestError,
@@ -54,6 +46,7 @@ METHOD = {
     "rounds": ROUNDS,
     "states_per_log": STATES_PER_LOG,
 }
+Task = Callable[[Worker], list[str]]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,26 +58,27 @@ def main(arguments: Sequence[str]) -> int:
     try:
         needs.require()
         keep_mounts_private()
-        series = Series(options)
-        series.run_cuts(options.cuts)
-        series.run_states(options.states)
+        record = run(options)
     except TROUBLE as error:
         say(f"error: {error}")
         return 2
     except KeyboardInterrupt:
         say("interrupted; the same command goes on where this one ended")
         return 130
-    print(table(series.record.data), end="")
-    return 1 if series.faults else 0
+    print(table(record.data), end="")
+    return 1 if any(row["faults"] for kind in KINDS for row in record.data[kind]) else 0
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="run.py", description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
-    add("--prefix", type=Path, metavar="DIR", help="folder for the kernel, images and scratch files")
+    add(
+        "--prefix", type=Path, metavar="DIR", help="folder for the kernel, images and scratch files"
+    )
     add("--cuts", type=int, default=200, metavar="N", help="machines to kill (default 200)")
     add("--states", type=int, default=500, metavar="N", help="states to rebuild (default 500)")
     add("--seed", type=int, default=SEED, metavar="N", help="seed of files, work and cuts")
+    add("--jobs", type=int, default=1, metavar="N", help="machines at a time (default 1)")
     add("--out", type=Path, metavar="FILE", help="the record; an unfinished one is continued")
     add("--steadfast", type=Path, metavar="FILE", help="try this program, build nothing")
     add("--table", type=Path, metavar="RECORD", help="print a record again, run nothing")
@@ -93,154 +87,84 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         parser.error("--prefix is needed")
     if options.prefix and options.prefix.resolve().is_relative_to(REPOSITORY):
         parser.error("--prefix is inside the repository")
+    if min(options.jobs - 1, options.cuts, options.states) < 0:
+        parser.error("--jobs is at least 1, --cuts and --states at least 0")
     return options
 
 
-class Series:
-    """All that the cuts and the states of one series share."""
+def run(options: argparse.Namespace) -> Record:
+    """Runs what the record lacks."""
+    prefix: Path = options.prefix.resolve()
+    prefix.mkdir(parents=True, exist_ok=True)
+    with lock(prefix / "lock"):
+        setting = prepare(options, prefix)
+        tasks = [*cuts(setting.record, options.cuts), *states(setting.record, options.states)]
+        idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        for number in range(options.jobs):
+            idle.put(Worker(setting, number))
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._prefix: Path = options.prefix.resolve()
-        self._scratch = self._prefix / "scratch"
-        self._prefix.mkdir(parents=True, exist_ok=True)
-        self._lock = lock(self._prefix / "lock")
-        shutil.rmtree(self._scratch, ignore_errors=True)
-        for folder in ("scratch", "kept", "logs"):
-            (self._prefix / folder).mkdir(parents=True, exist_ok=True)
-        self._seed: int = options.seed
-        self._kernel = needs.kernel(self._prefix)
-        self._program: Path = options.steadfast or needs.build(REPOSITORY)
-        self._program = self._program.resolve()
-        self._bases: dict[str, bytes] = {}
-        self.faults = 0
-        head = {
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "seed": self._seed,
-            "versions": needs.versions(self._program, self._kernel, REPOSITORY),
-            "method": METHOD,
-        }
-        self.record = Record(options.out or self._prefix / "record.json", head)
+        def work(task: Task) -> None:
+            worker = idle.get()
+            try:
+                for line in task(worker):
+                    say(line)
+            finally:
+                idle.put(worker)
 
-    def run_cuts(self, count: int) -> None:
-        """Kills so many machines, each with a seed and a disk of its own."""
-        for number in range(count):
-            name = f"cut-{number}"
-            if self.record.has("cuts", name):
-                continue
-            system = SYSTEMS[number % len(SYSTEMS)]
-            seed = f"{self._seed}/{name}"
-            delay_s = random.Random(seed).uniform(0, CUT_AFTER_S_MAX)
-            image = self._scratch / "cut.img"
-            disk.make(image, system)
-            _, failed = self._boot(seed, system, image, None, delay_s)
-            about = {"after_s": round(delay_s, 2), "failed": failed}
-            self._judge("cuts", name, system, image, seed, disk.read_mark(image), about)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            futures = [pool.submit(work, task) for task in tasks]
+            try:
+                for future in as_completed(futures):
+                    future.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+    return setting.record
 
-    def run_states(self, count: int) -> None:
-        """Rebuilds so many states from logs of whole runs."""
-        share = -(-count // len(SYSTEMS))
-        for system in SYSTEMS:
-            for first in range(0, share, STATES_PER_LOG):
-                numbers = range(first, min(first + STATES_PER_LOG, share))
-                names = [f"{system}-{number}" for number in numbers]
-                if not all(self.record.has("states", name) for name in names):
-                    self._states_of_log(system, f"{system}-log{first // STATES_PER_LOG}", names)
 
-    def _states_of_log(self, system: str, log_name: str, names: Sequence[str]) -> None:
-        """Replays one log up to each cut, in one pass."""
-        seed = f"{self._seed}/{log_name}"
-        log_path = self._provide_log(system, log_name, seed)
-        image = self._scratch / "durable.img"
-        disk.make(image, system)
-        disk.copy(log_path.with_suffix(".img"), image)
-        with image.open("r+b") as durable, log_path.open("rb") as log:
-            entries = writelog.read_entries(log)
-            marks = [_mark(log, entry) for entry in entries]
-            first = next(at for at, mark in enumerate(marks) if mark is not None)
-            cuts = writelog.choose_cuts(len(entries), first, len(names), seed)
-            replay = writelog.Disk(durable, log)
-            mark, taken = (0, 0), 0
-            for name, cut in zip(names, cuts, strict=True):
-                for at in range(taken, cut):
-                    replay.take(entries[at])
-                    mark = marks[at] or mark
-                taken = cut
-                if self.record.has("states", name):
-                    continue
-                durable.flush()
-                state = self._scratch / "state.img"
-                disk.copy(image, state)
-                source = random.Random(f"{seed}/{name}")
-                lost_share = source.choice(LOST_SHARES)
-                waiting = replay.waiting
-                with state.open("r+b") as target:
-                    lost = replay.cut(target, lost_share, source)
-                about = {"log": log_name, "at": cut, "waiting": waiting, "lost_pages": lost}
-                self._judge("states", name, system, state, seed, mark, about)
+def prepare(options: argparse.Namespace, prefix: Path) -> Setting:
+    """Provides the kernel, the program, the guest's archives and the record."""
+    shutil.rmtree(prefix / "scratch", ignore_errors=True)
+    for folder in ("scratch", "kept", "logs"):
+        (prefix / folder).mkdir(exist_ok=True)
+    kernel = needs.kernel(prefix)
+    program: Path = (options.steadfast or needs.build(REPOSITORY)).resolve()
+    head = {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seed": options.seed,
+        "versions": needs.versions(program, kernel, REPOSITORY),
+        "method": METHOD,
+    }
+    record = Record(options.out or prefix / "record.json", head)
+    bases = {one: guest.base(kernel, one, program, prefix / "scratch") for one in SYSTEMS}
+    return Setting(prefix, options.seed, kernel, program, bases, record)
 
-    def _provide_log(self, system: str, log_name: str, seed: str) -> Path:
-        """The log of a whole run, and beside it the disk as it was before."""
-        path = self._prefix / "logs" / f"{log_name}.log"
-        if path.exists():
-            return path
-        say(f"recording {log_name}")
-        disk.make(path.with_suffix(".img"), system)
-        image, fresh = self._scratch / "logged.img", path.with_suffix(".new")
-        disk.copy(path.with_suffix(".img"), image)
-        fresh.write_bytes(b"")
-        finished, failed = self._boot(seed, system, image, fresh, None)
-        if not finished or failed:
-            raise vm.MachineError(f"the run of {log_name} did not end well: {failed}")
-        fresh.rename(path)
-        return path
 
-    def _boot(
-        self, seed: str, system: str, image: Path, log: Path | None, cut_after_s: float | None
-    ) -> tuple[bool, list[str]]:
-        """Runs the work of a seed; returns whether it ended, and the verbs that failed there."""
-        steps, pool = work(seed)
-        if system not in self._bases:
-            self._bases[system] = guest.base(self._kernel, system, self._program, self._scratch)
-        initramfs = self._scratch / "initramfs"
-        own = guest.of_run(steps, pool, system, disk.MARK_AT)
-        initramfs.write_bytes(self._bases[system] + own)
-        boot = vm.Boot(needs.kernel_image(self._kernel), initramfs, image, log)
-        finished, console = vm.run(boot, cut_after_s)
-        (self._scratch / "console.txt").write_text(console)
-        return finished, FAILED.findall(console)
+def cuts(record: Record, count: int) -> list[Task]:
+    """The machines that are still to be killed, each with a seed and a disk of its own."""
 
-    def _judge(
-        self,
-        kind: str,
-        name: str,
-        system: str,
-        image: Path,
-        seed: str,
-        mark: tuple[int, int],
-        about: Row,
-    ) -> None:
-        """Judges a copy of an image, and keeps the image if there is a fault."""
-        started = time.monotonic()
-        copy = self._scratch / "judged.img"
-        disk.copy(image, copy)
-        steps, pool = work(seed)
-        try:
-            with disk.mounted(copy, system, self._prefix / "mnt") as root:
-                outcome = judge(root, self._program, steps, pool, mark)
-        except disk.Unmountable as error:
-            outcome = Outcome()
-            outcome.counts["unmountable"] = 1
-            outcome.say(name, str(error))
-        if outcome.faults:
-            self.faults += 1
-            if len(list((self._prefix / "kept").iterdir())) < KEPT_MAX:
-                disk.copy(image, self._prefix / "kept" / f"{name}.img")
-        row = {"name": name, "fs": system, **about, "begun": mark[0], "synced": mark[1]}
-        counts = {key: value for key, value in sorted(outcome.counts.items()) if value}
-        row |= {"faults": outcome.faults, "counts": counts, "said": outcome.said}
-        self.record.add(kind, row)
-        kinds = ", ".join(sorted({fault for fault, _ in outcome.faults})) or "no fault"
-        say(f"{name} {system} step {mark[0]}: {kinds} ({time.monotonic() - started:.1f} s)")
+    def task(name: str, system: str) -> Task:
+        return lambda worker: worker.cut(name, system)
+
+    wanted = [(f"cut-{number}", SYSTEMS[number % len(SYSTEMS)]) for number in range(count)]
+    return [task(name, system) for name, system in wanted if not record.has("cuts", name)]
+
+
+def states(record: Record, count: int) -> list[Task]:
+    """The states that are still to be rebuilt, all those of one log together."""
+
+    def task(log: str, system: str, names: Sequence[str]) -> Task:
+        return lambda worker: worker.states(log, system, names)
+
+    tasks = []
+    for at, system in enumerate(SYSTEMS):
+        share = len(range(at, count, len(SYSTEMS)))
+        for first in range(0, share, STATES_PER_LOG):
+            numbers = range(first, min(first + STATES_PER_LOG, share))
+            names = [f"{system}-{number}" for number in numbers]
+            if not all(record.has("states", name) for name in names):
+                tasks.append(task(f"{system}-log{first // STATES_PER_LOG}", system, names))
+    return tasks
 
 
 def keep_mounts_private() -> None:
@@ -262,20 +186,6 @@ def lock(path: Path) -> TextIO:
     except BlockingIOError as error:
         raise needs.Missing(f"another series runs in `{path.parent}`") from error
     return file
-
-
-def work(seed: str) -> tuple[list[Step], Pool]:
-    """The steps of a seed, and the bytes of its files."""
-    return make_plan(seed, ROUNDS), Pool(seed)
-
-
-def _mark(log: BinaryIO, entry: writelog.Entry) -> tuple[int, int] | None:
-    """The mark that a request wrote, if it wrote one."""
-    if entry.offset != disk.MARK_AT or entry.length == 0:
-        return None
-    if entry.length != guest.MARK_LEN_BYTES:
-        raise writelog.LogError("a mark went through the page cache, so the order is unknown")
-    return disk.parse_mark(writelog.data_of(log, entry, guest.MARK_LEN_BYTES))
 
 
 def say(text: str) -> None:

@@ -94,6 +94,43 @@ class Judged(unittest.TestCase):
         self.assertEqual([kind for kind, _ in outcome.faults], ["leaves taken for data"])
 
 
+class Scripted:
+    """A program whose statuses are given by verb; `check` refuses until one of them ended with 0."""
+
+    def __init__(self, trouble: str, **statuses: int) -> None:
+        self._trouble = trouble
+        self._statuses = statuses
+        self._cured = False
+
+    def run(self, *words: str) -> Answer:
+        verb = "rebuild" if "--rebuild" in words else words[0]
+        if verb == "check":
+            return Answer(0, "") if self._cured else Answer(2, self._trouble)
+        self._cured = self._cured or self._statuses[verb] == 0
+        return Answer(self._statuses[verb], "")
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, trouble: str, **statuses: int) -> tuple[list[str], Outcome]:
+        outcome = Outcome()
+        program = Scripted(trouble, **statuses)
+        judge._Tree(Path(), "c0", program, POOL, expect(STEPS, 2, 2), outcome)._check()
+        return [kind for kind, _ in outcome.faults], outcome
+
+    def test_a_plain_init_that_is_named_is_no_fault(self) -> None:
+        faults, outcome = self.refused("/mnt/c0: type `steadfast init c0`", init=0)
+        self.assertEqual(faults, [])
+        self.assertEqual(outcome.counts, {"check refused": 1, "cured by init": 1})
+        self.assertEqual(outcome.said, ["TREE: type `steadfast init TREE`"])
+
+    def test_advice_to_rebuild_where_init_helps_is_wrong(self) -> None:
+        self.assertEqual(self.refused("type `init --rebuild`", init=0)[0], ["wrong advice"])
+
+    def test_a_catalogue_that_only_a_rebuild_cures_is_ahead_of_its_files(self) -> None:
+        self.assertEqual(self.refused("it is empty", init=2, rebuild=0)[0], ["catalogue ahead"])
+        self.assertEqual(self.refused("it is empty", init=2, rebuild=2)[0], ["catalogue not cured"])
+
+
 class Answers(unittest.TestCase):
     def test_lines_are_collected_by_path(self) -> None:
         digest = hashlib.sha256(b"").hexdigest()

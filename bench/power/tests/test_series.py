@@ -1,8 +1,10 @@
 """Tests of what the guest boots from, of marks and of the record."""
 
+import io
 import subprocess
 import tempfile
 import unittest
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import disk
@@ -37,10 +39,18 @@ class Guests(unittest.TestCase):
         ]
         lines = guest.script(steps, "ext4", 99).splitlines()
         work = lines[lines.index("echo @ready") + 1 : lines.index("cd /")]
-        self.assertEqual(work, [
-            "mark 1 0", "mkdir -p s0/a", "put 5 7 s0/a/x", "sync", "mark 1 1",
-            "mark 2 1", "verb 2 tag s0",
-        ])
+        self.assertEqual(
+            work,
+            [
+                "mark 1 0",
+                "mkdir -p s0/a",
+                "put 5 7 s0/a/x",
+                "sync",
+                "mark 1 1",
+                "mark 2 1",
+                "verb 2 tag s0",
+            ],
+        )
 
     def test_the_work_is_a_script_that_a_shell_can_read(self) -> None:
         text = guest.script([Step(1, "s0", verb=("tag",))], "ext4", 99)
@@ -79,7 +89,7 @@ class Records(unittest.TestCase):
 
 class CommandLines(unittest.TestCase):
     def test_a_folder_in_the_repository_is_refused(self) -> None:
-        with self.assertRaises(SystemExit):
+        with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()):
             parse(["--prefix", str(Path(__file__).parent / "scratch")])
 
 

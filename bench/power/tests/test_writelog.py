@@ -38,9 +38,14 @@ class Logs(unittest.TestCase):
     def test_requests_are_read_in_their_order(self) -> None:
         log = log_of((8, page(b"a"), 0), (0, b"", FLUSH), (16, page(b"b"), FUA))
         entries = writelog.read_entries(log)
-        self.assertEqual([(one.offset, one.length, one.flags) for one in entries], [
-            (PAGE, PAGE, 0), (0, 0, FLUSH), (2 * PAGE, PAGE, FUA),
-        ])
+        self.assertEqual(
+            [(one.offset, one.length, one.flags) for one in entries],
+            [
+                (PAGE, PAGE, 0),
+                (0, 0, FLUSH),
+                (2 * PAGE, PAGE, FUA),
+            ],
+        )
         self.assertEqual(writelog.data_of(log, entries[2], 3), b"bbb")
 
     def test_a_cut_log_ends_with_its_last_whole_request(self) -> None:

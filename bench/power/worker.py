@@ -1,0 +1,172 @@
+"""Runs one cut, or the states of one log, in a scratch folder of its own.
+
+Several workers may be busy at once: each has its images, its place to mount them, and its guest.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import disk
+import guest
+import needs
+import vm
+import writelog
+from judge import Outcome, judge
+from plan import Pool, Step, make_plan
+from record import Record, Row
+
+ROUNDS = 2
+CUT_AFTER_S_MAX = 20.0
+LOST_SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
+KEPT_MAX = 30
+# A verb that could not do its work although nothing had been cut yet.
+FAILED = re.compile(r"step \d+: .* status (?![013]\b).*")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all workers of a series share. The folder `prefix` has `logs`, `kept` and `scratch`."""
+
+    prefix: Path
+    seed: int
+    kernel: Path
+    program: Path
+    # The part of the initramfs that depends on the file system only.
+    bases: dict[str, bytes]
+    record: Record
+
+
+class Worker:
+    """Does one thing at a time. Not to be used by two threads at once."""
+
+    def __init__(self, setting: Setting, number: int) -> None:
+        self._setting = setting
+        self._scratch = setting.prefix / "scratch" / str(number)
+        self._scratch.mkdir(parents=True)
+
+    def cut(self, name: str, system: str) -> list[str]:
+        """Kills a machine at a random moment; returns what to say of it."""
+        seed = f"{self._setting.seed}/{name}"
+        delay_s = random.Random(seed).uniform(0, CUT_AFTER_S_MAX)
+        image = self._scratch / "cut.img"
+        disk.make(image, system)
+        _, failed = self._boot(seed, system, image, None, delay_s)
+        about = {"after_s": round(delay_s, 2), "failed": failed}
+        return [self._judge("cuts", name, system, image, seed, disk.read_mark(image), about)]
+
+    def states(self, log_name: str, system: str, names: Sequence[str]) -> list[str]:
+        """Replays one log up to each of its cuts, in one pass; returns what to say of each."""
+        said = []
+        seed = f"{self._setting.seed}/{log_name}"
+        log_path = self._provide_log(system, log_name, seed)
+        image = self._scratch / "durable.img"
+        disk.copy(log_path.with_suffix(".img"), image)
+        with image.open("r+b") as durable, log_path.open("rb") as log:
+            entries = writelog.read_entries(log)
+            marks = [_mark(log, entry) for entry in entries]
+            first = next(at for at, mark in enumerate(marks) if mark is not None)
+            cuts = writelog.choose_cuts(len(entries), first, len(names), seed)
+            replay = writelog.Disk(durable, log)
+            mark, taken = (0, 0), 0
+            for name, cut in zip(names, cuts, strict=True):
+                for at in range(taken, cut):
+                    replay.take(entries[at])
+                    mark = marks[at] or mark
+                taken = cut
+                if self._setting.record.has("states", name):
+                    continue
+                durable.flush()
+                state = self._scratch / "state.img"
+                about: Row = {"log": log_name, "at": cut, "waiting": replay.waiting}
+                about["lost_pages"] = _cut_cache(replay, image, state, f"{seed}/{name}")
+                said.append(self._judge("states", name, system, state, seed, mark, about))
+        return said
+
+    def _provide_log(self, system: str, log_name: str, seed: str) -> Path:
+        """The log of a whole run, and beside it the disk as it was before."""
+        path = self._setting.prefix / "logs" / f"{log_name}.log"
+        if path.exists():
+            return path
+        disk.make(path.with_suffix(".img"), system)
+        image, fresh = self._scratch / "logged.img", path.with_suffix(".new")
+        disk.copy(path.with_suffix(".img"), image)
+        fresh.write_bytes(b"")
+        finished, failed = self._boot(seed, system, image, fresh, None)
+        if not finished or failed:
+            raise vm.MachineError(f"the run of {log_name} did not end well: {failed}")
+        fresh.rename(path)
+        return path
+
+    def _boot(
+        self, seed: str, system: str, image: Path, log: Path | None, cut_after_s: float | None
+    ) -> tuple[bool, list[str]]:
+        """Runs the work of a seed; returns whether it ended, and the verbs that failed there."""
+        steps, pool = work(seed)
+        initramfs = self._scratch / "initramfs"
+        own = guest.of_run(steps, pool, system, disk.MARK_AT)
+        initramfs.write_bytes(self._setting.bases[system] + own)
+        boot = vm.Boot(needs.kernel_image(self._setting.kernel), initramfs, image, log)
+        finished, console = vm.run(boot, cut_after_s)
+        (self._scratch / "console.txt").write_text(console)
+        return finished, FAILED.findall(console)
+
+    def _judge(
+        self,
+        kind: str,
+        name: str,
+        system: str,
+        image: Path,
+        seed: str,
+        mark: tuple[int, int],
+        about: Row,
+    ) -> str:
+        """Judges a copy of an image, and keeps the image if there is a fault."""
+        started = time.monotonic()
+        copy = self._scratch / "judged.img"
+        disk.copy(image, copy)
+        steps, pool = work(seed)
+        try:
+            with disk.mounted(copy, system, self._scratch / "mnt") as root:
+                outcome = judge(root, self._setting.program, steps, pool, mark)
+        except disk.Unmountable as error:
+            outcome = Outcome()
+            outcome.counts["unmountable"] = 1
+            outcome.say(name, str(error))
+        kept = self._setting.prefix / "kept"
+        if outcome.faults and len(list(kept.iterdir())) < KEPT_MAX:
+            disk.copy(image, kept / f"{name}.img")
+        row = {"name": name, "fs": system, **about, "begun": mark[0], "synced": mark[1]}
+        counts = {key: value for key, value in sorted(outcome.counts.items()) if value}
+        row |= {"faults": outcome.faults, "counts": counts, "said": outcome.said}
+        self._setting.record.add(kind, row)
+        kinds = ", ".join(sorted({fault for fault, _ in outcome.faults})) or "no fault"
+        return f"{name} {system} step {mark[0]}: {kinds} ({time.monotonic() - started:.1f} s)"
+
+
+def work(seed: str) -> tuple[list[Step], Pool]:
+    """The steps of a seed, and the bytes of its files."""
+    return make_plan(seed, ROUNDS), Pool(seed)
+
+
+def _cut_cache(replay: writelog.Disk, durable: Path, state: Path, seed: str) -> int:
+    """Makes a state: what is durable, and of the rest what survives. Returns the pages lost."""
+    source = random.Random(seed)
+    disk.copy(durable, state)
+    with state.open("r+b") as target:
+        return replay.cut(target, source.choice(LOST_SHARES), source)
+
+
+def _mark(log: BinaryIO, entry: writelog.Entry) -> tuple[int, int] | None:
+    """The mark that a request wrote, if it wrote one."""
+    if entry.offset != disk.MARK_AT or entry.length == 0:
+        return None
+    if entry.length != guest.MARK_LEN_BYTES:
+        raise writelog.LogError("a mark went through the page cache, so the order is unknown")
+    return disk.parse_mark(writelog.data_of(log, entry, guest.MARK_LEN_BYTES))
