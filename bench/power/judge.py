@@ -43,7 +43,7 @@ class Outcome:
 
 
 def judge(
-    root: Path, binary: Path, steps: Sequence[Step], pool: Pool, mark: tuple[int, int]
+    root: Path, program: Program, steps: Sequence[Step], pool: Pool, mark: tuple[int, int]
 ) -> Outcome:
     """Judges every tree of a mounted volume; writes to it, since Steadfast has to recover it."""
     begun, synced = mark
@@ -52,7 +52,7 @@ def judge(
     trees = dict.fromkeys(step.tree for step in steps[:begun])
     for tree in trees:
         if (root / tree).is_dir():
-            _Tree(root, tree, Program(binary, root), pool, expected, outcome).judge()
+            _Tree(root, tree, program, pool, expected, outcome).judge()
         elif any(path.startswith(f"{tree}/") for path in expected.synced):
             outcome.fault("lost bytes", tree)
     return outcome
@@ -70,6 +70,9 @@ class _Tree:
     def judge(self) -> None:
         before = found.read_tree(self.root, self.name)
         self._judge_disk(before)
+        if not before and not (self.root / self.name / found.CATALOGUE).exists():
+            self.outcome.counts["empty"] += 1
+            return
         for torn in found.torn_leaves(self.root, self.name):
             self.outcome.fault("torn leaves", torn)
         self.outcome.counts["drafts"] += len(found.drafts(self.root, self.name))
@@ -189,6 +192,9 @@ class _Tree:
         corrupt = [path for path, verdict in verdicts.items() if verdict == "corrupt"]
         if corrupt:
             self.program.run("retag", "--accept", *corrupt)
+        if not before:
+            # Nothing is left to judge, so no run can end well.
+            return
         if is_catalogued(self.name):
             begun = (self.root / self.name / found.CATALOGUE).exists()
             runs = [] if begun else ["init"]

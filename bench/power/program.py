@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -24,18 +25,24 @@ class Answer:
 
 
 class Program:
-    """One binary, run in one folder."""
+    """One binary, run in one folder. `home` takes what it keeps for its user."""
 
-    def __init__(self, binary: Path, folder: Path) -> None:
+    def __init__(self, binary: Path, folder: Path, home: Path) -> None:
         self._binary = binary
         self._folder = folder
+        self._environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(home)}
 
     def run(self, *words: str) -> Answer:
         """Runs a verb with `--json`; status -1 if it takes longer than two minutes."""
         line = [str(self._binary), words[0], "--json", *words[1:]]
         try:
             done = subprocess.run(
-                line, cwd=self._folder, capture_output=True, check=False, timeout=PATIENCE_S
+                line,
+                cwd=self._folder,
+                env=self._environment,
+                capture_output=True,
+                check=False,
+                timeout=PATIENCE_S,
             )
         except subprocess.TimeoutExpired:
             return Answer(-1, f"did not end within {PATIENCE_S} s")

@@ -25,7 +25,7 @@ import needs
 import vm
 import writelog
 from record import KINDS, Record, RecordError, table
-from worker import CUT_AFTER_S_MAX, LOST_SHARES, ROUNDS, Setting, Worker
+from worker import CUT_AFTER_S_MAX, LOST_SHARES, Setting, Worker
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SEED = 20_260_101
@@ -43,7 +43,6 @@ METHOD = {
     "cut": f"SIGKILL of the machine, up to {CUT_AFTER_S_MAX:g} s after its work began",
     "state": "a prefix of the disk's log; of the pages after the last flush a share is lost",
     "lost_shares": list(LOST_SHARES),
-    "rounds": ROUNDS,
     "states_per_log": STATES_PER_LOG,
 }
 Task = Callable[[Worker], list[str]]

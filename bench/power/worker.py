@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +21,12 @@ import vm
 import writelog
 from judge import Outcome, judge
 from plan import Pool, Step, make_plan
+from program import Program
 from record import Record, Row
 
-ROUNDS = 2
+# More than fit into the time to the last cut.
+ROUNDS_TO_CUT = 4
+ROUNDS_TO_LOG = 2
 CUT_AFTER_S_MAX = 20.0
 LOST_SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
 KEPT_MAX = 30
@@ -43,6 +47,14 @@ class Setting:
     record: Record
 
 
+@dataclass(frozen=True)
+class Job:
+    """What a machine does: steps, and the bytes of the files."""
+
+    steps: list[Step]
+    pool: Pool
+
+
 class Worker:
     """Does one thing at a time. Not to be used by two threads at once."""
 
@@ -57,15 +69,19 @@ class Worker:
         delay_s = random.Random(seed).uniform(0, CUT_AFTER_S_MAX)
         image = self._scratch / "cut.img"
         disk.make(image, system)
-        _, failed = self._boot(seed, system, image, None, delay_s)
+        job = make_job(seed, ROUNDS_TO_CUT)
+        finished, failed = self._boot(job, system, image, None, delay_s)
+        if finished:
+            raise vm.MachineError(f"the work of {name} ended before it could be cut")
         about = {"after_s": round(delay_s, 2), "failed": failed}
-        return [self._judge("cuts", name, system, image, seed, disk.read_mark(image), about)]
+        return [self._judge("cuts", name, system, image, job, disk.read_mark(image), about)]
 
     def states(self, log_name: str, system: str, names: Sequence[str]) -> list[str]:
         """Replays one log up to each of its cuts, in one pass; returns what to say of each."""
         said = []
         seed = f"{self._setting.seed}/{log_name}"
-        log_path = self._provide_log(system, log_name, seed)
+        job = make_job(seed, ROUNDS_TO_LOG)
+        log_path = self._provide_log(system, log_name, job)
         image = self._scratch / "durable.img"
         disk.copy(log_path.with_suffix(".img"), image)
         with image.open("r+b") as durable, log_path.open("rb") as log:
@@ -86,10 +102,10 @@ class Worker:
                 state = self._scratch / "state.img"
                 about: Row = {"log": log_name, "at": cut, "waiting": replay.waiting}
                 about["lost_pages"] = _cut_cache(replay, image, state, f"{seed}/{name}")
-                said.append(self._judge("states", name, system, state, seed, mark, about))
+                said.append(self._judge("states", name, system, state, job, mark, about))
         return said
 
-    def _provide_log(self, system: str, log_name: str, seed: str) -> Path:
+    def _provide_log(self, system: str, log_name: str, job: Job) -> Path:
         """The log of a whole run, and beside it the disk as it was before."""
         path = self._setting.prefix / "logs" / f"{log_name}.log"
         if path.exists():
@@ -98,19 +114,18 @@ class Worker:
         image, fresh = self._scratch / "logged.img", path.with_suffix(".new")
         disk.copy(path.with_suffix(".img"), image)
         fresh.write_bytes(b"")
-        finished, failed = self._boot(seed, system, image, fresh, None)
+        finished, failed = self._boot(job, system, image, fresh, None)
         if not finished or failed:
             raise vm.MachineError(f"the run of {log_name} did not end well: {failed}")
         fresh.rename(path)
         return path
 
     def _boot(
-        self, seed: str, system: str, image: Path, log: Path | None, cut_after_s: float | None
+        self, job: Job, system: str, image: Path, log: Path | None, cut_after_s: float | None
     ) -> tuple[bool, list[str]]:
-        """Runs the work of a seed; returns whether it ended, and the verbs that failed there."""
-        steps, pool = work(seed)
+        """Does a job on an image; returns whether it ended, and the verbs that failed there."""
         initramfs = self._scratch / "initramfs"
-        own = guest.of_run(steps, pool, system, disk.MARK_AT)
+        own = guest.of_run(job.steps, job.pool, system, disk.MARK_AT)
         initramfs.write_bytes(self._setting.bases[system] + own)
         boot = vm.Boot(needs.kernel_image(self._setting.kernel), initramfs, image, log)
         finished, console = vm.run(boot, cut_after_s)
@@ -123,7 +138,7 @@ class Worker:
         name: str,
         system: str,
         image: Path,
-        seed: str,
+        job: Job,
         mark: tuple[int, int],
         about: Row,
     ) -> str:
@@ -131,10 +146,13 @@ class Worker:
         started = time.monotonic()
         copy = self._scratch / "judged.img"
         disk.copy(image, copy)
-        steps, pool = work(seed)
+        home = self._scratch / "home"
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir()
         try:
             with disk.mounted(copy, system, self._scratch / "mnt") as root:
-                outcome = judge(root, self._setting.program, steps, pool, mark)
+                program = Program(self._setting.program, root, home)
+                outcome = judge(root, program, job.steps, job.pool, mark)
         except disk.Unmountable as error:
             outcome = Outcome()
             outcome.counts["unmountable"] = 1
@@ -150,9 +168,9 @@ class Worker:
         return f"{name} {system} step {mark[0]}: {kinds} ({time.monotonic() - started:.1f} s)"
 
 
-def work(seed: str) -> tuple[list[Step], Pool]:
-    """The steps of a seed, and the bytes of its files."""
-    return make_plan(seed, ROUNDS), Pool(seed)
+def make_job(seed: str, rounds: int) -> Job:
+    """The work of a seed. More rounds add steps behind those of fewer."""
+    return Job(make_plan(seed, rounds), Pool(seed))
 
 
 def _cut_cache(replay: writelog.Disk, durable: Path, state: Path, seed: str) -> int:
