@@ -124,19 +124,23 @@ def run(options: argparse.Namespace) -> Record:
 def prepare(options: argparse.Namespace, prefix: Path) -> Setting:
     """Provides the kernel, the program, the guest's archives and the record."""
     shutil.rmtree(prefix / "scratch", ignore_errors=True)
-    for folder in ("scratch", "kept", "logs"):
-        (prefix / folder).mkdir(exist_ok=True)
+    (prefix / "scratch").mkdir()
     kernel = needs.kernel(prefix)
     program: Path = (options.steadfast or needs.build(REPOSITORY)).resolve()
+    versions = needs.versions(program, kernel, REPOSITORY)
     head = {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "seed": options.seed,
-        "versions": needs.versions(program, kernel, REPOSITORY),
+        "versions": versions,
         "method": METHOD,
     }
     record = Record(options.out or prefix / "record.json", head)
     bases = {one: guest.base(kernel, one, program, prefix / "scratch") for one in SYSTEMS}
-    return Setting(prefix, options.seed, kernel, program, bases, record)
+    # A log is of one program doing the work of one seed.
+    own = prefix / f"{versions['sha256'][:12]}-{options.seed}"
+    for folder in ("kept", "logs"):
+        (own / folder).mkdir(parents=True, exist_ok=True)
+    return Setting(prefix / "scratch", own, options.seed, kernel, program, bases, record)
 
 
 def cuts(record: Record, count: int) -> list[Task]:

@@ -36,9 +36,10 @@ FAILED = re.compile(r"step \d+: .* status (?![013]\b).*")
 
 @dataclass(frozen=True)
 class Setting:
-    """What all workers of a series share. The folder `prefix` has `logs`, `kept` and `scratch`."""
+    """What all workers of a series share. The folder `own` has `logs` and `kept`."""
 
-    prefix: Path
+    scratch: Path
+    own: Path
     seed: int
     kernel: Path
     program: Path
@@ -60,7 +61,7 @@ class Worker:
 
     def __init__(self, setting: Setting, number: int) -> None:
         self._setting = setting
-        self._scratch = setting.prefix / "scratch" / str(number)
+        self._scratch = setting.scratch / str(number)
         self._scratch.mkdir(parents=True)
 
     def cut(self, name: str, system: str) -> list[str]:
@@ -107,7 +108,7 @@ class Worker:
 
     def _provide_log(self, system: str, log_name: str, job: Job) -> Path:
         """The log of a whole run, and beside it the disk as it was before."""
-        path = self._setting.prefix / "logs" / f"{log_name}.log"
+        path = self._setting.own / "logs" / f"{log_name}.log"
         if path.exists():
             return path
         disk.make(path.with_suffix(".img"), system)
@@ -157,7 +158,7 @@ class Worker:
             outcome = Outcome()
             outcome.counts["unmountable"] = 1
             outcome.say(name, str(error))
-        kept = self._setting.prefix / "kept"
+        kept = self._setting.own / "kept"
         if outcome.faults and len(list(kept.iterdir())) < KEPT_MAX:
             disk.copy(image, kept / f"{name}.img")
         row = {"name": name, "fs": system, **about, "begun": mark[0], "synced": mark[1]}
