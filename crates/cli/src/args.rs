@@ -97,6 +97,24 @@ pub(crate) struct PathArgs {
     /// Do not enter directories on other file systems
     #[arg(long)]
     pub(crate) one_file_system: bool,
+
+    #[command(flatten)]
+    pub(crate) empty: AllowEmptyArg,
+}
+
+/// Whether a run that comes to nothing is a success.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct AllowEmptyArg {
+    /// End with status 0 although no file was found, or none could be judged
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
+}
+
+impl AllowEmptyArg {
+    /// Puts the choice into a run's options.
+    pub(crate) fn choose(self, options: Options) -> Options {
+        Options { allow_empty: self.allow_empty, ..options }
+    }
 }
 
 /// How files are read and hashed.

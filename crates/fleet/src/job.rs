@@ -173,6 +173,12 @@ impl Job {
         self.by
     }
 
+    /// Says whether the job has no file because its catalogue knew none that was due, which is a
+    /// success. A catalogue without any file is not planned.
+    pub fn had_nothing_due(&self) -> bool {
+        self.by == By::Catalogue && self.header.files == 0
+    }
+
     /// Returns the manifest or the catalogue that the files come from.
     pub fn document(&self) -> Option<PathBuf> {
         self.header.document.as_ref().and_then(PathText::to_path)

@@ -90,7 +90,7 @@ pub(crate) fn keep(
     }
     tell(&root, &mut found, summary, monitor);
     for text in past.notices() {
-        monitor.event(&Event::Notice(Notice { path: Some(file.clone()), text }));
+        monitor.event(&Event::Notice(Notice::new(text).at(&file)));
     }
     Ok(())
 }

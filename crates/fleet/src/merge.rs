@@ -37,6 +37,8 @@ pub struct MergeOptions {
     pub partial: bool,
     /// Whether a file without a tag fails the check.
     pub require_tags: bool,
+    /// Whether a job of no file, or of none with a tag, is a success all the same.
+    pub allow_empty: bool,
     /// Whether the catalogue that the job is of hears of it.
     pub catalogue: bool,
     /// The time of day.
@@ -126,6 +128,10 @@ pub fn merge(
         result.put(&row.without_reading())?;
     }
     complete(&mut summary, &joined.outcomes, &missing);
+    let no_file =
+        Notice::failure("the job has no file: was everything mounted when it was planned?");
+    let unproved = summary.unproved(no_file, options.allow_empty || job.had_nothing_due());
+    summary.raise_status(unproved.as_ref().map_or(0, |notice| notice.status));
     let missing_files = missing_files(job, &missing)?;
     let closing = ResultSummary {
         files: summary.files,
@@ -142,8 +148,9 @@ pub fn merge(
         keep::keep(job, &mut || rows.next(), (begun_s, options.now), &mut summary, monitor)?;
         summary.catalogued = true;
     }
-    for text in notices(job, parts, &missing, missing_files) {
-        monitor.event(&Event::Notice(Notice { path: None, text }));
+    let notices = notices(job, parts, &missing, missing_files).into_iter().map(Notice::new);
+    for notice in notices.chain(unproved) {
+        monitor.event(&Event::Notice(notice));
     }
     if missing.is_empty() {
         // Nobody needs a shard any more: what dead workers left may go.

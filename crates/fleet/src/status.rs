@@ -35,6 +35,8 @@ pub struct Status {
     pub damaged: Vec<u64>,
     /// How many files got which verdict.
     pub verdicts: BTreeMap<&'static str, u64>,
+    /// How many files were compared with a record of them.
+    pub judged: u64,
     /// By device.
     pub devices: Vec<Device>,
     /// Time that the parts took, one after the other.
@@ -43,7 +45,7 @@ pub struct Status {
     pub file_cost_bytes: Option<u64>,
     /// Directories and lines that planning could not make out.
     pub troubles: u64,
-    /// What a check of all that is done would end with.
+    /// What a check of all that is done would end with: 2 if no file of a whole job was judged.
     pub checked_status: u8,
 }
 
@@ -147,6 +149,11 @@ pub fn status(job: &Job) -> Result<Status, Error> {
         Ok(())
     })?;
     if status.troubles > 0 {
+        status.checked_status = worse_status(status.checked_status, 2);
+    }
+    let judged = Verdict::ALL.into_iter().filter(|verdict| verdict.judges());
+    status.judged = judged.filter_map(|verdict| status.verdicts.get(verdict.name())).sum();
+    if status.is_complete() && status.judged == 0 && !job.had_nothing_due() {
         status.checked_status = worse_status(status.checked_status, 2);
     }
     status.devices = devices.into_values().collect();

@@ -147,8 +147,7 @@ mod tests {
         for pair in pairs() {
             renderer.pair(&pair, &mut pages);
         }
-        let path = Some(PathBuf::from("b"));
-        renderer.notice(&Notice { path, text: "something".to_owned() }, &mut pages);
+        renderer.notice(&Notice::new("something").at(Path::new("b")), &mut pages);
         renderer.end(&summary(), &mut pages);
         pages.answer.extend_from_slice(&pages.trouble);
         String::from_utf8(pages.answer).unwrap()

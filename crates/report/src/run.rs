@@ -181,7 +181,8 @@ impl RunReport {
                  a backup.",
                 units::counted(corrupt, "file is", "files are")
             ),
-            (_, 0) => "Nothing is wrong.".to_owned(),
+            _ if run.judged == 0 => "No file was judged.".to_owned(),
+            (_, 0) => sound(run),
             (_, 1) => {
                 "Something is modified or missing; nothing is known to be corrupt.".to_owned()
             }
@@ -214,6 +215,27 @@ impl RunReport {
             ..Section::default()
         }
     }
+}
+
+/// Says of a run with status 0 what it proves, and of which files it proves nothing.
+fn sound(run: &RunView) -> String {
+    let intact = run.verdict(Verdict::Intact);
+    let files = units::counted(intact, "file is", "files are");
+    if intact == run.files {
+        return format!("Nothing is wrong: {files} intact.");
+    }
+    let mut sentence = format!("No fault was found. {files} intact");
+    let others = run.verdicts.iter().filter(|(verdict, _)| *verdict != Verdict::Intact);
+    for (verdict, number) in others.filter(|(_, number)| *number > 0) {
+        sentence.push_str(&format!(", {} {}", units::count(*number), verdict.name()));
+    }
+    let unjudged = run.files.saturating_sub(run.judged);
+    if unjudged > 0 {
+        let were = units::counted(unjudged, "file was", "files were");
+        sentence.push_str(&format!(". {were} not judged"));
+    }
+    sentence.push('.');
+    sentence
 }
 
 fn title(run: &RunView, units: Units) -> String {

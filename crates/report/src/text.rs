@@ -142,10 +142,9 @@ impl Text {
     }
 
     fn notice(&self, notice: &Notice, pages: &mut Pages) {
-        if self.options.quiet {
-            return;
+        if !self.options.quiet || notice.status != 0 {
+            write_notice(notice, pages);
         }
-        write_notice(notice, pages);
     }
 
     fn label(&self, event: &FileEvent) -> (String, Style) {

@@ -22,6 +22,8 @@ pub struct RunView {
     pub exit_status: u8,
     /// Files that an event spoke of.
     pub files: u64,
+    /// Files that were compared with a record of them.
+    pub judged: u64,
     /// Bytes read.
     pub bytes: u64,
     /// Bytes read past the page cache.
@@ -59,6 +61,7 @@ impl RunView {
             interrupted: summary.interrupted,
             exit_status: summary.exit_status(),
             files: summary.files,
+            judged: summary.judged(),
             bytes: summary.bytes,
             bytes_from_media: summary.bytes_from_media,
             elapsed_ns: summary.elapsed_ns,

@@ -161,17 +161,19 @@ fn compare_sides(
     for tree in std::iter::once(&here).chain(there.tree()) {
         notices.extend(tree.notices(whole));
     }
+    if whole && there.tree().is_none() && teller.summary.files_there == 0 {
+        notices.push(Notice::failure("the list names no file").at(&trees.there));
+    }
     notices.extend(notice_of_origin(options, &teller.summary));
     notices.extend(means.notice());
-    for (at, notice) in notices.iter().enumerate() {
-        if !notices[..at].contains(notice) {
-            teller.monitor.notice(notice);
+    for at in 0..notices.len() {
+        notices[at].status *= u8::from(!options.allow_empty);
+        if !notices[..at].contains(&notices[at]) {
+            teller.monitor.notice(&notices[at]);
+            teller.summary.raise_status(notices[at].status);
         }
     }
     let Teller { mut summary, .. } = teller;
-    if whole && (summary.files_here == 0 || summary.files_there == 0) {
-        summary.raise_status(2);
-    }
     [summary.skipped_here, summary.skipped_there] = skipped;
     summary.bytes = here.bytes() + there.source().bytes();
     summary.interrupted = !whole || options.stop.load(Ordering::Relaxed);
@@ -240,11 +242,10 @@ fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
 fn notice_of_origin(options: &Options, summary: &DiffSummary) -> Option<Notice> {
     let files = summary.files_from_cache;
     (options.read_from == ReadFrom::Media && files > 0).then(|| {
-        let text = format!(
+        Notice::new(format!(
             "the contents of {files} files cannot be said to come from the medium: the file \
              system reads them through the page cache, or does not tell"
-        );
-        Notice { path: None, text }
+        ))
     })
 }
 

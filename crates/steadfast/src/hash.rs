@@ -356,8 +356,8 @@ impl Shared {
             Ok(()) => format!("{} set", step.what),
             Err(error) => format!("{} refused ({error})", step.what),
         });
-        let text = format!("QoS {level}: {}", told.collect::<Vec<_>>().join(", "));
-        let notice = Notice { path: None, text };
+        let told = told.collect::<Vec<_>>().join(", ");
+        let notice = Notice::new(format!("QoS {level}: {told}"));
         let mut notices = locked(&self.notices);
         if !notices.contains(&notice) {
             notices.push(notice);

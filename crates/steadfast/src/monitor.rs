@@ -17,7 +17,7 @@ use crate::pages::Damage;
 use crate::read::Origin;
 use crate::reference::Reference;
 use crate::tag::Tag;
-use crate::verdict::{Verdict, worse_status};
+use crate::verdict::{Verdict, same_mtime, worse_status};
 
 /// Listens to a run. Calls come from the thread that called the run, one at a time.
 pub trait Monitor {
@@ -223,11 +223,11 @@ impl FileEvent {
         }
     }
 
-    /// Says whether the stored tag is of the file's present length and modification time; `None`
-    /// without a tag or a file.
+    /// Says whether the stored tag is of the file's present length and modification time, as
+    /// verdicts compare times; `None` without a tag or a file.
     pub fn tag_is_current(&self) -> Option<bool> {
         let (tag, status) = (self.stored?, self.status?);
-        Some(tag.length == status.length && tag.mtime == status.mtime)
+        Some(tag.length == status.length && same_mtime(tag.mtime, status.mtime))
     }
 
     /// Returns the digest that the file has now, if it was read.
@@ -252,6 +252,27 @@ pub struct Notice {
     pub path: Option<PathBuf>,
     /// What the reader should know, a lower-case fragment.
     pub text: String,
+    /// The exit status that it asks for. A notice that asks for another than 0 is told even where
+    /// the reader wants to hear of findings only.
+    pub status: u8,
+}
+
+impl Notice {
+    /// Makes a notice of information, about no path.
+    pub fn new(text: impl Into<String>) -> Notice {
+        Notice { path: None, text: text.into(), status: 0 }
+    }
+
+    /// Makes a notice of something that prevents a success: status 2.
+    pub fn failure(text: impl Into<String>) -> Notice {
+        Notice { status: 2, ..Notice::new(text) }
+    }
+
+    /// Says which path it is about.
+    #[must_use]
+    pub fn at(self, path: &Path) -> Notice {
+        Notice { path: Some(path.to_owned()), ..self }
+    }
 }
 
 /// How far a run is.
@@ -366,6 +387,30 @@ impl Summary {
         self.raise_status(status);
     }
 
+    /// Returns how many files were compared with a record of them.
+    pub fn judged(&self) -> u64 {
+        let counts = Verdict::ALL.into_iter().filter(|verdict| verdict.judges());
+        counts.map(|verdict| self.verdicts(verdict)).sum()
+    }
+
+    /// Returns what to say of a run that ended with status 0 and proves nothing: it found no file,
+    /// which `no_file` tells, or it is a check and no file has a tag. If such runs are `allowed`,
+    /// that is no failure.
+    pub fn unproved(&self, no_file: Notice, allowed: bool) -> Option<Notice> {
+        if self.interrupted || self.status != 0 {
+            return None;
+        }
+        let checks = matches!(self.verb, "check" | "retag");
+        let notice = match self.files {
+            0 if self.findings.is_empty() => no_file,
+            1.. if checks && self.verdicts(Verdict::Untagged) == self.files => {
+                Notice::failure(NO_TAG)
+            }
+            _ => return None,
+        };
+        Some(Notice { status: if allowed { 0 } else { notice.status }, ..notice })
+    }
+
     /// Counts what only the catalogue knows.
     pub fn note(&mut self, finding: &Finding) {
         *self.findings.entry(finding.name()).or_default() += 1;
@@ -377,6 +422,10 @@ impl Summary {
         self.status = worse_status(self.status, status);
     }
 }
+
+/// What to say of a check that found files and judged none.
+const NO_TAG: &str = "no file here has a tag, so nothing was judged. If they had tags, a copy or \
+                      another tool dropped them; otherwise make them with `steadfast tag`";
 
 fn position<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
     all.iter().position(|other| other == one)

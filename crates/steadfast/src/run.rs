@@ -147,7 +147,7 @@ pub fn run_with(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&walked)),
         source: Box::new(WalkSource { selection: walked, excludes }),
         kept,
-        if_empty: if gone.is_empty() { NO_FILE } else { "" },
+        if_empty: no_file(),
     };
     execute(work, options, survey.as_ref(), monitor)
 }
@@ -169,7 +169,7 @@ fn consulted(
     match records() {
         Err(error) if verb != Verb::Hash => {
             let text = format!("{error}: only tags at the files themselves are known");
-            monitor.event(&Event::Notice(Notice { path: None, text }));
+            monitor.event(&Event::Notice(Notice::new(text)));
             Ok(None)
         }
         records => records,
@@ -200,7 +200,8 @@ pub fn init(
         queue_depth: queue_depth_of(&selection),
         kept: Some(opened.keep(scope, &selection, &begin)?),
         source: Box::new(WalkSource { selection, excludes: Arc::new(Excludes::new(&[])?) }),
-        if_empty: NO_FILE,
+        // The catalogue is made, and files may follow.
+        if_empty: Notice { status: 0, ..no_file() },
     };
     execute(work, options, None, monitor)
 }
@@ -301,13 +302,9 @@ fn run_listed(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
         kept,
         source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
-        if_empty: "the list names no file",
+        if_empty: Notice::failure("the list names no file"),
     };
-    let mut summary = execute(work, options, None, monitor)?;
-    if summary.files == 0 {
-        summary.raise_status(2);
-    }
-    Ok(summary)
+    execute(work, options, None, monitor)
 }
 
 /// Checks what is due, the longest-unchecked first.
@@ -325,6 +322,7 @@ fn check_due(
     let records = Some(opened.records(&scope)?);
     let beneath = beneath(&root, selection)?;
     let (list, outcome) = DueList::begin(&opened, choice, beneath, (options.now)())?;
+    let if_empty = list.if_empty();
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let backend = lanes_of(options)?.to_string();
     let begin = kept::begin(Verb::Check.name(), &backend, false, options);
@@ -336,7 +334,7 @@ fn check_due(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
         kept: Some(opened.keep(scope, &Selection::default(), &begin)?),
         source: Box::new(ListSource { root, list: Box::new(list) }),
-        if_empty: "nothing is due",
+        if_empty,
     };
     let summary = execute(work, options, None, monitor);
     outcome.ensure_whole()?;
@@ -373,12 +371,18 @@ pub fn quick(
     let mut summary = Summary { verb: "check", engine: "quick", workers: 1, ..Summary::default() };
     summary.catalogued = true;
     kept::look_quickly(opened, selection, options, &mut summary, monitor)?;
+    if let Some(notice) = summary.unproved(no_file(), options.allow_empty) {
+        summary.raise_status(notice.status);
+        monitor.event(&Event::Notice(notice));
+    }
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
 }
 
-/// What to say of a walk that found nothing.
-const NO_FILE: &str = "no file was found: is this the right place, and is it mounted?";
+/// Returns what to say of a walk that found nothing.
+pub(crate) fn no_file() -> Notice {
+    Notice::failure("no file was found: is this the right place, and is it mounted?")
+}
 
 /// Why a run that needs a catalogue cannot begin.
 const NOT_CATALOGUED: &str =

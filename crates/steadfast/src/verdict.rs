@@ -89,6 +89,11 @@ impl Verdict {
         }
     }
 
+    /// Says whether it compares the file with a record of it, so that it proves something.
+    pub fn judges(self) -> bool {
+        !matches!(self, Verdict::Untagged | Verdict::Unstable | Verdict::Unreadable)
+    }
+
     /// Returns the exit status that this verdict asks of a check.
     ///
     /// `require_tags` turns a file without a tag from 0 to 1.

@@ -167,8 +167,8 @@ impl Walk<'_, '_> {
             match self.given.look(path, followed) {
                 Ok(root) if self.given.take(&root) => self.root(path, root)?,
                 Ok(_) => {
-                    let text = "given more than once: taken once".to_owned();
-                    (self.sink)(Found::Notice(Notice { path: Some(path.clone()), text }))?;
+                    let notice = Notice::new("given more than once: taken once").at(path);
+                    (self.sink)(Found::Notice(notice))?;
                 }
                 Err(error) => self.trouble(path, Subject::Directory, "open", &error)?,
             }

@@ -10,7 +10,7 @@ use steadfast::Selection;
 use steadfast::manifest::Format;
 
 use super::qos::LevelOf;
-use super::{EngineArgs, LevelArgs, OutputArgs, PathArgs, quantity};
+use super::{AllowEmptyArg, EngineArgs, LevelArgs, OutputArgs, PathArgs, quantity};
 
 /// Check many files on many machines: cut them into shards, run each anywhere, merge the parts.
 ///
@@ -108,6 +108,8 @@ pub(crate) struct FleetPlanArgs {
     #[arg(long, conflicts_with_all = ["manifest", "catalogue"])]
     pub(crate) one_file_system: bool,
     #[command(flatten)]
+    pub(crate) empty: AllowEmptyArg,
+    #[command(flatten)]
     pub(crate) level: LevelArgs,
 }
 
@@ -121,6 +123,7 @@ impl FleetPlanArgs {
             exclude: self.exclude.clone(),
             exclude_from: self.exclude_from.clone(),
             one_file_system: self.one_file_system,
+            empty: self.empty,
         };
         paths.selection()
     }
@@ -205,6 +208,8 @@ pub(crate) struct FleetMergeArgs {
     /// Do not enter it in the catalogue that the job is of
     #[arg(long)]
     pub(crate) no_catalogue: bool,
+    #[command(flatten)]
+    pub(crate) empty: AllowEmptyArg,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -7,9 +7,9 @@ use steadfast::manifest::Format;
 use steadfast::store::foreign::ForeignKind;
 
 use super::{
-    AlgorithmArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs, EngineArgs, FleetArgs,
-    HistoryArgs, KeepPagesArgs, LevelArgs, MeasureArgs, ObjectsArgs, OpenArgs, OutputArgs,
-    PagesArgs, PathArgs, QosArgs, ReportArgs, ServeArgs,
+    AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
+    EngineArgs, FleetArgs, HistoryArgs, KeepPagesArgs, LevelArgs, MeasureArgs, ObjectsArgs,
+    OpenArgs, OutputArgs, PagesArgs, PathArgs, QosArgs, ReportArgs, ServeArgs,
 };
 
 /// The verbs.
@@ -114,8 +114,8 @@ Examples:
   steadfast check --quiet --require-tags /srv   for a scheduler: silence is good news
 
 Exit status: 0 nothing wrong; 1 something is modified, missing, or with --require-tags untagged; \
-2 could not tell (unreadable, unstable, usage); 3 something is corrupt; 130 interrupted. \
-3 outranks 1, 1 outranks 2.")]
+2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt; \
+130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CheckArgs {
     /// Take a file without a tag for a failure: status 1. Not with what is due or --quick, which
     /// look at no tags of new files
@@ -296,7 +296,9 @@ pub(crate) struct CompareArgs {
     #[arg(
         short,
         long,
-        conflicts_with_all = ["json", "csv", "trace", "files_from", "exclude", "exclude_from"]
+        conflicts_with_all = [
+            "json", "csv", "trace", "files_from", "exclude", "exclude_from", "allow_empty"
+        ]
     )]
     pub(crate) check: bool,
     /// Print nothing: the exit status is the answer
@@ -340,6 +342,8 @@ pub(crate) struct ExportArgs {
     /// Files and directories [default: the current directory]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) empty: AllowEmptyArg,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
     #[command(flatten)]
@@ -436,6 +440,8 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) one_file_system: bool,
 
+    #[command(flatten)]
+    pub(crate) empty: AllowEmptyArg,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]

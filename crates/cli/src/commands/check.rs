@@ -18,7 +18,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     let options = Options {
         require_tags: args.require_tags,
         due: args.due.choice(),
-        ..args.catalogue.choose(args.engine.options())
+        ..args.paths.empty.choose(args.catalogue.choose(args.engine.options()))
     };
     if options.due.is_some() {
         let plain = selection.excludes.is_empty() && selection.listed.is_empty();
@@ -39,7 +39,8 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
     let paths = &args.paths.paths;
     ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
     let root = paths.first().cloned().unwrap_or(document.root);
-    let options = Options { require_tags: args.require_tags, ..args.engine.options() };
+    let options = args.paths.empty.choose(args.engine.options());
+    let options = Options { require_tags: args.require_tags, ..options };
     execute_with(options, &args.output, report, |options, console| {
         steadfast::run::compare(&root, document.list, options, console)
     })

@@ -34,6 +34,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         exclude: args.exclude.clone(),
         exclude_from: args.exclude_from.clone(),
         one_file_system: args.one_file_system,
+        empty: args.empty,
     };
     let selection = of_both.selection()?;
     let trees = Trees {
@@ -44,7 +45,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         one_file_system: selection.one_file_system,
     };
     let stop = exit::stop_on_signals()?;
-    let options = args.algorithm.choose(args.engine.options());
+    let options = args.algorithm.choose(args.empty.choose(args.engine.options()));
     let options = Options { stop: Arc::clone(&stop), ..options };
     let mut listener = Listener::new(args, renderer(args), stop);
     if !args.b.is_file() {

@@ -20,6 +20,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     if let Some(kind) = args.attributes {
         let selection = Selection { roots, ..Selection::default() };
         let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
+        let options = args.empty.choose(options);
         return execute(Verb::Export(kind), &selection, options, &args.output, report);
     }
     ensure!(roots.len() == 1, "a document is of one PATH: its names are relative to that");
@@ -42,7 +43,7 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
     let verb = if args.read { Verb::Hash } else { Verb::Show };
     let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
     let options = args.algorithm.choose(args.engine.options());
-    let options = Options { stop, judge: args.read, ..options };
+    let options = args.empty.choose(Options { stop, judge: args.read, ..options });
     let summary = steadfast::run::run(verb, &selection, &options, &mut document)
         .map_err(|error| anyhow::anyhow!("{error}"))?;
     if let Some(error) = document.failed {

@@ -59,7 +59,7 @@ fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
         selection.exact = true;
     }
     selection.with_sidecars = true;
-    let options = args.algorithm.choose(args.engine.options());
+    let options = args.algorithm.choose(args.paths.empty.choose(args.engine.options()));
     execute(Verb::Hash, &selection, options, &args.output, |text| {
         Box::new(Sums {
             style: style(args),

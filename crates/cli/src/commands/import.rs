@@ -10,12 +10,11 @@ use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
     let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
+    let options = args.catalogue.choose(args.paths.empty.choose(options));
     if args.attributes {
         let selection = args.paths.selection()?;
-        let options = args.catalogue.choose(options);
         return execute(Verb::Import, &selection, options, &args.output, report);
     }
-    let options = args.catalogue.choose(options);
     ensure_plain(&args.paths)?;
     let [manifest, rest @ ..] = &args.paths.paths[..] else {
         anyhow::bail!("import needs a FILE, or --attributes");

@@ -12,6 +12,6 @@ pub(super) fn run(args: &RetagArgs) -> anyhow::Result<u8> {
         false => args.paths.selection()?,
     };
     let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
-    let options = args.catalogue.choose(args.algorithm.choose(options));
+    let options = args.catalogue.choose(args.algorithm.choose(args.paths.empty.choose(options)));
     execute(Verb::Retag { accept: args.accept }, &selection, options, &args.output, report)
 }

@@ -10,5 +10,6 @@ pub(super) fn run(args: &TagArgs) -> anyhow::Result<u8> {
     let selection = args.paths.selection()?;
     let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
     let options = args.catalogue.choose(args.algorithm.choose(args.pages.choose(options)));
+    let options = args.paths.empty.choose(options);
     execute(Verb::Tag, &selection, options, &args.output, report)
 }

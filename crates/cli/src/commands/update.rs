@@ -14,6 +14,6 @@ pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<u8> {
         accept_missing: args.accept_missing,
         ..args.engine.options()
     };
-    let options = args.catalogue.choose(args.algorithm.choose(options));
+    let options = args.catalogue.choose(args.algorithm.choose(args.paths.empty.choose(options)));
     execute(Verb::Update, &selection, options, &args.output, report)
 }

@@ -106,7 +106,8 @@ impl Round {
         let roots = vec![self.folder.path().to_owned()];
         let selection = Selection { roots, ..Selection::default() };
         let mut listener = Listener::default();
-        let options = Options::default();
+        // A kill may come before the first tag.
+        let options = Options { allow_empty: true, ..Options::default() };
         let summary = steadfast::run::run(verb, &selection, &options, &mut listener).unwrap();
         assert_eq!(listener.files.len(), FILES);
         (summary, listener.files)

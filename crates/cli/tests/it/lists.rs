@@ -18,7 +18,7 @@ fn paths_come_from_lists() {
     let null = ["hash", "--json", "-0", "--files-from", "-"];
     let nul = tree.run_with(null, b"odd\nname\0a\0").succeeds();
     assert_eq!(paths(&nul), ["odd\nname", "a"]);
-    let empty = tree.run_with(null, b"").succeeds();
+    let empty = tree.run_with(null, b"").ends(2);
     assert_eq!(paths(&empty), [""; 0]);
 }
 

@@ -7,6 +7,7 @@ mod catalogue;
 mod cipher;
 mod code;
 mod diff;
+mod empty;
 mod evidence;
 mod exchange;
 mod fleet;

@@ -86,6 +86,12 @@ impl Source for Catalogued {
             ..DueOptions::default()
         };
         let mut due = catalogue.due(&options, self.now)?;
+        if due.known() == 0 {
+            let place = self.root.join(&self.beneath);
+            let (file, place) = (self.file.display(), place.display());
+            let message = format!("the catalogue `{file}` knows no file with a tag in `{place}`");
+            return Err(Error::usage(message));
+        }
         let records = Records::open(&self.file, Scope::files_beneath(&self.root))?;
         let (mut devices, mut parent) = (Devices::default(), Arc::from(Path::new("")));
         while let Some(entry) = due.next()? {

@@ -88,6 +88,7 @@ fn a_slip_of_the_pen_is_not_tried_again() {
     let options = MergeOptions {
         partial: false,
         require_tags: false,
+        allow_empty: false,
         catalogue: true,
         now: Options::default().now,
         stop: Default::default(),

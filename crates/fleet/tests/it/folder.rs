@@ -114,6 +114,7 @@ impl Folder {
         let options = MergeOptions {
             partial,
             require_tags: false,
+            allow_empty: false,
             catalogue: true,
             now: Options::default().now,
             stop: Arc::default(),

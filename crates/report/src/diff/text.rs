@@ -242,7 +242,7 @@ impl DiffRenderer for DiffText {
     }
 
     fn notice(&mut self, notice: &Notice, pages: &mut Pages) {
-        if !self.options.quiet {
+        if !self.options.quiet || notice.status != 0 {
             write_notice(notice, pages);
         }
     }

@@ -79,6 +79,9 @@ pub fn write_status_text(status: &Status, size: Units, out: &mut Vec<u8>) {
             let _ = writeln!(text, "  {:<10}  {}", verdict.name(), units::count(*files));
         }
     }
+    if status.is_complete() && status.judged == 0 {
+        text.push_str("no file was judged\n");
+    }
     if status.elapsed_ns > 0 {
         let took = units::duration(status.elapsed_ns);
         let rate = size.rate(done.bytes, status.elapsed_ns);

@@ -190,9 +190,7 @@ impl Text {
         if self.findings.contains_key(&Section::Catalogue("tag lost")) {
             return Some("Put lost tags back: steadfast update --restore-tags PATH".to_owned());
         }
-        let untagged = run.verdict(Verdict::Untagged);
-        let none = run.verb == "check" && untagged > 0 && untagged == run.files;
-        none.then(|| "Nothing here has a tag yet: steadfast tag PATH".to_owned())
+        None
     }
 }
 

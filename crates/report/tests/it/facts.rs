@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use steadfast::cost::{Role, ThreadCost};
@@ -78,8 +78,7 @@ pub(crate) fn check_events() -> Vec<Event> {
         directory,
         linked,
     ];
-    let path = Some(PathBuf::from("photos"));
-    let notice = Notice { path, text: "given more than once: taken once".to_owned() };
+    let notice = Notice::new("given more than once: taken once").at(Path::new("photos"));
     files.into_iter().map(said).chain([Event::Notice(notice)]).collect()
 }
 

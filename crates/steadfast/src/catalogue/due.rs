@@ -55,6 +55,8 @@ pub struct Due {
     beneath: PathBuf,
     /// By run: files and bytes.
     classes: VecDeque<(i64, (u64, u64))>,
+    /// Files that could ever be due.
+    known: u64,
     max_bytes: u64,
     taken: (u64, u64),
     /// The last slice of the present class that was looked at.
@@ -92,6 +94,7 @@ impl Due {
             catalogue,
             beneath: options.beneath.clone(),
             classes: VecDeque::new(),
+            known: 0,
             max_bytes: options.max_bytes.unwrap_or(u64::MAX),
             taken: (0, 0),
             after: None,
@@ -110,8 +113,14 @@ impl Due {
         let counted = runs::ensure_slices(&due.catalogue.db).and_then(|()| due.count());
         due.catalogue.db.execute_batch("COMMIT")?;
         let classes = counted?;
+        due.known = classes.values().map(|(files, _)| files).sum();
         due.classes = classes.into_iter().filter(|(run, _)| is_due(*run)).collect();
         Ok(due)
+    }
+
+    /// Returns how many files with a tag the catalogue knows there, due or not.
+    pub fn known(&self) -> u64 {
+        self.known
     }
 
     /// Returns how many files and bytes are due in all, whatever the budget.

@@ -112,7 +112,7 @@ impl<'a> Merge<'a> {
             "{passed} files that only one side has were too many to look for them elsewhere: they \
              may have been moved"
         );
-        (passed > 0).then_some(Notice { path: None, text }).into_iter().collect()
+        (passed > 0).then_some(Notice::new(text)).into_iter().collect()
     }
 
     /// Deals with the entry, or the two, that come first; false at the end of both sides.

@@ -264,7 +264,8 @@ impl DiffSummary {
         }
         if pair.kind == Kind::File {
             self.files_here += u64::from(pair.here.is_some());
-            self.files_there += u64::from(pair.there.is_some());
+            // The list names other files, never itself.
+            self.files_there += u64::from(pair.there.as_ref().is_some_and(|side| !side.is_list));
         }
         self.times_differ += u64::from(pair.times_differ);
         let sides = pair.here.iter().chain(&pair.there);

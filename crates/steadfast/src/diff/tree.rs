@@ -24,7 +24,7 @@ use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
 use crate::read::limited::Limited;
-use crate::run::{Options, ReadFrom, Selection};
+use crate::run::{Options, ReadFrom, Selection, no_file};
 use crate::store::xattr::Xattr;
 use crate::store::{Store, StoredTag};
 use crate::tag::Tag;
@@ -127,7 +127,7 @@ impl Means {
 
     /// Returns what the reader should know of how the reading went, if anything.
     pub(super) fn notice(&self) -> Option<Notice> {
-        self.engine.notice().map(|text| Notice { path: None, text })
+        self.engine.notice().map(Notice::new)
     }
 }
 
@@ -211,13 +211,13 @@ impl Tree {
     pub(super) fn notices(&self, whole: bool) -> Vec<Notice> {
         let mut notices = self.pipeline.notices();
         let mut note = |text: &str| {
-            notices.push(Notice { path: Some(self.root.clone()), text: text.to_owned() });
+            notices.push(Notice::new(text).at(&self.root));
         };
-        if whole && self.files == 0 {
-            note("no file was found: is this the right place, and is it mounted?");
-        }
         if self.task.no_place.load(Ordering::Relaxed) {
             note("its file system keeps no extended attributes, so its files have no tags");
+        }
+        if whole && self.files == 0 {
+            notices.push(no_file().at(&self.root));
         }
         notices
     }

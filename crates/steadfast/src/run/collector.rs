@@ -15,7 +15,7 @@ use super::options::Options;
 use super::survey::Survey;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
 use crate::hash::Pipeline;
-use crate::monitor::{Event, FileEvent, Monitor, Progress, Summary};
+use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Summary};
 
 /// Linked files that are known again by another name.
 const LINKED_FILES_MAX: usize = 100_000;
@@ -182,6 +182,12 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Tells of a circumstance.
+    pub(super) fn notice(&mut self, notice: Notice) {
+        self.summary.raise_status(notice.status);
+        self.monitor.event(&Event::Notice(notice));
+    }
+
     /// Ends the record of the run in the catalogue.
     pub(super) fn finish(&mut self, whole: bool) {
         self.keep(|kept, now, tell| kept.finish(whole, now, tell));
@@ -197,12 +203,9 @@ impl<'a> Collector<'a> {
                     summary.count(event, judge::exit_status(event, *require_tags, false));
                 }
                 Event::Finding(noted) => summary.note(&noted.finding),
-                Event::Notice(_) => {}
+                Event::Notice(notice) => summary.raise_status(notice.status),
             }
             monitor.event(&event);
         });
-        if kept.has_failed() {
-            summary.raise_status(2);
-        }
     }
 }

@@ -14,6 +14,7 @@ use super::DueChoice;
 use super::kept::Opened;
 use crate::catalogue::{Catalogue, CatalogueError, Due, DueOptions};
 use crate::error::Error;
+use crate::monitor::Notice;
 use crate::walk::Listed;
 
 /// Files that are due, as long as there is time.
@@ -53,6 +54,20 @@ impl DueList {
         let outcome = Outcome::default();
         let root = opened.catalogue.root().to_owned();
         Ok((DueList { due, root, deadline, outcome: outcome.clone() }, outcome))
+    }
+}
+
+impl DueList {
+    /// Returns what to say if no file comes of it. That nothing is due is a success: the catalogue
+    /// knows when every file was judged.
+    pub(super) fn if_empty(&self) -> Notice {
+        match (self.due.known(), self.due.total().0) {
+            (0, _) => Notice::failure(
+                "the catalogue knows no file with a tag here: `steadfast tag` makes tags",
+            ),
+            (_, 0) => Notice::new("nothing is due"),
+            _ => Notice::failure("the time was over before the first file: none was judged"),
+        }
     }
 }
 

@@ -30,8 +30,6 @@ pub(super) struct Kept {
     places: Places,
     /// What is to be told of how it was opened.
     notices: Vec<Notice>,
-    /// Whether something could not be kept or asked.
-    failed: bool,
 }
 
 /// A run's catalogue, opened, before the run begins.
@@ -118,7 +116,7 @@ impl Opened {
         let catalogue = match opened {
             Err(error) if error.kind() == CatalogueErrorKind::ReadOnly && verb == Verb::Check => {
                 let text = "the catalogue cannot be written here: this run leaves no record in it";
-                notices.push(Notice { path: Some(file.clone()), text: text.to_owned() });
+                notices.push(Notice::new(text).at(&file));
                 Catalogue::open_reader(&file)?
             }
             Err(error) if matches!(error.kind(), Damaged | Absent | Planted) => {
@@ -169,7 +167,7 @@ impl Opened {
     ) -> Result<Kept, Error> {
         let places = Places::of(self.catalogue.root(), selection);
         let keeper = self.catalogue.keeper(scope, begin)?;
-        Ok(Kept { keeper: Some(keeper), places, notices: self.notices, failed: false })
+        Ok(Kept { keeper: Some(keeper), places, notices: self.notices })
     }
 }
 
@@ -259,14 +257,14 @@ impl Kept {
         let Kept { keeper: Some(keeper), places, .. } = self else { return };
         let result =
             keeper.take(event, event.tag_place, &mut |finding| tell(places.event(finding)));
-        self.check(result, tell);
+        Kept::check(result, tell);
     }
 
     /// Stores what is known so far, if it is time.
     pub(super) fn tick(&mut self, now: Timestamp, tell: &mut Tell<'_>) {
         if let Some(keeper) = &mut self.keeper {
             let result = keeper.tick(now);
-            self.check(result, tell);
+            Kept::check(result, tell);
         }
     }
 
@@ -276,19 +274,13 @@ impl Kept {
         let Kept { keeper, places, .. } = self;
         let Some(keeper) = keeper.take() else { return };
         let result = keeper.finish(whole, now, &mut |finding| tell(places.event(finding)));
-        self.check(result.map(|_| ()), tell);
+        Kept::check(result.map(|_| ()), tell);
     }
 
-    /// Says whether something could not be kept.
-    pub(super) fn has_failed(&self) -> bool {
-        self.failed
-    }
-
-    fn check(&mut self, result: Result<(), CatalogueError>, tell: &mut Tell<'_>) {
+    fn check(result: Result<(), CatalogueError>, tell: &mut Tell<'_>) {
         if let Err(error) = result {
-            self.failed = true;
             let text = format!("{error}: from here on this run is not recorded");
-            tell(Event::Notice(Notice { path: None, text }));
+            tell(Event::Notice(Notice::failure(text)));
         }
     }
 }
@@ -352,7 +344,7 @@ pub(super) fn look_quickly(
         match &event {
             Event::File(event) => summary.count(event, judge::exit_status(event, false, false)),
             Event::Finding(noted) => summary.note(&noted.finding),
-            Event::Notice(_) => {}
+            Event::Notice(notice) => summary.raise_status(notice.status),
         }
         monitor.event(&event);
     };
@@ -367,7 +359,7 @@ pub(super) fn look_quickly(
         "{} files were looked at by length, times and inode: nothing was proved about their bytes",
         quick.files
     );
-    tell(Event::Notice(Notice { path: None, text }));
+    tell(Event::Notice(Notice::new(text)));
     let (summary, _) = told.into_inner();
     summary.files = quick.files;
     summary.skipped = quick.skipped;

@@ -154,6 +154,8 @@ pub struct Options {
     pub judge: bool,
     /// Whether a file without a tag fails a check.
     pub require_tags: bool,
+    /// Whether a run that finds no file, or judges none, is a success all the same.
+    pub allow_empty: bool,
     /// Which files' leaves are kept, so that damage can be located later.
     pub pages: PagesUse,
     /// Who hears what every thread does, job by job; `None` for nobody, which costs nothing.
@@ -186,6 +188,7 @@ impl Default for Options {
             restore_tags: false,
             judge: false,
             require_tags: false,
+            allow_empty: false,
             pages: PagesUse::Kept,
             trace: None,
             survey: false,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use steadfast_sys::file::File;
 
 use super::source::WalkSource;
-use super::{NO_FILE, Options, Selection, Work, execute, queue_depth_of};
+use super::{Options, Selection, Work, execute, no_file, queue_depth_of};
 use crate::error::Error;
 use crate::hash::{Contents, Plan, Task};
 use crate::monitor::{FileEvent, Monitor, Summary, Trouble};
@@ -37,7 +37,7 @@ pub fn read_without_hashing(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
         kept: None,
         source: Box::new(WalkSource { selection: selection.clone(), excludes }),
-        if_empty: NO_FILE,
+        if_empty: no_file(),
     };
     execute(work, options, None, monitor)
 }

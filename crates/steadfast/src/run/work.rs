@@ -21,7 +21,7 @@ use super::survey::Survey;
 use crate::cost::Stage;
 use crate::error::Error;
 use crate::hash::{Pipeline, Settings, Task};
-use crate::monitor::{Event, Monitor, Notice, Summary};
+use crate::monitor::{Monitor, Notice, Summary};
 use crate::read::Engine;
 
 /// More workers than any machine has use for; memory is bounded for no more.
@@ -44,8 +44,8 @@ pub(super) struct Work {
     pub(super) source: Box<dyn Source>,
     pub(super) queue_depth: usize,
     pub(super) kept: Option<Kept>,
-    /// What to say if there was no file at all; empty if that is no wonder.
-    pub(super) if_empty: &'static str,
+    /// What to say if there was no file at all.
+    pub(super) if_empty: Notice,
 }
 
 /// Runs the pipeline to its end.
@@ -77,20 +77,14 @@ pub(super) fn execute(
     let mut notices = pipeline.notices();
     notices.extend(notice_of_origin(options, &collector.summary));
     notices.extend(notice_of_hold(collector.held));
-    notices.extend(engine_after.notice().map(|text| Notice { path: None, text }));
+    notices.extend(engine_after.notice().map(Notice::new));
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped;
     collector.summary.interrupted |= stopped && !walked.whole;
     collector.finish(walked.whole && !collector.summary.interrupted);
-    let empty = collector.summary.files == 0 && walked.whole && !collector.summary.interrupted;
-    if empty && !if_empty.is_empty() {
-        notices.push(Notice { path: None, text: if_empty.to_owned() });
-        if options.require_tags && options.due.is_none() {
-            collector.summary.raise_status(2);
-        }
-    }
-    for notice in notices {
-        collector.monitor.event(&Event::Notice(notice));
+    notices.into_iter().for_each(|notice| collector.notice(notice));
+    if let Some(notice) = collector.summary.unproved(if_empty, options.allow_empty) {
+        collector.notice(notice);
     }
     collector.clock.lap(Stage::Report);
     let Collector { mut summary, clock, .. } = collector;
@@ -164,23 +158,21 @@ fn spawn(pipeline: &Pipeline, source: Box<dyn Source>) -> Result<Arc<Mutex<Walke
 /// Says so when the medium was asked for and the page cache answered.
 fn notice_of_origin(options: &Options, summary: &Summary) -> Option<Notice> {
     let cached = summary.bytes - summary.bytes_from_media;
-    (options.read_from == ReadFrom::Media && cached > 0).then(|| Notice {
-        path: None,
-        text: format!(
+    (options.read_from == ReadFrom::Media && cached > 0).then(|| {
+        Notice::new(format!(
             "{cached} of {} bytes cannot be said to come from the medium: the file system reads \
              them through the page cache, or does not tell",
             summary.bytes
-        ),
+        ))
     })
 }
 
 /// Says so when the run was held, since its seconds and its rate include that.
 fn notice_of_hold(held: Duration) -> Option<Notice> {
-    (!held.is_zero()).then(|| Notice {
-        path: None,
-        text: format!(
+    (!held.is_zero()).then(|| {
+        Notice::new(format!(
             "the run was held for {:.1} s in all, as asked: its time and its rate include them",
             held.as_secs_f64()
-        ),
+        ))
     })
 }

@@ -29,6 +29,7 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
         let how = MergeOptions {
             partial: args.partial,
             require_tags: args.require_tags,
+            allow_empty: args.empty.allow_empty,
             catalogue: !args.no_catalogue,
             now: options.now,
             stop: Arc::clone(&options.stop),

@@ -46,7 +46,12 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
         Err(error) => return Ok(Err(error)),
     };
     let mut pages = Pages::default();
-    let status = if planned.troubles.is_empty() { 0 } else { exit::COULD_NOT_TELL };
+    let empty = planned.job.header().files == 0 && !planned.job.had_nothing_due();
+    if empty && planned.troubles.is_empty() {
+        exit::complain("no file was found: is this the right place, and is it mounted?");
+    }
+    let fails = !planned.troubles.is_empty() || (empty && !args.empty.allow_empty);
+    let status = if fails { exit::COULD_NOT_TELL } else { 0 };
     show(&planned, args.json, status, &mut pages);
     write_out(&pages.answer)?;
     Ok(Ok(status))
