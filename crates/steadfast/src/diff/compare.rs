@@ -3,12 +3,10 @@
 //! In: what is known of each. Out: a [`Difference`], and why, if it is unknown. Specified in
 //! `docs/diff.md`. Knows nothing of trees or order.
 
-use steadfast_sys::file::Timestamp;
-
 use super::pair::{Difference, Doubt, Kind, Pair, Side};
 use crate::reference::Reference;
 use crate::tag::Tag;
-use crate::verdict::{Reading, Stored, Verdict};
+use crate::verdict::same_mtime;
 
 /// Compares the files that both sides have at one path.
 pub(super) fn pair(path: std::path::PathBuf, here: Box<Side>, there: Box<Side>) -> Pair {
@@ -98,7 +96,8 @@ fn tag_is_lost(here: &Side, there: &Side) -> bool {
 
 /// Says whether a tag is of the contents that the file has now, as far as its status tells.
 fn describes(tag: &Tag, side: &Side) -> bool {
-    side.length == Some(tag.length) && side.mtime.is_some_and(|mtime| bears(mtime, tag.mtime, tag))
+    let same_time = side.mtime.is_some_and(|mtime| same_mtime(tag.mtime, mtime));
+    side.length == Some(tag.length) && same_time
 }
 
 /// Returns what a side is known to hold: what was read, or else what a tag that fits it says.
@@ -114,26 +113,17 @@ pub(super) fn contents_of(side: &Side) -> Option<&Tag> {
 /// Says whether modification times differ by more than what a coarser file system cuts off, on
 /// either side.
 fn times_differ(here: &Side, there: &Side) -> bool {
-    let (Some(a), Some(b)) = (here.mtime, there.mtime) else { return false };
-    let any = [&here.actual, &here.tag, &there.actual, &there.tag].into_iter().flatten().next();
-    match any {
-        Some(tag) => !bears(a, b, tag) && !bears(b, a, tag),
-        None => a != b,
-    }
-}
-
-/// Says whether a file's time is the recorded one, as the verdicts of a check have it: to the
-/// nanosecond, or as a coarser file system keeps it.
-fn bears(mtime: Timestamp, recorded: Timestamp, any: &Tag) -> bool {
-    let (stored, now) = (Tag { mtime: recorded, ..*any }, Tag { mtime, ..*any });
-    Verdict::of(Stored::Tag(&stored), Reading::Whole(&now)) == Verdict::Intact
+    let times = here.mtime.zip(there.mtime);
+    times.is_some_and(|(a, b)| !same_mtime(a, b) && !same_mtime(b, a))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::monitor::Trouble;
+    use crate::verdict::Verdict;
     use steadfast_digest::{Algorithm, Digest};
+    use steadfast_sys::file::Timestamp;
 
     fn tag(content: u8, length: u64, mtime_ns: i128) -> Tag {
         Tag {
@@ -235,6 +225,24 @@ mod tests {
         assert!(!differ(5_123_456_789, 5_000_000_000), "B keeps whole seconds");
         assert!(!differ(5_000_000_000, 5_123_456_789), "A does");
         assert!(differ(5_123_456_789, 9_123_456_789));
+    }
+
+    #[test]
+    fn coarser_clocks_are_forgiven_without_tags() {
+        let linked = |mtime_ns| Side {
+            mtime: Some(Timestamp::from_nanoseconds(mtime_ns)),
+            identity: Some((1, 7)),
+            ..untagged(9)
+        };
+        for (a, b, differ) in [
+            (5_123_456_789, 5_000_000_000, false),
+            (4_000_000_000, 5_123_456_789, false),
+            (5_123_456_789, 6_000_000_000, false),
+            (5_123_456_789, 5_123_456_790, true),
+        ] {
+            let pair = pair("f".into(), Box::new(linked(a)), Box::new(linked(b)));
+            assert_eq!((pair.difference, pair.times_differ), (Difference::Same, differ), "{a} {b}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::store::pages::find;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
 use crate::tag::Tag;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, same_mtime};
 
 /// How files are verified page by page.
 #[derive(Clone, Debug)]
@@ -82,13 +82,18 @@ pub fn verify(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
         }
     };
     let after = file.status().map_err(system("look at"))?;
+    let same_time = same_mtime(tag.mtime, before.mtime);
     let verdict = match &damage.check {
         _ if after != before => Verdict::Unstable,
         check if check.damaged_pages > 0 || before.length != tag.length => {
-            if before.mtime == tag.mtime { Verdict::Corrupt } else { Verdict::Modified }
+            if same_time {
+                Verdict::Corrupt
+            } else {
+                Verdict::Modified
+            }
         }
         check if check.unreadable_pages > 0 => Verdict::Unreadable,
-        _ if before.mtime != tag.mtime => Verdict::Touched,
+        _ if !same_time => Verdict::Touched,
         _ => Verdict::Intact,
     };
     Ok(Verified { verdict, damage, length_now: before.length, tag, kept: place, verity })
