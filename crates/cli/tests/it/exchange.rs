@@ -31,6 +31,29 @@ fn shatag(tree: &Tree, name: &str, contents: &[u8]) {
 }
 
 #[test]
+fn a_record_that_cannot_be_read_keeps_its_file_from_being_tagged() {
+    for verb in ["tag", "update"] {
+        let tree = Tree::small();
+        shatag(&tree, "a", b"alpha");
+        set(&tree, "a", "user.shatag.sha256", b"8ed3f6ad");
+        tree.corrupt("a");
+        for arguments in [&[verb, "--json", "--dry-run", "."][..], &[verb, "--json", "."]] {
+            let told = tree.run(arguments).ends(2);
+            assert_eq!(told.verdict("a").as_deref(), Some("unreadable"), "{}", told.stdout());
+            assert!(told.stdout().contains("not tagged until that record is removed"));
+        }
+        assert_eq!(get(&tree, "a", steadfast_sys::xattr::TAG), None);
+        assert!(get(&tree, "b", steadfast_sys::xattr::TAG).is_some());
+        let file = steadfast_sys::file::File::open(&tree.path("a")).unwrap();
+        for attribute in ["user.shatag.sha256", "user.shatag.ts"] {
+            steadfast_sys::xattr::remove(&file, attribute).unwrap();
+        }
+        tree.run([verb, "."]).succeeds();
+        assert!(get(&tree, "a", steadfast_sys::xattr::TAG).is_some());
+    }
+}
+
+#[test]
 fn a_file_is_checked_by_another_tools_tag_and_it_is_said_whose() {
     let tree = Tree::small();
     shatag(&tree, "a", b"alpha");

@@ -256,8 +256,17 @@ impl Tools {
     /// Plans to give a file its first tag, and to judge it by another tool's tag if it has one:
     /// decay must not become what later checks compare with.
     pub(super) fn plan_first(&self, file: &File, event: &mut FileEvent) -> Plan {
-        // Half a pair, or what no version of a tool wrote, says nothing of the contents.
-        event.reference = first_foreign(file, event).ok().flatten().map(Box::new);
+        match first_foreign(file, event) {
+            Ok(reference) => event.reference = reference.map(Box::new),
+            Err(Trouble { doing, reason }) => {
+                // The contents may have decayed since the record was made: a tag would hide that.
+                let advice = "not tagged until that record is removed, or made again by its tool";
+                let reason = format!("{reason}; {advice}");
+                event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+                event.trouble = Some(Trouble { doing, reason });
+                return Plan::Done;
+            }
+        }
         let new = self.new_algorithm();
         match event.reference.as_deref().and_then(|reference| reference.digests.first()) {
             Some((its, _)) => self.plan(Algorithms::two(new, *its)),
