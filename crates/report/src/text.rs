@@ -87,8 +87,8 @@ impl Text {
             (algorithms, _) => algorithms,
         };
         let finding = self.options.rule.finds(event);
-        let moved = event.verdict == Some(Verdict::Moved);
-        if !finding && (self.options.quiet || !(self.options.verbose || moved)) {
+        let told = event.verdict == Some(Verdict::Moved) || self.options.rule.retags(event);
+        if !finding && (self.options.quiet || !(self.options.verbose || told)) {
             return;
         }
         let path = escape::path(&event.path.to_path());

@@ -242,6 +242,13 @@ impl FindingRule {
         event.verdict.filter(fails)
     }
 
+    /// Whether the run gave a file that had a tag one of other contents. Whoever knows of no edit
+    /// there has found a fault.
+    pub fn retags(self, event: &FileEvent) -> bool {
+        use Verdict::{Intact, Touched};
+        event.action == Some(Action::Retagged) && !matches!(event.verdict, Some(Intact | Touched))
+    }
+
     /// Whether a reader must see the event, for its verdict or for what went wrong.
     pub fn finds(self, event: &FileEvent) -> bool {
         event.trouble.is_some() || self.failing_verdict(event).is_some()

@@ -51,11 +51,30 @@ fn update_settles_what_is_plain_and_keeps_evidence() {
     tree.corrupt("a");
     tree.edit("b");
     let updated = tree.run(["update", "."]).ends(3);
+    assert!(updated.stdout().contains("\nretagged    b  (edited "), "{}", updated.stdout());
+    assert!(!updated.stdout().contains("  new"), "{}", updated.stdout());
     assert!(updated.stdout().contains("\n  tagged    1\n  retagged  1\n"), "{}", updated.stdout());
     let checked = tree.run(["check", "--json", "."]).ends(3);
     assert_eq!(checked.verdict("a").as_deref(), Some("corrupt"));
     assert_eq!(checked.verdict("b").as_deref(), Some("intact"));
     assert_eq!(checked.verdict("new").as_deref(), Some("intact"));
+}
+
+#[test]
+fn what_is_retagged_is_listed_and_what_moves_to_another_algorithm_is_not() {
+    let tree = Tree::tagged();
+    tree.edit("a");
+    let updated = tree.run(["update", "--json", "--quiet", "."]).succeeds();
+    assert_eq!(updated.summary()["actions"]["retagged"], 1);
+    tree.edit("b");
+    let quiet = tree.run(["update", "--quiet", "."]).succeeds();
+    assert_eq!((quiet.stdout(), quiet.stderr()), ("", ""));
+    tree.corrupt("b");
+    let accepted = tree.run(["retag", "--accept", "."]).succeeds();
+    assert!(accepted.stdout().starts_with("retagged    b  ("), "{}", accepted.stdout());
+    let moved = tree.run(["retag", "--algorithm", "blake3", "."]).succeeds();
+    assert!(moved.stdout().starts_with("looked at 3 files"), "{}", moved.stdout());
+    assert!(moved.stdout().contains("\n  retagged  3\n"), "{}", moved.stdout());
 }
 
 #[test]

@@ -108,7 +108,8 @@ fn what_was_accepted_is_no_finding() {
     let end = RunView { verb: "retag", ..facts::check_end() };
     let pages = facts::document(&mut Text::new(TextOptions::default()), &events, &end);
     let answer = String::from_utf8(pages.answer).unwrap();
-    assert!(answer.starts_with("looked at 12,345 files"), "{answer}");
+    let told = "retagged    photos/a.jpg\n\nlooked at 12,345 files";
+    assert!(answer.starts_with(told), "{answer}");
     assert!(!answer.contains("Restore"), "{answer}");
     let rule = FindingRule { require_tags: false, dry_run: true };
     let mut dry = Text::new(TextOptions { rule, ..TextOptions::default() });

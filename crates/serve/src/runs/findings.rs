@@ -47,8 +47,9 @@ pub(crate) struct Wanted {
 impl Findings {
     /// Takes what became of a file, if it is a finding; says whether it was.
     pub(crate) fn file(&mut self, event: &FileEvent) -> bool {
+        let rule = FindingRule::default();
         let notable = matches!(event.verdict, Some(Verdict::Moved | Verdict::Touched));
-        if !FindingRule::default().finds(event) && !notable {
+        if !rule.finds(event) && !notable && !rule.retags(event) {
             return false;
         }
         let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
