@@ -81,6 +81,7 @@ pub(crate) struct HomeTexts {
     pub(crate) choose: &'static str,
     pub(crate) fine: &'static str,
     pub(crate) never_checked: &'static str,
+    pub(crate) partly_checked: fn(&str) -> String,
     pub(crate) wrong: fn(&str) -> String,
     pub(crate) last_run: &'static str,
     pub(crate) known: &'static str,

@@ -141,14 +141,17 @@ fn standing(audit: &Audit, texts: &HomeTexts) -> Markup {
         .map(|(standing, files)| format!("{} {}", units::count(*files), standing.name()))
         .collect();
     let checked = audit.tagged > audit.never.0;
+    let unchecked = audit.entries.saturating_sub(audit.tagged) + audit.never.0;
     let proved = audit.windows.first().map_or(0, |window| window.entries);
     let share = units::share(proved as f64 / audit.tagged.max(1) as f64);
     let overdue = audit.tagged.saturating_sub(proved);
     html! {
         @if !wrong.is_empty() {
             p .answer .bad { ((texts.wrong)(&wrong.join(", "))) }
-        } @else if checked {
+        } @else if checked && unchecked == 0 {
             p .answer .good { (texts.fine) }
+        } @else if checked {
+            p .answer { ((texts.partly_checked)(&(texts.files)(unchecked))) }
         } @else {
             p .answer { (texts.never_checked) }
         }

@@ -40,6 +40,7 @@ pub(super) const TEXTS: Texts = Texts {
         check_or_tag: "Prüfen oder markieren",
         choose: "Darin einen Ordner oder eine Datei wählen",
         fine: "Es ist nichts Schlechtes bekannt.",
+        partly_checked: |files| format!("Es ist kein Fehler bekannt. Nie geprüft: {files}."),
         never_checked: "Es wurde noch nichts geprüft.",
         wrong: |what| format!("Nicht in Ordnung: {what}."),
         last_run: "Letzter Lauf",
@@ -162,7 +163,7 @@ pub(super) const TEXTS: Texts = Texts {
         report: "Bericht speichern",
         again: "Dasselbe noch einmal",
         say: |done, found| match found {
-            0 => format!("{done}; nichts gefunden"),
+            0 => format!("{done}; bisher kein Problem"),
             found => format!("{done}; {} gefunden", counted(found, "Problem", "Probleme")),
         },
     },

@@ -40,6 +40,7 @@ pub(super) const TEXTS: Texts = Texts {
         check_or_tag: "Check or tag",
         choose: "Choose a folder or a file in it",
         fine: "Nothing is known to be wrong.",
+        partly_checked: |files| format!("No fault is known. Never checked: {files}."),
         never_checked: "Nothing was checked yet.",
         wrong: |what| format!("Not as it should be: {what}."),
         last_run: "Last run",
@@ -161,7 +162,7 @@ pub(super) const TEXTS: Texts = Texts {
         report: "Save the report",
         again: "The same again",
         say: |done, found| match found {
-            0 => format!("{done}; nothing found"),
+            0 => format!("{done}; no problem so far"),
             found => format!("{done}; {} found", counted(found, "problem", "problems")),
         },
     },

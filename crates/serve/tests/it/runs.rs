@@ -47,6 +47,36 @@ fn a_damaged_file_is_found_and_told() {
 }
 
 #[test]
+fn nothing_is_wrong_only_where_all_files_were_judged_and_are_intact() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let check = |place: &str| browser.ended(&browser.run("check", place));
+    let page = check("0/");
+    assert!(page.contains("No file was judged.") && page.contains("no file here has a tag"));
+    assert!(!page.contains("Nothing is wrong"), "{page}");
+    fs::create_dir(served.at("hollow")).unwrap();
+    let page = check("0/hollow");
+    assert!(page.contains("No file was judged.") && page.contains("no file was found"), "{page}");
+    browser.ended(&browser.run("tag", "0/photos"));
+    assert!(check("0/").contains("No fault was found. 3 files are intact, 1 untagged."));
+    assert!(check("0/photos").contains("Nothing is wrong: 3 files are intact."));
+    browser.ended(&browser.run("init", "0/"));
+    check("0/");
+    let home = wait_for(&browser, "Never checked: 1 file.");
+    assert!(!home.contains("Nothing is known to be wrong"), "{home}");
+}
+
+#[test]
+fn what_an_update_retags_is_listed() {
+    let served = Served::begin();
+    let browser = served.browser();
+    browser.ended(&browser.run("tag", "0/"));
+    fs::write(served.at("plain.txt"), "edited, and longer than before").unwrap();
+    let page = browser.ended(&browser.run("update", "0/"));
+    assert!(between(&page, "id=\"results\"", "</section>").contains("plain.txt"), "{page}");
+}
+
+#[test]
 fn a_catalogue_tells_how_the_folder_stands() {
     let served = Served::begin();
     let browser = served.browser();
