@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use steadfast::verdict::worse_status;
 use steadfast_report::escape;
+
+use crate::console;
 
 /// Status of a run that could not tell.
 pub(crate) const COULD_NOT_TELL: u8 = 2;
@@ -20,15 +23,34 @@ pub(crate) const COULD_NOT_TELL: u8 = 2;
 /// Status of an interrupted run: 128 and the number of SIGINT, as shells have it.
 pub(crate) const INTERRUPTED: i32 = 130;
 
-/// Turns the result of a command into its exit status, telling what went wrong.
+/// Turns the result of a command into its exit status, telling what went wrong. Whatever the
+/// command made of it, an answer that could not be written is no success.
 pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
-    match result {
-        Ok(status) => status.into(),
-        Err(error) => {
-            complain(&format!("{error:#}"));
-            COULD_NOT_TELL.into()
-        }
+    let status = result.unwrap_or_else(|error| {
+        complain(&format!("{error:#}"));
+        COULD_NOT_TELL
+    });
+    let written = if console::has_failed() { COULD_NOT_TELL } else { 0 };
+    worse_status(status, written).into()
+}
+
+/// Prints the help or the version that was asked for, or what is wrong with the arguments, and
+/// returns the status.
+///
+/// # Errors
+/// If what was asked for cannot be written.
+pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<u8> {
+    if error.use_stderr() {
+        // There is no place left to say that stderr is gone.
+        let _ = error.print();
+        return Ok(COULD_NOT_TELL);
     }
+    let page = error.render();
+    let page = match anstream::AutoStream::choice(&io::stdout()) {
+        anstream::ColorChoice::Never => page.to_string(),
+        _ => page.ansi().to_string(),
+    };
+    console::answer(page.as_bytes()).map(|()| 0)
 }
 
 /// Says something on stderr, if anyone listens there.

@@ -21,6 +21,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
-    exit::code(commands::dispatch(&cli.command))
+    exit::code(match args::Cli::try_parse() {
+        Ok(cli) => commands::dispatch(&cli.command),
+        Err(error) => exit::explain(&error),
+    })
 }

@@ -56,7 +56,8 @@ pub(crate) fn own(level: Level) -> anyhow::Result<Option<u8>> {
         complain_of(level, &qos::lead_session(level));
         return Ok(None);
     }
-    if !qos::wants_own_session(level) {
+    // A child would be given `/dev/null` for a closed stdout, and not notice what it loses.
+    if !qos::wants_own_session(level) || steadfast::stdout_was_closed() {
         return Ok(None);
     }
     match start_again() {

@@ -36,6 +36,7 @@ mod error;
 pub use steadfast_digest::{Algorithm, AlgorithmHasher, Backend, Digest, Lanes};
 pub use steadfast_sys::file::{Timestamp, raise_open_files_limit};
 pub use steadfast_sys::qos::Level;
+pub use steadfast_sys::streams::stdout_was_closed;
 
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};

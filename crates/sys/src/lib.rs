@@ -1,5 +1,5 @@
 //! The operating system, safely: files, reads in flight, attributes, the page cache, clocks,
-//! storage, the machine, its load, core types, QoS.
+//! storage, the machine, its load, core types, QoS, standard streams.
 //!
 //! In come paths, names and descriptors; out go bytes and facts as the system gave them. Each
 //! topic is one contract with a file per system beside it, and `cfg(target_os)` appears nowhere
@@ -21,6 +21,7 @@ pub mod machine;
 pub mod qos;
 pub mod source;
 pub mod storage;
+pub mod streams;
 pub mod uring;
 pub mod xattr;
 

@@ -1,6 +1,6 @@
 //! `steadfast export`: tags as a document on stdout, or as another tool's attributes.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,7 @@ use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Verdict};
 
 use crate::args::ExportArgs;
+use crate::console::Stdout;
 use crate::exit::{self, COULD_NOT_TELL, complain};
 
 use super::{execute, report};
@@ -30,7 +31,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
 
 /// Writes one document of a tree: of its tags, or with an algorithm of its contents.
 fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
-    let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(io::stdout()))?;
+    let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(Stdout))?;
     let stop = exit::stop_on_signals()?;
     let mut document = Document {
         writer: Some(writer),

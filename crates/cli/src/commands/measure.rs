@@ -12,7 +12,7 @@ use steadfast_report::document::write_text;
 use steadfast_report::{escape, units};
 
 use crate::args::{MeasureArgs, MeasureCommand, RecordArgs};
-use crate::console::write_out;
+use crate::console::answer;
 use crate::document_file::{DocumentFile, is_record};
 use crate::exit;
 use crate::progress::ProgressLine;
@@ -78,7 +78,7 @@ fn execute(
     let shown = show(&record, other, args);
     if let Some(Err(error)) = kept {
         exit::complain(&format!("{error:#}; the record follows on stdout"));
-        write_out(&record::write(&record))?;
+        answer(&record::write(&record))?;
         return Ok(exit::COULD_NOT_TELL);
     }
     shown?;
@@ -117,12 +117,7 @@ fn show(record: &Record, other: Option<&Record>, args: &RecordArgs) -> anyhow::R
             write_text(&document, text).into_bytes()
         }
     };
-    match write_out(&page) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(()),
-    }
+    answer(&page)
 }
 
 /// Says what measures: program, version, system.

@@ -1,12 +1,9 @@
 //! `steadfast probe`: arguments → one probe → a table or JSON.
 
-use std::io;
-
-use anyhow::Context as _;
 use steadfast_report::probe::{write_json, write_table};
 
 use crate::args::ProbeArgs;
-use crate::console::write_out;
+use crate::console::answer;
 use crate::exit;
 
 pub(super) fn run(args: &ProbeArgs) -> anyhow::Result<u8> {
@@ -19,10 +16,6 @@ pub(super) fn run(args: &ProbeArgs) -> anyhow::Result<u8> {
     } else {
         write_table(&probe, &mut document);
     }
-    match write_out(&document) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(probe.exit_status()),
-    }
+    answer(&document)?;
+    Ok(probe.exit_status())
 }

@@ -4,15 +4,12 @@ mod run;
 mod set;
 mod state;
 
-use std::io;
-
-use anyhow::Context as _;
 use steadfast::Level;
 use steadfast::qos::{Offer, Trial};
 use steadfast_report::qos::{write_json, write_text};
 
 use crate::args::{QosArgs, QosCommand, QosShowArgs};
-use crate::console::write_out;
+use crate::console::answer;
 
 pub(super) fn run(args: &QosArgs) -> anyhow::Result<u8> {
     match &args.command {
@@ -36,10 +33,6 @@ fn show(args: &QosShowArgs) -> anyhow::Result<u8> {
 
 /// Writes an answer that nothing is wrong with.
 fn tell(document: &[u8]) -> anyhow::Result<u8> {
-    match write_out(document) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(0),
-    }
+    answer(document)?;
+    Ok(0)
 }

@@ -1,7 +1,7 @@
 //! `steadfast report`: records → one page about them.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
@@ -12,7 +12,7 @@ use steadfast_report::measure::document_against;
 use steadfast_report::{Units, machines};
 
 use crate::args::ReportArgs;
-use crate::console::write_out;
+use crate::console::answer;
 use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
 
@@ -45,12 +45,8 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         let texts = documents.iter().map(|document| write_text(document, args.text()));
         page.extend_from_slice(texts.collect::<Vec<_>>().join("\n\n").as_bytes());
     }
-    match write_out(&page) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(0),
-    }
+    answer(&page)?;
+    Ok(0)
 }
 
 /// Makes a document of all records together, then of each. With one other record, figures are held

@@ -19,6 +19,7 @@ mod lists;
 mod measure;
 mod names;
 mod objects;
+mod outlets;
 mod output;
 mod pages;
 mod planted;

@@ -14,6 +14,8 @@ use tempfile::TempDir;
 /// A directory on a file system that keeps extended attributes.
 pub(crate) struct Tree {
     dir: TempDir,
+    /// The user's state folder, of no other test.
+    state: TempDir,
 }
 
 /// What a finished command left.
@@ -27,7 +29,8 @@ pub(crate) struct Outcome {
 impl Tree {
     /// An empty directory.
     pub(crate) fn new() -> Tree {
-        Tree { dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+        let folder = || TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Tree { dir: folder(), state: folder() }
     }
 
     /// A directory with `a`, `b` and `sub/c`.
@@ -44,6 +47,11 @@ impl Tree {
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.dir.path().join(name)
+    }
+
+    /// A file in the user's state folder.
+    pub(crate) fn state(&self, name: &str) -> PathBuf {
+        self.state.path().join(name)
     }
 
     /// Adds a file, modified a day ago so that any edit moves its time.
@@ -91,6 +99,7 @@ impl Tree {
     {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command.args(arguments).current_dir(self.dir.path());
+        command.env("XDG_STATE_HOME", self.state.path());
         command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
         command
     }

@@ -9,7 +9,7 @@ use steadfast_report::{Pages, Units, fleet, units};
 
 use super::super::documents::Document;
 use crate::args::{FleetPlanArgs, When};
-use crate::console::write_out;
+use crate::console::answer;
 use crate::exit;
 use crate::progress::ProgressLine;
 
@@ -53,7 +53,7 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
     let fails = !planned.troubles.is_empty() || (empty && !args.empty.allow_empty);
     let status = if fails { exit::COULD_NOT_TELL } else { 0 };
     show(&planned, args.json, status, &mut pages);
-    write_out(&pages.answer)?;
+    answer(&pages.answer)?;
     Ok(Ok(status))
 }
 

@@ -9,7 +9,7 @@ use steadfast_report::fleet;
 
 use super::super::{Place, render_as, report};
 use crate::args::FleetRunArgs;
-use crate::console::write_out;
+use crate::console::answer;
 use crate::exit;
 
 /// Status of a shard with a corrupt file.
@@ -23,8 +23,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
             let mut line = Vec::new();
             fleet::write_existing(args.shard, &outcome, args.output.json, &mut line);
             if !args.output.quiet {
-                // The part is there, whether anyone reads that or not.
-                let _ = write_out(&line);
+                answer(&line)?;
             }
             for file in [&args.output.report, &args.output.trace].into_iter().flatten() {
                 let file = steadfast_report::escape::path(file);

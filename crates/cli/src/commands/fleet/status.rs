@@ -5,7 +5,7 @@ use steadfast_report::{Units, fleet};
 
 use super::TRY_AGAIN;
 use crate::args::FleetStatusArgs;
-use crate::console::write_out;
+use crate::console::answer;
 use crate::exit;
 
 pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
@@ -20,7 +20,7 @@ pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
         true => fleet::write_status_json(&job, &status, exit_status, &mut document),
         false => fleet::write_status_text(&status, Units::Si, &mut document),
     }
-    write_out(&document)?;
+    answer(&document)?;
     Ok(Ok(exit_status))
 }
 

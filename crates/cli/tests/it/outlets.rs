@@ -1,0 +1,151 @@
+//! What becomes of a verb whose answer cannot be written: a full device, a closed stream, a reader
+//! that went away. The verbs are those that the help lists, so that a new one is tried as well.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::pipe;
+use std::path::Path;
+use std::process::Command;
+
+use crate::tree::{Outcome, Tree};
+
+/// Verbs that are tried by their help alone, and why.
+const BY_HELP_ALONE: [(&str, &str); 12] = [
+    ("measure all", "takes a minute, and answers as `measure queue` does"),
+    ("measure cipher", "as `measure queue`"),
+    ("measure cpu", "as `measure queue`"),
+    ("measure hash", "as `measure queue`"),
+    ("measure pair", "as `measure queue`"),
+    ("measure read", "as `measure queue`"),
+    ("measure write", "as `measure queue`"),
+    ("objects check", "asks a store, and answers as `objects import` does"),
+    ("open", "opens a browser, and answers as `serve` does"),
+    ("pages locate", "answers as `pages verify` does"),
+    ("qos run", "becomes another command, and answers nothing itself"),
+    ("qos set", "changes a process, and answers as `qos show` does"),
+];
+
+/// Every verb with what makes it answer, in a tree that [`everything`] makes.
+const ANSWERS: [(&str, &str); 29] = [
+    ("audit", "audit"),
+    ("check", "check"),
+    ("code cost", "code cost Demo.app"),
+    ("code show", "code show Demo.app"),
+    ("code verify", "code verify Demo.app"),
+    ("diff", "diff a-folder sub"),
+    ("export", "export --format gnu ."),
+    ("fleet merge", "fleet merge job --out result"),
+    ("fleet plan", "fleet plan . --out other"),
+    ("fleet run", "fleet run job --shard 0"),
+    ("fleet status", "fleet status job"),
+    ("hash", "hash a"),
+    ("hash", "hash --check list"),
+    ("history", "history a"),
+    ("import", "import --attributes"),
+    ("init", "init sub"),
+    ("measure queue", "measure queue --quick --size 1MiB --block 4KiB --depth 1 sub"),
+    ("objects import", "objects import REPORT --of s3://amzn-s3-demo-bucket1/archive ."),
+    ("pages digest", "pages digest a"),
+    ("pages verify", "pages verify a"),
+    ("probe", "probe ."),
+    ("qos show", "qos show"),
+    ("report", "report published"),
+    ("retag", "retag"),
+    ("serve", "serve --no-open ."),
+    ("show", "show"),
+    ("tag", "tag"),
+    ("untag", "untag sub"),
+    ("update", "update"),
+];
+
+/// A tree in which every verb has something to say, and succeeds.
+fn everything() -> Tree {
+    let tree = Tree::small().file("a-folder/c", b"gamma");
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/Demo.app");
+    assert!(Command::new("cp").arg("-a").arg(app).arg(tree.path("")).status().unwrap().success());
+    tree.run(["init"]).succeeds();
+    tree.run(["tag", "--pages", "."]).succeeds();
+    tree.run(["fleet", "plan", "--out", "job", "sub"]).succeeds();
+    tree.run(["fleet", "run", "job", "--shard", "0"]).succeeds();
+    std::fs::write(tree.path("list"), tree.run(["hash", "a", "b"]).succeeds().stdout).unwrap();
+    tree
+}
+
+/// The verbs beneath one, as its help lists them; the verb itself if there are none.
+fn verbs(tree: &Tree, above: &[String], found: &mut Vec<Vec<String>>) {
+    let help = tree.run(above.iter().map(String::as_str).chain(["--help"])).succeeds();
+    let commands = help.stdout().lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    // A verb is indented by two; what follows on further lines is deeper.
+    let names = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty() && *name != "help").collect();
+    found.push(above.to_vec());
+    for name in names {
+        let beneath = [above, &[name.to_owned()]].concat();
+        verbs(tree, &beneath, found);
+    }
+}
+
+/// Ends with what becomes of a command on a full device and with its stdout closed.
+fn unwritten(tree: &Tree, arguments: &[String]) -> [Outcome; 2] {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec \"$@\" >&-", "sh", env!("CARGO_BIN_EXE_steadfast")]).args(arguments);
+    shell.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+    [output_to(tree.command(arguments), full), Outcome::of(&mut shell)]
+}
+
+/// Runs a command with its stdout elsewhere.
+fn output_to(mut command: Command, stdout: impl Into<std::process::Stdio>) -> Outcome {
+    let output = command.stdout(stdout).spawn().unwrap();
+    drop(command);
+    let output = output.wait_with_output().unwrap();
+    Outcome {
+        status: output.status.code().expect("the command ends by itself"),
+        stdout: output.stdout,
+        stderr: output.stderr,
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_no_success() {
+    let tree = Tree::new();
+    let mut all = Vec::new();
+    verbs(&tree, &[], &mut all);
+    let help = all.iter().map(|verb| [verb.as_slice(), &["--help".to_owned()]].concat());
+    for arguments in help.chain([vec!["--version".to_owned()]]) {
+        for outcome in unwritten(&tree, &arguments) {
+            assert_eq!(outcome.status, 2, "{arguments:?}");
+        }
+    }
+    // That nobody reads on is no failure.
+    let (reader, writer) = pipe().unwrap();
+    drop(reader);
+    assert_eq!(output_to(tree.command(["--help"]), writer).status, 0);
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_no_success() {
+    let tree = everything();
+    let mut all = Vec::new();
+    verbs(&tree, &[], &mut all);
+    let above: BTreeSet<Vec<String>> =
+        all.iter().filter_map(|verb| Some(verb.split_last()?.1.to_vec())).collect();
+    let leaves = all.into_iter().filter(|verb| !above.contains(verb));
+    let leaves: BTreeSet<String> = leaves.map(|verb| verb.join(" ")).collect();
+    let answers = ANSWERS.iter().chain(&BY_HELP_ALONE).map(|(verb, _)| (*verb).to_owned());
+    assert_eq!(leaves, answers.collect(), "each verb is tried, or it is said why not");
+    let report = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testdata/formats/objects/v1/computed/manifest.json");
+    for (verb, line) in ANSWERS {
+        let line = line.replace("REPORT", report.to_str().unwrap());
+        let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        for outcome in unwritten(&tree, &arguments) {
+            // What was found outranks it: 1 and 3.
+            let found = matches!(verb, "objects import" | "diff" | "code verify");
+            assert!(outcome.status == 2 || (found && outcome.status != 0), "{line}: {outcome:?}");
+            let _ = std::fs::remove_dir_all(tree.path("sub/.steadfast"));
+            let _ = std::fs::remove_dir_all(tree.path("other"));
+        }
+    }
+}
