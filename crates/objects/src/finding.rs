@@ -156,15 +156,35 @@ impl Summary {
         self.status = worse_status(self.status, status);
     }
 
-    /// Returns the process's exit status, as a check's.
+    /// Says whether nothing was known of any object, so that none was judged.
+    pub fn judged_none(&self) -> bool {
+        let untagged = Judged::Verdict(Verdict::Untagged).name();
+        self.objects == self.counts.get(untagged).copied().unwrap_or(0)
+    }
+
+    /// Returns the process's exit status, as a check's: 2 at least if no object was judged.
     pub fn exit_status(&self) -> u8 {
-        if self.interrupted && self.status != 3 { 130 } else { self.status }
+        match self.interrupted && self.status != 3 {
+            true => 130,
+            false => worse_status(self.status, if self.judged_none() { 2 } else { 0 }),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_judged_no_object_is_never_a_success() {
+        let mut summary = Summary::default();
+        assert_eq!(summary.exit_status(), 2);
+        let finding = |verdict| Finding::new("a".into(), None, Judged::Verdict(verdict));
+        summary.count(&finding(Verdict::Untagged), false);
+        assert_eq!(summary.exit_status(), 2);
+        summary.count(&finding(Verdict::Intact), false);
+        assert_eq!(summary.exit_status(), 0);
+    }
 
     #[test]
     fn what_could_not_be_compared_is_never_a_success() {

@@ -107,6 +107,8 @@ pub struct Tally {
     pub copies: u64,
     /// Bytes of these.
     pub copies_bytes: u64,
+    /// Whether the catalogue knows no file with a tag, so that nothing can be proved.
+    pub proves_nothing: bool,
     /// Whether the streams were broken off.
     pub interrupted: bool,
 }
@@ -142,7 +144,7 @@ impl Tally {
             130
         } else if !self.open.is_empty() || self.overdue > 0 {
             1
-        } else if damaged {
+        } else if damaged || self.proves_nothing {
             2
         } else {
             0

@@ -55,6 +55,9 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
     let mut renderer = renderer(args);
     renderer.begin(&view, &mut outlet.pages);
     let tally = stream(args, &view, &catalogue, &mut *renderer, &mut outlet)?;
+    if tally.proves_nothing {
+        exit::complain("the catalogue knows no file with a tag: nothing can be proved");
+    }
     renderer.end(&view, &tally, &mut outlet.pages);
     outlet.finish()?;
     Ok(tally.exit_status(verification.as_ref()))
@@ -80,7 +83,7 @@ fn stream(
     renderer: &mut dyn AuditRenderer,
     outlet: &mut Outlet,
 ) -> anyhow::Result<Tally> {
-    let mut tally = Tally::default();
+    let mut tally = Tally { proves_nothing: view.audit.tagged == 0, ..Tally::default() };
     let mut last = (PathBuf::new(), 0, Standing::Fine);
     renderer.begin_part(Part::Failures, &mut outlet.pages);
     catalogue.failures(&mut |failure| {

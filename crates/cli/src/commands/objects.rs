@@ -105,7 +105,12 @@ fn tell(
         _ => {}
     }
     Ok(match result {
-        Ok(summary) => summary.exit_status(),
+        Ok(summary) => {
+            if summary.judged_none() && !summary.interrupted {
+                exit::complain("nothing is known of any object here, so none was judged");
+            }
+            summary.exit_status()
+        }
         Err(error) => refuse(&error),
     })
 }
