@@ -24,6 +24,8 @@ use clap::{Args, Parser, ValueEnum};
 use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
+use crate::state_folder;
+
 pub(crate) use catalogue::{AuditArgs, DocumentArgs, HistoryArgs};
 pub(crate) use code::{
     CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
@@ -217,7 +219,7 @@ impl CatalogueArgs {
             (None, true) => CatalogueUse::Off,
             (None, false) => CatalogueUse::Nearest,
         };
-        Options { catalogue, wait: self.wait, ..options }
+        Options { catalogue, wait: self.wait, trees: state_folder::trees(), ..options }
     }
 }
 

@@ -14,6 +14,7 @@ mod exit;
 mod progress;
 mod run_page;
 mod session;
+mod state_folder;
 mod trace;
 
 use std::process::ExitCode;

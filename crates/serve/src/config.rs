@@ -111,6 +111,8 @@ pub struct Config {
     pub language: Option<Language>,
     /// Where records of measurements are kept and found, if anywhere.
     pub records: Option<PathBuf>,
+    /// The list of catalogued trees, by which runs notice a catalogue that was deleted.
+    pub trees: Option<PathBuf>,
     /// What records of measurements say of who made them: program, version, system.
     pub made_by: String,
     /// What starts the process that times ciphers, if they are to be measured.
@@ -132,6 +134,7 @@ impl Default for Config {
             proxy_origin: None,
             language: None,
             records: None,
+            trees: None,
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
             worker: None,
             ends_when_idle: None,

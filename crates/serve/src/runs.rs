@@ -93,6 +93,8 @@ pub(crate) struct Run {
     pub(crate) begun: Timestamp,
     /// The catalogue that it writes to, found once and by names alone.
     catalogue: Option<PathBuf>,
+    /// The list of catalogued trees.
+    trees: Option<PathBuf>,
     pub(crate) findings: Mutex<Findings>,
     stop: Arc<AtomicBool>,
     hold: Arc<AtomicBool>,
@@ -177,6 +179,7 @@ impl Runs {
             shown: roots.shown(&ask.place).into(),
             begun: (Options::default().now)(),
             catalogue,
+            trees: app.config.trees.clone(),
             findings: Mutex::default(),
             stop: Arc::default(),
             hold: Arc::default(),
@@ -251,6 +254,7 @@ fn options_of(run: &Run) -> Options {
         read_from: if run.ask.from_media { ReadFrom::Media } else { ReadFrom::Cache },
         stop: Arc::clone(&run.stop),
         hold: Arc::clone(&run.hold),
+        trees: run.trees.clone(),
         survey: true,
         catalogue: run.catalogue.clone().map_or(CatalogueUse::Off, CatalogueUse::At),
         ..Options::default()

@@ -34,6 +34,7 @@ mod scope;
 mod sighting;
 mod slice;
 mod sought;
+mod trees;
 mod unvisited;
 mod verify;
 mod volume;
@@ -62,6 +63,7 @@ pub use runs::{RunRecord, RunState};
 pub use scope::Scope;
 pub use sighting::{Sighting, TagPlace};
 pub use sought::Sought;
+pub use trees::{CataloguedTree, TreeList};
 pub use verify::Verification;
 pub use volume::Volume;
 

@@ -118,6 +118,10 @@ pub fn run_with(
         }
         (opened, _) => opened,
     };
+    let lost = match opened {
+        Some(_) => Vec::new(),
+        None => kept::lost(verb, selection, options),
+    };
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let scope = opened.as_ref().map(|opened| Scope::of(opened.catalogue.root(), selection));
     let records = match opened.as_ref().zip(scope.as_ref()) {
@@ -147,6 +151,7 @@ pub fn run_with(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&walked)),
         source: Box::new(WalkSource { selection: walked, excludes }),
         kept,
+        notices: lost,
         if_empty: no_file(),
     };
     execute(work, options, survey.as_ref(), monitor)
@@ -189,6 +194,7 @@ pub fn init(
 ) -> Result<Summary, Error> {
     let writer = Writer { verb: "init", now: (options.now)(), wait: None };
     let catalogue = Catalogue::create(root, file, &writer)?;
+    kept::enter(&catalogue, options);
     let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
     let scope = Scope::of(catalogue.root(), &selection);
     let opened = Opened::new(catalogue);
@@ -200,6 +206,7 @@ pub fn init(
         queue_depth: queue_depth_of(&selection),
         kept: Some(opened.keep(scope, &selection, &begin)?),
         source: Box::new(WalkSource { selection, excludes: Arc::new(Excludes::new(&[])?) }),
+        notices: Vec::new(),
         // The catalogue is made, and files may follow.
         if_empty: Notice { status: 0, ..no_file() },
     };
@@ -302,6 +309,7 @@ fn run_listed(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
         kept,
         source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
+        notices: Vec::new(),
         if_empty: Notice::failure("the list names no file"),
     };
     execute(work, options, None, monitor)
@@ -334,6 +342,7 @@ fn check_due(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
         kept: Some(opened.keep(scope, &Selection::default(), &begin)?),
         source: Box::new(ListSource { root, list: Box::new(list) }),
+        notices: Vec::new(),
         if_empty,
     };
     let summary = execute(work, options, None, monitor);

@@ -66,6 +66,9 @@ pub(crate) struct InitArgs {
     /// Accept that the tree is on another volume now, as after a copy to a new disk
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) rebind: bool,
+    /// Take the tree off the list by which runs notice that its catalogue was deleted
+    #[arg(long, conflicts_with_all = ["rebuild", "rebind", "catalogue"])]
+    pub(crate) forget: bool,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
     #[command(flatten)]
@@ -151,7 +154,8 @@ pub(crate) struct CheckArgs {
 /// Check, tag new files and retag modified ones, in one pass.
 ///
 /// Corrupt files are reported and keep their old tags, so the evidence stays. A retagged file keeps
-/// its previous tag beside the new one.
+/// its previous tag beside the new one, and is listed unless --quiet: where you edited nothing, it
+/// may be damaged.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -183,7 +187,8 @@ pub(crate) struct UpdateArgs {
 
 /// Replace the tags of files whose contents changed.
 ///
-/// Modified files get a tag of their present contents; the previous tag is kept beside it. With
+/// Modified files get a tag of their present contents and are listed unless --quiet; the previous
+/// tag is kept beside it. With
 /// --algorithm, tags move to that algorithm. Corrupt files, and files whose tag is damaged, are
 /// left alone unless --accept says that their contents are right.
 #[derive(Debug, Args)]

@@ -1,17 +1,23 @@
 //! `steadfast init`: arguments → a new catalogue, entered from the tags → the report.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, ensure};
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, FILE, FOLDER, Writer};
+use steadfast::catalogue::{Catalogue, FILE, FOLDER, TreeList, Writer};
 
 use crate::args::InitArgs;
 use crate::exit::complain;
+use crate::state_folder;
 
 use super::{execute_with, report};
 
 pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
-    let options = Options { qos: args.level.level(), ..Options::default() };
+    let trees = state_folder::trees();
+    if args.forget {
+        return forget(&args.root, trees);
+    }
+    let options = Options { qos: args.level.level(), trees, ..Options::default() };
     let writer = Writer { verb: "init", now: (options.now)(), wait: None };
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;
@@ -25,6 +31,18 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
     execute_with(options, &args.output, report, |options, console| {
         steadfast::run::init(&args.root, args.catalogue.as_deref(), options, console)
     })
+}
+
+/// Takes a tree off the list of catalogued trees.
+fn forget(root: &Path, trees: Option<PathBuf>) -> anyhow::Result<u8> {
+    let trees = trees.context("there is no list: neither XDG_STATE_HOME nor HOME is set")?;
+    let real = root.canonicalize();
+    let real = real.with_context(|| format!("cannot find `{}`", root.display()))?;
+    let removed = TreeList::at(&trees).remove(&real);
+    let removed = removed.with_context(|| format!("cannot change `{}`", trees.display()))?;
+    let (real, trees) = (real.display(), trees.display());
+    ensure!(removed, "the list of catalogued trees, `{trees}`, has no `{real}`");
+    Ok(0)
 }
 
 fn file_of(args: &InitArgs) -> PathBuf {

@@ -15,6 +15,7 @@ use super::measure::made_by;
 use super::serve::{open_browser, serve};
 use crate::console::write_out;
 use crate::exit::complain;
+use crate::state_folder;
 
 /// How long a server that nobody looks at stays.
 const IDLE: Duration = Duration::from_secs(600);
@@ -33,6 +34,7 @@ pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
     let server = Server::bind(Config {
         roots,
         language: args.language.map(LanguageArg::language),
+        trees: state_folder::trees(),
         made_by: made_by(),
         worker: cipher_worker().ok(),
         ends_when_idle: Some(IDLE),

@@ -16,6 +16,7 @@ use super::open::running;
 use crate::args::{LanguageArg, ServeArgs, cipher_worker};
 use crate::console::write_out;
 use crate::exit::{self, complain};
+use crate::state_folder;
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<u8> {
     if args.reach.hash_password {
@@ -68,6 +69,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         proxy_origin: reach.behind_proxy.clone(),
         language: args.language.map(LanguageArg::language),
         records: args.records.clone(),
+        trees: state_folder::trees(),
         made_by: made_by(),
         worker: cipher_worker().ok(),
         ..Config::default()

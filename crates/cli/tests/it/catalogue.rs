@@ -231,6 +231,7 @@ fn where_no_attribute_can_be_the_catalogue_keeps_the_tags() {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]);
     command.arg(env!("CARGO_BIN_EXE_steadfast")).arg(folder.path("."));
+    command.env("XDG_STATE_HOME", folder.state(""));
     let outcome = Outcome::of(&mut command);
     if outcome.stdout.is_empty() && outcome.stderr().contains("unshare") {
         assert!(std::env::var_os("STEADFAST_REQUIRE_ROOT_TESTS").is_none(), "no namespaces here");

@@ -31,4 +31,5 @@ mod statuses;
 mod sums;
 mod trace;
 mod tree;
+mod trees;
 mod verbs;

@@ -15,7 +15,7 @@ use super::judge;
 use super::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
 use crate::catalogue::{
     self, Begin, Catalogue, CatalogueError, CatalogueErrorKind, FILE, FOLDER, Finding, Keeper,
-    Records, Scope, Writer,
+    Records, Scope, TreeList, Writer,
 };
 use crate::error::Error;
 use crate::monitor::{Event, FileEvent, FilePath, Monitor, Noted, Notice, Summary};
@@ -56,12 +56,7 @@ impl Opened {
         selection: &Selection,
         options: &Options,
     ) -> Result<Option<Opened>, Error> {
-        let keeps = match verb {
-            Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } | Verb::Untag => true,
-            Verb::Import => true,
-            Verb::Show | Verb::Hash | Verb::Export(_) => false,
-        };
-        if !keeps {
+        if !keeps(verb) {
             return Ok(None);
         }
         let Some(file) = file_of(selection, options)? else { return Ok(None) };
@@ -125,6 +120,9 @@ impl Opened {
             opened => opened?,
         };
         catalogue.guard()?;
+        if !options.dry_run {
+            enter(&catalogue, options);
+        }
         Ok(Opened { file, catalogue, notices })
     }
 
@@ -169,6 +167,47 @@ impl Opened {
         let keeper = self.catalogue.keeper(scope, begin)?;
         Ok(Kept { keeper: Some(keeper), places, notices: self.notices })
     }
+}
+
+/// Says whether a verb keeps the catalogue of a tree.
+fn keeps(verb: Verb) -> bool {
+    match verb {
+        Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } | Verb::Untag => true,
+        Verb::Import => true,
+        Verb::Show | Verb::Hash | Verb::Export(_) => false,
+    }
+}
+
+/// Enters the tree of a catalogue in the list of catalogued trees. Without that the run is as good.
+pub(super) fn enter(catalogue: &Catalogue, options: &Options) {
+    if let (Some(list), Ok(tree)) = (&options.trees, catalogue.tree()) {
+        let _ = TreeList::at(list).enter(&tree);
+    }
+}
+
+/// Returns what to say of trees that had a catalogue, where a run found none: it cannot notice what
+/// is missing there.
+pub(super) fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
+    let list = options.trees.as_ref().filter(|_| options.catalogue == CatalogueUse::Nearest);
+    let Some(list) = list.filter(|_| keeps(verb)) else { return Vec::new() };
+    let mut lost = TreeList::at(list).lost();
+    lost.retain(|tree| {
+        let mut paths = selection.roots.iter().chain(&selection.listed);
+        paths.any(|path| {
+            let real = catalogue::real_of(path);
+            real.is_some_and(|real| real.starts_with(&tree.root) || tree.root.starts_with(&real))
+        })
+    });
+    let told = lost.iter().map(|tree| {
+        let (file, root) = (tree.catalogue.display(), tree.root.display());
+        Notice::failure(format!(
+            "its catalogue `{file}` is gone: missing files are not noticed. Restore it from a \
+             backup, mount the volume that has it, or make another with `steadfast init {root}`; \
+             if none is wanted, say so with `steadfast init --forget {root}`"
+        ))
+        .at(&tree.root)
+    });
+    told.collect()
 }
 
 /// Says what to do about a catalogue that is damaged or gone.

@@ -139,6 +139,9 @@ pub struct Options {
     pub dry_run: bool,
     /// Which catalogue the run keeps.
     pub catalogue: CatalogueUse,
+    /// The list of catalogued trees, by which a catalogue that was deleted is noticed; `None` for
+    /// none. Trees whose catalogue is opened or made are entered in it.
+    pub trees: Option<PathBuf>,
     /// Whether to wait for another run that keeps it, rather than to refuse.
     pub wait: bool,
     /// What of the catalogue to check, the longest-unchecked first; `None` for a walk.
@@ -181,6 +184,7 @@ impl Default for Options {
             qos: Level::Default,
             dry_run: false,
             catalogue: CatalogueUse::Nearest,
+            trees: None,
             wait: false,
             due: None,
             accept_missing: false,

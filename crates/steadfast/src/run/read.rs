@@ -36,6 +36,7 @@ pub fn read_without_hashing(
         engine,
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
         kept: None,
+        notices: Vec::new(),
         source: Box::new(WalkSource { selection: selection.clone(), excludes }),
         if_empty: no_file(),
     };

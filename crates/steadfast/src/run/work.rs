@@ -44,6 +44,8 @@ pub(super) struct Work {
     pub(super) source: Box<dyn Source>,
     pub(super) queue_depth: usize,
     pub(super) kept: Option<Kept>,
+    /// What is known beforehand and to be told at the end.
+    pub(super) notices: Vec<Notice>,
     /// What to say if there was no file at all.
     pub(super) if_empty: Notice,
 }
@@ -56,7 +58,7 @@ pub(super) fn execute(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
-    let Work { verb, task, engine, source, queue_depth, kept, if_empty } = work;
+    let Work { verb, task, engine, source, queue_depth, kept, mut notices, if_empty } = work;
     let lanes = lanes_of(options)?;
     let settings = settings_of(queue_depth, options, lanes)?;
     let (engine_name, engine_after) = (engine.name(), Arc::clone(&engine));
@@ -74,7 +76,7 @@ pub(super) fn execute(
     let mut collector = Collector::new(summary, options, kept, monitor, pipeline.report_clock());
     let stopped = collector.follow(&pipeline, options, survey, start);
     ensure_whole(&pipeline, stopped)?;
-    let mut notices = pipeline.notices();
+    notices.extend(pipeline.notices());
     notices.extend(notice_of_origin(options, &collector.summary));
     notices.extend(notice_of_hold(collector.held));
     notices.extend(engine_after.notice().map(Notice::new));

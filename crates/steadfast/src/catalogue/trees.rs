@@ -1,0 +1,245 @@
+//! The list of catalogued trees, kept outside of them: a catalogue that was deleted cannot say so.
+//!
+//! The caller says where the list is. Its format is specified in `docs/formats/trees.md`. Lines that
+//! cannot be understood are passed over, and trouble with the list never fails a run.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::file::Timestamp;
+
+use super::{Catalogue, CatalogueError, Volume, meta, place};
+
+/// The first line; the number is the version's.
+const HEAD: &str = "steadfast trees 1";
+
+/// A longer list is none of ours: a line has some hundred bytes.
+const LEN_MAX: u64 = 16 << 20;
+
+/// A tree that has, or had, a catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CataloguedTree {
+    /// Its root, without links in its path.
+    pub root: PathBuf,
+    /// Its catalogue.
+    pub catalogue: PathBuf,
+    /// The volume that it is on.
+    pub volume: Volume,
+    /// When the catalogue was made, in whole seconds.
+    pub made: Timestamp,
+}
+
+/// The list in one file.
+#[derive(Clone, Debug)]
+pub struct TreeList {
+    file: PathBuf,
+}
+
+impl Catalogue {
+    /// Returns what the list of catalogued trees says of this one.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn tree(&self) -> Result<CataloguedTree, CatalogueError> {
+        let read = || Ok((Volume::load(&self.db)?, meta::integer(&self.db, "created_s")?));
+        let (volume, created_s) = read().map_err(|fault| self.wrong(fault))?;
+        Ok(CataloguedTree {
+            root: self.root.clone(),
+            catalogue: self.file.canonicalize().unwrap_or_else(|_| self.file.clone()),
+            volume,
+            made: super::seconds(created_s),
+        })
+    }
+}
+
+impl TreeList {
+    /// Names the list in a file, which need not be there yet.
+    pub fn at(file: &Path) -> TreeList {
+        TreeList { file: file.to_owned() }
+    }
+
+    /// Returns the trees of the list that can be understood; none if there is no list.
+    pub fn read(&self) -> Vec<CataloguedTree> {
+        self.load().unwrap_or_default()
+    }
+
+    /// Returns the trees that are there and whose catalogue is gone.
+    pub fn lost(&self) -> Vec<CataloguedTree> {
+        let mut trees = self.read();
+        trees.retain(|tree| tree.root.is_dir() && !Catalogue::is_found(&tree.catalogue));
+        trees
+    }
+
+    /// Enters a tree in place of what the list says of its root. Writes nothing if that is the same.
+    ///
+    /// # Errors
+    /// If the list is of a later version, or cannot be written.
+    pub fn enter(&self, tree: &CataloguedTree) -> io::Result<()> {
+        let mut trees = self.load()?;
+        if trees.contains(tree) {
+            return Ok(());
+        }
+        trees.retain(|other| other.root != tree.root);
+        trees.push(tree.clone());
+        trees.sort_by(|one, other| one.root.cmp(&other.root));
+        self.store(&trees)
+    }
+
+    /// Takes a tree off the list; says whether it was on it.
+    ///
+    /// # Errors
+    /// If the list is of a later version, or cannot be written.
+    pub fn remove(&self, root: &Path) -> io::Result<bool> {
+        let mut trees = self.load()?;
+        let before = trees.len();
+        trees.retain(|tree| tree.root != root);
+        let removed = trees.len() < before;
+        if removed {
+            self.store(&trees)?;
+        }
+        Ok(removed)
+    }
+
+    fn load(&self) -> io::Result<Vec<CataloguedTree>> {
+        let mut text = Vec::new();
+        match File::open(&self.file) {
+            Ok(file) => file.take(LEN_MAX).read_to_end(&mut text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let text = String::from_utf8_lossy(&text);
+        let mut lines = text.lines();
+        let head = lines.next().unwrap_or(HEAD);
+        if head != HEAD && head.starts_with("steadfast trees ") {
+            return Err(io::Error::other("the list is of a later version"));
+        }
+        Ok(lines.filter_map(parse).collect())
+    }
+
+    /// Replaces the list as a whole.
+    fn store(&self, trees: &[CataloguedTree]) -> io::Result<()> {
+        let mut text = format!("{HEAD}\n");
+        trees.iter().for_each(|tree| text.push_str(&print(tree)));
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let draft = place::beside(&self.file, &format!(".{}", std::process::id()));
+        let write = || {
+            let mut options = OpenOptions::new();
+            let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&draft, &self.file)
+        };
+        write().inspect_err(|_| drop(fs::remove_file(&draft)))
+    }
+}
+
+fn print(tree: &CataloguedTree) -> String {
+    let Volume { file_system, id, root_inode } = &tree.volume;
+    let (root, catalogue) = (tree.root.as_os_str(), tree.catalogue.as_os_str());
+    let file_system = encode(file_system.as_bytes());
+    let (root, catalogue) = (encode(root.as_bytes()), encode(catalogue.as_bytes()));
+    format!("{} {file_system} {id:x} {root_inode} {root} {catalogue}\n", tree.made.seconds)
+}
+
+fn parse(line: &str) -> Option<CataloguedTree> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let [made_s, file_system, id, root_inode, root, catalogue] = words.as_slice() else {
+        return None;
+    };
+    let path = |word: &str| Some(PathBuf::from(OsString::from_vec(decode(word)?)));
+    Some(CataloguedTree {
+        root: path(root).filter(|root| root.is_absolute())?,
+        catalogue: path(catalogue).filter(|catalogue| catalogue.is_absolute())?,
+        volume: Volume {
+            file_system: String::from_utf8(decode(file_system)?).ok()?,
+            id: u64::from_str_radix(id, 16).ok()?,
+            root_inode: root_inode.parse().ok()?,
+        },
+        made: super::seconds(made_s.parse().ok()?),
+    })
+}
+
+/// Writes bytes in printable ASCII without spaces; any other byte, and `%`, as `%` and two digits.
+fn encode(bytes: &[u8]) -> String {
+    let byte = |&byte: &u8| match byte {
+        b'%' | 0..=b' ' | 0x7f.. => format!("%{byte:02x}"),
+        _ => char::from(byte).to_string(),
+    };
+    bytes.iter().map(byte).collect()
+}
+
+fn decode(word: &str) -> Option<Vec<u8>> {
+    let mut parts = word.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn tree(root: &Path) -> CataloguedTree {
+        CataloguedTree {
+            root: root.to_owned(),
+            catalogue: root.join(".steadfast/catalogue.sqlite"),
+            volume: Volume { file_system: "ext4".to_owned(), id: 0xab12, root_inode: 2 },
+            made: crate::catalogue::seconds(1_700_000_000),
+        }
+    }
+
+    #[test]
+    fn what_is_entered_is_read_again_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("steadfast/trees");
+        let list = TreeList::at(&file);
+        assert!(list.read().is_empty());
+        let hostile = tree(Path::new(OsStr::from_bytes(b"/a b/%41\n\xff\x1b")));
+        let plain = tree(Path::new("/b"));
+        list.enter(&plain).unwrap();
+        list.enter(&hostile).unwrap();
+        assert_eq!(list.read(), [hostile.clone(), plain.clone()]);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            text.starts_with("steadfast trees 1\n1700000000 ext4 ab12 2 /a%20b/%2541%0a%ff%1b ")
+        );
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let moved = CataloguedTree { catalogue: "/c".into(), ..plain.clone() };
+        list.enter(&moved).unwrap();
+        assert_eq!(list.read(), [hostile.clone(), moved]);
+        assert!(list.remove(&plain.root).unwrap());
+        assert!(!list.remove(&plain.root).unwrap());
+        assert_eq!(list.read(), [hostile]);
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn damage_is_passed_over_and_a_later_version_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("trees");
+        let list = TreeList::at(&file);
+        let good = print(&tree(Path::new("/a")));
+        let long = format!("{HEAD}\n\n1 ext4 zz 2 /b /b/c\nx\n{good}1 ext4 0 2 relative /c\n%\n");
+        fs::write(&file, [long.as_bytes(), b"\xff\xfe\0 % %4 %zz"].concat()).unwrap();
+        assert_eq!(list.read(), [tree(Path::new("/a"))]);
+        list.enter(&tree(Path::new("/b"))).unwrap();
+        assert_eq!(list.read().len(), 2);
+        let later = format!("steadfast trees 2\n{good}");
+        fs::write(&file, &later).unwrap();
+        assert!(list.read().is_empty());
+        assert!(list.enter(&tree(Path::new("/b"))).is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), later);
+    }
+}
