@@ -128,10 +128,7 @@ pub fn merge(
         result.put(&row.without_reading())?;
     }
     complete(&mut summary, &joined.outcomes, &missing);
-    let no_file =
-        Notice::failure("the job has no file: was everything mounted when it was planned?");
-    let unproved = summary.unproved(no_file, options.allow_empty || job.had_nothing_due());
-    summary.raise_status(unproved.as_ref().map_or(0, |notice| notice.status));
+    let unproved = unproved(job, &mut summary, options.allow_empty);
     let missing_files = missing_files(job, &missing)?;
     let closing = ResultSummary {
         files: summary.files,
@@ -159,6 +156,14 @@ pub fn merge(
         });
     }
     Ok(Merged { summary, parts, missing })
+}
+
+/// Returns what to say if the job judged nothing, which fails unless it is allowed.
+fn unproved(job: &Job, summary: &mut Summary, allowed: bool) -> Option<Notice> {
+    let no_file = "the job has no file: was everything mounted when it was planned?";
+    let notice = summary.unproved(Notice::failure(no_file), allowed || job.had_nothing_due())?;
+    summary.raise_status(notice.status);
+    Some(notice)
 }
 
 /// What the reader should know of a result besides.

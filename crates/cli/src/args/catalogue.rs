@@ -47,8 +47,8 @@ Examples:
   steadfast audit --premis ~/Pictures > pictures.premis.xml
 
 Exit status: 0 nothing is wrong; 1 something failed and is not settled, or with --overdue is \
-overdue; 2 there is no catalogue, it cannot be read, or with --verify is damaged; 3 a failure that \
-is not settled is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
+overdue; 2 there is no catalogue, it cannot be read, knows no file with a tag, or with --verify is \
+damaged; 3 a failure that is not settled is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct AuditArgs {
     /// The tree, or any directory in it: the audit is of the whole tree [default: the current
     /// directory]

@@ -62,8 +62,8 @@ Examples:
   steadfast fleet plan --catalogue /archive --older-than 30d --out JOB
   steadfast fleet plan --manifest SHA256SUMS /copy --out JOB
 
-Exit status: 0 planned; 2 planned, but some directories or lines could not be made out, or not \
-planned; 75 try again (a full disk, something not mounted); 130 interrupted.")]
+Exit status: 0 planned; 2 planned, but no file was found, or some directories or lines could not \
+be made out, or not planned; 75 try again (a full disk, something not mounted); 130 interrupted.")]
 pub(crate) struct FleetPlanArgs {
     /// Make the job in this folder, which must not exist yet or be empty. Every machine must see it
     #[arg(long, value_name = "JOB")]
@@ -190,8 +190,8 @@ Examples:
   steadfast fleet merge JOB --out so-far.jsonl --partial
 
 Exit status: 0 nothing wrong; 1 something is modified, missing, or with --require-tags untagged; \
-2 could not tell, a part is damaged, or somebody must look at every shard whose part is missing; \
-3 something is corrupt; 75 parts are missing; 130 interrupted.")]
+2 could not tell, no file was judged, a part is damaged, or somebody must look at every shard \
+whose part is missing; 3 something is corrupt; 75 parts are missing; 130 interrupted.")]
 pub(crate) struct FleetMergeArgs {
     /// The folder of the job
     #[arg(value_name = "JOB")]

@@ -48,8 +48,8 @@ pub(crate) enum ObjectsCommand {
 
 const STATUSES: &str = "\
 Exit status: 0 nothing wrong; 1 something is modified or missing, or with --require-tags unknown; \
-2 could not tell (not comparable, refused, unreadable, usage); 3 something is corrupt; \
-130 interrupted. 3 outranks 1, 1 outranks 2.";
+2 could not tell (not comparable, refused, unreadable, no object known, usage); \
+3 something is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2.";
 
 /// Ask a store for the digests that it keeps, and compare them.
 ///

@@ -86,7 +86,8 @@ Examples:
   steadfast tag --dry-run .           see how much there is to tag
   steadfast tag --exclude '*.tmp' /srv
 
-Exit status: 0 every file has a tag now; 2 some could not be read or tagged; 130 interrupted.")]
+Exit status: 0 every file has a tag now; 2 some could not be read or tagged, or no file was found; \
+130 interrupted.")]
 pub(crate) struct TagArgs {
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
@@ -163,7 +164,7 @@ Examples:
   steadfast update --dry-run ~/Documents   what changed since the last time?
 
 Exit status: 0 every file has a true tag now; 1 with --dry-run, something is modified; 2 some \
-could not be read or tagged; 3 something is corrupt; 130 interrupted.")]
+could not be read or tagged, or no file was found; 3 something is corrupt; 130 interrupted.")]
 pub(crate) struct UpdateArgs {
     /// Put back tags that the catalogue has and the files have lost
     #[arg(long)]
@@ -198,8 +199,8 @@ Examples:
   steadfast retag --accept scan-0042.tiff     accept this file although it looks corrupt
   steadfast retag --algorithm blake3 .        move tags to another algorithm
 
-Exit status: 0 done; 2 some could not be read or tagged; 3 something is corrupt and was left \
-alone; 130 interrupted.")]
+Exit status: 0 done; 2 some could not be read or tagged, or no file has a tag; 3 something is \
+corrupt and was left alone; 130 interrupted.")]
 pub(crate) struct RetagArgs {
     /// Accept corrupt files and damaged tags too. Needs a PATH: it gives up the record of what the
     /// files held
@@ -229,7 +230,7 @@ Examples:
   steadfast untag --dry-run old/    how many tags are there?
   steadfast untag old/
 
-Exit status: 0 done; 2 some tags could not be removed; 130 interrupted.")]
+Exit status: 0 done; 2 some tags could not be removed, or no file was found; 130 interrupted.")]
 pub(crate) struct UntagArgs {
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
@@ -250,7 +251,7 @@ Examples:
   steadfast show IMG_0042.jpg
   steadfast show --json . | jq -r 'select(.stored) | .stored.digest'
 
-Exit status: 0 done; 2 some tags could not be read; 130 interrupted.")]
+Exit status: 0 done; 2 some tags could not be read, or no file was found; 130 interrupted.")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) paths: PathArgs,

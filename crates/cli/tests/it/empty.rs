@@ -8,7 +8,7 @@ use crate::tree::Tree;
 const NO_FILE: &str = "no file was found: is this the right place, and is it mounted?";
 const NO_TAG: &str = "no file here has a tag, so nothing was judged";
 
-/// Runs a command that must fail and say why even with `--quiet`, and succeed where that is allowed.
+/// Runs a command that must fail and say why, with `--quiet` too, and succeed where it is allowed.
 #[track_caller]
 fn proves_nothing(tree: &Tree, arguments: &[&str], why: &str) {
     let quiet = tree.run(arguments).ends(2);

@@ -31,6 +31,19 @@ fn shatag(tree: &Tree, name: &str, contents: &[u8]) {
 }
 
 #[test]
+fn a_tag_on_a_coarser_clock_is_exported() {
+    let tree = Tree::tagged();
+    let path = tree.path("a");
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    let since = modified.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    let whole = std::time::Duration::from_secs(since.as_secs());
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH + whole).unwrap();
+    let list = tree.run(["export", "--format", "gnu", "."]).succeeds();
+    assert!(list.stdout().contains("  a\n"), "{}", list.stdout());
+}
+
+#[test]
 fn a_record_that_cannot_be_read_keeps_its_file_from_being_tagged() {
     for verb in ["tag", "update"] {
         let tree = Tree::small();

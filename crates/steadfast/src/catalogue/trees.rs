@@ -1,7 +1,7 @@
 //! The list of catalogued trees, kept outside of them: a catalogue that was deleted cannot say so.
 //!
-//! The caller says where the list is. Its format is specified in `docs/formats/trees.md`. Lines that
-//! cannot be understood are passed over, and trouble with the list never fails a run.
+//! The caller says where the list is. Its format is specified in `docs/formats/trees.md`. Lines
+//! that cannot be understood are passed over, and trouble with the list never fails a run.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -74,7 +74,7 @@ impl TreeList {
         trees
     }
 
-    /// Enters a tree in place of what the list says of its root. Writes nothing if that is the same.
+    /// Enters a tree in place of what the list says of its root. Writes nothing if it is the same.
     ///
     /// # Errors
     /// If the list is of a later version, or cannot be written.

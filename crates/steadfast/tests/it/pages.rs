@@ -8,6 +8,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use steadfast::pages::{Kept, PagesOptions, PagesUse, SIDECAR_SUFFIX, verify};
 use steadfast::run::{fastest_lanes, init, run};
@@ -15,7 +16,7 @@ use steadfast::{Action, Algorithm, Event, Monitor, Options, ReadFrom, Verb, Verd
 use steadfast_verity::{ReadOptions, VerityParams};
 
 use crate::image::{BLOCK_LEN, EXT4, Image};
-use crate::tree::Tree;
+use crate::tree::{Tree, set_mtime};
 
 /// Hears nothing.
 struct Deaf;
@@ -191,6 +192,21 @@ fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
     tree.corrupt("file", with_bit(&second, 50_000));
     let said = tree.run(Verb::Update);
     assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [6..7]);
+}
+
+#[test]
+fn decay_on_a_coarser_clock_is_no_edit() {
+    let tree = catalogued();
+    let data = Random(11).bytes(50_000);
+    let path = tree.write("file", &data);
+    let whole = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_001);
+    set_mtime(&path, whole + Duration::from_nanos(123_456_789));
+    tree.run_as(Verb::Tag, &keeping(None, false));
+    // As a copy to HFS+ keeps it.
+    set_mtime(&path, whole);
+    assert_eq!(damaged(&path), (Verdict::Intact, vec![]));
+    tree.corrupt("file", with_bit(&data, 9));
+    assert_eq!(damaged(&path).0, Verdict::Corrupt);
 }
 
 #[test]
