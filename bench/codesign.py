@@ -177,7 +177,7 @@ def steadfast(command, path):
     said = subprocess.run([command, "code", "verify", "--json", path], capture_output=True)
     objects = [json.loads(line) for line in said.stdout.splitlines()]
     kinds = [item["finding"] for item in objects
-             if item.get("severity") in ("failure", "warning")]
+             if item.get("severity") in ("failure", "unverified", "warning")]
     pages = [item["pages"] for item in objects if item.get("finding") == "page-damaged"]
     kinds = list(dict.fromkeys(kinds))
     where = f" at {pages[0][0]}" if pages else ""

@@ -5,6 +5,7 @@
 //! `Info.plist` and the seal to the executable is handed on as [`Surroundings`].
 
 mod components;
+mod enclosing;
 mod flattened;
 mod layout;
 mod pattern;
@@ -14,9 +15,11 @@ mod root;
 mod rules;
 mod seal;
 mod tree;
+mod versions;
 
 use std::num::NonZeroUsize;
 
+pub use enclosing::{LEVELS, is_main_executable};
 pub use layout::{Layout, Shape};
 pub use resources::{NestedItem, Resources};
 pub use rules::{Decision, Rule, Rules};
@@ -27,7 +30,7 @@ pub(crate) use tree::{Subtree, joined};
 use crate::apple::AppleError;
 use crate::binary::Binary;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Severity};
 use crate::hash::HashType;
 use crate::pages::Surroundings;
 use crate::price::Meter;
@@ -35,7 +38,10 @@ use crate::signature::Signature;
 use crate::superblob::Slot;
 use steadfast_sys::source::ReadAt;
 
-use layout::{is, read_small};
+use layout::{is, read_head, read_small};
+
+/// How a stapled ticket begins.
+const TICKET_MAGIC: [u8; 4] = *b"s8ch";
 
 /// The longest seal that is read: a million files.
 const SEAL_LEN_MAX: u64 = 256 << 20;
@@ -146,7 +152,7 @@ impl<'a> Bundle<'a> {
         }
         let binds = |signature: &&Signature| {
             let mut directories = signature.directories().iter();
-            directories.any(|directory| directory.special_digest(Slot::RESOURCES).is_some())
+            directories.all(|directory| directory.special_digest(Slot::RESOURCES).is_some())
         };
         let bound = signatures.iter().all(binds);
         match &self.seal {
@@ -170,7 +176,8 @@ impl<'a> Bundle<'a> {
             }
             Some(Err(reason)) => {
                 let text = format!("the seal of resources cannot be understood: {reason}");
-                let finding = self.of_seal(FindingKind::ResourcesMalformed, &text);
+                let mut finding = self.of_seal(FindingKind::ResourcesMalformed, &text);
+                finding.severity = Severity::Unverified;
                 found.findings.push(finding.apple(AppleError::ResourcesInvalid));
             }
             None => {
@@ -182,7 +189,29 @@ impl<'a> Bundle<'a> {
             }
         }
         found.findings.extend(root::unsealed(self.tree, &self.layout, strict));
+        self.look_for_ticket(&mut found);
         found
+    }
+
+    /// Looks at the file beside the seal's folder that a ticket is stapled to bundles as.
+    fn look_for_ticket(&self, found: &mut Resources) {
+        let path = self.layout.beneath(b"CodeResources");
+        let doubt = |text: String| {
+            Finding::unverified(FindingKind::Unsealed, None, text)
+                .at(|place| place.path = Some(path.clone()))
+        };
+        match is(self.tree, &path, EntryKind::File) {
+            Ok(false) => {}
+            Ok(true) => match read_head(self.tree, &path) {
+                Ok(head) if head == TICKET_MAGIC => found.ticket = true,
+                Ok(_) => {
+                    let text = "in the place of a stapled ticket, and no ticket; no seal covers it";
+                    found.findings.push(doubt(text.to_owned()));
+                }
+                Err(error) => found.findings.push(doubt(error.to_string())),
+            },
+            Err(error) => found.findings.push(doubt(error.to_string())),
+        }
     }
 
     fn of_seal(&self, kind: FindingKind, text: &str) -> Finding {

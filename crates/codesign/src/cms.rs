@@ -47,6 +47,8 @@ pub(crate) struct SignedData<'a> {
     /// In the order of the message, which means nothing.
     pub(crate) certificates: Vec<Certificate>,
     pub(crate) signers: Vec<Signer<'a>>,
+    /// Bytes after the message that are not all zero, counted to the end.
+    pub(crate) trailing_len_bytes: usize,
 }
 
 /// One signature and what it covers.
@@ -80,12 +82,14 @@ struct Attribute<'a> {
 }
 
 impl<'a> SignedData<'a> {
-    /// Reads a message; bytes after it are not looked at.
+    /// Reads a message.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<SignedData<'a>, Malformed> {
         if bytes.len() > LEN_MAX {
             return Err(Malformed("the message is longer than a mebibyte"));
         }
-        let mut info = Reader::new(bytes).expect(SEQUENCE)?.children();
+        let message = Reader::new(bytes).expect(SEQUENCE)?;
+        let mut info = message.children();
+        let after = &bytes[message.whole.len()..];
         if info.expect(OBJECT_IDENTIFIER)?.oid()? != oid::SIGNED_DATA {
             return Err(Malformed("the message is not signed data"));
         }
@@ -111,7 +115,8 @@ impl<'a> SignedData<'a> {
             }
             signers.push(Signer::parse(&infos.expect(SEQUENCE)?)?);
         }
-        Ok(SignedData { content_type, content, certificates, signers })
+        let trailing_len_bytes = if after.iter().all(|byte| *byte == 0) { 0 } else { after.len() };
+        Ok(SignedData { content_type, content, certificates, signers, trailing_len_bytes })
     }
 
     /// Returns the certificate that a signer says is theirs.

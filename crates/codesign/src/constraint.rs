@@ -27,7 +27,8 @@ impl Constraint {
             match parse_der(blob.payload()) {
                 Ok(value) => constraints.push(Constraint { slot, value }),
                 Err(error) => {
-                    let finding = Finding::warning(FindingKind::Malformed, error.to_string());
+                    let text = format!("a constraint cannot be read: {error}");
+                    let finding = Finding::unverified(FindingKind::Malformed, None, text);
                     findings.push(finding.at(|place| place.slot = Some(slot)));
                 }
             }

@@ -115,6 +115,7 @@ pub struct CodeDirectory {
     identifier: Range<usize>,
     team: Option<Range<usize>>,
     scatter: Vec<Scatter>,
+    has_scatter: bool,
     exec_segment: Option<ExecSegment>,
     runtime: Option<u32>,
     pre_encrypt: Option<usize>,
@@ -249,6 +250,11 @@ impl CodeDirectory {
     /// Returns where pages are scattered to; almost always nowhere.
     pub fn scatter(&self) -> &[Scatter] {
         &self.scatter
+    }
+
+    /// Returns whether it has a table of scattered pages, even an empty one.
+    pub fn has_scatter(&self) -> bool {
+        self.has_scatter
     }
 
     /// Returns whether there is a second set of digests, of pages before encryption.

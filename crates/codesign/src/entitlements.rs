@@ -49,7 +49,7 @@ impl Entitlements {
             && !same(xml, der)
         {
             let text = "entitlements in DER are not those of the property list";
-            let finding = Finding::warning(FindingKind::Disagreement, text);
+            let finding = Finding::unverified(FindingKind::Disagreement, None, text);
             let finding = finding.at(|place| place.slot = Some(Slot::ENTITLEMENTS_DER));
             entitlements.findings.push(finding);
         }
@@ -65,7 +65,8 @@ impl Entitlements {
         match value {
             Ok(value) => Some(value),
             Err(error) => {
-                let finding = Finding::warning(FindingKind::Malformed, error.to_string());
+                let text = format!("entitlements cannot be read: {error}");
+                let finding = Finding::unverified(FindingKind::Malformed, None, text);
                 self.findings.push(finding.at(|place| place.slot = Some(slot)));
                 None
             }

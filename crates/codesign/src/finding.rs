@@ -27,10 +27,42 @@ pub enum Aspect {
 pub enum Severity {
     /// Worth knowing; the verdict stays what it is.
     Note,
-    /// Suspicious or not verifiable; Apple's check would let it pass.
+    /// Worth a look. Everything that was checked was verified all the same.
     Warning,
+    /// Something could not be verified, so the code is not accepted.
+    Unverified,
     /// The verdict is bad.
     Failure,
+}
+
+/// What the findings on some code come to, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Everything that was checked is as it was sealed, and nothing is refused.
+    Good,
+    /// Something could not be verified.
+    Unverified,
+    /// Something is unsigned, missing, added, replaced or refused.
+    Refused,
+    /// Something is not as it was sealed or signed.
+    Damaged,
+}
+
+impl Outcome {
+    /// Returns the status that a command ends with: 3 outranks 1, 1 outranks 2.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Outcome::Good => 0,
+            Outcome::Unverified => 2,
+            Outcome::Refused => 1,
+            Outcome::Damaged => 3,
+        }
+    }
+
+    /// Returns what findings come to: the worst of them.
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Outcome {
+        findings.into_iter().map(Finding::outcome).max().unwrap_or(Outcome::Good)
+    }
 }
 
 /// What was found. The name of each in documents is [`FindingKind::name`].
@@ -42,7 +74,7 @@ pub enum FindingKind {
     Unsigned,
     /// A structure contradicts itself or reaches beyond what holds it.
     Malformed,
-    /// A structure or a version of one that is not known.
+    /// A structure, a version of one or an algorithm that is not known.
     Unsupported,
     /// A page does not have the digest that was sealed.
     PageDamaged,
@@ -58,6 +90,8 @@ pub enum FindingKind {
     SlotMissing,
     /// A part of the signature that no directory binds.
     SlotUnbound,
+    /// What a special slot binds lies outside of what was given to the check.
+    SlotUnchecked,
     /// The same slot or the same hash type twice.
     Duplicate,
     /// Pages scattered over addresses: their digests cannot be checked in the file.
@@ -151,6 +185,24 @@ impl FindingKind {
         name
     }
 
+    /// Returns what a failure of this kind comes to. A kind that is not listed here is damage: in
+    /// doubt the worst.
+    fn outcome(self) -> Outcome {
+        match self {
+            FindingKind::Unsigned
+            | FindingKind::SlotMissing
+            | FindingKind::Unsealed
+            | FindingKind::ResourcesNotFound
+            | FindingKind::ResourceAdded
+            | FindingKind::ResourceMissing
+            | FindingKind::Flattened
+            | FindingKind::NestedUnsigned
+            | FindingKind::NestedReplaced => Outcome::Refused,
+            kind if kind.aspect() == Aspect::Policy => Outcome::Refused,
+            _ => Outcome::Damaged,
+        }
+    }
+
     /// Returns the verdict that findings of this kind belong to.
     pub fn aspect(self) -> Aspect {
         if self < FindingKind::AdHoc {
@@ -205,6 +257,17 @@ impl Finding {
         Finding { kind, severity: Severity::Failure, place, apple: Some(apple), text }
     }
 
+    /// Makes a finding that something could not be verified. Apple's check may accept it, and then
+    /// there is no error of Apple's beside it.
+    pub fn unverified(
+        kind: FindingKind,
+        apple: impl Into<Option<AppleError>>,
+        text: impl Into<String>,
+    ) -> Finding {
+        let (place, apple, text) = (Place::default(), apple.into(), text.into());
+        Finding { kind, severity: Severity::Unverified, place, apple, text }
+    }
+
     /// Makes a finding that Apple's check would let pass and that should not go unsaid.
     pub fn warning(kind: FindingKind, text: impl Into<String>) -> Finding {
         let place = Place::default();
@@ -218,13 +281,29 @@ impl Finding {
 
     /// Makes a finding of an error that keeps a part of a file from being looked at.
     pub fn of_error(error: &Error) -> Finding {
-        let (kind, apple) = match error.kind() {
-            ErrorKind::System => (FindingKind::Unreadable, AppleError::SignatureNotVerifiable),
-            ErrorKind::Unsupported => (FindingKind::Unsupported, AppleError::SignatureUnsupported),
-            ErrorKind::NotCode => (FindingKind::Malformed, AppleError::BadObjectFormat),
-            _ => (FindingKind::Malformed, AppleError::SignatureInvalid),
-        };
-        Finding::failure(kind, apple, error.to_string())
+        let text = error.to_string();
+        let malformed = FindingKind::Malformed;
+        match error.kind() {
+            ErrorKind::System => {
+                let apple = AppleError::SignatureNotVerifiable;
+                Finding::unverified(FindingKind::Unreadable, apple, text)
+            }
+            ErrorKind::Unsupported => {
+                let apple = AppleError::SignatureUnsupported;
+                Finding::unverified(FindingKind::Unsupported, apple, text)
+            }
+            ErrorKind::NotCode => Finding::failure(malformed, AppleError::BadObjectFormat, text),
+            _ => Finding::failure(malformed, AppleError::SignatureInvalid, text),
+        }
+    }
+
+    /// Returns what the finding comes to by itself.
+    pub fn outcome(&self) -> Outcome {
+        match self.severity {
+            Severity::Note | Severity::Warning => Outcome::Good,
+            Severity::Unverified => Outcome::Unverified,
+            Severity::Failure => self.kind.outcome(),
+        }
     }
 
     /// Names Apple's error beside ours.

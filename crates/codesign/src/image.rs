@@ -72,11 +72,7 @@ impl DiskImage {
         match Signature::read(source, offset, length) {
             Ok(signature) => image.signature = Some(signature),
             Err(error) if error.kind() == ErrorKind::System => return Err(error),
-            Err(error) => {
-                let text = error.to_string();
-                let error = AppleError::SignatureInvalid;
-                image.findings.push(Finding::failure(FindingKind::Malformed, error, text));
-            }
+            Err(error) => image.findings.push(Finding::of_error(&error)),
         }
         Ok(image)
     }

@@ -49,7 +49,7 @@ pub use coverage::{Cover, Coverage, Covered};
 pub use directory::CodeDirectory;
 pub use entitlements::Entitlements;
 pub use error::{Error, ErrorKind};
-pub use finding::{Aspect, Finding, FindingKind, Place, Severity};
+pub use finding::{Aspect, Finding, FindingKind, Outcome, Place, Severity};
 pub use hash::{CdHash, HashType};
 pub use image::DiskImage;
 pub use key::PublicKey;

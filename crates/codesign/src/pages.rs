@@ -20,7 +20,7 @@ use crate::directory::CodeDirectory;
 use crate::error::Error;
 use crate::finding::{Finding, FindingKind, Place, Severity};
 use crate::hash::{CdHash, HashType};
-use crate::macho::MachO;
+use crate::macho::{MachO, Segment};
 use crate::price::Meter;
 use crate::signature::Signature;
 use crate::superblob::Slot;
@@ -115,6 +115,8 @@ pub enum SlotState {
     Unbound,
     /// It lies outside of what was given to the check.
     Unchecked,
+    /// It is there, and cannot be read.
+    Unreadable,
 }
 
 /// One special slot of one directory.
@@ -225,7 +227,7 @@ impl Slice {
         let mut verdict = match self.sealed(source) {
             Some(sealed) => sealed.check_metered(surroundings, pages, options, meter)?,
             None if self.is_unsigned() => BytesVerdict::unsigned(),
-            None => BytesVerdict::new(),
+            None => BytesVerdict::unreadable(),
         };
         verdict.findings.splice(0..0, self.findings.iter().cloned());
         let name = self.architecture.to_string();
@@ -249,21 +251,29 @@ impl BytesVerdict {
         }
     }
 
-    fn unsigned() -> BytesVerdict {
+    /// The verdict on bytes that no signature seals.
+    pub(crate) fn unsigned() -> BytesVerdict {
         let error = AppleError::Unsigned;
         let finding = Finding::failure(FindingKind::Unsigned, error, "there is no signature");
-        BytesVerdict { findings: vec![finding], ..BytesVerdict::new() }
+        let (state, findings) = (BytesState::Unsigned, vec![finding]);
+        BytesVerdict { state, findings, ..BytesVerdict::new() }
+    }
+
+    /// The verdict on bytes whose signature cannot be read, for a reason that is told elsewhere.
+    pub(crate) fn unreadable() -> BytesVerdict {
+        BytesVerdict { state: BytesState::Unverifiable, ..BytesVerdict::new() }
     }
 
     /// Draws the one word from the findings.
     fn settle(&mut self) {
-        let failures = self.findings.iter().filter(|found| found.severity == Severity::Failure);
-        let states = failures.map(|found| match found.kind {
-            FindingKind::Unsigned => BytesState::Unsigned,
-            FindingKind::Unsupported | FindingKind::Unreadable | FindingKind::Scatter => {
-                BytesState::Unverifiable
+        let states = self.findings.iter().map(|found| match (found.severity, found.kind) {
+            // What is not sealed says nothing of what is.
+            (Severity::Note | Severity::Warning, _) | (_, FindingKind::SlotUnbound) => {
+                BytesState::Intact
             }
-            _ => BytesState::Damaged,
+            (Severity::Unverified, _) => BytesState::Unverifiable,
+            (Severity::Failure, FindingKind::Unsigned) => BytesState::Unsigned,
+            (Severity::Failure, _) => BytesState::Damaged,
         });
         // Damage that was seen outweighs what could not be seen.
         let rank = |state: &BytesState| match state {
@@ -274,10 +284,23 @@ impl BytesVerdict {
         };
         let pages_total: u64 = self.directories.iter().map(|found| found.pages_total).sum();
         let good = match self.pages_checked() {
+            // Without a directory there was nothing to check.
+            _ if self.directories.is_empty() => BytesState::Unverifiable,
             0 if pages_total > 0 => BytesState::Unread,
             _ => BytesState::Intact,
         };
-        self.state = states.max_by_key(rank).unwrap_or(good);
+        let bad = states.max_by_key(rank).filter(|state| *state != BytesState::Intact);
+        self.state = bad.unwrap_or(good);
+    }
+
+    /// Takes what slots bind and what was not given to the check for unverified, as strict checking
+    /// does.
+    pub(crate) fn refuse_unchecked(&mut self) {
+        let unchecked = |found: &&mut Finding| found.kind == FindingKind::SlotUnchecked;
+        for finding in self.findings.iter_mut().filter(unchecked) {
+            finding.severity = Severity::Unverified;
+        }
+        self.settle();
     }
 
     /// Returns how many pages were checked, counted for each directory.
@@ -353,15 +376,36 @@ impl Sealed<'_> {
             let error = AppleError::SignatureFailed;
             findings.push(Finding::failure(FindingKind::PageCount, error, text));
         }
-        if !directory.scatter().is_empty() {
+        if directory.has_scatter() {
             let text = "pages are scattered: their digests are not those of the file's pages";
             let error = AppleError::SignatureUnsupported;
-            findings.push(Finding::failure(FindingKind::Scatter, error, text));
+            findings.push(Finding::unverified(FindingKind::Scatter, error, text));
         }
+        findings.extend(self.beyond_limit(limit));
         for finding in &mut findings {
             finding.place.directory = Some(directory.slot());
         }
         findings
+    }
+
+    /// Finds segments with bytes that no page covers: code that is loaded and not sealed. Only
+    /// `__LINKEDIT` may go on after the sealed range, over the room for the signature.
+    fn beyond_limit(&self, limit: u64) -> Vec<Finding> {
+        let room_end = self.signature_start().saturating_add(self.signature.len_bytes);
+        let segments = self.macho.map_or(&[][..], |macho| &macho.segments);
+        let beyond = segments.iter().filter(|segment| {
+            let end = if segment.name == "__LINKEDIT" { room_end.max(limit) } else { limit };
+            !segment.range.is_empty() && segment.range.end > end
+        });
+        let finding = |segment: &Segment| {
+            let text = format!("segment {} reaches beyond the sealed range", segment.name);
+            let finding =
+                Finding::failure(FindingKind::CodeLimit, AppleError::SignatureFailed, text);
+            let start = self.offset.saturating_add(segment.range.start.max(limit));
+            let end = self.offset.saturating_add(segment.range.end);
+            finding.at(|place| place.bytes = Some(start..end))
+        };
+        beyond.map(finding).collect()
     }
 
     /// Takes what the pages of one directory showed.
@@ -396,7 +440,7 @@ impl Sealed<'_> {
             let damage = self.damaged(directory, pages);
             let text = format!("{} not readable", pages_text(&damage.pages));
             let error = AppleError::SignatureNotVerifiable;
-            let finding = Finding::failure(FindingKind::Unreadable, error, text);
+            let finding = Finding::unverified(FindingKind::Unreadable, error, text);
             verdict.findings.push(finding.at(|place| damage.set(place)));
         }
     }

@@ -3,9 +3,9 @@
 //! In: a signature, the verdict on its signer, and perhaps the time. Out: what speaks against
 //! accepting it. Must not know: whether the bytes are intact.
 //!
-//! Failures are what Apple's check would refuse; warnings are what it lets pass and an archive
-//! should know: a certificate that ended without proof of an earlier signature, hashes that can be
-//! made to collide, a requirement that nobody can evaluate here.
+//! Failures are what Apple's check would refuse. Unverified is what it lets pass and what cannot be
+//! verified here: a certificate that expired without proof of an earlier signature, a requirement
+//! that asks what only a Mac knows. Warnings are hashes that can be made to collide.
 
 use steadfast_digest::Algorithm;
 
@@ -34,6 +34,8 @@ pub enum PolicyState {
     Clear,
     /// Apple's check lets it pass, and there is something to know.
     Doubtful,
+    /// Whether it should be accepted cannot be verified.
+    Unverifiable,
     /// Apple's check would refuse it.
     Refused,
 }
@@ -44,6 +46,7 @@ impl PolicyState {
         match self {
             PolicyState::Clear => "clear",
             PolicyState::Doubtful => "doubtful",
+            PolicyState::Unverifiable => "unverifiable",
             PolicyState::Refused => "refused",
         }
     }
@@ -62,14 +65,15 @@ pub struct PolicyOptions<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PolicyVerdict {
-    /// The verdict.
+    /// The verdict. It is never better than that on the signer: a policy cannot accept a signature
+    /// that is wrong or not verified.
     pub state: PolicyState,
     /// What was found.
     pub findings: Vec<Finding>,
 }
 
 impl PolicyVerdict {
-    /// Judges a signature. What strict rules find in files and bundles is added by who looks there.
+    /// Judges a signature. What strict rules find in files and bundles is found where these are read.
     pub fn of(
         signature: &Signature,
         signer: &SignerVerdict,
@@ -85,20 +89,18 @@ impl PolicyVerdict {
             findings.push(Finding::warning(FindingKind::WeakHash, text));
         }
         own_requirement(signature, signer, options.info, &mut findings);
-        let mut verdict = PolicyVerdict { state: PolicyState::Clear, findings: Vec::new() };
-        verdict.add(findings);
-        verdict
-    }
-
-    /// Adds findings of others, such as those on a bundle, and draws the verdict anew.
-    pub fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
-        self.findings.extend(findings);
-        let worst = self.findings.iter().map(|finding| finding.severity).max();
-        self.state = match worst {
-            Some(Severity::Failure) => PolicyState::Refused,
-            Some(Severity::Warning) => PolicyState::Doubtful,
-            _ => PolicyState::Clear,
+        let of_signer = match signer.state {
+            SignerState::AdHoc | SignerState::Valid => PolicyState::Clear,
+            SignerState::Untrusted | SignerState::Unverifiable => PolicyState::Unverifiable,
+            SignerState::Missing | SignerState::Invalid => PolicyState::Refused,
         };
+        let of_findings = match findings.iter().map(|finding| finding.severity).max() {
+            Some(Severity::Failure) => PolicyState::Refused,
+            Some(Severity::Unverified) => PolicyState::Unverifiable,
+            Some(Severity::Warning) => PolicyState::Doubtful,
+            Some(Severity::Note) | None => PolicyState::Clear,
+        };
+        PolicyVerdict { state: of_signer.max(of_findings), findings }
     }
 }
 
@@ -122,7 +124,7 @@ fn expiry(
     }
     if let Some(ended) = signer.signed_at.and_then(|time| invalid_at(&signer.chain, time)) {
         let text = format!("{} was not valid when the signer says it was used", ended.subject());
-        findings.push(Finding::warning(kind, text));
+        findings.push(Finding::unverified(kind, None, text));
     }
     let Some(ended) = now.and_then(|now| invalid_at(&signer.chain, now)) else { return };
     if signature.chosen_directory().flags() & flags::EXPIRES != 0 {
@@ -136,7 +138,7 @@ fn expiry(
             "{} is not valid now, and nothing proves that it was when it was used",
             ended.subject()
         );
-        findings.push(Finding::warning(kind, text));
+        findings.push(Finding::unverified(kind, None, text));
     }
 }
 
@@ -186,13 +188,13 @@ fn own_requirement(
     let requirements = match Requirements::from_blob(blob.bytes) {
         Ok(requirements) => requirements,
         Err(error) => {
-            let (kind, apple) = match error.kind() {
-                ErrorKind::Unsupported => {
-                    (FindingKind::RequirementUnsupported, AppleError::ReqUnsupported)
-                }
-                _ => (FindingKind::Requirement, AppleError::ReqInvalid),
+            let apple = match error.kind() {
+                ErrorKind::Unsupported => AppleError::ReqUnsupported,
+                _ => AppleError::ReqInvalid,
             };
-            return findings.push(Finding::failure(kind, apple, error.message()));
+            let text = format!("its requirements cannot be read: {}", error.message());
+            let kind = FindingKind::RequirementUnsupported;
+            return findings.push(Finding::unverified(kind, apple, text));
         }
     };
     let Some(designated) = requirements.designated() else { return };
@@ -213,7 +215,8 @@ fn own_requirement(
         }
         Err(unknown) => {
             let text = format!("its own designated requirement asks what is not known: {unknown}");
-            findings.push(Finding::note(FindingKind::RequirementUnsupported, text));
+            let kind = FindingKind::RequirementUnsupported;
+            findings.push(Finding::unverified(kind, None, text));
         }
     }
 }

@@ -129,6 +129,10 @@ impl Signature {
                     Finding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
                 }
                 None if entry.slot.name().is_some() => continue,
+                None if entry.magic == magic::CODE_DIRECTORY => {
+                    let text = format!("a code directory is in slot {}, for none", entry.slot);
+                    Finding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
+                }
                 None => {
                     let text = format!("slot {} is not known", entry.slot);
                     Finding::warning(FindingKind::Unsupported, text)
@@ -171,9 +175,9 @@ impl Signature {
         self.blob(Slot::REQUIREMENTS)
     }
 
-    /// Returns whether the signature says that nobody signed it.
+    /// Returns whether every directory says that nobody signed.
     pub fn is_adhoc(&self) -> bool {
-        self.base_directory().is_adhoc()
+        self.directories.iter().all(CodeDirectory::is_adhoc)
     }
 
     /// Returns the identifier of the code.

@@ -19,6 +19,7 @@ use crate::apple::AppleError;
 use crate::certificate::Certificate;
 use crate::chain::{Chain, End};
 use crate::cms::{SignedData, Signer, oid};
+use crate::directory::CodeDirectory;
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::key::Tried;
 use crate::roots::AppleRoot;
@@ -39,7 +40,8 @@ pub enum SignerState {
     Valid,
     /// Signed by whom it names, who is not known to Apple's roots.
     Untrusted,
-    /// Made with an algorithm that is not known here.
+    /// Something of it could not be tried: an algorithm is not known here, or the signer's
+    /// certificate did not come along.
     Unverifiable,
     /// The signature is wrong or over something else.
     Invalid,
@@ -154,10 +156,9 @@ impl SignerVerdict {
             findings: Vec::new(),
         };
         match signature.cms() {
-            // As in Apple's check, nothing else counts once the directory says that nobody signed.
-            _ if signature.chosen_directory().is_adhoc() => verdict.note_adhoc(signature),
+            None if signature.is_adhoc() => verdict.note_adhoc(),
             None => {
-                let text = "nobody signed, and the directory does not say that this was meant";
+                let text = "there is no signature, and a code directory says that there is one";
                 verdict.fail(FindingKind::SignerMissing, AppleError::Unsigned, text);
                 verdict.state = SignerState::Missing;
             }
@@ -185,13 +186,9 @@ impl SignerVerdict {
         stamp.time.filter(|_| stamp.state == TimestampState::Valid)
     }
 
-    fn note_adhoc(&mut self, signature: &Signature) {
-        let text = "signed by nobody: the digests vouch for themselves";
+    fn note_adhoc(&mut self) {
+        let text = "signed by nobody: anyone can make such a seal";
         self.findings.push(Finding::note(FindingKind::AdHoc, text));
-        if signature.cms().is_some() {
-            let text = "there is a signature, which counts for nothing beside the ad-hoc flag";
-            self.findings.push(Finding::warning(FindingKind::AdHoc, text));
-        }
     }
 
     fn judge(&mut self, signature: &Signature, cms: &[u8]) {
@@ -206,27 +203,46 @@ impl SignerVerdict {
             return self.malformed("the signature has no signer");
         };
         if message.signers.len() > 1 {
-            let text = "there are further signers, of whom only the first was looked at";
+            let text = "there are further signers, and only the first is verified";
+            self.doubt(FindingKind::SignerMalformed, None, text);
+        }
+        if message.trailing_len_bytes > 0 {
+            let count = message.trailing_len_bytes;
+            let text = format!("{count} bytes follow the signature in its blob, signed by nobody");
             self.findings.push(Finding::warning(FindingKind::SignerMalformed, text));
+        }
+        // Apple's check stops at the flag and accepts any signature beside it.
+        if signature.directories().iter().any(CodeDirectory::is_adhoc) {
+            let text = "a code directory says that nobody signed, and there is a signature";
+            self.fail(FindingKind::AdHoc, AppleError::SignatureFailed, text);
         }
         self.signed_at = signer.signing_time();
         self.signature_hash = signer.hash;
         self.bindings = Bindings::of(signer, &message, signature, &mut self.findings);
-        self.state = SignerState::Valid;
+        // Without the digest nothing says which directory was signed.
+        self.state = match signer.has_signed_attributes() && signer.hash.is_none() {
+            true => SignerState::Unverifiable,
+            false => SignerState::Valid,
+        };
         match message.certificate_of(signer) {
             Some(certificate) => {
                 self.try_signature(signer, certificate, signature);
                 self.follow(certificate, &message);
             }
             None => {
-                let text = "the certificate of the signer did not come along";
-                self.fail(FindingKind::SignerChain, AppleError::SignatureFailed, text);
+                let text = "the certificate of the signer is not in the signature";
+                self.doubt(FindingKind::SignerChain, Some(AppleError::SignatureFailed), text);
+                self.state = SignerState::Unverifiable;
             }
         }
         self.judge_timestamp(signer);
         self.judge_team(signature);
-        if self.findings.iter().any(|finding| finding.severity == Severity::Failure) {
-            self.state = SignerState::Invalid;
+        match self.findings.iter().map(|finding| finding.severity).max() {
+            Some(Severity::Failure) => self.state = SignerState::Invalid,
+            Some(Severity::Unverified) if self.state == SignerState::Valid => {
+                self.state = SignerState::Unverifiable;
+            }
+            _ => {}
         }
     }
 
@@ -239,8 +255,8 @@ impl SignerVerdict {
                 self.fail(FindingKind::SignerSignature, AppleError::SignatureFailed, text);
             }
             Tried::Unknown(algorithm) => {
-                let text = format!("algorithm {algorithm} is not known here, so nothing was tried");
-                self.findings.push(Finding::warning(FindingKind::SignerSignature, text));
+                let text = format!("algorithm {algorithm} is not known here: not verified");
+                self.doubt(FindingKind::SignerSignature, None, text);
                 self.state = SignerState::Unverifiable;
             }
         }
@@ -252,24 +268,21 @@ impl SignerVerdict {
         for fault in &chain.faults {
             self.fail(FindingKind::SignerChain, AppleError::NotTrusted, fault);
         }
-        let doubt = |kind, text| Finding::warning(kind, text);
         let doubt = match &chain.end {
             End::Apple(root) if root.is_current() => None,
             End::Apple(_) => {
                 let text =
                     "the chain ends at Apple's root of 2005, which Apple's check has dropped";
-                self.findings.push(Finding::warning(FindingKind::SignerRoot, text));
-                None
+                Some((FindingKind::SignerRoot, text.to_owned(), SignerState::Untrusted))
             }
             End::Other => {
                 let name = chain.certificates.last().map(|last| last.subject().to_string());
                 let text = format!("the chain ends at {}, not at Apple", name.unwrap_or_default());
-                Some(doubt(FindingKind::SignerRoot, text))
+                Some((FindingKind::SignerRoot, text, SignerState::Untrusted))
             }
             End::Missing(name) => {
-                let text = format!("the certificate of {name} did not come along");
-                let finding = doubt(FindingKind::SignerChain, text);
-                Some(finding.apple(AppleError::NotTrusted))
+                let text = format!("the certificate of {name} is not in the signature");
+                Some((FindingKind::SignerChain, text, SignerState::Untrusted))
             }
             End::Forged(name) => {
                 let text = format!("{name} was not issued by whom it names");
@@ -278,13 +291,13 @@ impl SignerVerdict {
             }
             End::Unknown(algorithm) => {
                 let text = format!("the chain ends at algorithm {algorithm}, not known here");
-                Some(doubt(FindingKind::SignerChain, text))
+                Some((FindingKind::SignerChain, text, SignerState::Unverifiable))
             }
         };
-        if let Some(doubt) = doubt {
-            self.findings.push(doubt);
+        if let Some((kind, text, state)) = doubt {
+            self.doubt(kind, Some(AppleError::NotTrusted), text);
             if self.state == SignerState::Valid {
-                self.state = SignerState::Untrusted;
+                self.state = state;
             }
         }
         self.root = chain.root();
@@ -328,6 +341,10 @@ impl SignerVerdict {
     fn malformed(&mut self, text: impl Into<String>) {
         self.fail(FindingKind::SignerMalformed, AppleError::SignatureFailed, text);
         self.state = SignerState::Invalid;
+    }
+
+    fn doubt(&mut self, kind: FindingKind, apple: Option<AppleError>, text: impl Into<String>) {
+        self.findings.push(Finding::unverified(kind, apple, text));
     }
 
     fn fail(&mut self, kind: FindingKind, apple: AppleError, text: impl Into<String>) {

@@ -8,20 +8,17 @@
 use crate::apple::AppleError;
 use crate::binary::{Binary, Slice};
 use crate::coverage::{Cover, Coverage};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Severity};
 
 impl Binary {
-    /// Finds what strict rules refuse in the file's own form.
+    /// Finds what strict rules refuse in the file's own form, bytes that nothing seals among it.
     pub fn strict_findings(&self, coverage: &Coverage) -> Vec<Finding> {
         let error = AppleError::BadMainExecutable;
         let mut findings: Vec<Finding> =
             self.slices.iter().filter_map(Slice::find_loose_end).collect();
-        let around = coverage.findings().into_iter().filter(|found| found.apple == Some(error));
-        findings.extend(around.map(|found| Finding {
-            kind: FindingKind::Strict,
-            severity: crate::finding::Severity::Failure,
-            ..found
-        }));
+        // Also inside the room for the signature, where Apple's check does not look.
+        let unsealed = coverage.findings().into_iter();
+        findings.extend(unsealed.map(|found| Finding { severity: Severity::Failure, ..found }));
         let last = coverage.ranges.last().filter(|range| range.slice.is_none());
         if let Some(zeros) = last.filter(|range| range.cover == Cover::UnsealedZero) {
             let text = "zeros follow the last slice";

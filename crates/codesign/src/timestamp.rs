@@ -28,6 +28,8 @@ pub enum TimestampState {
     Valid,
     /// Good, and from somebody unknown here.
     Untrusted,
+    /// It cannot be tried: an algorithm is not known here, or a certificate is missing.
+    Unverifiable,
     /// Not good, or not of this signature.
     Invalid,
 }
@@ -46,6 +48,26 @@ pub struct Timestamp {
     pub root: Option<AppleRoot>,
     /// The hash that the authority's signature is over.
     pub hash: Option<Algorithm>,
+}
+
+/// Why a token proves nothing.
+enum Fault {
+    /// It is wrong.
+    Wrong(String),
+    /// It could not be tried.
+    Unknown(String),
+}
+
+impl Fault {
+    fn unknown(algorithm: &str) -> Fault {
+        Fault::Unknown(format!("the time stamp's algorithm {algorithm} is not known here"))
+    }
+}
+
+impl<T: Into<String>> From<T> for Fault {
+    fn from(text: T) -> Fault {
+        Fault::Wrong(text.into())
+    }
 }
 
 /// What a token says.
@@ -85,43 +107,44 @@ impl Timestamp {
         };
         match stamp.read(token, signer) {
             Ok(end) => stamp.judge_end(&end, findings),
-            Err(text) => findings.push(damaged(text)),
+            Err(Fault::Wrong(text)) => findings.push(damaged(text)),
+            Err(Fault::Unknown(text)) => stamp.doubt(text, findings),
         }
         stamp
     }
 
     /// Reads and tries everything but where the chain ends; says what is wrong.
-    fn read(&mut self, token: &Element<'_>, signer: &Signer<'_>) -> Result<End, String> {
+    fn read(&mut self, token: &Element<'_>, signer: &Signer<'_>) -> Result<End, Fault> {
         let unreadable = |fault: Malformed| format!("the time stamp cannot be read: {fault}");
         let token = SignedData::parse(token.whole).map_err(unreadable)?;
         if token.content_type != oid::TIMESTAMP_INFO {
-            return Err("the time stamp is another kind of message".to_owned());
+            return Err("the time stamp is another kind of message".into());
         }
         let content = token.content.as_deref().ok_or("the time stamp has no content")?;
         let info = Info::parse(content).map_err(unreadable)?;
         self.time = Some(info.time);
-        let hash = hash_of(&info.hash_oid)
-            .ok_or_else(|| format!("the time stamp's hash {} is not known here", info.hash_oid))?;
+        let hash = hash_of(&info.hash_oid).ok_or_else(|| Fault::unknown(&info.hash_oid))?;
         if digest(hash, &[&signer.signature]) != info.imprint {
-            return Err("the time stamp is of another signature".to_owned());
+            return Err("the time stamp is of another signature".into());
         }
         let [authority] = &token.signers[..] else {
-            return Err("the time stamp has not one signer".to_owned());
+            return Err("the time stamp does not have exactly one signer".into());
         };
         self.hash = authority.hash;
         let certificate = token
             .certificate_of(authority)
-            .ok_or("the certificate of the time stamp's signer is missing")?;
+            .ok_or("the certificate of the time stamp's signer is missing")
+            .map_err(|text| Fault::Unknown(text.to_owned()))?;
         check_signer(authority, certificate, &token.content_type, content)?;
         let chain = Chain::build(certificate, &token.certificates, TIME_STAMPING);
         self.root = chain.root();
         self.chain = chain.certificates;
         if let Some(fault) = chain.faults.first() {
-            return Err(format!("the time stamp's chain: {fault}"));
+            return Err(format!("the time stamp's chain: {fault}").into());
         }
         if let Some(expired) = invalid_at(&self.chain, info.time) {
             let name = expired.subject();
-            return Err(format!("{name} was not valid at the time of the time stamp"));
+            return Err(format!("{name} was not valid at the time of the time stamp").into());
         }
         Ok(chain.end)
     }
@@ -132,15 +155,23 @@ impl Timestamp {
             End::Other | End::Missing(_) => {
                 self.state = TimestampState::Untrusted;
                 let text = "the time stamp is from an authority that is not known here";
-                findings.push(Finding::warning(FindingKind::TimestampUntrusted, text));
+                let kind = FindingKind::TimestampUntrusted;
+                findings.push(Finding::unverified(kind, None, text));
             }
             End::Forged(name) => {
                 findings.push(damaged(format!("{name} was not issued by whom it names")));
             }
             End::Unknown(algorithm) => {
-                findings.push(damaged(format!("algorithm {algorithm} is not known here")));
+                let text = format!("the time stamp's algorithm {algorithm} is not known here");
+                self.doubt(text, findings);
             }
         }
+    }
+
+    fn doubt(&mut self, text: String, findings: &mut Vec<Finding>) {
+        self.state = TimestampState::Unverifiable;
+        let kind = FindingKind::TimestampUntrusted;
+        findings.push(Finding::unverified(kind, None, text));
     }
 }
 
@@ -150,23 +181,19 @@ fn check_signer(
     certificate: &Certificate,
     content_type: &str,
     content: &[u8],
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     let named = signer.signed_value(oid::CONTENT_TYPE).and_then(|value| value.oid().ok());
     if named.as_deref() != Some(content_type) {
-        return Err("the time stamp's attributes are of another kind of message".to_owned());
+        return Err("the time stamp's attributes are of another kind of message".into());
     }
-    let hash = signer
-        .hash
-        .ok_or_else(|| format!("the time stamp's hash {} is not known here", signer.hash_oid))?;
+    let hash = signer.hash.ok_or_else(|| Fault::unknown(&signer.hash_oid))?;
     if signer.message_digest() != Some(&digest(hash, &[content])[..]) {
-        return Err("the time stamp's attributes are of another content".to_owned());
+        return Err("the time stamp's attributes are of another content".into());
     }
     match signer.verify(certificate, content) {
         Tried::Good => Ok(()),
-        Tried::Bad => Err("the signature of the time stamp is wrong".to_owned()),
-        Tried::Unknown(algorithm) => {
-            Err(format!("the time stamp's algorithm {algorithm} is not known here"))
-        }
+        Tried::Bad => Err("the signature of the time stamp is wrong".into()),
+        Tried::Unknown(algorithm) => Err(Fault::unknown(&algorithm)),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! In: opened code. Out: for each part the verdicts on bytes, signer and policy; for a bundle the
 //! state of its resources; for nested code the same again, and whether it is what was sealed. Must
-//! not know: how it is printed. Nothing here is added up to one word: [`Verification::exit_status`]
-//! says only which command status follows.
+//! not know: how it is printed. [`Verification::outcome`] is the one function that derives a result
+//! as a whole from the findings.
 
 mod nested;
 
@@ -20,13 +20,14 @@ use crate::constraint::Constraint;
 use crate::coverage::Coverage;
 use crate::entitlements::Entitlements;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, FindingKind, Severity};
+use crate::finding::{Finding, FindingKind, Outcome};
 use crate::hash::CdHash;
-use crate::pages::{BytesState, BytesVerdict, CheckOptions, PageChoice};
+use crate::pages::{BytesVerdict, CheckOptions, PageChoice, SlotState};
 use crate::plist::Value;
 use crate::policy::{PolicyOptions, PolicyVerdict};
 use crate::price::Meter;
 use crate::signer::SignerVerdict;
+use crate::superblob::Slot;
 
 /// What to verify, and how.
 #[derive(Clone, Debug, Default)]
@@ -133,7 +134,8 @@ impl Code<'_> {
         // Without a signature nothing is sealed: to call that as sealed would mislead.
         if whole && !bundle.signatures().is_empty() {
             let resources = bundle.check_metered(options.strict, options.check.workers, meter);
-            for item in &resources.nested {
+            let versions = bundle.other_versions()?;
+            for item in resources.nested.iter().chain(&versions) {
                 let nested = verify_nested(bundle, item, options, meter, depth + 1);
                 verification.nested.push(nested);
             }
@@ -155,9 +157,9 @@ impl Code<'_> {
         let Some(binary) = self.as_binary() else { return Ok(()) };
         let coverage = Coverage::of(self.source(), binary);
         let coverage = coverage.map_err(|error| Error::system("read what is not sealed", error))?;
-        found.extend(coverage.findings());
-        if options.strict {
-            found.extend(binary.strict_findings(&coverage));
+        match options.strict {
+            true => found.extend(binary.strict_findings(&coverage)),
+            false => found.extend(coverage.findings()),
         }
         Ok(())
     }
@@ -169,7 +171,10 @@ impl Code<'_> {
         meter: Option<&Meter>,
     ) -> Result<PartVerification, Error> {
         let surroundings = self.surroundings();
-        let (bytes, signer) = self.bytes_and_signer(part, options, meter)?;
+        let (mut bytes, signer) = self.bytes_and_signer(part, options, meter)?;
+        if options.strict {
+            bytes.refuse_unchecked();
+        }
         let info = surroundings.info_plist.and_then(|info| Value::parse(info).ok());
         let policy = part.signature.zip(signer.as_ref()).map(|(signature, signer)| {
             let options = PolicyOptions { now: options.now, info: info.as_ref() };
@@ -233,21 +238,12 @@ impl Code<'_> {
                 slice.check_metered(self.source(), &surroundings, pages, check, meter)
             }
             (None, Some(sealed)) => sealed.check_metered(&surroundings, pages, check, meter),
-            (None, None) => Ok(unsigned()),
+            // An image whose signature cannot be read says why in its own findings.
+            (None, None) if !self.findings().is_empty() && self.kind() == CodeKind::DiskImage => {
+                Ok(BytesVerdict::unreadable())
+            }
+            (None, None) => Ok(BytesVerdict::unsigned()),
         }
-    }
-}
-
-/// The verdict on bytes that no signature seals.
-fn unsigned() -> BytesVerdict {
-    let text = AppleError::Unsigned.text();
-    BytesVerdict {
-        state: BytesState::Unsigned,
-        directories: Vec::new(),
-        slots: Vec::new(),
-        damage: Vec::new(),
-        findings: vec![Finding::failure(FindingKind::Unsigned, AppleError::Unsigned, text)],
-        read_bytes: 0,
     }
 }
 
@@ -298,40 +294,24 @@ impl Verification {
         parts + resources + nested.map(|code| code.read_bytes()).sum::<u64>()
     }
 
-    /// Returns the status that a command ends with: 0 if nothing is wrong, 3 if something is not as
-    /// it was sealed or signed, 1 if something is missing, added, unsigned or refused, 2 if it
-    /// cannot be told. 3 outranks 1, 1 outranks 2.
-    pub fn exit_status(&self) -> u8 {
-        let findings = self.all_findings();
-        let failures = findings.iter().filter(|finding| finding.severity == Severity::Failure);
-        let statuses = failures.map(|finding| status_of(finding.kind));
-        // In this order the greater outranks the lesser.
-        statuses.max_by_key(|status| [0, 2, 1, 3].iter().position(|one| one == status)).unwrap_or(0)
+    /// Returns what all findings come to. Whatever states the result as a whole follows from this.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(&self.all_findings())
     }
-}
 
-/// The status that follows from one failure.
-fn status_of(kind: FindingKind) -> u8 {
-    match kind {
-        FindingKind::PageDamaged
-        | FindingKind::CodeLimit
-        | FindingKind::PageCount
-        | FindingKind::SlotDamaged
-        | FindingKind::Duplicate
-        | FindingKind::Malformed
-        | FindingKind::SignerMalformed
-        | FindingKind::ResourceModified
-        | FindingKind::NestedDamaged
-        | FindingKind::SignerDigest
-        | FindingKind::SignerDirectories
-        | FindingKind::SignerSignature
-        | FindingKind::TimestampDamaged => 3,
-        FindingKind::Unsupported
-        | FindingKind::Unreadable
-        | FindingKind::Scatter
-        | FindingKind::ResourcesMalformed
-        | FindingKind::ResourceUnreadable
-        | FindingKind::RequirementUnsupported => 2,
-        _ => 1,
+    /// Returns the status that a command ends with.
+    pub fn exit_status(&self) -> u8 {
+        self.outcome().exit_status()
+    }
+
+    /// Returns whether the resources are as they were sealed: none is bad, and every directory
+    /// binds the very seal that they were compared with. `None` if they were not looked at.
+    pub fn resources_sealed(&self) -> Option<bool> {
+        let resources = self.resources.as_ref()?;
+        let bound = self.parts.iter().all(|part| {
+            let mut seals = part.bytes.slots.iter().filter(|check| check.slot == Slot::RESOURCES);
+            seals.all(|check| check.state == SlotState::Intact)
+        });
+        Some(bound && Outcome::of(&resources.findings) == Outcome::Good)
     }
 }

@@ -10,6 +10,7 @@ mod json;
 mod map;
 mod show;
 mod signer;
+mod statement;
 mod text;
 mod words;
 

@@ -125,6 +125,17 @@ pub(crate) fn read_small(tree: &dyn Tree, path: &[u8], len_max: u64) -> Result<V
     read_range(&*source, 0, len_bytes).map_err(|error| Error::system(&doing(), error))
 }
 
+/// Reads the first bytes of a file, with zeros for those that it does not have.
+pub(crate) fn read_head(tree: &dyn Tree, path: &[u8]) -> Result<[u8; 4], Error> {
+    let doing = || format!("read `{}`", String::from_utf8_lossy(path));
+    let source = tree.open(path).map_err(|error| Error::system(&doing(), error))?;
+    let mut head = [0; 4];
+    let len = source.len_bytes().min(4) as usize;
+    let read = source.read_exact_at(&mut head[..len], 0);
+    read.map_err(|error| Error::system(&doing(), error))?;
+    Ok(head)
+}
+
 /// The shape and the base.
 fn shape(tree: &dyn Tree, findings: &mut Vec<Finding>) -> Result<(Shape, Vec<u8>), Error> {
     let contents = is(tree, b"Contents", EntryKind::Folder)?;

@@ -43,6 +43,9 @@ impl Bundle<'_> {
                 _ => {}
             }
         }
+        for version in self.other_versions()?.into_iter().filter(|_| deep) {
+            self.add_nested(&version.path, EntryKind::Folder, cost)?;
+        }
         Ok(())
     }
 

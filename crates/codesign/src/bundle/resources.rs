@@ -17,7 +17,7 @@ use super::rules::Decision;
 use super::seal::{Seal, SealVersion, SealedForm};
 use super::tree::{EntryKind, Tree, joined};
 use crate::apple::AppleError;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Severity};
 use crate::hash::HashType;
 use crate::price::Meter;
 
@@ -37,6 +37,9 @@ pub struct Resources {
     pub absent: u64,
     /// Files that no seal covers, by its own rules.
     pub omitted: u64,
+    /// Whether there is a stapled ticket of notarization, which no seal covers and which is not
+    /// verified.
+    pub ticket: bool,
     /// Bytes that were hashed.
     pub read_bytes: u64,
     /// Code with a signature of its own.
@@ -165,7 +168,11 @@ impl Check<'_> {
     /// A finding about a name, which Apple's check reports as well.
     fn bad(self, kind: FindingKind, path: &[u8], text: impl Into<String>) -> Finding {
         let path = joined(self.base, path);
-        Finding::failure(kind, AppleError::BadResource, text).at(|place| place.path = Some(path))
+        let mut finding = Finding::failure(kind, AppleError::BadResource, text);
+        if kind == FindingKind::ResourceUnreadable {
+            finding.severity = Severity::Unverified;
+        }
+        finding.at(|place| place.path = Some(path))
     }
 }
 
@@ -225,12 +232,8 @@ impl<'a> Walk<'a> {
             }
             EntryKind::Other => {
                 let text = "neither a file nor a folder nor a symlink";
-                let mut finding = self.check.bad(FindingKind::ResourceUnreadable, path, text);
-                finding = finding.apple(AppleError::ResourceNotSupported);
-                if !self.check.strict {
-                    finding.severity = crate::Severity::Warning;
-                }
-                self.found.findings.push(finding);
+                let finding = self.check.bad(FindingKind::ResourceUnreadable, path, text);
+                self.found.findings.push(finding.apple(AppleError::ResourceNotSupported));
                 false
             }
             EntryKind::File | EntryKind::Symlink => {
@@ -310,7 +313,7 @@ impl<'a> Walk<'a> {
                     let mut finding = self.check.bad(FindingKind::SymlinkEscapes, path, text);
                     finding = finding.apple(AppleError::InvalidSymlink);
                     if !self.check.strict {
-                        finding.severity = crate::Severity::Note;
+                        finding.severity = Severity::Warning;
                     }
                     self.found.findings.push(finding);
                 }
@@ -372,9 +375,38 @@ impl<'a> Walk<'a> {
 
 /// Whether a symlink leads to a place that strict checking does not allow: out of the bundle, or
 /// to an absolute place that is not the system's.
+///
+/// Steps up are counted by name, which holds only before the first step down: what is stepped into
+/// may itself be a symlink. A target that goes up after that counts as leading out.
 fn escapes(base: &[u8], path: &[u8], target: &[u8]) -> bool {
-    match target.starts_with(b"/") {
+    let mut steps = target.split(|byte| *byte == b'/').filter(|step| !matches!(step, [] | [b'.']));
+    let goes_up_late = steps.by_ref().any(|step| step != b"..") && steps.any(|step| step == b"..");
+    let leads_out = match target.starts_with(b"/") {
         true => !target.starts_with(b"/System/") && !target.starts_with(b"/Library/"),
         false => resolved(base, path, target).is_none(),
+    };
+    leads_out || goes_up_late
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escapes;
+
+    #[test]
+    fn symlinks_that_can_lead_out_are_told_from_others() {
+        for (target, expected) in [
+            (&b"b"[..], false),
+            (b"./b//c/", false),
+            (b"../b", false),
+            (b"../../b", true),
+            (b"b/../c", true),
+            (b"b/c/../../../../d", true),
+            (b"/System/Library/a", false),
+            (b"/System/../etc/passwd", true),
+            (b"/etc/passwd", true),
+        ] {
+            let shown = String::from_utf8_lossy(target);
+            assert_eq!(escapes(b"Contents", b"folder/link", target), expected, "{shown}");
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! What strict checking has against a bundle: contents beside the sealed part, and weak seals.
 //!
 //! In: a tree, its layout, its seal. Out: findings of the policy. Without strict checking they are
-//! notes: true, and no reason to refuse. Must not know: resources.
+//! warnings: Apple's check accepts them. Must not know: resources.
+
+use std::io;
 
 use super::layout::{Layout, Shape};
 use super::seal::{Seal, SealVersion};
@@ -26,36 +28,57 @@ const IN_SIGNATURE: [&[u8]; 7] = [
 
 /// What stands beside the sealed part.
 pub(super) fn unsealed(tree: &dyn Tree, layout: &Layout, strict: bool) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let (mut found, mut unlisted) = (Vec::new(), Vec::new());
     let mut tell = |path: Vec<u8>, error: AppleError, text: &str| {
         let finding = Finding::failure(FindingKind::UnsealedRoot, error, text);
         found.push(softened(finding, strict).at(|place| place.path = Some(path)));
     };
+    let mut listed = |path: &[u8]| {
+        tree.entries(path).unwrap_or_else(|error| {
+            let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+            if !absent.contains(&error.kind()) {
+                let text = format!("what is in no seal there is not known: {error}");
+                let finding = Finding::unverified(FindingKind::ResourceUnreadable, None, text);
+                unlisted
+                    .push(softened(finding, strict).at(|place| place.path = Some(path.to_vec())));
+            }
+            Vec::new()
+        })
+    };
     match layout.shape {
         Shape::Contents => {
-            for (name, _) in listed(tree, b"") {
+            for (name, _) in listed(b"") {
                 if name != b"Contents" && !BESIDE_CONTENTS.contains(&&*name) {
                     tell(name, AppleError::UnsealedAppRoot, "beside `Contents`, in no seal");
                 }
             }
         }
         Shape::Versions => {
-            for (name, kind) in listed(tree, b"") {
+            for (name, kind) in listed(b"") {
                 if !allowed_in_framework(tree, layout, &name, kind) {
                     let text = "beside `Versions`, in no seal";
                     tell(name, AppleError::UnsealedFrameworkRoot, text);
+                }
+            }
+            // Other folders are versions, which are verified by themselves.
+            for (name, kind) in listed(b"Versions") {
+                if kind != EntryKind::Folder && name != b"Current" {
+                    let path = joined(b"Versions", &name);
+                    let text = "beside the versions, in no seal";
+                    tell(path, AppleError::UnsealedFrameworkRoot, text);
                 }
             }
         }
         Shape::Shallow => {}
     }
     let folder = layout.beneath(b"_CodeSignature");
-    for (name, _) in listed(tree, &folder) {
+    for (name, _) in listed(&folder) {
         if !IN_SIGNATURE.contains(&&*name) {
             let error = AppleError::UnsealedAppRoot;
             tell(joined(&folder, &name), error, "among the parts of the signature, in no seal");
         }
     }
+    found.extend(unlisted);
     found
 }
 
@@ -90,12 +113,7 @@ pub(super) fn weaknesses(seal: &Seal, strict: bool) -> Vec<Finding> {
 
 fn softened(mut finding: Finding, strict: bool) -> Finding {
     if !strict {
-        finding.severity = Severity::Note;
+        finding.severity = Severity::Warning;
     }
     finding
-}
-
-/// Names in a folder; one that cannot be listed is told where its contents matter.
-fn listed(tree: &dyn Tree, path: &[u8]) -> Vec<(Vec<u8>, EntryKind)> {
-    tree.entries(path).unwrap_or_default()
 }

@@ -63,6 +63,7 @@ impl CodeDirectory {
             && let Some(at) = offset(fields.u32(44)?)
         {
             self.scatter = read_scatter(fields, at)?;
+            self.has_scatter = true;
         }
         if head.version >= TEAM_FROM
             && let Some(at) = offset(fields.u32(48)?)
@@ -188,6 +189,7 @@ impl Head {
             identifier,
             team: None,
             scatter: Vec::new(),
+            has_scatter: false,
             exec_segment: None,
             runtime: None,
             pre_encrypt: None,

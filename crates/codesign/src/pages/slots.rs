@@ -21,6 +21,8 @@ enum Thing<'a> {
     Absent,
     /// It may be there, and the check was not given it.
     Elsewhere,
+    /// It is there, and cannot be read.
+    Unreadable,
 }
 
 /// Checks every slot of every directory.
@@ -48,7 +50,7 @@ pub(super) fn check(
         let beyond = directory.special_digests().filter(|(slot, _)| !slot.is_special());
         verdict.findings.extend(beyond.map(|(slot, _)| {
             let text = format!("slot {slot} is bound, and what it is for is not known");
-            let finding = Finding::warning(FindingKind::Unsupported, text);
+            let finding = Finding::unverified(FindingKind::Unsupported, None, text);
             finding.at(|place| {
                 place.directory = Some(directory.slot());
                 place.slot = Some(slot);
@@ -73,7 +75,8 @@ fn thing<'a>(
         Slot::INFO_PLIST if surroundings.in_bundle => given(surroundings.info_plist),
         // Read only if it is bound: it lies in the pages too, which seal it anyway.
         Slot::INFO_PLIST if bound => match section(sealed) {
-            Some(bytes) => Thing::Bytes(bytes.into()),
+            Some(Ok(bytes)) => Thing::Bytes(bytes.into()),
+            Some(Err(())) => Thing::Unreadable,
             None => given(surroundings.info_plist),
         },
         Slot::INFO_PLIST => Thing::Absent,
@@ -89,13 +92,15 @@ fn thing<'a>(
     }
 }
 
-/// Reads the property list that a bare executable carries.
-fn section(sealed: &Sealed<'_>) -> Option<Vec<u8>> {
+/// Reads the property list that a bare executable carries; `None` if it carries none.
+fn section(sealed: &Sealed<'_>) -> Option<Result<Vec<u8>, ()>> {
     let range = sealed.macho?.section("__TEXT", "__info_plist")?.range.clone();
     let len_bytes = range.end - range.start;
     let fits = len_bytes <= INFO_PLIST_LEN_MAX && range.end <= sealed.len_bytes;
-    let offset = fits.then(|| sealed.offset + range.start)?;
-    read_range(sealed.source, offset, len_bytes).ok()
+    if !fits {
+        return Some(Err(()));
+    }
+    Some(read_range(sealed.source, sealed.offset + range.start, len_bytes).map_err(drop))
 }
 
 /// Compares a slot with what it is about; `None` if there is neither.
@@ -105,6 +110,7 @@ fn state(directory: &CodeDirectory, slot: Slot, thing: &Thing<'_>) -> Option<Slo
         (None, _) => return None,
         (Some(_), Thing::Absent) => SlotState::Missing,
         (Some(_), Thing::Elsewhere) => SlotState::Unchecked,
+        (Some(_), Thing::Unreadable) => SlotState::Unreadable,
         (Some(stored), Thing::Bytes(bytes)) => {
             let digest = directory.hash_type().digest(bytes);
             if digest.as_bytes() == stored { SlotState::Intact } else { SlotState::Damaged }
@@ -131,13 +137,17 @@ fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<Finding>
             Finding::failure(FindingKind::SlotMissing, error, text)
         }
         SlotState::Unbound => {
-            let text = format!("{name} is not sealed");
-            Finding::warning(FindingKind::SlotUnbound, text)
+            let text = format!("{name} is there, and this code directory does not seal it");
+            Finding::unverified(FindingKind::SlotUnbound, None, text)
         }
         SlotState::Unchecked => {
             debug_assert!(!surroundings.in_bundle, "in a bundle it is there or missing");
-            let text = format!("{name} belongs to a bundle, and was not looked at");
-            Finding::note(FindingKind::SlotMissing, text)
+            let text = format!("{name} is sealed, and was not checked: it belongs to a bundle");
+            Finding::warning(FindingKind::SlotUnchecked, text).apple(error)
+        }
+        SlotState::Unreadable => {
+            let text = format!("{name} cannot be read");
+            Finding::unverified(FindingKind::Unreadable, error, text)
         }
     };
     Some(finding.at(|place| {

@@ -51,7 +51,7 @@ impl Bindings {
         // Without attributes the signature is over the directory itself, and trying it says all.
         if signer.has_signed_attributes() {
             bindings.message_digest = message_digest(signer, signature);
-            if bindings.message_digest != Binding::Same {
+            if signer.hash.is_some() && bindings.message_digest != Binding::Same {
                 let text = "the signature is over another code directory than the one there is";
                 fail(FindingKind::SignerDigest, text);
             }
@@ -74,10 +74,17 @@ impl Bindings {
                 fail(FindingKind::SignerDirectories, text);
             }
         }
+        if signer.has_signed_attributes() && signer.hash.is_none() {
+            let text = format!(
+                "digest algorithm {} is not known here: what the signature is over is not verified",
+                signer.hash_oid
+            );
+            findings.push(Finding::unverified(FindingKind::SignerDigest, None, text));
+        }
         let tied = bindings.list == Binding::Same || bindings.set == Binding::Same;
         if signature.directories().len() > 1 && !tied {
             let text = "nothing ties the alternate code directories to the signature";
-            findings.push(Finding::warning(FindingKind::SignerDirectories, text));
+            findings.push(Finding::unverified(FindingKind::SignerDirectories, None, text));
         }
         bindings
     }

@@ -77,12 +77,16 @@ pub(super) fn verify_nested(
             nested.code = Some(Box::new(verification));
         }
         Err(error) => {
-            let kind = match error.kind() {
-                ErrorKind::System => FindingKind::ResourceUnreadable,
-                ErrorKind::Unsupported => FindingKind::Unsupported,
-                _ => FindingKind::NestedDamaged,
-            };
-            nested.tell(kind, error.to_string());
+            let (text, apple) = (error.to_string(), AppleError::BadNestedCode);
+            nested.push(match error.kind() {
+                ErrorKind::System => {
+                    Finding::unverified(FindingKind::ResourceUnreadable, apple, text)
+                }
+                ErrorKind::Unsupported => {
+                    Finding::unverified(FindingKind::Unsupported, apple, text)
+                }
+                _ => Finding::failure(FindingKind::NestedDamaged, apple, text),
+            });
         }
     }
     nested
@@ -95,9 +99,15 @@ impl NestedVerification {
         let signed = || parts.iter().filter_map(|part| part.signature);
         let requirement = Requirement::parse(&self.item.requirement);
         self.exact = None;
-        if let Some(sealed) = self.item.cdhash.clone() {
-            let vouched = requirement.as_ref().is_ok_and(Requirement::names_whom_or_what);
-            self.compare_slices(&parts, &sealed, vouched);
+        let vouched = requirement.as_ref().is_ok_and(Requirement::names_whom_or_what);
+        match self.item.cdhash.clone() {
+            Some(sealed) => self.compare_slices(&parts, &sealed, vouched),
+            None if vouched => {}
+            None => {
+                let text = "no seal says which code this is, and anybody's code could meet its \
+                            requirement";
+                self.push(Finding::unverified(FindingKind::NestedReplaced, None, text));
+            }
         }
         self.requirement = match requirement {
             Err(error) => Err(error.to_string()),
@@ -173,9 +183,12 @@ impl NestedVerification {
                 self.tell(FindingKind::NestedDamaged, text);
             }
             Err(unknown) => {
-                let text = format!("whether it meets `{}`: {unknown}", self.item.requirement);
-                let finding = Finding::warning(FindingKind::RequirementUnsupported, text);
-                self.push(finding);
+                let text = format!(
+                    "whether it meets `{}` cannot be told: {unknown}",
+                    self.item.requirement
+                );
+                let kind = FindingKind::RequirementUnsupported;
+                self.push(Finding::unverified(kind, None, text));
             }
         }
         let told = self.findings.iter().any(|found| found.kind == FindingKind::NestedReplaced);

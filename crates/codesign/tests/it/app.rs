@@ -188,8 +188,17 @@ impl App {
     /// Puts another seal in the place of the application's, and binds it.
     pub(crate) fn reseal(&self, seal: &str) {
         self.write("Contents/_CodeSignature/CodeResources", seal.as_bytes());
-        let bound = vec![(1, INFO.as_bytes().to_vec()), (3, seal.as_bytes().to_vec())];
+        self.bind(vec![(1, INFO.as_bytes().to_vec()), (3, seal.as_bytes().to_vec())]);
+    }
+
+    /// Writes the main executable anew: what its slots bind.
+    pub(crate) fn bind(&self, bound: Vec<(u32, Vec<u8>)>) {
         self.write("Contents/MacOS/demo", &code(20_000, "demo", bound).build().bytes);
+    }
+
+    /// The seal as text.
+    pub(crate) fn seal(&self) -> String {
+        fs::read_to_string(self.path("Contents/_CodeSignature/CodeResources")).unwrap()
     }
 
     /// A seal of the first form: SHA-1 of the files beneath `Resources`, and rules of its own.

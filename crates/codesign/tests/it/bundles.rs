@@ -12,16 +12,16 @@ use steadfast_codesign::{
 
 use crate::app::{App, signed};
 
-fn verified(app: &App, deep: bool, strict: bool) -> Verification {
+pub(crate) fn verified(app: &App, deep: bool, strict: bool) -> Verification {
     let tree = Folder::open(app.root()).unwrap();
     let code = Code::bundle(&tree, b"Demo.app").unwrap();
     code.verify(&VerifyOptions { deep, strict, ..VerifyOptions::default() }).unwrap()
 }
 
-/// The failures, as "kind path".
-fn failures(verification: &Verification) -> Vec<String> {
+/// What keeps the code from being accepted, as "kind path".
+pub(crate) fn failures(verification: &Verification) -> Vec<String> {
     let findings = verification.all_findings();
-    let failures = findings.iter().filter(|finding| finding.severity == Severity::Failure);
+    let failures = findings.iter().filter(|finding| finding.severity >= Severity::Unverified);
     let mut told: Vec<String> = failures
         .map(|finding| {
             let path = finding.place.path.as_deref().unwrap_or_default();
@@ -113,7 +113,7 @@ const CASES: &[Case] = &[
             app.write("Contents/Resources/.DS_Store", b"new");
             app.write("Contents/Resources/de.lproj/locversion.plist", b"new");
             app.write("Contents/PkgInfo", b"other");
-            app.write("Contents/CodeResources", b"a ticket");
+            app.write("Contents/CodeResources", b"s8ch, a ticket");
             app.write("Contents/_MASReceipt/receipt", b"a receipt");
         },
         failures: &[],
@@ -320,7 +320,7 @@ fn without_a_seal_the_signature_says_so() {
     app.write("Contents/MacOS/demo", &signed(20_000, "demo"));
     app.remove("Contents/_CodeSignature");
     let verification = verified(&app, false, false);
-    let expected = ["resources-not-found Contents/_CodeSignature/CodeResources"];
+    let expected = ["resources-not-found Contents/_CodeSignature/CodeResources", "slot-unbound"];
     assert_eq!(failures(&verification), expected);
     assert_eq!(verification.parts[0].bytes.state, BytesState::Intact);
 }
@@ -330,7 +330,7 @@ fn a_seal_that_nothing_binds_is_none() {
     let app = App::new();
     app.write("Contents/MacOS/demo", &signed(20_000, "demo"));
     let verification = verified(&app, false, false);
-    let expected = ["resources-not-found Contents/_CodeSignature/CodeResources"];
+    let expected = ["resources-not-found Contents/_CodeSignature/CodeResources", "slot-unbound"];
     assert_eq!(failures(&verification), expected);
 }
 

@@ -1,6 +1,8 @@
 //! Which bytes are covered, what covers them, and what strict rules say of the others.
 
-use steadfast_codesign::{AppleError, Binary, Cost, Cover, Coverage, FindingKind, HashType};
+use steadfast_codesign::{
+    AppleError, Binary, Cost, Cover, Coverage, FindingKind, HashType, Severity,
+};
 use steadfast_digest::Algorithm;
 
 use crate::builder::{Build, CPU_ARM64, CPU_X86_64, Directory, fat};
@@ -44,7 +46,7 @@ fn a_thin_file_is_covered_but_for_index_and_room() {
 }
 
 #[test]
-fn what_was_put_into_the_room_is_found_and_strict_rules_do_not_see_it() {
+fn what_was_put_into_the_room_is_found_and_refused_if_strict() {
     let mut built = Build::full(50_000).build();
     let end = built.bytes.len();
     built.bytes[end - 50..end - 40].fill(7);
@@ -55,7 +57,10 @@ fn what_was_put_into_the_room_is_found_and_strict_rules_do_not_see_it() {
     assert_eq!((findings[0].kind, findings[0].apple), (FindingKind::Unsealed, None));
     assert_eq!(coverage.len_bytes(Cover::Unsealed), 10);
     assert_eq!(coverage.len_bytes(Cover::UnsealedZero), 90);
-    assert!(binary.strict_findings(&coverage).is_empty());
+    // Apple's strict check does not look there.
+    let strict = binary.strict_findings(&coverage);
+    assert_eq!((strict.len(), strict[0].kind), (1, FindingKind::Unsealed));
+    assert_eq!(strict[0].severity, Severity::Failure);
 }
 
 #[test]
@@ -91,7 +96,9 @@ fn gaps_between_slices_are_looked_at() {
     assert_eq!(found, [Some(60..61), Some(before..before + 1)]);
     let strict = binary.strict_findings(&coverage);
     assert_eq!(strict.len(), 3, "two gaps, and zeros at the end: {strict:#?}");
-    assert!(strict.iter().all(|found| found.kind == FindingKind::Strict));
+    let kinds: Vec<_> = strict.iter().map(|found| found.kind).collect();
+    assert_eq!(kinds, [FindingKind::Unsealed, FindingKind::Unsealed, FindingKind::Strict]);
+    assert!(strict.iter().all(|found| found.severity == Severity::Failure));
 }
 
 #[test]

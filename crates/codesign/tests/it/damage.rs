@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use steadfast_codesign::{
-    Binary, BytesState, BytesVerdict, CheckOptions, ErrorKind, FindingKind, PageChoice, ReadAt,
-    Severity, SlotState, Surroundings,
+    Binary, BytesState, BytesVerdict, CheckOptions, Code, ErrorKind, FindingKind, PageChoice,
+    ReadAt, Severity, SlotState, Surroundings, VerifyOptions,
 };
 
 use crate::builder::{Build, Built, digest};
@@ -14,7 +14,7 @@ use crate::forms::{check, options};
 
 /// Kinds of failures, each once, in the order of the enumeration.
 fn failures(verdict: &BytesVerdict) -> Vec<FindingKind> {
-    let failures = verdict.findings.iter().filter(|found| found.severity == Severity::Failure);
+    let failures = verdict.findings.iter().filter(|found| found.severity >= Severity::Unverified);
     let mut kinds: Vec<FindingKind> = failures.map(|found| found.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -184,7 +184,11 @@ const CASES: &[Case] = &[
         },
         &[FindingKind::PageDamaged],
     ),
-    ("the alternate directory taken out of the index", |built| retype(built, 1, 0x2000), &[]),
+    (
+        "the alternate directory taken out of the index",
+        |built| retype(built, 1, 0x2000),
+        &[FindingKind::Malformed],
+    ),
     (
         "the alternate directory a second SHA-1",
         |built| {
@@ -195,6 +199,7 @@ const CASES: &[Case] = &[
             FindingKind::PageDamaged,
             FindingKind::SlotDamaged,
             FindingKind::SlotMissing,
+            FindingKind::SlotUnbound,
             FindingKind::Duplicate,
         ],
     ),
@@ -250,7 +255,7 @@ fn each_thing_done_to_a_file_has_its_finding() {
         assert_eq!(verdict.state, state, "{what}");
         for finding in &verdict.findings {
             assert_eq!(finding.place.slice.as_deref(), Some("arm64"), "{what}");
-            let is_failure = finding.severity == Severity::Failure;
+            let is_failure = finding.severity >= Severity::Unverified;
             assert!(!is_failure || finding.apple.is_some(), "{what}");
         }
     }
@@ -280,11 +285,12 @@ fn what_no_directory_binds_is_said_not_to_be_sealed() {
         directory.special_count = 2;
     }
     let verdict = &check(&build.build().bytes)[0];
-    assert_eq!(verdict.state, BytesState::Intact);
+    assert_eq!(verdict.state, BytesState::Intact, "what is sealed is as it was sealed");
     let unbound = verdict.slots.iter().filter(|slot| slot.state == SlotState::Unbound);
     assert_eq!(unbound.map(|slot| slot.slot.0).collect::<Vec<_>>(), [5, 5, 7, 7]);
     let said = verdict.findings.iter().filter(|found| found.kind == FindingKind::SlotUnbound);
     assert_eq!(said.count(), 4);
+    assert_eq!(failures(verdict), [FindingKind::SlotUnbound], "and the rest is not accepted");
 }
 
 #[test]
@@ -317,5 +323,12 @@ fn the_files_around_an_executable_are_compared_in_a_bundle() {
     let bare = verdict(false, None, None);
     assert_eq!(bare.state, BytesState::Intact, "what was not looked at is only said");
     assert!(bare.slots.iter().any(|slot| slot.state == SlotState::Unchecked));
-    assert!(bare.findings.iter().all(|found| found.severity == Severity::Note));
+    let kinds: Vec<_> = bare.findings.iter().map(|found| (found.kind, found.severity)).collect();
+    assert_eq!(kinds, [(FindingKind::SlotUnchecked, Severity::Warning); 4]);
+    for (strict, status) in [(false, 0), (true, 2)] {
+        let code = Code::file(Box::new(bytes.clone())).unwrap();
+        let options = VerifyOptions { strict, ..VerifyOptions::default() };
+        let verification = code.verify(&options).unwrap();
+        assert_eq!(verification.exit_status(), status, "{:#?}", verification.all_findings());
+    }
 }

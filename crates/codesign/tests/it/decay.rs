@@ -15,7 +15,7 @@ fn verified(tree: &dyn Tree, deep: bool) -> Verification {
 
 fn failures(verification: &Verification) -> Vec<FindingKind> {
     let findings = verification.all_findings().into_iter();
-    let failures = findings.filter(|finding| finding.severity == Severity::Failure);
+    let failures = findings.filter(|finding| finding.severity >= Severity::Unverified);
     failures.map(|finding| finding.kind).collect()
 }
 
@@ -114,5 +114,41 @@ fn what_cannot_be_read_is_neither_damaged_nor_gone() {
         let verification = verified(&tree, true);
         assert_eq!(failures(&verification), [FindingKind::ResourceUnreadable]);
         assert_eq!(verification.exit_status(), 2);
+    }
+}
+
+/// Beside the seal, too, what is there must be known before it is accepted.
+#[test]
+fn a_root_that_cannot_be_listed_is_not_accepted_if_strict() {
+    let app = App::new();
+    let tree = Unlisted(Folder::open(app.root()).unwrap());
+    let code = Code::bundle(&tree, b"Demo.app").unwrap();
+    for (strict, status) in [(false, 0), (true, 2)] {
+        let options = VerifyOptions { strict, ..VerifyOptions::default() };
+        assert_eq!(code.verify(&options).unwrap().exit_status(), status);
+    }
+}
+
+/// A tree of which the root cannot be listed.
+struct Unlisted(Folder);
+
+impl Tree for Unlisted {
+    fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
+        self.0.kind(path)
+    }
+
+    fn entries(&self, path: &[u8]) -> io::Result<Vec<(Vec<u8>, EntryKind)>> {
+        match path.is_empty() {
+            true => Err(io::ErrorKind::PermissionDenied.into()),
+            false => self.0.entries(path),
+        }
+    }
+
+    fn open(&self, path: &[u8]) -> io::Result<Box<dyn ReadAt + Send>> {
+        self.0.open(path)
+    }
+
+    fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
+        self.0.read_link(path)
     }
 }

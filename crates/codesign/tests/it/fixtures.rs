@@ -339,7 +339,7 @@ fn failures(verification: &Verification) -> Vec<(FindingKind, String)> {
         (finding.kind, String::from_utf8_lossy(path).into_owned())
     };
     let findings = verification.all_findings();
-    let failures = findings.iter().filter(|finding| finding.severity == Severity::Failure);
+    let failures = findings.iter().filter(|finding| finding.severity >= Severity::Unverified);
     failures.map(of).collect()
 }
 

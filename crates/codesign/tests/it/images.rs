@@ -41,7 +41,7 @@ fn checked(bytes: &[u8]) -> (DiskImage, BytesVerdict) {
 }
 
 fn failures(verdict: &BytesVerdict) -> Vec<FindingKind> {
-    let failed = verdict.findings.iter().filter(|found| found.severity == Severity::Failure);
+    let failed = verdict.findings.iter().filter(|found| found.severity >= Severity::Unverified);
     failed.map(|found| found.kind).collect()
 }
 
@@ -132,4 +132,18 @@ fn what_is_no_image_is_told() {
     for bytes in [vec![], vec![0; 511], vec![0; 5000], version] {
         assert_eq!(DiskImage::read(&bytes).unwrap_err().kind(), ErrorKind::NotCode);
     }
+}
+
+/// What cannot be read is no proof that nobody signed.
+#[test]
+fn an_image_whose_signature_cannot_be_read_is_not_called_unsigned() {
+    let mut bytes = image();
+    // No longer like Mach-O, and no longer with a signature that can be read.
+    (bytes[0], bytes[CODE_LEN]) = (0, 0);
+    let verification =
+        Code::file(Box::new(bytes)).unwrap().verify(&VerifyOptions::default()).unwrap();
+    let part = &verification.parts[0];
+    assert_eq!(part.bytes.state, BytesState::Unverifiable);
+    let kinds: Vec<_> = verification.all_findings().iter().map(|found| found.kind).collect();
+    assert_eq!((kinds, verification.exit_status()), (vec![FindingKind::Malformed], 3));
 }

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod app;
+mod around;
 mod builder;
 mod bundles;
 mod cover;
 mod damage;
 mod decay;
 mod fixtures;
+mod forgery;
 mod forms;
 mod fuzz;
 mod images;

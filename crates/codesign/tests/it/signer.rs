@@ -349,7 +349,7 @@ fn chains_are_followed_and_faults_in_them_told() {
     let mut message = cast.message(&signed);
     message.certificates.remove(0);
     let verdict = judge(&signed, &message.build());
-    assert_eq!(verdict.state, SignerState::Invalid);
+    assert_eq!(verdict.state, SignerState::Unverifiable);
     assert_eq!(kinds(&verdict), [FindingKind::SignerChain]);
 }
 
@@ -381,7 +381,6 @@ fn time_stamps_are_of_this_signature_or_wrong() {
         |token| token.content_type = DATA,
         |token| token.attached = false,
         |token| token.scheme = "1.2.840.10045.4.3.3",
-        |token| token.certificates.clear(),
         |token| {
             let at = token.content.len() - 5;
             token.content[at] ^= 1;
@@ -393,6 +392,8 @@ fn time_stamps_are_of_this_signature_or_wrong() {
         assert!(kinds(&verdict).contains(&FindingKind::TimestampDamaged), "change {index}");
         assert_eq!(verdict.timestamp.unwrap().state, TimestampState::Invalid, "change {index}");
     }
+    let verdict = stamp(|token| token.certificates.clear());
+    assert_eq!(verdict.timestamp.unwrap().state, TimestampState::Unverifiable);
     // One whose certificate had ended, and one who may only sign code.
     let late =
         Paper { to: "260101000000Z", ..Paper::signer("Late", &cast.authority, TIME_STAMPING) };
@@ -413,9 +414,10 @@ fn nobody_signed_is_said_or_is_a_fault() {
     let verdict = judge(&directories(0x1_0000), &[]);
     assert_eq!(verdict.state, SignerState::Missing);
     assert_eq!(kinds(&verdict), [FindingKind::SignerMissing]);
-    // With the flag a signature counts for nothing, good or bad.
+    // Apple's check accepts any signature beside the flag.
     let verdict = judge(&directories(0x1_0002), b"no message");
-    assert_eq!((verdict.state, kinds(&verdict)), (SignerState::AdHoc, vec![FindingKind::AdHoc]));
+    assert_eq!(verdict.state, SignerState::Invalid);
+    assert_eq!(kinds(&verdict), [FindingKind::SignerMalformed]);
     for wrong in [&b"no message"[..], &[0x30, 0x80], &[0; 40]] {
         let verdict = judge(&directories(0x1_0000), wrong);
         assert_eq!(verdict.state, SignerState::Invalid);
@@ -438,16 +440,20 @@ fn what_has_expired_is_a_matter_of_policy() {
         let verdict = PolicyVerdict::of(&signature, &signer, &options);
         let is_expiry = |kind| kind == FindingKind::CertificateExpired;
         let count = verdict.findings.iter().filter(|finding| is_expiry(finding.kind)).count();
-        (verdict.state, count)
+        let worst = verdict.findings.iter().map(|finding| finding.severity).max();
+        (worst, count, verdict.state)
     };
+    use PolicyState::{Refused, Unverifiable};
+    let (unverified, failure) = (Some(Severity::Unverified), Some(Severity::Failure));
     // Signed on 2026-09-15; now is in 2028.
     let now = Some(1_830_000_000);
-    assert_eq!(policy(0x1_0000, "400101000000Z", now), (PolicyState::Clear, 0));
-    assert_eq!(policy(0x1_0000, "270101000000Z", now), (PolicyState::Doubtful, 1));
-    assert_eq!(policy(0x1_0400, "270101000000Z", now), (PolicyState::Refused, 1));
-    assert_eq!(policy(0x1_0000, "270101000000Z", None), (PolicyState::Clear, 0));
-    assert_eq!(policy(0x1_0000, "260101000000Z", now), (PolicyState::Doubtful, 2));
-    assert_eq!(policy(0x1_0000, "260101000000Z", None), (PolicyState::Doubtful, 1));
+    // The policy is never better than the signer, who is unknown here.
+    assert_eq!(policy(0x1_0000, "400101000000Z", now), (None, 0, Unverifiable));
+    assert_eq!(policy(0x1_0000, "270101000000Z", now), (unverified, 1, Unverifiable));
+    assert_eq!(policy(0x1_0400, "270101000000Z", now), (failure, 1, Refused));
+    assert_eq!(policy(0x1_0000, "270101000000Z", None), (None, 0, Unverifiable));
+    assert_eq!(policy(0x1_0000, "260101000000Z", now), (unverified, 2, Unverifiable));
+    assert_eq!(policy(0x1_0000, "260101000000Z", None), (unverified, 1, Unverifiable));
 }
 
 #[test]
@@ -516,7 +522,8 @@ fn a_published_signature_is_apples_and_any_change_shows() {
     let mut disowned = bytes.clone();
     disowned[start + 15] |= 2;
     let verdict = read(&disowned);
-    assert_eq!((verdict.state, kinds(&verdict)), (SignerState::AdHoc, vec![FindingKind::AdHoc]));
+    assert_eq!(verdict.state, SignerState::Invalid);
+    assert!(kinds(&verdict).starts_with(&[FindingKind::AdHoc]), "{:?}", verdict.findings);
 
     // Anywhere in the message: either it shows, or who signed and when is as before. The copies of
     // the root that came along decide nothing, and some fields say only what others say, too.

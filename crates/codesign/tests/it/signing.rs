@@ -167,6 +167,12 @@ pub(crate) struct Message {
     pub(crate) certificates: Vec<Vec<u8>>,
     pub(crate) signer: Person,
     pub(crate) scheme: &'static str,
+    /// What is named as the hash of the content.
+    pub(crate) digest: &'static str,
+    /// The value of the signature, if it is to be another than that of the signer's key.
+    pub(crate) value: Option<Vec<u8>>,
+    /// How often the signer is there.
+    pub(crate) signer_count: usize,
     /// Signed attributes with their values; the signature is over the content if there are none.
     pub(crate) signed: Vec<(&'static str, Vec<Vec<u8>>)>,
     pub(crate) unsigned: Vec<(&'static str, Vec<Vec<u8>>)>,
@@ -206,6 +212,9 @@ impl Message {
             certificates: vec![signer.certificate.clone()],
             signer: signer.clone(),
             scheme: ECDSA_SHA256,
+            digest: SHA256,
+            value: None,
+            signer_count: 1,
             unsigned: Vec::new(),
         }
     }
@@ -244,6 +253,9 @@ impl Message {
 
     /// The value of the signature, which a time stamp is of.
     pub(crate) fn signature(&self) -> Vec<u8> {
+        if let Some(value) = &self.value {
+            return value.clone();
+        }
         match self.signed.is_empty() {
             true => sign(&self.signer.key, &self.content),
             false => sign(&self.signer.key, &der(0x31, &attributes(&self.signed))),
@@ -268,7 +280,7 @@ impl Message {
             der(2, &[1]),
             // Issuer and serial number of the signer's certificate: fields 3 and 1 of it.
             sequence(&[issuer_of(&self.signer.certificate), der(2, &[7])]),
-            algorithm(SHA256),
+            algorithm(self.digest),
         ];
         if !self.signed.is_empty() {
             info.push(der(0xa0, &attributes(&self.signed)));
@@ -283,7 +295,7 @@ impl Message {
             der(0x31, &algorithm(SHA256)),
             content_info,
             outer(0xa0, &self.certificates.concat()),
-            der(0x31, &sequence(&info)),
+            der(0x31, &sequence(&info).repeat(self.signer_count)),
         ];
         let signed_data = outer(0x30, &signed_data.concat());
         outer(0x30, &[oid("1.2.840.113549.1.7.2"), outer(0xa0, &signed_data)].concat())

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use steadfast_codesign::{Coverage, PartVerification, Severity, SignerVerdict, Verification};
+use steadfast_codesign::{Coverage, PartVerification, SignerVerdict, Verification};
 
+use super::statement::statement;
 use super::text::{pages, place};
 use super::{VerifiedCode, within, words};
 use crate::document::{Cell, Document, Quantity, Section, Table};
@@ -43,12 +44,17 @@ fn verdicts(path: &Path, verification: &Verification) -> Section {
     let mut table = Table::new("verdicts", "The three verdicts", &columns);
     let mut more = 0;
     rows(path, verification, &mut table, &mut more);
-    let mut sentences = vec![answer(verification)];
+    let mut sentences = vec![statement(verification)];
     if let Some(resources) = &verification.resources {
-        let bad = resources.findings.iter().any(|one| one.severity == Severity::Failure);
-        let state = if bad { "are not as sealed" } else { "are as sealed" };
+        let state = match verification.resources_sealed() {
+            Some(true) => "are as sealed",
+            _ => "are not as sealed",
+        };
         let files = units::counted(resources.files, "file", "files");
         sentences.push(format!("Resources {state}: {files}."));
+        if resources.ticket {
+            sentences.push("There is a stapled ticket, which is not verified.".to_owned());
+        }
     }
     let mut notes = Vec::new();
     if more > 0 {
@@ -61,16 +67,6 @@ fn verdicts(path: &Path, verification: &Verification) -> Section {
         notes,
         ..Section::default()
     }
-}
-
-fn answer(verification: &Verification) -> String {
-    let answer = match verification.exit_status() {
-        0 => "Nothing is wrong.",
-        1 => "Something is missing, added, unsigned or refused.",
-        2 => "It cannot be told.",
-        _ => "Something is not as it was sealed or signed.",
-    };
-    answer.to_owned()
 }
 
 fn rows(path: &Path, verification: &Verification, table: &mut Table, more: &mut u64) {
@@ -115,12 +111,8 @@ fn policy_of(part: &PartVerification) -> Cell {
 /// What was found, the failures first.
 fn findings(path: &Path, verification: &Verification) -> Option<Section> {
     let mut findings = verification.all_findings();
-    findings.sort_by_key(|finding| match finding.severity {
-        Severity::Failure => 0,
-        Severity::Warning => 1,
-        Severity::Note => 2,
-    });
-    let columns = ["finding", "weight", "where", "what"];
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let columns = ["finding", "severity", "where", "what"];
     let mut table = Table::new("findings", "What was found", &columns);
     for finding in findings.iter().take(ROWS_MAX) {
         let place = place(path, finding);

@@ -7,10 +7,11 @@ use std::path::Path;
 use serde::Serialize;
 use steadfast_codesign::bundle::Resources;
 use steadfast_codesign::{
-    BytesVerdict, CodeKind, Finding, NestedVerification, PartVerification, Severity, Verification,
+    BytesVerdict, CodeKind, Finding, NestedVerification, PartVerification, Verification,
 };
 
 use super::signer::SignerObject;
+use super::statement::{outcome_name, statement};
 use super::{VerifiedCode, within, words};
 use crate::json::{PathText, write_object};
 
@@ -81,6 +82,8 @@ struct WholeObject {
     #[serde(flatten)]
     path: PathText,
     code: &'static str,
+    outcome: &'static str,
+    statement: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,11 +95,15 @@ impl WholeObject {
         WholeObject {
             path: PathText::of(path),
             code: verification.kind.name(),
+            outcome: outcome_name(verification.outcome()),
+            statement: statement(verification),
             shape: match verification.kind {
                 CodeKind::Bundle(shape) => Some(shape.name()),
                 _ => None,
             },
-            resources: verification.resources.as_ref().map(ResourcesObject::of),
+            resources: verification.resources.as_ref().map(|resources| {
+                ResourcesObject::of(resources, verification.resources_sealed() == Some(true))
+            }),
         }
     }
 }
@@ -104,6 +111,7 @@ impl WholeObject {
 #[derive(Serialize)]
 struct ResourcesObject {
     intact: bool,
+    ticket: bool,
     files: u64,
     symlinks: u64,
     nested: usize,
@@ -113,10 +121,10 @@ struct ResourcesObject {
 }
 
 impl ResourcesObject {
-    fn of(resources: &Resources) -> ResourcesObject {
-        let failed = |finding: &Finding| finding.severity == Severity::Failure;
+    fn of(resources: &Resources, intact: bool) -> ResourcesObject {
         ResourcesObject {
-            intact: !resources.findings.iter().any(failed),
+            intact,
+            ticket: resources.ticket,
             files: resources.files,
             symlinks: resources.symlinks,
             nested: resources.nested.len(),

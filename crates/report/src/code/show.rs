@@ -122,7 +122,7 @@ impl ShownText {
             self.value(&constraint.value);
         }
         if signature.blob(Slot::TICKET).is_some() {
-            self.line("ticket", "notarization, stapled");
+            self.line("ticket", "notarization, stapled, not verified");
         }
     }
 

@@ -6,10 +6,11 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use steadfast_codesign::bundle::Resources;
 use steadfast_codesign::{
-    BytesState, Finding, NestedVerification, PartVerification, PolicyState, Severity, SignerState,
-    SignerVerdict, Verification,
+    BytesState, Finding, NestedVerification, Outcome, PartVerification, PolicyState, Severity,
+    SignerState, SignerVerdict, Verification,
 };
 
+use super::statement::{is_read, statement};
 use super::{CodeTextOptions, VerifiedCode, within, words};
 use crate::escape;
 use crate::units;
@@ -25,12 +26,14 @@ pub fn write_verified_text(
 ) {
     let mut text = VerifiedText { options, out: String::new() };
     let findings = verified.verification.all_findings();
-    let wrong = findings.iter().any(|finding| finding.severity == Severity::Failure);
-    if !options.quiet || wrong {
+    let outcome = verified.verification.outcome();
+    if !options.quiet || outcome != Outcome::Good {
         text.code(verified.path, verified.verification, 0);
         for finding in &findings {
             text.finding(verified.path, finding);
         }
+        let statement = statement(verified.verification);
+        let _ = writeln!(text.out, "  {}", text.painted(&statement, style_of(outcome)));
         if !options.quiet {
             let bytes = verified.verification.read_bytes();
             let (size, time) = (options.units.bytes(bytes), units::duration(verified.elapsed_ns));
@@ -63,11 +66,13 @@ impl VerifiedText {
         for part in verification.parts.iter().filter(|part| tells(part_failed(part))) {
             self.part(part, &indent);
         }
-        let failed = |resources: &&Resources| tells(any_failed(&resources.findings));
+        let sealed = verification.resources_sealed() == Some(true);
+        let failed = |_: &&Resources| tells(!sealed);
         if let Some(resources) = verification.resources.as_ref().filter(failed) {
-            let bad = any_failed(&resources.findings);
-            let state =
-                if bad { self.painted("not as sealed", RED) } else { "as sealed".to_owned() };
+            let state = match verification.resources_sealed() {
+                Some(true) => "as sealed".to_owned(),
+                _ => self.painted("not as sealed", RED),
+            };
             let mut counts = vec![units::counted(resources.files, "file", "files")];
             for (number, one, many) in [
                 (resources.symlinks, "symlink", "symlinks"),
@@ -78,6 +83,9 @@ impl VerifiedText {
                 if number > 0 {
                     counts.push(units::counted(number, one, many));
                 }
+            }
+            if resources.ticket {
+                counts.push("a stapled ticket, not verified".to_owned());
             }
             let _ = writeln!(self.out, "{indent}  resources {state}: {}", counts.join(", "));
         }
@@ -109,7 +117,8 @@ impl VerifiedText {
             let state = policy.state.name();
             let state = match policy.state {
                 PolicyState::Refused => self.painted(state, RED),
-                _ => state.to_owned(),
+                PolicyState::Unverifiable => self.painted(state, YELLOW),
+                PolicyState::Clear | PolicyState::Doubtful => state.to_owned(),
             };
             let _ = write!(self.out, "; policy {state}");
         }
@@ -144,8 +153,12 @@ impl VerifiedText {
             Ok(false) => self.painted("not met", RED),
             Err(_) => self.painted("unknown", YELLOW),
         };
+        let outcome = nested.code.as_ref().map_or(Outcome::Good, |code| code.outcome());
         let exact = match nested.exact {
-            Some(true) if nested.code.as_ref().is_some_and(|code| is_unread(code)) => {
+            Some(true) if outcome != Outcome::Good => {
+                self.painted("by its CDHash only, see the findings", style_of(outcome))
+            }
+            Some(true) if nested.code.as_ref().is_some_and(|code| !is_read(code)) => {
                 "by its CDHash, no page read".to_owned()
             }
             Some(true) => "yes".to_owned(),
@@ -162,13 +175,15 @@ impl VerifiedText {
     fn finding(&mut self, path: &Path, finding: &Finding) {
         let (style, wanted) = match finding.severity {
             Severity::Failure => (RED, true),
+            Severity::Unverified => (YELLOW, true),
             Severity::Warning => (YELLOW, !self.options.quiet),
             Severity::Note => (Style::new(), self.options.verbose),
         };
         if !wanted {
             return;
         }
-        let label = self.painted(&finding.kind.name(), style);
+        let label = format!("{}  {}", words::severity(finding.severity), finding.kind.name());
+        let label = self.painted(&label, style);
         let place = place(path, finding);
         let said = escape::text(&finding.text);
         let _ = writeln!(self.out, "  {label}  {place}{said}");
@@ -179,7 +194,15 @@ impl VerifiedText {
 }
 
 fn any_failed(findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| finding.severity == Severity::Failure)
+    Outcome::of(findings) != Outcome::Good
+}
+
+fn style_of(outcome: Outcome) -> Style {
+    match outcome {
+        Outcome::Good => Style::new(),
+        Outcome::Unverified => YELLOW,
+        Outcome::Refused | Outcome::Damaged => RED,
+    }
 }
 
 fn part_failed(part: &PartVerification) -> bool {
@@ -189,12 +212,8 @@ fn part_failed(part: &PartVerification) -> bool {
 }
 
 fn nested_failed(nested: &NestedVerification) -> bool {
-    let within = nested.code.as_ref().is_some_and(|code| any_failed(&code.all_findings()));
+    let within = nested.code.as_ref().is_some_and(|code| code.outcome() != Outcome::Good);
     any_failed(&nested.findings) || within
-}
-
-fn is_unread(code: &Verification) -> bool {
-    code.parts.iter().any(|part| part.bytes.state == BytesState::Unread)
 }
 
 /// How many pages were checked, and of how many.

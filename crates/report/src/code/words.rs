@@ -32,6 +32,7 @@ pub(super) fn slot_state(state: SlotState) -> &'static str {
         SlotState::Missing => "missing",
         SlotState::Unbound => "unbound",
         SlotState::Unchecked => "unchecked",
+        SlotState::Unreadable => "unreadable",
     }
 }
 
@@ -39,6 +40,7 @@ pub(super) fn timestamp_state(state: TimestampState) -> &'static str {
     match state {
         TimestampState::Valid => "valid",
         TimestampState::Untrusted => "untrusted",
+        TimestampState::Unverifiable => "unverifiable",
         TimestampState::Invalid => "invalid",
     }
 }
@@ -47,6 +49,7 @@ pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
+        Severity::Unverified => "unverified",
         Severity::Failure => "failure",
     }
 }

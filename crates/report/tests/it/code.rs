@@ -10,7 +10,7 @@ use steadfast_codesign::{
 };
 use steadfast_report::Units;
 use steadfast_report::code::{
-    CodeCounts, CodeTextOptions, CostOfCode, ShownCode, VerifiedCode, write_cost_json,
+    CodeCounts, CodeTextOptions, CostOfCode, ShownCode, VerifiedCode, document, write_cost_json,
     write_cost_text, write_end_json, write_shown_json, write_shown_text, write_verified_json,
     write_verified_text,
 };
@@ -127,6 +127,70 @@ fn verdicts_on_code_that_is_not() {
         compare_text("code/damaged-color-quiet.txt", app, color);
         compare_json("code/damaged.json", app);
     });
+}
+
+/// The statement in text, JSON and document is one, and no line contradicts it.
+#[test]
+fn every_document_states_the_same() {
+    let app = damaged_app();
+    let deep = VerifyOptions { deep: true, ..VerifyOptions::default() };
+    let shallow = VerifyOptions::default();
+    let part = VerifyOptions { pages: PageChoice::Pages(0..1), ..VerifyOptions::default() };
+    for (path, name, options, expected) in [
+        (
+            sample("Demo.app"),
+            "Demo.app",
+            &deep,
+            "Everything that was sealed is as it was sealed. Nobody signed it",
+        ),
+        (
+            sample("Demo.app"),
+            "Demo.app",
+            &shallow,
+            "What was checked is as it was sealed. Pages of nested code",
+        ),
+        (
+            sample("Demo.app"),
+            "Demo.app",
+            &part,
+            "The pages that were checked are as they were sealed. Others",
+        ),
+        (app.path().to_owned(), "Demo.app", &deep, "Damaged or forged: "),
+        (sample("signed-tool"), "tool", &deep, "Not verified: "),
+    ] {
+        verified(&path, name, options, |code| {
+            let (mut lines, mut json) = (Vec::new(), Vec::new());
+            write_verified_text(code, text(true), &mut lines);
+            write_verified_json(code, &mut json);
+            let first = json.split(|byte| *byte == b'\n').next().unwrap();
+            let object: serde_json::Value = serde_json::from_slice(first).unwrap();
+            let statement = object["statement"].as_str().unwrap();
+            assert!(statement.starts_with(expected), "{statement}");
+            let lines = String::from_utf8(lines).unwrap();
+            assert!(lines.contains(statement), "{lines}");
+            let page = document(code, None, Units::Si);
+            assert_eq!(page.sections[0].sentences[0], statement);
+            let good = code.verification.exit_status() == 0;
+            assert_eq!(object["outcome"] == "good", good);
+            let words = ["\n  failure  ", "\n  unverified  "];
+            assert_eq!(words.iter().any(|word| lines.contains(word)), !good, "{lines}");
+        });
+    }
+}
+
+/// Code that was sealed and is damaged is not called exactly what was sealed.
+#[test]
+fn a_cdhash_is_not_taken_for_the_bytes() {
+    let app = damaged_app();
+    for (deep, expected) in [(true, "by its CDHash only"), (false, "by its CDHash, no page read")] {
+        let options = VerifyOptions { deep, ..VerifyOptions::default() };
+        verified(app.path(), "Demo.app", &options, |code| {
+            let mut lines = Vec::new();
+            write_verified_text(code, text(false), &mut lines);
+            let lines = String::from_utf8(lines).unwrap();
+            assert!(!lines.contains("sealed: yes") && lines.contains(expected), "{lines}");
+        });
+    }
 }
 
 #[test]

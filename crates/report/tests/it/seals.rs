@@ -33,11 +33,14 @@ fn cells(document: &Document, section: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_whole_tool_has_nothing_wrong() {
+fn a_whole_tool_of_an_unknown_signer_is_not_verified() {
     let (page, map) = page(None);
     assert_eq!(page.sections[0].title, "The three verdicts");
     let verdicts = cells(&page, 0);
     assert!(verdicts.iter().any(|cell| cell == "intact"), "{verdicts:?}");
+    assert!(verdicts.iter().any(|cell| cell == "unverifiable"), "{verdicts:?}");
+    let sentence = &page.sections[0].sentences[0];
+    assert!(sentence.starts_with("Not verified: "), "{sentence}");
     assert!(!page.title.contains('\u{7}'), "what a file is called is escaped");
     assert!(map.cells.iter().all(|cell| cell.mark != MapMark::Damaged));
     assert_eq!(map.cells.first().unwrap().mark.name(), "sealed");
