@@ -13,8 +13,8 @@ use super::{LevelArgs, UnitsArg};
 
 /// Show, verify and price Apple code signatures: what a seal covers, page by page, on any system.
 ///
-/// A PATH is a Mach-O file, a bundle (an application, a framework), or a disk image. Nothing is
-/// written, and no network is asked.
+/// A PATH is a Mach-O file, a bundle (an application, a framework), or a disk image. The main
+/// executable of a bundle stands for the bundle. Nothing is written, and no network is asked.
 #[derive(Debug, Args)]
 pub(crate) struct CodeArgs {
     #[command(subcommand)]
@@ -68,7 +68,8 @@ pub(crate) struct CodeShowArgs {
 /// Three verdicts for each part, never one. Bytes: every page by every code directory, what special
 /// slots bind, the resources of a bundle. Signer: the signature, its certificates up to Apple's
 /// roots, the time stamp. Policy: what expired, what is weak, what strict checking refuses. Code
-/// signed by nobody (ad-hoc) can be intact.
+/// signed by nobody (ad-hoc) can be intact: anyone can make such a seal. What cannot be verified is
+/// not accepted.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -78,8 +79,8 @@ Examples:
   steadfast code verify --json Foo.app | jq 'select(.finding)'
 
 Exit status: 0 all as it was sealed; 1 something is unsigned, missing, added, replaced or refused; \
-2 could not tell (no code, unreadable, of a form that cannot be checked, usage); 3 something is \
-not as it was sealed or signed; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
+2 not verified (unknown signer or algorithm, no code, unreadable, usage); 3 something is not as it \
+was sealed or signed; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CodeVerifyArgs {
     /// Mach-O files, bundles, disk images
     #[arg(value_name = "PATH", required = true)]
@@ -90,8 +91,8 @@ pub(crate) struct CodeVerifyArgs {
     #[arg(long)]
     pub(crate) deep: bool,
 
-    /// Refuse what Apple's strict checking refuses: contents beside the seal, weak rules, symlinks
-    /// that lead out
+    /// Refuse what Apple's strict checking refuses (contents beside the seal, weak rules, symlinks
+    /// that lead out), bytes that nothing seals, and sealed files that were not given
     #[arg(long)]
     pub(crate) strict: bool,
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
-use steadfast_codesign::bundle::Folder;
+use steadfast_codesign::bundle::{self, Folder};
 use steadfast_codesign::{CheckOptions, Code, FileSource};
 use steadfast_report::code::{CodeCounts, CodeTextOptions, write_end_json, write_failed_json};
 use steadfast_report::escape;
@@ -47,7 +47,7 @@ fn each(
     let mut counts = CodeCounts { verb, paths: paths.len() as u64, ..CodeCounts::default() };
     for path in paths {
         let of_path = Instant::now();
-        match opened(path, |code| work(path, code, elapsed_ns(of_path))) {
+        match opened(path, |path, code| work(path, code, elapsed_ns(of_path))) {
             Ok(outcome) => {
                 counts.exit_status = worse(counts.exit_status, outcome.status);
                 counts.read_bytes += outcome.read_bytes;
@@ -76,21 +76,54 @@ fn each(
     Ok(counts.exit_status)
 }
 
-/// Opens what is at a path: a folder is a bundle, anything else a file.
-fn opened<T>(path: &Path, f: impl FnOnce(&Code<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+/// Opens what is at a path: a folder is a bundle, and so is the main executable of one; anything
+/// else is a file. Gives the path of what was opened to `f`.
+fn opened<T>(
+    path: &Path,
+    f: impl FnOnce(&Path, &Code<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let enclosing = bundle_of(path).with_context(|| format!("`{}`", escape::path(path)))?;
+    let path = enclosing.as_deref().unwrap_or(path);
     let name = escape::path(path);
     let here = || format!("`{name}`");
     if !path.is_dir() {
         let source = FileSource::open(path).with_context(here)?;
         let code = Code::file(Box::new(source)).with_context(here)?;
-        return f(&code).with_context(here);
+        return f(path, &code).with_context(here);
     }
     let tree = Folder::open(path).with_context(here)?;
-    // What a bundle is called says what its executable is called, where nothing else does.
-    let called = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let called = called.file_name().unwrap_or_default().as_encoded_bytes();
-    let code = Code::bundle(&tree, called).with_context(here)?;
-    f(&code).with_context(here)
+    let code = Code::bundle(&tree, &called(path)).with_context(here)?;
+    f(path, &code).with_context(here)
+}
+
+/// Returns the bundle whose main executable a path names, spelled like the path if it can be.
+fn bundle_of(path: &Path) -> anyhow::Result<Option<PathBuf>> {
+    // What cannot be resolved cannot be opened either, which says why.
+    let Ok(file) = path.canonicalize() else { return Ok(None) };
+    if file.is_dir() {
+        return Ok(None);
+    }
+    for level in bundle::LEVELS {
+        let Some(root) = file.ancestors().nth(level) else { continue };
+        let inner = file.strip_prefix(root).expect("an ancestor is a prefix");
+        let looking = || "cannot tell whether it is the main executable of a bundle";
+        let tree = Folder::open(root).with_context(looking)?;
+        let inner = inner.as_os_str().as_encoded_bytes();
+        if bundle::is_main_executable(&tree, &called(root), inner).with_context(looking)? {
+            let spelled = path
+                .ancestors()
+                .nth(level)
+                .filter(|spelled| spelled.canonicalize().is_ok_and(|canonical| canonical == root));
+            return Ok(Some(spelled.unwrap_or(root).to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns what a bundle is called, which names its executable where nothing else does.
+fn called(path: &Path) -> Vec<u8> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.file_name().unwrap_or_default().as_encoded_bytes().to_vec()
 }
 
 /// Writes a part of the answer; false if nobody reads it any more.

@@ -220,3 +220,61 @@ fn quietly_only_what_is_wrong_is_told() {
         assert_eq!(tree.run(["code", verb, "-q", "Demo.app"]).succeeds().stdout(), "");
     }
 }
+
+/// A main executable binds `Info.plist` and the resources: by itself it says nothing of them.
+#[test]
+fn a_main_executable_is_verified_as_its_bundle() {
+    let tree = demo();
+    tree.edit("Demo.app/Contents/Resources/a.txt");
+    for path in [EXECUTABLE, "Demo.app/Contents/../Contents/MacOS/demo"] {
+        let said = tree.run(["code", "verify", path]).ends(3);
+        assert!(said.stdout().contains("failure  resource-modified  "), "{}", said.stdout());
+    }
+    let said = tree.run(["code", "verify", EXECUTABLE]).ends(3);
+    assert!(said.stdout().starts_with("Demo.app\n"), "{}", said.stdout());
+    let kit = "Demo.app/Contents/Frameworks/Kit.framework";
+    let data = format!("{kit}/Versions/A/Resources/data.txt");
+    tree.edit(&data);
+    for path in ["Kit", "Versions/A/Kit", "Versions/Current/Kit"] {
+        let said = tree.run(["code", "verify", &format!("{kit}/{path}")]).ends(3);
+        assert!(said.stdout().contains(&data), "{}", said.stdout());
+    }
+    // A helper is code by itself.
+    let said = tree.run(["code", "verify", "Demo.app/Contents/MacOS/helper"]).succeeds();
+    assert!(said.stdout().starts_with("Demo.app/Contents/MacOS/helper\n"), "{}", said.stdout());
+}
+
+#[test]
+fn what_is_bound_and_not_there_is_told_and_refused_if_strict() {
+    let tree = demo();
+    std::fs::rename(tree.path(EXECUTABLE), tree.path("demo")).unwrap();
+    let said = tree.run(["code", "verify", "demo"]).succeeds();
+    for line in [
+        "  warning  slot-unchecked  arm64, directory 0, slot 1: Info.plist is sealed",
+        "  warning  slot-unchecked  arm64, directory 0, slot 3: CodeResources is sealed",
+        "  What was checked is as it was sealed. Files that are sealed with it were not checked. ",
+    ] {
+        assert!(said.stdout().contains(line), "{line}: {}", said.stdout());
+    }
+    let said = tree.run(["code", "verify", "--strict", "demo"]).ends(2);
+    assert!(said.stdout().contains("  unverified  slot-unchecked  "), "{}", said.stdout());
+}
+
+/// The sample is intact, by a signer and a time stamp whose roots anybody could make.
+#[test]
+fn a_signer_who_cannot_be_verified_is_not_accepted() {
+    let tree = Tree::new();
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/signed-tool");
+    std::fs::copy(tool, tree.path("tool")).unwrap();
+    let said = tree.run(["code", "verify", "--deep", "--strict", "tool"]).ends(2);
+    for line in [
+        "; signer untrusted: Developer ID Application: Example; policy unverifiable\n",
+        "  unverified  signer-root  arm64: the chain ends at Root, not at Apple\n",
+        "  unverified  timestamp-untrusted  ",
+        "  Not verified: something could not be checked (",
+    ] {
+        assert!(said.stdout().contains(line), "{line}: {}", said.stdout());
+    }
+    let quiet = tree.run(["code", "verify", "--quiet", "tool"]).ends(2);
+    assert!(quiet.stdout().contains("unverified  signer-root"), "{}", quiet.stdout());
+}

@@ -11,7 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, FileKind};
-use steadfast_codesign::bundle::Folder;
+use steadfast_codesign::bundle::{self, Folder};
 use steadfast_codesign::{Code, Cover, Coverage, Error, FileSource, VerifyOptions};
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
 use steadfast_report::document::Document;
@@ -109,6 +109,9 @@ impl From<Error> for Trouble {
 /// Verifies what is at a place, reached by names alone.
 fn look(app: &App, place: &Place) -> Result<Looked, Trouble> {
     let (root, begun) = (app.roots.root(place)?, Instant::now());
+    if let Some(bundle) = bundle_of(app, root, place)? {
+        return look(app, &bundle);
+    }
     let path = app.roots.path(place);
     if beneath::status(root, &place.below)?.kind != FileKind::Directory {
         let source = FileSource::new(beneath::file(root, &place.below)?)?;
@@ -121,9 +124,30 @@ fn look(app: &App, place: &Place) -> Result<Looked, Trouble> {
     verified(&code, &path, begun)
 }
 
+/// Returns the bundle beneath the same root whose main executable is at a place.
+fn bundle_of(app: &App, root: &Path, place: &Place) -> Result<Option<Place>, Trouble> {
+    if beneath::status(root, &place.below)?.kind == FileKind::Directory {
+        return Ok(None);
+    }
+    for level in bundle::LEVELS {
+        let Some(below) = place.below.ancestors().nth(level) else { continue };
+        let bundle = Place { root: place.root, below: below.to_owned() };
+        let path = app.roots.path(&bundle);
+        let inner = place.below.strip_prefix(below).unwrap_or(&place.below);
+        let tree = Folder::of(beneath::directory(root, below)?, &path);
+        let called = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let inner = inner.as_os_str().as_encoded_bytes();
+        if bundle::is_main_executable(&tree, called, inner)? {
+            return Ok(Some(bundle));
+        }
+    }
+    Ok(None)
+}
+
 fn verified(code: &Code<'_>, path: &Path, begun: Instant) -> Result<Looked, Trouble> {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok();
-    let now = since.and_then(|since| i64::try_from(since.as_secs()).ok());
+    // A clock before 1970 stands for 1970, when no certificate was valid.
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = i64::try_from(since.map_or(0, |since| since.as_secs())).ok();
     let verification = code.verify(&VerifyOptions { now, ..VerifyOptions::default() })?;
     let coverage =
         code.as_binary().map(|binary| Coverage::of(code.source(), binary)).transpose()?;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::browser::{SECRET, Served, between, decay};
 
@@ -26,6 +27,22 @@ fn a_damaged_page_is_on_the_map() {
     assert!(page.contains("map-damaged") && page.contains("page-damaged"), "{page}");
     let legend = between(&page, "class=\"legend\"", "</ul>");
     assert!(legend.contains("sealed") && legend.contains("damaged"), "{legend}");
+}
+
+#[test]
+fn a_page_states_what_the_findings_come_to() {
+    let served = Served::begin();
+    let browser = served.browser();
+    fs::write(served.at("tool"), tool()).unwrap();
+    let page = browser.get("/code?place=0/tool").text();
+    assert!(page.contains("Not verified: ") && page.contains("unverified"), "{page}");
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/Demo.app");
+    let copied = Command::new("cp").arg("-a").arg(app).arg(served.at("Demo.app")).status();
+    assert!(copied.unwrap().success());
+    fs::write(served.at("Demo.app/Contents/Resources/a.txt"), "edited").unwrap();
+    // The path of the main executable stands for the application.
+    let page = browser.get("/code?place=0/Demo.app/Contents/MacOS/demo").text();
+    assert!(page.contains("resource-modified") && page.contains("Damaged or forged: "), "{page}");
 }
 
 #[test]
