@@ -18,7 +18,7 @@ mod timestamp;
 
 pub use buffer::AlignedBuffer;
 pub use directory::{Dir, DirEntry};
-pub use draft::{Draft, Existing, write_whole};
+pub use draft::{Draft, Existing, write_private, write_whole};
 pub use timestamp::Timestamp;
 
 use std::fmt;

@@ -4,15 +4,14 @@
 //! that cannot be understood are passed over, and trouble with the list never fails a run.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use steadfast_sys::file::Timestamp;
+use steadfast_sys::file::{Timestamp, write_private};
 
-use super::{Catalogue, CatalogueError, Volume, meta, place};
+use super::{Catalogue, CatalogueError, Volume, meta};
 
 /// The first line; the number is the version's.
 const HEAD: &str = "steadfast trees 1";
@@ -127,15 +126,7 @@ impl TreeList {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder)?;
         }
-        let draft = place::beside(&self.file, &format!(".{}", std::process::id()));
-        let write = || {
-            let mut options = OpenOptions::new();
-            let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&draft, &self.file)
-        };
-        write().inspect_err(|_| drop(fs::remove_file(&draft)))
+        write_private(&self.file, text.as_bytes())
     }
 }
 

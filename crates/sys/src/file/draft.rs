@@ -10,6 +10,7 @@ use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -193,6 +194,19 @@ pub fn write_whole(path: &Path, contents: &[u8], existing: Existing) -> io::Resu
     let mut draft = Draft::new(&Arc::new(dir))?;
     draft.write_all(contents)?;
     draft.publish(&name, existing)
+}
+
+/// Replaces a file as a whole by one that only its owner can read.
+///
+/// # Errors
+/// As those of [`Draft::new`] and [`Draft::publish`].
+pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let (dir, name) = Dir::parent_of(path)?;
+    let mut draft = Draft::new(&Arc::new(dir))?;
+    // Before the first byte is written.
+    draft.file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    draft.write_all(contents)?;
+    draft.publish(&name, Existing::Replace)
 }
 
 #[cfg(test)]
