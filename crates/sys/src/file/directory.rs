@@ -92,12 +92,12 @@ impl Dir {
     /// Makes the names in the directory last through a loss of power.
     ///
     /// # Errors
-    /// Whatever the system says. File systems that cannot flush a directory by itself do so in
-    /// their own time, which is no error.
+    /// If the medium fails or is full. Some file systems cannot flush a directory by itself and say
+    /// so in various ways: they do it in their own time, which is no error.
     pub fn flush(&self) -> io::Result<()> {
         match platform::flush(self.fd.as_fd()) {
-            Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF | Errno::ROFS) => Ok(()),
-            flushed => Ok(flushed?),
+            Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
+            _ => Ok(()),
         }
     }
 
@@ -109,19 +109,20 @@ impl Dir {
         Ok(Self::new(open_at(rustix::fs::CWD, path, DIRECTORY | OFlags::NOFOLLOW)?))
     }
 
-    /// Says whether another user may have put this directory where it is: anyone may make names
-    /// there, and it belongs neither to this process's user nor to the owner of that place.
+    /// Says whether another user may have put this directory where it is: into a place like `/tmp`,
+    /// where anyone may make names and only their owners remove them (the sticky bit), and it
+    /// belongs neither to this process's user nor to the owner of that place.
     ///
-    /// The kernel applies the same rule to links and files in `/tmp` (`fs.protected_symlinks`).
+    /// The kernel applies the same rule to links and files there (`fs.protected_symlinks`).
     ///
     /// # Errors
     /// Whatever the system says.
     pub fn is_strangers(&self) -> io::Result<bool> {
         let own = rustix::fs::fstat(&self.fd)?;
         let above = rustix::fs::statat(&self.fd, "..", AtFlags::SYMLINK_NOFOLLOW)?;
-        let open_to_all = Mode::from_raw_mode(above.st_mode).contains(Mode::WOTH);
+        let shared = Mode::from_raw_mode(above.st_mode).contains(Mode::WOTH | Mode::SVTX);
         let trusted = [rustix::process::geteuid().as_raw(), above.st_uid];
-        Ok(open_to_all && !trusted.contains(&own.st_uid))
+        Ok(shared && !trusted.contains(&own.st_uid))
     }
 
     /// Returns what the system says about the directory itself.

@@ -23,6 +23,9 @@ use super::{Dir, platform};
 /// How many random names are tried before the directory is given up.
 const TRIES: usize = 8;
 
+/// What file systems say of a flag or a call that they do not know.
+const UNSUPPORTED: [Errno; 4] = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
+
 /// What a draft is opened with: new, to be written and read back.
 const NEW: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
@@ -119,13 +122,13 @@ impl Draft {
         let (from, old) = (&*self.dir, &*self.name);
         match rustix::fs::renameat_with(from, old, dir, name, RenameFlags::NOREPLACE) {
             // NFS and some FUSE file systems do not know the flag; a link does not replace either.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            Err(error) if UNSUPPORTED.contains(&error) => {}
             renamed => return Ok(renamed?),
         }
         match rustix::fs::linkat(from, old, dir, name, AtFlags::empty()) {
             Ok(()) => return from.remove_file(old),
             // The file system has no hard links: a look at the name is all there is.
-            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS) => {}
+            Err(error) if error == Errno::PERM || UNSUPPORTED.contains(&error) => {}
             Err(error) => return Err(error.into()),
         }
         match dir.status_of(name) {
