@@ -85,7 +85,7 @@ impl VerifiedText {
                 }
             }
             if resources.ticket {
-                counts.push("a stapled ticket, not verified".to_owned());
+                counts.push("a stapled ticket (not verified)".to_owned());
             }
             let _ = writeln!(self.out, "{indent}  resources {state}: {}", counts.join(", "));
         }
