@@ -25,6 +25,7 @@ mod home;
 mod keeper;
 mod merge;
 mod meta;
+mod moved;
 mod place;
 mod quick;
 mod records;

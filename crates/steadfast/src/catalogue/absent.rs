@@ -1,7 +1,7 @@
 //! The end of a whole run: each file that is gone has moved, or is missing.
 //!
-//! In: files that were looked for and not found, and files that are new. Out: findings, and rows
-//! that say so. Both lists are temporary tables, so that a tree of millions may be renamed.
+//! In: files that were looked for and not found. Out: findings, and rows that say so. The list is a
+//! temporary table, so that a tree of millions may be renamed. `moved.rs` finds where files went.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -11,14 +11,12 @@ use rusqlite::Connection;
 use super::book;
 use super::column;
 use super::directory::Paths;
-use super::entry::{Known, Record, Standing};
+use super::entry::{Known, Standing};
 use super::error::Fault;
 use super::finding::{Finding, Say};
 use super::keeper::Keeper;
-use super::runs::{self, RunState};
 use super::slice::{Settled, rows_of, slice_with};
 use super::unvisited::{Presence, look};
-use crate::tag::Tag;
 
 /// The event of a file that was not where it should be, in a run that said nothing of it.
 pub(super) const PASSED_BY: &str = "passed by";
@@ -32,49 +30,34 @@ struct Absent {
     name: Vec<u8>,
 }
 
-/// Where a file is by now.
-struct Arrival {
-    directory: i64,
-    name: Vec<u8>,
-    standing: Standing,
-}
-
 impl Keeper {
-    /// Notes a file that is gone as far as can be told by now.
+    /// Notes a file that is gone as far as can be told by now. `slice_run` judged its slice.
     ///
     /// Until the run says more, an event holds that it did not judge the file: it may not come to
     /// its end.
-    pub(super) fn note_absent(&mut self, directory: i64, row: &Known) -> Result<(), Fault> {
+    pub(super) fn note_absent(
+        &mut self,
+        directory: i64,
+        row: &Known,
+        slice_run: i64,
+    ) -> Result<(), Fault> {
         if !self.has_absent {
             self.catalogue.db.execute_batch(
-                "CREATE TEMP TABLE absent (directory INTEGER, name BLOB, \
-                 PRIMARY KEY (directory, name)) WITHOUT ROWID",
+                "CREATE TEMP TABLE absent (directory INTEGER, name BLOB, digest BLOB, \
+                 inode INTEGER, first_run INTEGER, seen_run INTEGER, to_directory INTEGER, \
+                 to_name BLOB, PRIMARY KEY (directory, name)) WITHOUT ROWID",
             )?;
             self.has_absent = true;
         }
         let (name, standing) = (row.name.as_slice(), row.record.standing);
         self.happen(directory, name, PASSED_BY, standing, None, None)?;
-        let db = &self.catalogue.db;
-        let mut statement = db.prepare_cached("INSERT OR IGNORE INTO temp.absent VALUES (?, ?)")?;
-        statement.execute((directory, name))?;
-        Ok(())
-    }
-
-    /// Notes a new file, which may be where an absent one went.
-    pub(super) fn arrive(&mut self, directory: i64, name: &[u8], tag: &Tag) -> Result<(), Fault> {
-        self.make_arrivals()?;
-        put_arrival(&self.catalogue.db, directory, name, tag)
-    }
-
-    fn make_arrivals(&mut self) -> Result<(), Fault> {
-        if !self.has_arrivals {
-            self.catalogue.db.execute_batch(
-                "CREATE TEMP TABLE arrivals (digest BLOB, algorithm TEXT, length INTEGER, \
-                 name BLOB, directory INTEGER, \
-                 PRIMARY KEY (digest, algorithm, length, name, directory)) WITHOUT ROWID",
-            )?;
-            self.has_arrivals = true;
-        }
+        let mut statement = self.catalogue.db.prepare_cached(
+            "INSERT OR IGNORE INTO temp.absent VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
+        )?;
+        let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
+        let inode = row.record.facts.inode.cast_signed();
+        let seen_run = row.last_seen(slice_run);
+        statement.execute((directory, name, digest, inode, row.first_run, seen_run))?;
         Ok(())
     }
 
@@ -83,7 +66,7 @@ impl Keeper {
         if !self.has_absent {
             return Ok(());
         }
-        self.recall_arrivals()?;
+        self.collect_arrivals()?;
         let mut paths = Paths::default();
         let mut after: (i64, Vec<u8>) = (i64::MIN, Vec::new());
         loop {
@@ -152,14 +135,15 @@ impl Keeper {
         let record = row.known.record;
         self.judge_after_all(directory, &row.known)?;
         if let Some(tag) = record.tag
-            && let Some(arrival) = self.find_arrival(&row.known.name, &tag)?
+            && let Some(arrival) = self.find_arrival(directory, &row.known, slice_run, paths)?
         {
-            let to = paths.file(&self.catalogue.db, arrival.directory, &arrival.name)?;
-            let (from_bytes, to_bytes) = (path.as_os_str().as_bytes(), to.as_os_str().as_bytes());
+            let (from_bytes, to) = (path.as_os_str().as_bytes(), arrival.path);
             let (standing, name) = (Standing::Fine, row.known.name.as_slice());
-            self.happen(directory, name, "moved to", standing, Some(tag), Some(to_bytes))?;
-            let Arrival { directory: there, name: name_there, standing } = &arrival;
-            self.happen(*there, name_there, "moved from", *standing, None, Some(from_bytes))?;
+            let to_bytes = Some(to.as_os_str().as_bytes());
+            self.happen(directory, name, "moved to", standing, Some(tag), to_bytes)?;
+            let (there, name_there) = (arrival.directory, arrival.name.as_slice());
+            let came = Some(from_bytes);
+            self.happen(there, name_there, "moved from", arrival.standing, None, came)?;
             self.take_out(directory, name)?;
             self.say(say, Finding::Moved { from: path, to, tag });
             return Ok(None);
@@ -176,6 +160,7 @@ impl Keeper {
         }
         if !known {
             row.known.proved_run = row.known.last_proved(slice_run);
+            row.known.checked_run = row.known.last_seen(slice_run);
             row.known.record.standing = Standing::Missing;
             row.dirty = true;
             self.happen(directory, &name, "missing", Standing::Missing, None, None)?;
@@ -202,79 +187,6 @@ impl Keeper {
         }
         Ok(())
     }
-
-    /// Takes a new file that has the contents of an absent one, of the same name if there is one.
-    ///
-    /// Empty files are all alike: for those the name must be the same.
-    fn find_arrival(&mut self, name: &[u8], tag: &Tag) -> Result<Option<Arrival>, Fault> {
-        if !self.has_arrivals {
-            return Ok(None);
-        }
-        let named = if tag.length == 0 { "AND name = ?4" } else { "" };
-        let sql = format!(
-            "SELECT directory, name FROM temp.arrivals \
-             WHERE digest = ?1 AND algorithm = ?2 AND length = ?3 {named} \
-             ORDER BY name = ?4 DESC LIMIT 1"
-        );
-        let db = &self.catalogue.db;
-        let mut statement = db.prepare_cached(&sql)?;
-        let (digest, algorithm) = (tag.digest.as_bytes(), tag.algorithm.name());
-        let length = tag.length.cast_signed();
-        let mut rows = statement.query((digest, algorithm, length, name))?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let mut arrival = Arrival {
-            directory: column::integer(row, 0)?,
-            name: column::name(row, 1)?.to_vec(),
-            standing: Standing::Fine,
-        };
-        drop(rows);
-        if self.manner.writes {
-            let found = self.arrived.find(db, arrival.directory, &arrival.name)?;
-            let record = found.map(|found| found.known.record);
-            let same = |there: &Record| there.tag.is_some_and(|there| there.same_contents(tag));
-            let Some(record) = record.filter(same) else {
-                return Err(Fault::damaged("a new file is not as it was when it came"));
-            };
-            arrival.standing = record.standing;
-        }
-        let mut taken = db.prepare_cached(
-            "DELETE FROM temp.arrivals \
-             WHERE digest = ? AND algorithm = ? AND length = ? AND name = ? AND directory = ?",
-        )?;
-        let (there, name) = (arrival.directory, arrival.name.as_slice());
-        taken.execute((digest, algorithm, length, name, there))?;
-        Ok(Some(arrival))
-    }
-
-    /// Takes files for new that came in runs that did not come to their end: what they came from
-    /// could not be settled then.
-    fn recall_arrivals(&mut self) -> Result<(), Fault> {
-        let this = self.record.id;
-        let earlier = runs::before(&self.catalogue.db, this, -1)?;
-        let whole = |run: &&runs::RunRecord| run.state == RunState::Whole;
-        let last_whole = earlier.iter().find(whole).map_or(0, |run| run.id);
-        if earlier.first().is_none_or(|latest| latest.id == last_whole) {
-            return Ok(());
-        }
-        self.make_arrivals()?;
-        self.catalogue.db.execute(
-            "INSERT OR IGNORE INTO temp.arrivals \
-             SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory \
-             FROM events AS e JOIN entries AS n ON n.directory = e.directory AND n.name = e.name \
-             WHERE e.what = 'new' AND e.run > ?1 AND e.run < ?2 AND n.digest IS NOT NULL \
-             AND n.standing = 0",
-            (last_whole, this),
-        )?;
-        Ok(())
-    }
-}
-
-fn put_arrival(db: &Connection, directory: i64, name: &[u8], tag: &Tag) -> Result<(), Fault> {
-    let mut statement =
-        db.prepare_cached("INSERT OR IGNORE INTO temp.arrivals VALUES (?, ?, ?, ?, ?)")?;
-    let (digest, algorithm) = (tag.digest.as_bytes(), tag.algorithm.name());
-    statement.execute((digest, algorithm, tag.length.cast_signed(), name, directory))?;
-    Ok(())
 }
 
 fn page_of_absent(db: &Connection, after: &(i64, Vec<u8>)) -> Result<Vec<Absent>, Fault> {

@@ -168,7 +168,8 @@ pub(super) struct Known {
     pub(super) record: Record,
     /// The run that first saw it.
     pub(super) first_run: i64,
-    /// The run that last judged it by itself, rather than with its whole slice; 0 for none.
+    /// The run that last judged it by itself, rather than with its whole slice; 0 for none. Of a
+    /// missing file, the last run that saw it.
     pub(super) checked_run: i64,
     /// The run that last proved its contents, while its standing does not; 0 for none.
     pub(super) proved_run: i64,
@@ -216,6 +217,18 @@ impl Known {
     /// Returns the run that last judged it, of a slice that `slice_run` judged as a whole.
     pub(super) fn last_checked(&self, slice_run: i64) -> i64 {
         self.checked_run.max(slice_run)
+    }
+
+    /// Returns the last run that is known to have seen the file, as far as runs leave a record of
+    /// that: it judged the file, or met it first.
+    pub(super) fn last_seen(&self, slice_run: i64) -> i64 {
+        let judged = match (self.record.standing, &self.record.tag) {
+            // Its slice was judged without it.
+            (Standing::Missing, _) => self.checked_run.max(self.proved_run),
+            (_, None) => self.checked_run,
+            (_, Some(_)) => self.last_checked(slice_run),
+        };
+        judged.max(self.first_run)
     }
 
     /// Returns the run that last proved its contents; 0 for none.

@@ -266,7 +266,11 @@ fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<Event>,
 }
 
 /// The runs that covered a file, if it was there.
-fn covering_runs(db: &Connection, parent: i64, name: &[u8]) -> Result<BTreeSet<i64>, Fault> {
+pub(super) fn covering_runs(
+    db: &Connection,
+    parent: i64,
+    name: &[u8],
+) -> Result<BTreeSet<i64>, Fault> {
     let mut runs = BTreeSet::new();
     let mut statement = db.prepare_cached(
         "SELECT run, first, last, beneath, sum FROM coverage WHERE directory = ?",

@@ -3,7 +3,8 @@
 //! In: sightings in walk order, from one thread. Out: a catalogue that knows them, and findings.
 //! A stack of open directories follows the walk: what is in a directory comes where its name
 //! stands. What is done with the files of one directory is in `merge.rs`, with known files that
-//! the walk did not come upon in `unvisited.rs`, and what they come to at the end in `absent.rs`.
+//! the walk did not come upon in `unvisited.rs`, and what they come to at the end in `absent.rs`
+//! and `moved.rs`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -353,7 +354,7 @@ impl Keeper {
         self.settle(level, say)?;
         let found = Cache::default().find(self.db(), level.id, name)?;
         let Some(found) = found.filter(|_| self.manner.writes) else { return Ok(()) };
-        self.note_absent(level.id, &found.known)?;
+        self.note_absent(level.id, &found.known, found.slice_run)?;
         self.cover(level, name, true)
     }
 

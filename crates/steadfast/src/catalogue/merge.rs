@@ -101,7 +101,7 @@ impl Keeper {
         let mut known = rows.into_iter().peekable();
         for (name, seen) in batch.iter() {
             while let Some(row) = known.next_if(|row| row.name.as_slice() < name) {
-                self.meet_unvisited(level, &row)?;
+                self.meet_unvisited(level, &row, slice.checked_run)?;
                 settled.push(Settled::as_was(row, slice.checked_run));
             }
             match known.next_if(|row| row.name.as_slice() == name) {
@@ -110,7 +110,7 @@ impl Keeper {
             }
         }
         for row in known {
-            self.meet_unvisited(level, &row)?;
+            self.meet_unvisited(level, &row, slice.checked_run)?;
             settled.push(Settled::as_was(row, slice.checked_run));
         }
         if self.manner.writes {
@@ -140,7 +140,7 @@ impl Keeper {
         if run > 1 {
             self.happen(level.id, name, "new", standing, None, None)?;
             if let Some(tag) = &tag {
-                self.arrive(level.id, name, tag)?;
+                self.arrive(level.id, name, &seen.record, tag, run)?;
             }
         }
         if !self.manner.writes {
@@ -216,8 +216,9 @@ impl Keeper {
             self.happen(level.id, &settled.known.name, what, standing, before, None)?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
-            // It may be what a missing file became, seen before it had a tag to be known by.
-            self.arrive(level.id, &settled.known.name, tag)?;
+            // It may be where a file went, seen before it had a tag to be known by.
+            let first_run = settled.known.first_run;
+            self.arrive(level.id, &settled.known.name, &record, tag, first_run)?;
         }
         self.cover(level, &settled.known.name, checked)?;
         Ok(settled)

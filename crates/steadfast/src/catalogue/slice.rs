@@ -171,8 +171,8 @@ impl Settled {
     /// Takes a row as it was, of a slice that `slice_run` judged.
     pub(super) fn as_was(known: Known, slice_run: i64) -> Settled {
         let last_checked = match known.record.tag {
-            Some(_) => known.last_checked(slice_run),
-            None => known.checked_run,
+            Some(_) if known.record.standing != Standing::Missing => known.last_checked(slice_run),
+            _ => known.checked_run,
         };
         Settled { known, last_checked, dirty: false }
     }

@@ -48,7 +48,7 @@ pub(super) fn look(root: &Path, relative: &Path) -> Presence {
 }
 
 /// Returns what stands on the way to a file where a directory should, if anything does.
-fn other_on_the_way(root: &Path, relative: &Path) -> Option<FileKind> {
+pub(super) fn other_on_the_way(root: &Path, relative: &Path) -> Option<FileKind> {
     let above = relative.ancestors().skip(1).take_while(|above| !above.as_os_str().is_empty());
     let kinds = above.filter_map(|above| Status::of_link(&root.join(above)).ok());
     kinds.map(|status| status.kind).find(|kind| *kind != FileKind::Directory)
@@ -102,7 +102,7 @@ impl Keeper {
             if let Some(found) = known_at(self.db(), &path)?
                 && look(&self.catalogue.root, &path) != Presence::Hidden
             {
-                self.note_absent(parent.id, &found.known)?;
+                self.note_absent(parent.id, &found.known, found.slice_run)?;
             }
             if let Some(directory) = child(self.db(), parent.id, name.as_bytes())? {
                 self.pass(directory, above, say)?;
@@ -112,7 +112,12 @@ impl Keeper {
     }
 
     /// Settles a known file that did not come by.
-    pub(super) fn meet_unvisited(&mut self, level: &mut Level, row: &Known) -> Result<(), Fault> {
+    pub(super) fn meet_unvisited(
+        &mut self,
+        level: &mut Level,
+        row: &Known,
+        slice_run: i64,
+    ) -> Result<(), Fault> {
         if !level.walked {
             return self.cover(level, &row.name, false);
         }
@@ -120,7 +125,7 @@ impl Keeper {
         let path = level.relative.join(OsStr::from_bytes(&row.name));
         let gone = listed && look(&self.catalogue.root, &path) != Presence::Hidden;
         if gone {
-            self.note_absent(level.id, row)?;
+            self.note_absent(level.id, row, slice_run)?;
         }
         self.cover(level, &row.name, gone)
     }
@@ -226,7 +231,7 @@ impl Keeper {
             for row in rows_of(db, directory, slice, next, &mut self.buffer)? {
                 let file = || path.join(OsStr::from_bytes(&row.name));
                 if gone || look(&self.catalogue.root, &file()) != Presence::Hidden {
-                    self.note_absent(directory, &row)?;
+                    self.note_absent(directory, &row, slice.checked_run)?;
                 } else {
                     complete = false;
                 }

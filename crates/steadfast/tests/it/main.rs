@@ -9,6 +9,7 @@ mod catalogue_damage;
 mod catalogue_due;
 mod catalogue_format;
 mod catalogue_kill;
+mod catalogue_moved;
 mod check;
 mod damage;
 mod diff;

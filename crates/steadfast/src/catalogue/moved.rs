@@ -1,0 +1,227 @@
+//! Where an absent file went: the file that has its contents, and came after it was last seen.
+//!
+//! In: the table of absent files, and the events of earlier runs. Out: arrivals. A run over a
+//! subfolder, a run that was killed, or `tag` may have entered the new path first, so what counts
+//! is which run saw what, and not what is new in this run.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Row;
+
+use steadfast_sys::file::{FileKind, Status};
+
+use super::column;
+use super::directory::Paths;
+use super::entry::{Known, Record, Standing};
+use super::error::Fault;
+use super::history::covering_runs;
+use super::keeper::Keeper;
+use super::unvisited::other_on_the_way;
+use crate::tag::Tag;
+
+/// Where a file is by now.
+pub(super) struct Arrival {
+    pub(super) directory: i64,
+    pub(super) name: Vec<u8>,
+    pub(super) path: PathBuf,
+    pub(super) standing: Standing,
+}
+
+/// Collects the files that an absent one may be by now: those that got a tag of its digest since it
+/// was last seen; those that had one and got another since; and those of its inode and digest that
+/// were known before, as after a move back. `whole`: the present tag has the digest, the contents
+/// were last found to fit it, and no other file was found to be this one in an earlier run.
+/// `entered_run`: when the file got that tag, 0 for long ago.
+const COLLECT: &str = "
+CREATE INDEX temp.absent_digests ON absent (digest);
+CREATE INDEX temp.absent_inodes ON absent (inode);
+CREATE INDEX temp.absent_targets ON absent (to_directory, to_name);
+INSERT OR IGNORE INTO temp.arrivals
+SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.directory, n.name, n.inode,
+  n.first_run, e.run, n.standing IN (0, 1, 7) AND NOT EXISTS (
+    SELECT 1 FROM events AS taken WHERE taken.directory = n.directory AND taken.name = n.name
+      AND taken.run >= n.first_run AND taken.what = 'moved from')
+FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+WHERE e.run > (SELECT min(seen_run) FROM temp.absent) AND n.standing <> 6
+  AND (e.what = 'new'
+    OR e.what IN ('tagged', 'retagged', 'adopted', 'accepted') AND e.digest IS NOT n.digest)
+  AND n.digest IN (SELECT digest FROM temp.absent)
+ORDER BY e.run DESC;
+INSERT OR IGNORE INTO temp.arrivals
+SELECT e.digest, e.algorithm, e.tag_length, n.directory, n.name, n.inode, n.first_run, e.run, 0
+FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+WHERE e.run > (SELECT min(seen_run) FROM temp.absent) AND n.standing <> 6
+  AND e.what IN ('retagged', 'removed', 'accepted')
+  AND e.digest IN (SELECT digest FROM temp.absent)
+ORDER BY e.run DESC;
+INSERT OR IGNORE INTO temp.arrivals
+SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.directory, n.name, n.inode,
+  n.first_run, 0, 0
+FROM entries AS n
+WHERE (SELECT max(first_run) FROM temp.absent) > 1 AND n.standing <> 6
+  AND n.inode IN (SELECT inode FROM temp.absent) AND n.digest IN (SELECT digest FROM temp.absent);";
+
+/// Finds the arrivals for one absent file: `?1` to `?3` its contents, `?4` its inode, `?5` its
+/// name, `?6` and `?7` the first and the last run that saw it.
+///
+/// The same inode is the same file, whatever was done to it since. Another inode is a copy: it must
+/// still have the contents, and its path must be new. Two paths that were there in the same run are
+/// two files; but one file may have had several paths, one after the other. What another absent
+/// file became by its inode is not taken for a copy of this one.
+const FIND: &str = "
+SELECT n.directory, n.name, n.inode,
+  n.inode = ?4 AND (n.entered_run > ?7 OR n.entered_run = 0 AND n.first_run < ?6) AS same,
+  n.whole AND n.first_run > ?7 AS copy, n.entered_run
+FROM temp.arrivals AS n
+WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
+  AND (?3 > 0 OR n.name = ?5)
+  AND NOT EXISTS (
+    SELECT 1 FROM temp.absent AS other
+    WHERE other.to_directory = n.directory AND other.to_name = n.name
+      AND other.first_run <= ?7 AND other.seen_run >= ?6)
+  AND (n.inode = ?4 OR NOT EXISTS (
+    SELECT 1 FROM temp.absent AS other
+    WHERE other.inode = n.inode AND other.digest = n.digest
+      AND other.first_run <= ?7 AND other.seen_run >= ?6))
+ORDER BY same DESC, n.name = ?5 DESC, n.directory, n.name";
+
+/// A row of [`FIND`].
+struct Candidate {
+    directory: i64,
+    name: Vec<u8>,
+    inode: u64,
+    same: bool,
+    copy: bool,
+    /// Whether it was known before the absent file was.
+    earlier: bool,
+}
+
+impl Candidate {
+    fn read(row: &Row<'_>) -> Result<Candidate, Fault> {
+        Ok(Candidate {
+            directory: column::integer(row, 0)?,
+            name: column::name(row, 1)?.to_vec(),
+            inode: column::unsigned(row, 2)?,
+            same: column::integer(row, 3)? != 0,
+            copy: column::integer(row, 4)? != 0,
+            earlier: column::integer(row, 5)? == 0,
+        })
+    }
+
+    /// Says whether it is on the disk, as far as can be told without reading it. It may have been
+    /// renamed or edited since a run saw it, and this run may be about another part of the tree.
+    fn is_there(&self, root: &Path, path: &Path, tag: &Tag) -> bool {
+        let fits = |status: Status| {
+            status.kind == FileKind::Regular
+                && (self.same && status.inode == self.inode
+                    || self.copy && status.length == tag.length)
+        };
+        Status::of_link(&root.join(path)).is_ok_and(fits) && other_on_the_way(root, path).is_none()
+    }
+}
+
+impl Keeper {
+    /// Notes a file that came in a run that leaves no events. Other runs find it by its event.
+    pub(super) fn arrive(
+        &mut self,
+        directory: i64,
+        name: &[u8],
+        record: &Record,
+        tag: &Tag,
+        first_run: i64,
+    ) -> Result<(), Fault> {
+        if self.manner.writes {
+            return Ok(());
+        }
+        self.make_arrivals()?;
+        let mut statement = self.catalogue.db.prepare_cached(
+            "INSERT OR IGNORE INTO temp.arrivals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        statement.execute((
+            tag.digest.as_bytes(),
+            tag.algorithm.name(),
+            tag.length.cast_signed(),
+            directory,
+            name,
+            record.facts.inode.cast_signed(),
+            first_run,
+            self.record.id,
+            record.standing.proves(),
+        ))?;
+        Ok(())
+    }
+
+    fn make_arrivals(&mut self) -> Result<(), Fault> {
+        if !self.has_arrivals {
+            self.catalogue.db.execute_batch(
+                "CREATE TEMP TABLE arrivals (digest BLOB, algorithm TEXT, length INTEGER, \
+                 directory INTEGER, name BLOB, inode INTEGER, first_run INTEGER, \
+                 entered_run INTEGER, whole INTEGER, \
+                 PRIMARY KEY (digest, algorithm, length, directory, name)) WITHOUT ROWID",
+            )?;
+            self.has_arrivals = true;
+        }
+        Ok(())
+    }
+
+    /// Collects where absent files may have gone, once all of them are known.
+    pub(super) fn collect_arrivals(&mut self) -> Result<(), Fault> {
+        self.make_arrivals()?;
+        Ok(self.catalogue.db.execute_batch(COLLECT)?)
+    }
+
+    /// Finds where an absent file went, if anywhere, and takes that for it.
+    pub(super) fn find_arrival(
+        &mut self,
+        directory: i64,
+        row: &Known,
+        slice_run: i64,
+        paths: &mut Paths,
+    ) -> Result<Option<Arrival>, Fault> {
+        let Some(tag) = row.record.tag else { return Ok(None) };
+        let db = &self.catalogue.db;
+        let seen = row.first_run..=row.last_seen(slice_run);
+        let mut statement = db.prepare_cached(FIND)?;
+        let mut found = statement.query((
+            tag.digest.as_bytes(),
+            tag.algorithm.name(),
+            tag.length.cast_signed(),
+            row.record.facts.inode.cast_signed(),
+            row.name.as_slice(),
+            seen.start(),
+            seen.end(),
+        ))?;
+        while let Some(next) = found.next()? {
+            let there = Candidate::read(next)?;
+            let path = paths.file(db, there.directory, &there.name)?;
+            if !there.is_there(&self.catalogue.root, &path, &tag) {
+                continue;
+            }
+            if there.earlier {
+                let judged = covering_runs(db, there.directory, &there.name)?;
+                if judged.range(seen.clone()).next().is_some() {
+                    continue;
+                }
+            }
+            let mut standing = Standing::Fine;
+            if self.manner.writes {
+                let known = self.arrived.find(db, there.directory, &there.name)?;
+                let fits = |it: &Record| {
+                    it.facts.inode == there.inode
+                        && (there.same || it.tag.is_some_and(|it| it.same_contents(&tag)))
+                };
+                let known = known.map(|found| found.known.record).filter(fits);
+                let damaged = || Fault::damaged("a file that came is not as it was when it came");
+                standing = known.ok_or_else(damaged)?.standing;
+            }
+            let mut taken = db.prepare_cached(
+                "UPDATE temp.absent SET to_directory = ?, to_name = ? \
+                 WHERE directory = ? AND name = ?",
+            )?;
+            let Candidate { directory: to_directory, name, .. } = there;
+            taken.execute((to_directory, name.as_slice(), directory, row.name.as_slice()))?;
+            return Ok(Some(Arrival { directory: to_directory, name, path, standing }));
+        }
+        Ok(None)
+    }
+}
