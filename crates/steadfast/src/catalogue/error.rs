@@ -22,7 +22,7 @@ pub enum CatalogueErrorKind {
     Newer,
     /// Somebody else writes to it.
     InUse,
-    /// Its tree is on another volume than the one it was made for.
+    /// Its tree is on another volume than the one it was made for, or in another directory.
     OtherVolume,
     /// Its tree holds nothing at all, or is not there.
     EmptyRoot,

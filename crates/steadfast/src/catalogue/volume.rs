@@ -54,6 +54,28 @@ impl Volume {
         })
     }
 
+    /// Says how a root differs from the one that the catalogue is of, and what to look at.
+    fn differs_from(&self, expected: &Volume, root: &Path) -> String {
+        let root = root.display();
+        if (&self.file_system, self.id) == (&expected.file_system, expected.id) {
+            return format!(
+                "its root `{root}` is another directory (inode {}) than the one that the catalogue \
+                 is of (inode {}), on the same volume: check that this is the right directory",
+                self.root_inode, expected.root_inode
+            );
+        }
+        format!(
+            "its root `{root}` is on another volume ({} {:x}, inode {}) than the tree that the \
+             catalogue is of ({} {:x}, inode {}): mount the right one",
+            self.file_system,
+            self.id,
+            self.root_inode,
+            expected.file_system,
+            expected.id,
+            expected.root_inode
+        )
+    }
+
     pub(super) fn store(&self, db: &Connection) -> Result<(), Fault> {
         meta::put(db, "file_system", self.file_system.as_str())?;
         meta::put(db, "volume", self.id.cast_signed())?;
@@ -92,16 +114,9 @@ pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Rec
         return Ok(Recognised::Renumbered);
     }
     let message = format!(
-        "its root `{}` is on another volume ({} {:x}, inode {}) than the tree that the catalogue \
-         is of ({} {:x}, inode {}): mount the right one; or, if the tree was copied here, bind the \
-         catalogue to this one: `{}`",
+        "{}; or, if the tree was copied or restored to `{}`, bind the catalogue to it: `{}`",
+        found.differs_from(&expected, root),
         root.display(),
-        found.file_system,
-        found.id,
-        found.root_inode,
-        expected.file_system,
-        expected.id,
-        expected.root_inode,
         place::command("--rebind", root, file)
     );
     Err(Fault::new(CatalogueErrorKind::OtherVolume, message))
@@ -146,4 +161,20 @@ fn has_same_files(db: &Connection, root: &Path) -> Result<bool, Fault> {
         }
     }
     Ok(same > 0 && 2 * same >= looked_at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_another_volume_is_called_another_volume() {
+        let here = Volume { file_system: "ext4".to_owned(), id: 0xab, root_inode: 7 };
+        let said = |other: Volume| other.differs_from(&here, Path::new("/photos"));
+        let copied = said(Volume { root_inode: 9, ..here.clone() });
+        assert!(copied.contains("on the same volume") && !copied.contains("another volume"));
+        assert!(said(Volume { id: 0xac, ..here.clone() }).contains("on another volume (ext4 ac"));
+        let other = Volume { file_system: "xfs".to_owned(), ..here.clone() };
+        assert!(said(other).contains("on another volume (xfs ab"));
+    }
 }

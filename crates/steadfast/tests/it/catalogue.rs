@@ -707,6 +707,9 @@ fn another_volume_or_an_empty_root_is_refused_and_a_copy_is_accepted_when_told()
     assert_eq!(catalogue.root(), copy.path().canonicalize().unwrap());
     let refused = catalogue.guard().unwrap_err();
     assert_eq!(refused.kind(), CatalogueErrorKind::OtherVolume, "{refused}");
+    let text = refused.to_string();
+    assert!(text.contains("on the same volume") && !text.contains("another volume"), "{text}");
+    assert!(text.contains("init --rebind"), "{text}");
     catalogue.rebind(copy.path()).unwrap();
     catalogue.guard().unwrap();
     fs::remove_file(copy.at("a")).unwrap();
