@@ -3,7 +3,11 @@
 //! Statuses: 0 nothing wrong, 1 modified or missing, 2 could not tell, 3 corrupt, 130 interrupted;
 //! and of a fleet's job, 75 for what may succeed if it is tried again.
 
+use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -56,6 +60,19 @@ pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<u8> {
 /// Says something on stderr, if anyone listens there.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "steadfast: {}", escape::text(message));
+}
+
+/// Returns the device and inode of the regular file that stdout is written to, if it is one.
+pub(crate) fn stdout_file() -> Option<(u64, u64)> {
+    let file = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
+    let status = file.metadata().ok()?;
+    status.is_file().then(|| (status.dev(), status.ino()))
+}
+
+/// Returns the device and inode of what a path leads to, if anything is there.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    let status = path.symlink_metadata().ok()?;
+    Some((status.dev(), status.ino()))
 }
 
 /// Set by the first signal, and by nothing else.

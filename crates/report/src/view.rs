@@ -194,7 +194,7 @@ fn difference(event: &FileEvent) -> Option<String> {
     }
 }
 
-/// Says of a finding of the catalogue what a name does not, if anything.
+/// Says of a finding what its name does not, if anything.
 pub fn finding_detail(finding: &Finding) -> Option<String> {
     match finding {
         Finding::TagLost { .. } => Some("its attribute is gone; the catalogue has the tag".into()),
@@ -207,6 +207,7 @@ pub fn finding_detail(finding: &Finding) -> Option<String> {
             "nothing is there, where {} used to be: is something not mounted?",
             units::counted(*entries, "file", "files")
         )),
+        Finding::Extra { .. } => Some("in no manifest of the bag".into()),
         Finding::Changed { change, .. } => {
             let facts = [
                 ("length", change.length),

@@ -236,7 +236,7 @@ impl FileEvent {
     }
 }
 
-/// Something that only the catalogue knows, and where.
+/// Something that no verdict tells, and where.
 #[derive(Clone, Debug)]
 pub struct Noted {
     /// The path as the user would write it.
@@ -336,7 +336,7 @@ pub struct Summary {
     pub(crate) verdicts: [u64; 9],
     /// Events per action, indexed as [`Action::ALL`].
     pub(crate) actions: [u64; 7],
-    /// What only the catalogue knows, by name: new, returned, tag lost, tag replaced, unmounted.
+    /// What no verdict tells, by name: new, returned, tag lost, tag replaced, unmounted, extra.
     pub findings: BTreeMap<&'static str, u64>,
     /// Whether the run kept a catalogue.
     pub catalogued: bool,
@@ -411,7 +411,7 @@ impl Summary {
         Some(Notice { status: if allowed { 0 } else { notice.status }, ..notice })
     }
 
-    /// Counts what only the catalogue knows.
+    /// Counts what no verdict tells.
     pub fn note(&mut self, finding: &Finding) {
         *self.findings.entry(finding.name()).or_default() += 1;
         self.raise_status(finding.exit_status());

@@ -39,10 +39,10 @@ use source::{ListSource, WalkSource};
 use survey::Survey;
 use work::{Work, execute, lanes_of, queue_depth_of};
 
-use crate::catalogue::{Catalogue, Records, Scope, Writer};
+use crate::catalogue::{Catalogue, Finding, Records, Scope, Writer};
 use crate::error::Error;
 use crate::hash::Task;
-use crate::monitor::{Event, Monitor, Notice, Summary};
+use crate::monitor::{Event, Monitor, Noted, Notice, Summary};
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
@@ -227,18 +227,22 @@ pub struct Unlisted {
 }
 
 /// Compares files beneath a root with what a list says of each. What is not there is missing.
+/// `extra` are files that the list should name and does not.
 ///
 /// # Errors
 /// As [`run`].
 pub fn compare(
     root: &Path,
     list: List,
+    extra: Vec<PathBuf>,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let tools = tools(Arc::new(Xattr), None, options);
     let task = Arc::new(compare::CompareTask { tools });
-    run_listed(Verb::Check, task, (root, list), None, options, monitor)
+    let mut summary = run_listed(Verb::Check, task, (root, list), None, options, monitor)?;
+    tell_extra(root, extra, &mut summary, monitor);
+    Ok(summary)
 }
 
 /// Checks files beneath a root by what a list says of each, and where it says nothing, by their own
@@ -262,12 +266,14 @@ pub fn check_listed(
 ///
 /// With `trust`, digests are believed although the list does not say what time they are of: the
 /// tag then has the file's present modification time. Otherwise such files are read and compared.
+/// `extra` are files that the list should name and does not: they get no tag.
 ///
 /// # Errors
 /// As [`run`].
 pub fn import(
     root: &Path,
     list: List,
+    extra: Vec<PathBuf>,
     trust: bool,
     options: &Options,
     monitor: &mut dyn Monitor,
@@ -286,7 +292,20 @@ pub fn import(
     let kept = kept.map(|(opened, scope)| opened.keep(scope, &selection, &begin)).transpose()?;
     let tools = tools(Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { tools, trust });
-    run_listed(Verb::Import, task, (root, list), kept, options, monitor)
+    let mut summary = run_listed(Verb::Import, task, (root, list), kept, options, monitor)?;
+    tell_extra(root, extra, &mut summary, monitor);
+    Ok(summary)
+}
+
+/// Tells which files a list should name and does not.
+fn tell_extra(root: &Path, extra: Vec<PathBuf>, summary: &mut Summary, monitor: &mut dyn Monitor) {
+    let shown = if root == Path::new(".") { Path::new("") } else { root };
+    for path in extra {
+        let path = shown.join(path);
+        let noted = Noted { finding: Finding::Extra { path: path.clone() }, path };
+        summary.note(&noted.finding);
+        monitor.event(&Event::Finding(Box::new(noted)));
+    }
 }
 
 fn run_listed(

@@ -63,7 +63,7 @@ pub(crate) struct InitArgs {
     /// Set aside the catalogue that is there, under another name, and make one from the tags
     #[arg(long)]
     pub(crate) rebuild: bool,
-    /// Accept that the tree is on another volume now, as after a copy to a new disk
+    /// Accept that the tree is in another place now, as after a copy to a new disk or directory
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) rebind: bool,
     /// Take the tree off the list by which runs notice that its catalogue was deleted
@@ -129,8 +129,9 @@ pub(crate) struct CheckArgs {
     )]
     pub(crate) require_tags: bool,
     /// Check the files that FILE names: a list of digests in any format that `export` knows, a
-    /// database of chkbit or bitrot, an OCFL inventory, or a BagIt bag's directory. A PATH then
-    /// says what its names are relative to
+    /// database of chkbit or bitrot, an OCFL inventory, or a BagIt bag's directory; `-` is stdin.
+    /// Its names are relative to PATH, or without one to the folder of FILE; or, if none of them is
+    /// there, to the working directory
     #[arg(
         long,
         value_name = "FILE",
@@ -264,12 +265,14 @@ pub(crate) struct ShowArgs {
 /// Print digests, or check files against a list of them; tags play no part.
 ///
 /// Prints the lines of sha256sum, and reads them with --check, also those of the BSD tools and
-/// OpenSSL. Directories are walked. `-` is stdin.
+/// OpenSSL. Directories are walked. `-` is stdin. Without a PATH, stdin is hashed if it is not a
+/// terminal, otherwise the current directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast hash *.iso > SHA256SUMS       the lines of sha256sum
-  steadfast hash --check SHA256SUMS
+  steadfast hash --check SHA256SUMS       names are relative to the working directory
+  tar c photos | tee photos.tar | steadfast hash
   find . -name '*.jpg' -print0 | steadfast hash -0 --files-from - --algorithm blake3
 
 Exit status: 0 done, or every file matches; 1 with --check, a file does not match or cannot be \
@@ -324,11 +327,13 @@ pub(crate) struct CompareArgs {
 /// Write tags as a document on stdout, or as another tool's attributes.
 ///
 /// Names in the document are relative to PATH. Files without a tag, and files that were modified
-/// since they were tagged, are left out and told; --read hashes every file instead.
+/// since they were tagged, are left out and told; --read hashes every file instead. The file that
+/// stdout goes to is left out.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast export --format gnu ~/Pictures > SHA256SUMS
+  steadfast check --manifest SHA256SUMS ~/Pictures
   steadfast export --format sfv --read --algorithm crc32 . > files.sfv
   steadfast export --attributes shatag ~/Pictures
 
@@ -368,7 +373,8 @@ pub(crate) struct ExportArgs {
 #[command(after_long_help = "\
 Examples:
   steadfast import --attributes ~/Pictures      tags of shatag, Dintch, Unraid
-  steadfast import SHA256SUMS                   names are relative to where the list is
+  steadfast import SHA256SUMS                   names are relative to the folder of the list
+  steadfast import SHA256SUMS ~/Pictures        or to this one
   steadfast import --format hashdeep known.txt /mnt/disk
 
 Exit status: 0 every file has a tag now; 1 something differs from its record or is missing; 2 some \

@@ -1,6 +1,6 @@
 //! `steadfast check`: arguments → a run that judges → the report.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use steadfast::{Options, Verb};
@@ -35,13 +35,14 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
 /// Checks the files that a document names against it.
 fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
     ensure_plain(&args.paths)?;
-    let document = Document::open(manifest, args.format)?;
     let paths = &args.paths.paths;
     ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
-    let root = paths.first().cloned().unwrap_or(document.root);
+    let mut document = Document::open(manifest, args.format)?;
+    let command = format!("steadfast check --manifest {}", manifest.display());
+    let root = document.find_root(paths.first().map(PathBuf::as_path), &command);
     let options = args.paths.empty.choose(args.engine.options());
     let options = Options { require_tags: args.require_tags, ..options };
     execute_with(options, &args.output, report, |options, console| {
-        steadfast::run::compare(&root, document.list, options, console)
+        steadfast::run::compare(&root, document.list, document.extra, options, console)
     })
 }

@@ -1,6 +1,7 @@
 //! `steadfast diff`: arguments → one comparison → one document of it.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +16,7 @@ use crate::console::write_out;
 use crate::exit;
 use crate::progress::ProgressLine;
 
-use super::documents::Document;
+use super::documents::{Document, STDIN};
 
 /// Bytes of pages that wait for a tick of progress.
 const WAITING_LEN_MAX: usize = 64 << 10;
@@ -48,7 +49,8 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let options = args.algorithm.choose(args.empty.choose(args.engine.options()));
     let options = Options { stop: Arc::clone(&stop), ..options };
     let mut listener = Listener::new(args, renderer(args), stop);
-    if !args.b.is_file() {
+    let is_list = args.b == Path::new(STDIN) || (args.b.exists() && !args.b.is_dir());
+    if !is_list {
         let result = diff(&trees, &options, &mut listener);
         return listener.finish(result);
     }

@@ -1,10 +1,10 @@
 //! Documents that name files: opened, recognised, and turned into lists for a run.
 //!
-//! In: a path and perhaps a format's name. Out: the directory that the names are relative to, and
-//! a list. What cannot be understood stays in the list, as a fault with its place.
+//! In: a path, or `-`, and perhaps a format's name. Out: the directory that the names are relative
+//! to, and a list. What cannot be understood stays in the list, as a fault with its place.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
@@ -14,6 +14,10 @@ use steadfast::manifest::{self, Format, confine};
 use steadfast::run::{List, Unlisted};
 
 use crate::args::PathArgs;
+use crate::exit::complain;
+
+/// The path that stands for standard input.
+pub(super) const STDIN: &str = "-";
 
 /// Refuses to leave out what a document names: what it names is what is looked at.
 pub(super) fn ensure_plain(paths: &PathArgs) -> anyhow::Result<()> {
@@ -25,34 +29,52 @@ pub(super) fn ensure_plain(paths: &PathArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Names that are looked for to find out what the names of a document are relative to.
+const NAMES_TRIED: usize = 1000;
+
 /// A document, opened.
 pub(super) struct Document {
-    /// What its names are relative to.
-    pub(super) root: PathBuf,
+    /// The folder that it is in.
+    pub(super) folder: PathBuf,
     pub(super) list: List,
+    /// Files of a bag that it should name and does not.
+    pub(super) extra: Vec<PathBuf>,
+    /// The document as it is told.
+    shown: String,
 }
 
 impl Document {
-    /// Opens a manifest, or a bag if `path` is a directory with one in it.
+    /// Opens a manifest; `-` is stdin. Or a bag if `path` is a directory with one in it.
     ///
     /// # Errors
     /// If it cannot be opened, or is of no known format.
     pub(super) fn open(path: &Path, format: Option<Format>) -> anyhow::Result<Document> {
-        let shown = steadfast_report::escape::path(path);
+        let shown = steadfast_report::escape::path(path).to_string();
         if path.is_dir() {
             ensure!(path.join("bagit.txt").is_file(), "`{shown}` is a directory and no bag");
-            return Document::of_bag(path);
+            return Document::of_bag(path, shown);
         }
-        let file = File::open(path).with_context(|| format!("cannot open `{shown}`"))?;
+        let (file, is_seekable): (Box<dyn Read + Send>, bool) = match path == Path::new(STDIN) {
+            true => (Box::new(io::stdin()), false),
+            false => {
+                let file = File::open(path).with_context(|| format!("cannot open `{shown}`"))?;
+                let is_file = file.metadata().is_ok_and(|status| status.is_file());
+                (Box::new(file), is_file)
+            }
+        };
         let mut reader = BufReader::with_capacity(1 << 20, file);
         let head = reader.fill_buf().with_context(|| format!("cannot read `{shown}`"))?;
         let format = match format {
             Some(format) => format,
             None => Format::detect(path, head).with_context(|| {
-                format!("`{shown}` is like no format that is known: name it with --format")
+                format!("the format of `{shown}` is not recognised: specify it with --format")
             })?,
         };
-        let root = manifest::root_of(format, path);
+        // What comes from a pipe is in no folder.
+        let folder = match is_seekable {
+            true => manifest::root_of(format, path),
+            false => PathBuf::from("."),
+        };
         let hint = manifest::algorithm_hint(path);
         let document = path.to_owned();
         let records = manifest::read(format, hint, reader).map(move |record| {
@@ -64,21 +86,77 @@ impl Document {
             })?;
             Ok((path, Some(Reference::of_record(record))))
         });
-        Ok(Document { root, list: Box::new(records) })
+        Ok(Document { folder, list: Box::new(records), extra: Vec::new(), shown })
     }
 
-    fn of_bag(root: &Path) -> anyhow::Result<Document> {
-        let shown = steadfast_report::escape::path(root);
+    fn of_bag(root: &Path, shown: String) -> anyhow::Result<Document> {
         let bag = Bag::open(root).with_context(|| format!("cannot open the bag `{shown}`"))?;
         let document = root.to_owned();
-        let problems = bag.problems.into_iter().map(move |problem| match problem {
-            Problem::Missing(path) => Ok((path, None)),
-            problem => Err(Unlisted { document: document.clone(), reason: problem.to_string() }),
-        });
+        let (mut extra, mut problems) = (Vec::new(), Vec::new());
+        for problem in bag.problems {
+            match problem {
+                Problem::Missing(path) => problems.push(Ok((path, None))),
+                Problem::Extra(path) => extra.push(path),
+                problem => problems.push(Err(Unlisted {
+                    document: document.clone(),
+                    reason: problem.to_string(),
+                })),
+            }
+        }
         let records = bag.records.into_iter().map(|record| {
             let path = record.path.clone();
             Ok((path, Some(Reference::of_record(record))))
         });
-        Ok(Document { root: root.to_owned(), list: Box::new(problems.chain(records)) })
+        let list = Box::new(problems.into_iter().chain(records));
+        Ok(Document { folder: root.to_owned(), list, extra, shown })
     }
+
+    /// Finds out what the names are relative to: `given`, or else the document's folder, or the
+    /// working directory if names are there and none is in that folder. Says so on stderr unless it
+    /// is the first choice and names are there. `command` is what to type before the folder.
+    pub(super) fn find_root(&mut self, given: Option<&Path>, command: &str) -> PathBuf {
+        let here = Path::new(".");
+        let first = given.unwrap_or(&self.folder).to_owned();
+        let mut list = std::mem::replace(&mut self.list, Box::new(std::iter::empty()));
+        let head: Vec<_> = list.by_ref().take(NAMES_TRIED).collect();
+        let names: Vec<&Path> = head.iter().flatten().map(|(path, _)| path.as_path()).collect();
+        let found = |root: &Path| {
+            names.iter().filter(|name| root.join(name).symlink_metadata().is_ok()).count()
+        };
+        let in_first = found(&first);
+        let second = given.is_none() && !is_same_folder(&first, here);
+        let in_second = if second && in_first < names.len() { found(here) } else { 0 };
+        let (document, folder) = (&self.shown, steadfast_report::escape::path(&first));
+        let mut root = first.clone();
+        if in_first == 0 && in_second > 0 {
+            complain(&format!(
+                "the names in `{document}` are relative to the working directory: none is in its \
+                 folder `{folder}`"
+            ));
+            root = here.to_owned();
+        } else if in_first == 0 && !names.is_empty() {
+            let searched = if second { " or in the working directory" } else { "" };
+            complain(&format!(
+                "no file that `{document}` names is in `{folder}`{searched}: give the folder that \
+                 its names are relative to: `{command} DIR`"
+            ));
+        } else if in_second > in_first {
+            complain(&format!(
+                "more of the files that `{document}` names are in the working directory than in \
+                 its folder `{folder}`, which is searched: for the other type `{command} .`"
+            ));
+        }
+        self.list = Box::new(head.into_iter().chain(list));
+        root
+    }
+
+    /// Says whether the names are relative to another folder than the document's.
+    pub(super) fn is_elsewhere(&self, root: &Path) -> bool {
+        root != self.folder
+    }
+}
+
+/// Says whether two paths lead to the same directory.
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

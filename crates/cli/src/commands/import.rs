@@ -1,5 +1,7 @@
 //! `steadfast import`: other tools' records → our tags.
 
+use std::path::PathBuf;
+
 use anyhow::{Context as _, ensure};
 use steadfast::{Options, Verb};
 
@@ -20,9 +22,14 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
         anyhow::bail!("import needs a FILE, or --attributes");
     };
     ensure!(rest.len() <= 1, "import takes one FILE, and a DIR if its names are relative to that");
-    let document = Document::open(manifest, args.format).context("cannot import")?;
-    let root = rest.first().cloned().unwrap_or(document.root);
+    let mut document = Document::open(manifest, args.format).context("cannot import")?;
+    let command = format!("steadfast import {}", manifest.display());
+    let given = rest.first().map(PathBuf::as_path);
+    let root = document.find_root(given, &command);
+    // What is believed unread must not be believed of files that only have the same names.
+    let guessed = args.trust && given.is_none() && document.is_elsewhere(&root);
+    ensure!(!guessed, "--trust needs the folder that the names are relative to: `{command} DIR`");
     execute_with(options, &args.output, report, |options, console| {
-        steadfast::run::import(&root, document.list, args.trust, options, console)
+        steadfast::run::import(&root, document.list, document.extra, args.trust, options, console)
     })
 }

@@ -43,7 +43,8 @@ fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<K
     }
     if let Some(manifest) = &args.manifest {
         let document = Document::open(manifest, args.format)?;
-        let root = args.path.clone().unwrap_or(document.root);
+        // The names are compared with objects: files of these names need not be anywhere.
+        let root = args.path.clone().unwrap_or(document.folder);
         return Ok(Ok(Known::list(&root, document.list)));
     }
     let root = args.path.as_deref().unwrap_or(Path::new(".")).to_owned();

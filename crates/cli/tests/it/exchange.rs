@@ -126,7 +126,7 @@ fn tags_are_written_as_others_have_them() {
 }
 
 /// Every format that is written, and the algorithm that it needs.
-const FORMATS: [(&str, Option<&str>); 13] = [
+pub(crate) const FORMATS: [(&str, Option<&str>); 13] = [
     ("steadfast", None),
     ("gnu", None),
     ("gnu-zero", None),

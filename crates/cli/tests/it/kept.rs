@@ -247,5 +247,28 @@ fn a_file_that_a_bag_misses_is_missing() {
     assert_eq!(said.verdict("bag/data/a").as_deref(), Some("missing"), "{}", said.stdout());
     fs::write(tree.path("bag/data/more"), b"in no manifest").unwrap();
     let said = tree.run(["check", "--manifest", "bag"]).ends(1);
-    assert!(said.stdout().contains("unreadable: 1 place\n"), "{}", said.stdout());
+    let line = "extra       bag/data/more  (in no manifest of the bag)\n";
+    assert!(said.stdout().contains(line), "{}", said.stdout());
+    assert!(!said.stdout().contains("unreadable"), "{}", said.stdout());
+}
+
+#[test]
+fn a_file_that_no_manifest_of_a_bag_names_is_extra() {
+    let tree = Tree::new().file("bag/data/a", b"alpha").file("bag/data/more", b"more");
+    let line = tree.run(["hash", "bag/data/a"]).succeeds().stdout().replace("bag/", "");
+    let declaration = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+    let tree =
+        tree.file("bag/bagit.txt", declaration).file("bag/manifest-sha256.txt", line.as_bytes());
+    let said = tree.run(["check", "--json", "--quiet", "--manifest", "bag"]).ends(1);
+    let objects = said.objects();
+    let extra = objects.iter().find(|object| object["path"] == "bag/data/more").unwrap();
+    assert_eq!(extra["finding"], "extra", "{}", said.stdout());
+    assert_eq!(said.summary()["findings"]["extra"], 1);
+    assert_eq!(said.summary()["verdicts"]["unreadable"], 0);
+    let said = tree.run(["check", "--csv", "--manifest", "bag"]).ends(1);
+    assert!(said.stdout().contains(",extra,"), "{}", said.stdout());
+    let said = tree.run(["import", "--json", "bag"]).ends(1);
+    assert_eq!(said.summary()["actions"]["tagged"], 1, "{}", said.stdout());
+    fs::remove_file(tree.path("bag/data/more")).unwrap();
+    tree.run(["check", "--manifest", "bag"]).succeeds();
 }

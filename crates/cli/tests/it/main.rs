@@ -12,6 +12,7 @@ mod evidence;
 mod exchange;
 mod fleet;
 mod flushed;
+mod folders;
 mod history;
 mod kept;
 mod kill;

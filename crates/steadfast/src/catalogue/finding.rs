@@ -1,4 +1,5 @@
-//! What only a catalogue can find: gone, moved and new files, and tags that changed unasked.
+//! What is found beside verdicts, mostly by a catalogue: gone, moved and new files, and tags that
+//! changed unasked.
 
 use std::path::{Path, PathBuf};
 
@@ -71,6 +72,12 @@ pub enum Finding {
         /// Files that the catalogue knows beneath it.
         entries: u64,
     },
+    /// A file that a list should name and does not: in the payload of a bag. Its path is the one
+    /// beneath the list's root.
+    Extra {
+        /// Where.
+        path: PathBuf,
+    },
     /// A quick look found other facts than the catalogue's.
     Changed {
         /// Where.
@@ -98,6 +105,7 @@ impl Finding {
             | Finding::TagLost { path, .. }
             | Finding::TagReplaced { path, .. }
             | Finding::Unmounted { path, .. }
+            | Finding::Extra { path }
             | Finding::Changed { path, .. }
             | Finding::Standing { path, .. } => path,
         }
@@ -113,6 +121,7 @@ impl Finding {
             Finding::TagLost { .. } => "tag lost",
             Finding::TagReplaced { .. } => "tag replaced",
             Finding::Unmounted { .. } => "unmounted",
+            Finding::Extra { .. } => "extra",
             Finding::Changed { .. } => "changed",
             Finding::Standing { .. } => "standing",
         }
@@ -127,6 +136,7 @@ impl Finding {
             Finding::Missing { .. }
             | Finding::TagReplaced { .. }
             | Finding::TagLost { .. }
+            | Finding::Extra { .. }
             | Finding::Changed { .. } => 1,
             Finding::Unmounted { .. } => 2,
             Finding::Standing { standing, .. } => match standing {

@@ -78,8 +78,9 @@ fn source(
         return Ok(catalogued.map(|source| Box::new(source) as Box<dyn Source>));
     }
     if let Some(manifest) = &args.manifest {
-        let document = Document::open(manifest, args.format)?;
-        let root = args.path.clone().unwrap_or(document.root);
+        let mut document = Document::open(manifest, args.format)?;
+        let command = format!("steadfast fleet plan --manifest {}", manifest.display());
+        let root = document.find_root(args.path.as_deref(), &command);
         let listed = Listed::new(&root, manifest, document.list);
         return Ok(listed.map(|source| Box::new(source) as Box<dyn Source>));
     }
