@@ -11,22 +11,27 @@ use steadfast::verdict::worse_status;
 use steadfast::{Algorithm, Selection, Verb};
 use steadfast_report::Sums;
 
-use crate::args::HashArgs;
+use crate::args::{HashArgs, OutputArgs};
 use crate::console::write_out;
 use crate::exit::{COULD_NOT_TELL, complain};
 
+use super::documents::STDIN;
 use super::execute;
 
 pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
     if args.compare.check {
         return compare::run(args);
     }
-    let stdin = Path::new("-");
+    let stdin = Path::new(STDIN);
+    if reads_stdin_unasked(args) {
+        let also = "; to hash the current directory: `steadfast hash .`";
+        ensure_plain_output(args, also)?;
+        return hash_stdin(args);
+    }
     if !args.paths.paths.iter().any(|path| path == stdin) {
         return hash(args, args.paths.selection()?);
     }
-    ensure!(!args.output.json && !args.output.csv, "`-` cannot be told in JSON or CSV");
-    ensure!(args.output.trace.is_none(), "`-` cannot be traced");
+    ensure_plain_output(args, "")?;
     let selection = args.paths.selection()?;
     let mut status = 0;
     for part in args.paths.paths.split_inclusive(|path| path == stdin) {
@@ -48,6 +53,23 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
         status = worse_status(status, hash(args, part)?);
     }
     Ok(status)
+}
+
+/// Says whether stdin is meant: nothing is named, no walk is described, and no terminal would have
+/// to be typed at.
+fn reads_stdin_unasked(args: &HashArgs) -> bool {
+    let HashArgs { paths, .. } = args;
+    let walks =
+        paths.one_file_system || !paths.exclude.is_empty() || !paths.exclude_from.is_empty();
+    paths.paths.is_empty() && paths.files_from.is_none() && !walks && !io::stdin().is_terminal()
+}
+
+/// Refuses forms of output that have no place for what has no path.
+fn ensure_plain_output(args: &HashArgs, also: &str) -> anyhow::Result<()> {
+    let OutputArgs { json, csv, trace, .. } = &args.output;
+    ensure!(!json && !csv, "`-` (standard input) cannot be told in JSON or CSV{also}");
+    ensure!(trace.is_none(), "`-` (standard input) cannot be traced{also}");
+    Ok(())
 }
 
 /// Hashes files. Named one by one, each gets its line, in order and as often as it is named, as

@@ -1,6 +1,9 @@
 //! `hash` and `sha256sum` understand each other, whatever the names.
 
+use std::fs;
 use std::process::Command;
+
+use steadfast::Algorithm;
 
 use crate::names::nasty_tree;
 use crate::tree::{Outcome, Tree};
@@ -140,4 +143,41 @@ fn a_dash_in_a_list_is_stdin() {
     let both = format!("{ALPHA}  -\n{ALPHA}  a\n");
     let checked = tree.run_with(["hash", "--check", "-"], both.as_bytes()).ends(1);
     assert_eq!(checked.stdout(), "-: FAILED open or read\na: OK\n");
+}
+
+#[test]
+fn stdin_is_hashed_when_nothing_is_named() {
+    let tree = Tree::small();
+    let binary: Vec<u8> = (0..=255).cycle().take(3_000_001).collect();
+    for contents in [&b""[..], b"alpha", &binary] {
+        let digest = steadfast::run::digest_of(&mut &contents[..], Algorithm::Sha256).unwrap();
+        for arguments in [&["hash"][..], &["hash", "-"]] {
+            let said = tree.run_with(arguments, contents).succeeds();
+            assert_eq!(said.stdout(), format!("{digest}  -\n"));
+        }
+    }
+    let said = tree.run_with(["hash", "--tag", "--algorithm", "md5"], b"").succeeds();
+    assert_eq!(said.stdout(), "MD5 (-) = d41d8cd98f00b204e9800998ecf8427e\n");
+    // A walk is described, a list is given, or the form of the output has no place for it.
+    let said = tree.run_with(["hash", "--exclude", "sub"], b"x").succeeds();
+    assert!(said.stdout().contains("  a\n") && !said.stdout().contains("  -\n"));
+    let said = tree.run_with(["hash", "--files-from", "-"], b"a\n").succeeds();
+    assert!(said.stdout().ends_with("  a\n"), "{}", said.stdout());
+    let said = tree.run_with(["hash", "--json"], b"x").ends(2);
+    assert!(said.stderr().contains("steadfast hash ."), "{}", said.stderr());
+    // What cannot be read has no digest.
+    let mut command = tree.command(["hash"]);
+    command.stdin(fs::File::open(tree.path(".")).unwrap());
+    let said = Outcome::of(&mut command).ends(2);
+    assert_eq!(said.stdout(), "");
+}
+
+#[test]
+fn a_long_stream_is_hashed_in_bounded_memory() {
+    let tree = Tree::new();
+    let script = "ulimit -v 1500000; head -c 3000000000 /dev/zero | \"$1\" hash --algorithm xxh128";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_steadfast")]).current_dir(tree.path("."));
+    let said = Outcome::of(&mut command).succeeds();
+    assert!(said.stdout().ends_with("  -\n"), "{}", said.stdout());
 }
