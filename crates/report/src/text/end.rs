@@ -181,7 +181,8 @@ impl Text {
             let accepts = run.catalogued && run.verb != "import";
             let accepting = match accepts {
                 true => {
-                    "; or, if it was removed on purpose:\nsteadfast update --accept-missing PATH"
+                    "; or, if it was moved, check\nthe whole tree; or, if it was removed on \
+                     purpose: steadfast update --accept-missing PATH"
                 }
                 false => ".",
             };
