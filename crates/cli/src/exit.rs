@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -67,12 +66,6 @@ pub(crate) fn stdout_file() -> Option<(u64, u64)> {
     let file = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
     let status = file.metadata().ok()?;
     status.is_file().then(|| (status.dev(), status.ino()))
-}
-
-/// Returns the device and inode of what a path leads to, if anything is there.
-pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
-    let status = path.symlink_metadata().ok()?;
-    Some((status.dev(), status.ino()))
 }
 
 /// Set by the first signal, and by nothing else.

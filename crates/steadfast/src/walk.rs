@@ -100,6 +100,7 @@ pub(crate) fn walk(
         excludes,
         one_file_system: selection.one_file_system,
         passes_sidecars: !selection.with_sidecars,
+        output: selection.output,
         stop,
         sink,
         skipped: Skipped::default(),
@@ -121,6 +122,7 @@ struct Walk<'a, 'b> {
     excludes: &'a Excludes,
     one_file_system: bool,
     passes_sidecars: bool,
+    output: Option<Identity>,
     stop: &'a AtomicBool,
     sink: &'a mut Sink<'b>,
     skipped: Skipped,
@@ -267,6 +269,9 @@ impl Walk<'_, '_> {
             match kind {
                 // It was given itself, and is taken as that.
                 FileKind::Regular if self.given.has_file(level.identity, name) => {}
+                FileKind::Regular if is_file(self.output, &level.dir, name) => {
+                    self.skipped.excluded += 1;
+                }
                 FileKind::Regular if self.passes_sidecars && is_sidecar(&level.dir, name) => {
                     self.skipped.sidecars += 1;
                 }
@@ -361,6 +366,11 @@ impl Walk<'_, '_> {
         event.trouble = Some(Trouble::from_io(doing, error));
         (self.sink)(Found::Trouble(Box::new(event)))
     }
+}
+
+/// Says whether a name in a directory leads to this file, if there is one.
+fn is_file(file: Option<Identity>, dir: &Dir, name: &OsStr) -> bool {
+    file.is_some_and(|file| dir.status_of(name).is_ok_and(|status| identity(&status) == file))
 }
 
 /// The current directory's path is kept empty; a message names it.

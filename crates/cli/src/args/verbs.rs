@@ -265,8 +265,8 @@ pub(crate) struct ShowArgs {
 /// Print digests, or check files against a list of them; tags play no part.
 ///
 /// Prints the lines of sha256sum, and reads them with --check, also those of the BSD tools and
-/// OpenSSL. Directories are walked. `-` is stdin. Without a PATH, stdin is hashed if it is not a
-/// terminal, otherwise the current directory.
+/// OpenSSL. Directories are walked, without the file that stdout goes to. `-` is stdin. Without a
+/// PATH, stdin is hashed if it is not a terminal, otherwise the current directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

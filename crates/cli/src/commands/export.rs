@@ -35,7 +35,6 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
     let stop = exit::stop_on_signals()?;
     let mut document = Document {
         writer: Some(writer),
-        itself: exit::stdout_file(),
         // The walk says the current directory's files without a directory.
         root: if root == Path::new(".") { PathBuf::new() } else { root.to_owned() },
         status: 0,
@@ -43,7 +42,8 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
         stop: Arc::clone(&stop),
     };
     let verb = if args.read { Verb::Hash } else { Verb::Show };
-    let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
+    let (roots, output) = (vec![root.to_owned()], exit::stdout_file());
+    let selection = Selection { roots, output, ..Selection::default() };
     let options = args.algorithm.choose(args.engine.options());
     let options = args.empty.choose(Options { stop, judge: args.read, ..options });
     let summary = steadfast::run::run(verb, &selection, &options, &mut document)
@@ -63,8 +63,6 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
 /// Writes what a run says as records.
 struct Document<W: Write> {
     writer: Option<Writer<W>>,
-    /// The file that the document is written to, as its device and inode.
-    itself: Option<(u64, u64)>,
     root: PathBuf,
     status: u8,
     failed: Option<WriteError>,
@@ -75,10 +73,6 @@ struct Document<W: Write> {
 impl<W: Write> Document<W> {
     fn file(&mut self, event: &FileEvent) {
         let path = event.path.to_path();
-        if self.itself.is_some() && self.itself == exit::identity(&path) {
-            // Its contents are not known before it is whole.
-            return;
-        }
         let complaint = match (event.actual.or(event.stored), &event.trouble) {
             (_, Some(trouble)) => trouble.to_string(),
             // A line of it would make the decay the reference.

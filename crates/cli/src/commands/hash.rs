@@ -13,7 +13,7 @@ use steadfast_report::Sums;
 
 use crate::args::{HashArgs, OutputArgs};
 use crate::console::write_out;
-use crate::exit::{COULD_NOT_TELL, complain};
+use crate::exit::{COULD_NOT_TELL, complain, stdout_file};
 
 use super::documents::STDIN;
 use super::execute;
@@ -81,6 +81,7 @@ fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
         selection.exact = true;
     }
     selection.with_sidecars = true;
+    selection.output = stdout_file();
     let options = args.algorithm.choose(args.paths.empty.choose(args.engine.options()));
     execute(Verb::Hash, &selection, options, &args.output, |text| {
         Box::new(Sums {

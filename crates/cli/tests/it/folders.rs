@@ -51,8 +51,7 @@ fn what_is_exported_can_be_checked_as_the_help_says() {
                 format!("cd {from} && $S export --format {format} {reading} {path} > {list}");
             let exported = shell(&tree, &export).succeeds();
             assert_eq!(exported.stderr(), "", "{format}: {export}");
-            let check =
-                format!("cd {at} && $S check --json --manifest {checked} {root}");
+            let check = format!("cd {at} && $S check --json --manifest {checked} {root}");
             let said = shell(&tree, &check).succeeds();
             assert_eq!(intact(&said), 3, "{format}: {export}; {check}: {}", said.stdout());
             fs::remove_file(tree.path("photos/a")).unwrap();
@@ -109,10 +108,7 @@ fn lists_come_from_pipes_as_well() {
     let export = "$S export --format steadfast photos";
     let said = shell(&tree, &format!("{export} | $S check --json --manifest - photos")).succeeds();
     assert_eq!(intact(&said), 3, "{}", said.stdout());
-    let said = shell(
-        &tree,
-        &format!("cd photos && $S export --format gnu . | $S check --json --manifest -"),
-    );
+    let said = shell(&tree, "cd photos && $S export --format gnu . | $S check --json --manifest -");
     assert_eq!(intact(&said.succeeds()), 3);
     shell(&tree, &format!("{export} | $S diff photos -")).succeeds();
     shell(
@@ -142,4 +138,26 @@ fn the_document_leaves_itself_out() {
             fs::remove_file(tree.path("photos/list")).unwrap();
         }
     }
+}
+
+#[test]
+fn digests_leave_out_the_file_that_they_go_to() {
+    let tree = photos(true);
+    let said = shell(&tree, "cd photos && $S hash . > list && $S hash --check list").succeeds();
+    assert_eq!(said.stdout().lines().count(), 3, "{}", said.stdout());
+    let said = shell(&tree, "cd photos && $S hash a list > list && cat list").succeeds();
+    assert_eq!(said.stdout().lines().count(), 2, "what is named is hashed: {}", said.stdout());
+}
+
+#[test]
+fn a_list_that_is_checked_from_elsewhere_says_where_its_files_are() {
+    let tree = photos(true);
+    shell(&tree, "cd photos && $S hash a b > list").succeeds();
+    let said = shell(&tree, "$S hash --check photos/list").ends(1);
+    assert!(
+        said.stderr().contains("`steadfast check --manifest photos/list`"),
+        "{}",
+        said.stderr()
+    );
+    shell(&tree, "$S check --manifest photos/list").succeeds();
 }

@@ -88,6 +88,9 @@ pub struct Selection {
     /// A directory beneath which `listed` must lie: each step to them goes by name from there, and
     /// no link is followed on the way, for paths that somebody else chose.
     pub within: Option<PathBuf>,
+    /// The file that the answer is written to, as device and inode. A walk leaves it out: what it
+    /// will hold is not known yet.
+    pub output: Option<(u64, u64)>,
 }
 
 /// Which catalogue a run keeps.

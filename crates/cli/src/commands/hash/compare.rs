@@ -69,6 +69,7 @@ impl Check<'_> {
         };
         let mut batch: Vec<Line> = Vec::new();
         let mut pages = Pages::default();
+        let mut first = None;
         let named = self.args.algorithm.algorithm.or_else(|| algorithm_hint(document));
         for line in Lines::new(reader, named, super::ending(self.args)) {
             let line = match line {
@@ -82,6 +83,7 @@ impl Check<'_> {
                 Err(error) => return Ok(unreadable(document, &error)),
             };
             self.comparison.count_line();
+            first.get_or_insert_with(|| line.path.clone());
             let full = batch.len() == BATCH_LINES;
             let other = batch.last().is_some_and(|last| last.algorithm != line.algorithm);
             let stdin = line.path == Path::new("-");
@@ -102,6 +104,9 @@ impl Check<'_> {
         }
         let tally = self.comparison.end_document(document, &mut pages);
         write(&mut pages)?;
+        if let Some(name) = first.filter(|_| tally.matched + tally.mismatched == 0) {
+            self.hint(document, &name);
+        }
         Ok(self.status(&tally, document))
     }
 
@@ -127,6 +132,24 @@ impl Check<'_> {
                 steadfast::run::run(Verb::Hash, &selection, options, console)
             })?;
         Ok(status != 130)
+    }
+
+    /// Says of a document of which no file could be read where its files are, if its first one is
+    /// in the document's own folder.
+    fn hint(&self, document: &Path, name: &Path) {
+        let folder = document.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let Some(folder) = folder.filter(|folder| is_missing(name) && folder.join(name).is_file())
+        else {
+            return;
+        };
+        if !self.args.compare.status {
+            exit::complain(&format!(
+                "{document}: its names are looked for in the working directory, and its files are \
+                 in `{}`: go there, or type `steadfast check --manifest {document}`",
+                folder.display(),
+                document = document.display(),
+            ));
+        }
     }
 
     fn status(&self, tally: &Tally, document: &Path) -> u8 {
