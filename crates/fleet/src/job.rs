@@ -68,6 +68,9 @@ pub(crate) struct SkippedText {
     excluded: u64,
     dataless: u64,
     sidecars: u64,
+    /// Jobs that earlier versions planned counted these among `sidecars`.
+    #[serde(default)]
+    leaves: u64,
     other_file_systems: u64,
 }
 
@@ -79,6 +82,7 @@ impl SkippedText {
             excluded: skipped.excluded,
             dataless: skipped.dataless,
             sidecars: skipped.sidecars,
+            leaves: skipped.leaves,
             other_file_systems: skipped.other_file_systems,
         }
     }
@@ -90,6 +94,7 @@ impl SkippedText {
             excluded: self.excluded,
             dataless: self.dataless,
             sidecars: self.sidecars,
+            leaves: self.leaves,
             other_file_systems: self.other_file_systems,
         }
     }

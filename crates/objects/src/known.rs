@@ -16,7 +16,7 @@ use steadfast::store::xattr::Xattr;
 use steadfast::store::{Store as _, StoredTag};
 use steadfast::{
     CatalogueUse, Event, FileEvent, FilePath, Monitor, Options, Reference, Selection, Subject,
-    Timestamp, Verb, appledouble, beneath,
+    Timestamp, Verb, beneath,
 };
 
 use crate::error::{Error, ErrorKind};
@@ -238,7 +238,7 @@ fn look_at(root: &Path, path: &Path) -> Looked {
     })
 }
 
-/// Says whether a file is of a catalogue, or keeps another file's attributes.
+/// Says whether a file is of a catalogue, or a sidecar of another file.
 fn is_ours(root: &Path, path: &Path) -> bool {
     let mut above = path.ancestors().skip(1);
     let holds = |folder: &Path| {
@@ -249,12 +249,7 @@ fn is_ours(root: &Path, path: &Path) -> bool {
     if above.any(holds) {
         return true;
     }
-    let Some(companion) = path.file_name().and_then(appledouble::companion) else { return false };
-    let beside = beneath::status(root, &path.with_file_name(companion));
-    let mut head = [0; appledouble::MAGIC_LEN];
-    let read = beneath::file(root, path).and_then(|file| file.read_at(&mut head, 0));
-    beside.is_ok_and(|status| status.kind == FileKind::Regular)
-        && read.is_ok_and(|len| appledouble::is_appledouble(&head[..len]))
+    beneath::is_sidecar(root, path)
 }
 
 fn real(root: &Path) -> Result<PathBuf, Error> {

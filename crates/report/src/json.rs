@@ -212,6 +212,7 @@ impl<'a> SummaryObject<'a> {
                 ("excluded", skipped.excluded),
                 ("dataless", skipped.dataless),
                 ("sidecars", skipped.sidecars),
+                ("leaves", skipped.leaves),
                 ("other_file_systems", skipped.other_file_systems),
             ]),
             cost: CostObject::of(run),

@@ -90,13 +90,14 @@ impl RunView {
     }
 
     /// Returns what the walk passed by: a noun for one, for many, and the number.
-    pub fn skipped(&self) -> [(&'static str, &'static str, u64); 6] {
+    pub fn skipped(&self) -> [(&'static str, &'static str, u64); 7] {
         let skipped = &self.skipped;
         [
             ("symbolic link", "symbolic links", skipped.symlinks),
             ("special file", "special files", skipped.special),
             ("excluded path", "excluded paths", skipped.excluded),
             ("AppleDouble file", "AppleDouble files", skipped.sidecars),
+            ("file of leaves", "files of leaves", skipped.leaves),
             ("file not on this machine", "files not on this machine", skipped.dataless),
             (
                 "directory on another file system",

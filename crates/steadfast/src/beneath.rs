@@ -12,6 +12,8 @@ use std::path::{Component, Path};
 
 pub use steadfast_sys::file::{Dir, Draft, Existing, File, FileKind, Status, write_whole};
 
+use crate::walk::Sidecar;
+
 /// One name in a directory. Directories come before what is none, then names by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
@@ -83,6 +85,15 @@ pub fn file(root: &Path, path: &Path) -> io::Result<File> {
         FileKind::Regular => Ok(file),
         _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
     }
+}
+
+/// Says whether a file beneath a root belongs to its neighbour and is not data: AppleDouble
+/// attributes, or leaves of its pages. A walk passes such files by.
+pub fn is_sidecar(root: &Path, path: &Path) -> bool {
+    let Ok(Some((parent, name))) = split(path) else { return false };
+    // Nearly every name says no.
+    Sidecar::is_name(name)
+        && directory(root, parent).is_ok_and(|dir| Sidecar::of(&dir, name).is_some())
 }
 
 /// Returns the first `limit` names of a directory that come after `after`.

@@ -482,6 +482,7 @@ impl Feeder {
         match found {
             Found::File(entry) => self.entries.push((number, entry)),
             Found::Trouble(event) => self.troubles.push((number, event)),
+            Found::Leaves(_) => return true,
             Found::Notice(notice) => {
                 locked(&self.thread.shared.notices).push(notice);
                 return true;

@@ -307,6 +307,8 @@ pub struct Skipped {
     pub dataless: u64,
     /// AppleDouble files: the attributes of their neighbours, not data.
     pub sidecars: u64,
+    /// Files of leaves that are kept beside their files, and drafts of them.
+    pub leaves: u64,
     /// Directories on another file system.
     pub other_file_systems: u64,
 }

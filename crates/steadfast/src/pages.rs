@@ -20,6 +20,7 @@ use steadfast_verity::{PageCheck, ReadOptions};
 
 pub use header::{HEADER_LEN, Header, MAGIC};
 pub use kept::Kept;
+pub(crate) use kept::is_ours;
 pub(crate) use source::Descriptor;
 pub use verify::{PagesOptions, Verified, verify};
 

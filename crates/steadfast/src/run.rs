@@ -149,7 +149,11 @@ pub fn run_with(
         task: task_of(verb, Tools { pages, ..tools(store, records, options) }),
         engine,
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&walked)),
-        source: Box::new(WalkSource { selection: walked, excludes }),
+        source: Box::new(WalkSource {
+            selection: walked,
+            excludes,
+            reads_leaves: verb == Verb::Check,
+        }),
         kept,
         notices: lost,
         if_empty: no_file(),
@@ -205,10 +209,14 @@ pub fn init(
         engine: Arc::new(Buffered),
         queue_depth: queue_depth_of(&selection),
         kept: Some(opened.keep(scope, &selection, &begin)?),
-        source: Box::new(WalkSource { selection, excludes: Arc::new(Excludes::new(&[])?) }),
         notices: Vec::new(),
         // The catalogue is made, and files may follow.
         if_empty: Notice { status: 0, ..no_file() },
+        source: Box::new(WalkSource {
+            selection,
+            excludes: Arc::new(Excludes::new(&[])?),
+            reads_leaves: false,
+        }),
     };
     execute(work, options, None, monitor)
 }
@@ -439,7 +447,12 @@ fn pages_of(
 ) -> Result<Option<Arc<PageKeeper>>, Error> {
     match verb {
         Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } => {
-            let keeper = PageKeeper::new(&options.pages, catalogue, fastest_lanes())?;
+            let keeper = PageKeeper::new(
+                &options.pages,
+                catalogue,
+                fastest_lanes(),
+                Arc::clone(&options.stop),
+            )?;
             Ok(Some(Arc::new(keeper)))
         }
         _ => Ok(None),

@@ -26,7 +26,7 @@ use names::Names;
 use crate::appledouble;
 use crate::catalogue;
 use crate::monitor::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
-use crate::pages::MAGIC;
+use crate::pages::is_ours;
 use crate::reference::Reference;
 use crate::run::Selection;
 use crate::store::xattr::Xattr;
@@ -80,6 +80,8 @@ pub(crate) enum Found {
     File(Entry),
     /// A directory or root that cannot be walked.
     Trouble(Box<FileEvent>),
+    /// A file of leaves beside the file that they are of, whole or torn: not data.
+    Leaves(Entry),
     /// Something worth saying.
     Notice(Notice),
 }
@@ -272,13 +274,22 @@ impl Walk<'_, '_> {
                 FileKind::Regular if is_file(self.output, &level.dir, name) => {
                     self.skipped.excluded += 1;
                 }
-                FileKind::Regular if self.passes_sidecars && is_sidecar(&level.dir, name) => {
-                    self.skipped.sidecars += 1;
-                }
                 FileKind::Regular => {
+                    let sidecar = match self.passes_sidecars {
+                        true => Sidecar::of(&level.dir, name),
+                        false => None,
+                    };
                     let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
                     let place = Place::Beneath(Arc::clone(&level.dir));
-                    (self.sink)(Found::File(Entry { path, inode, place, reference: None }))?;
+                    let entry = Entry { path, inode, place, reference: None };
+                    match sidecar {
+                        None => (self.sink)(Found::File(entry))?,
+                        Some(Sidecar::AppleDouble) => self.skipped.sidecars += 1,
+                        Some(Sidecar::Leaves) => {
+                            self.skipped.leaves += 1;
+                            (self.sink)(Found::Leaves(entry))?;
+                        }
+                    }
                 }
                 FileKind::Directory => {
                     let name = name.to_owned();
@@ -378,25 +389,37 @@ fn shown(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-/// Says whether a file holds what macOS could not keep at another, its neighbour, or the leaves of
-/// its neighbour's pages.
-///
-/// By its bytes, not its name alone: what is only called so is data.
-fn is_sidecar(dir: &Dir, name: &OsStr) -> bool {
-    let attributes = appledouble::companion(name);
-    let Some(companion) = attributes.or_else(|| pages::companion(name)) else { return false };
-    let is_regular = |status: Status| status.kind == FileKind::Regular;
-    if !dir.status_of(companion).is_ok_and(is_regular) {
-        return false;
+/// What a file is that belongs to its neighbour and is not data.
+pub(crate) enum Sidecar {
+    /// Attributes that macOS could not keep at the neighbour.
+    AppleDouble,
+    /// Leaves of the neighbour's pages, or a draft of them; perhaps torn.
+    Leaves,
+}
+
+impl Sidecar {
+    /// Says whether a name is that of a sidecar.
+    pub(crate) fn is_name(name: &OsStr) -> bool {
+        appledouble::companion(name).or_else(|| pages::companion(name)).is_some()
     }
-    let mut head = [0; appledouble::MAGIC_LEN];
-    let Ok(file) = dir.open_file(name) else { return false };
-    file.read_at(&mut head, 0).is_ok_and(|len| match attributes {
-        // What was tagged as data, before its neighbour came, is data as long as it has the tag.
-        Some(_) => {
-            appledouble::is_appledouble(&head[..len])
-                && matches!(Xattr.tag(&file), Ok(StoredTag::Absent | StoredTag::Impossible))
+
+    /// Looks at a file's name and bytes: a file that only has such a name is data.
+    pub(crate) fn of(dir: &Dir, name: &OsStr) -> Option<Sidecar> {
+        let attributes = appledouble::companion(name);
+        let companion = attributes.or_else(|| pages::companion(name))?;
+        let is_regular = |status: Status| status.kind == FileKind::Regular;
+        if !dir.status_of(companion).is_ok_and(is_regular) {
+            return None;
         }
-        None => head[..len].starts_with(MAGIC),
-    })
+        let file = dir.open_file(name).ok()?;
+        if attributes.is_none() {
+            return is_ours(&file).unwrap_or(false).then_some(Sidecar::Leaves);
+        }
+        let mut head = [0; appledouble::MAGIC_LEN];
+        let len = file.read_at(&mut head, 0).ok()?;
+        // A file that was tagged as data before its neighbour came stays data while it has the tag.
+        let is_sidecar = appledouble::is_appledouble(&head[..len])
+            && matches!(Xattr.tag(&file), Ok(StoredTag::Absent | StoredTag::Impossible));
+        is_sidecar.then_some(Sidecar::AppleDouble)
+    }
 }

@@ -29,6 +29,9 @@ pub const TAG: &str = platform::TAG;
 /// The attribute the tag before that one is kept in.
 pub const TAG_PREVIOUS: &str = platform::TAG_PREVIOUS;
 
+/// The attribute that marks a file of leaves as ours, whatever its bytes are.
+pub const LEAVES: &str = platform::LEAVES;
+
 /// What stands before the name of an attribute that a Mac gave: `user.` on Linux, nothing on macOS.
 pub const MAC_PREFIX: &str = platform::MAC_PREFIX;
 

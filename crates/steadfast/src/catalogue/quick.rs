@@ -85,7 +85,7 @@ impl Catalogue {
                     trouble((*event).clone());
                     *event
                 }
-                Found::Notice(_) => return ControlFlow::Continue(()),
+                Found::Leaves(_) | Found::Notice(_) => return ControlFlow::Continue(()),
             };
             if event.status.is_none() && event.subject == Subject::File {
                 return ControlFlow::Continue(());

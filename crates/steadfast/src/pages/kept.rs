@@ -8,17 +8,48 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast_sys::file::Dir;
+use steadfast_sys::file::{Dir, File};
 use steadfast_sys::source::{FileSource, Part, ReadAt as _};
+use steadfast_sys::xattr;
 use steadfast_verity::Tree;
 
-use super::header::{HEADER_LEN, Header, invalid};
+use super::header::{HEADER_LEN, Header, MAGIC, invalid};
 
 /// Bytes of the check value behind the leaves.
 pub(crate) const CHECK_LEN: usize = 4;
 
 /// Bytes of leaves that are folded at a time: a multiple of every leaf.
 const PIECE_LEN: u64 = 256 << 10;
+
+/// A file of zeros alone that is longer is not taken for torn leaves: they would be of 8 GiB.
+const ZEROS_LEN_MAX: u64 = 64 << 20;
+
+/// Says whether a file named as leaves is one of ours, whole or torn: it has the mark, begins as
+/// leaves do, or has no byte but zeros, as after a loss of power.
+///
+/// # Errors
+/// Whatever the system says.
+pub(crate) fn is_ours(file: &File) -> io::Result<bool> {
+    let mut head = [0; MAGIC.len()];
+    let len = file.read_at(&mut head, 0)?;
+    // Of file systems without attributes nothing is learned here.
+    let is_marked = || matches!(xattr::get(file, xattr::LEAVES, &mut [0; 16]), Ok(Some(_)));
+    if MAGIC.starts_with(&head[..len]) || is_marked() {
+        return Ok(true);
+    }
+    if file.status()?.length > ZEROS_LEN_MAX {
+        return Ok(false);
+    }
+    let mut piece = vec![0; PIECE_LEN as usize];
+    let mut start = 0;
+    loop {
+        match file.read_at(&mut piece, start)? {
+            0 => return Ok(true),
+            read if piece[..read].iter().any(|byte| *byte != 0) => return Ok(false),
+            read => start += read as u64,
+        }
+    }
+}
 
 /// An open file of kept leaves.
 #[derive(Debug)]
@@ -43,10 +74,18 @@ impl Kept {
     /// # Errors
     /// As those of [`Kept::open`].
     pub(crate) fn open_in(dir: &Dir, name: &OsStr) -> io::Result<Kept> {
-        let source = FileSource::new(dir.open_file(name)?)?;
+        Kept::read(dir.open_file(name)?)
+    }
+
+    /// Reads the header of an open file of kept leaves.
+    ///
+    /// # Errors
+    /// As [`Kept::open`].
+    pub(crate) fn read(file: File) -> io::Result<Kept> {
+        let source = FileSource::new(file)?;
         let mut bytes = [0; HEADER_LEN];
         if source.len_bytes() < (HEADER_LEN + CHECK_LEN) as u64 {
-            return Err(invalid("they are no kept leaves"));
+            return Err(invalid("the kept leaves are torn: they end before their header does"));
         }
         source.read_exact_at(&mut bytes, 0)?;
         let header = Header::decode(&bytes)?;

@@ -38,6 +38,7 @@ impl Task for CheckTask {
         let algorithm = stored_algorithm(event);
         self.tools.judge(event, algorithm, contents);
         self.tools.locate(file, event);
+        self.tools.look_at_leaves(event);
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: an open file and its event. Out: the event, filled in. All decisions about what may be
 //! replaced are made in the verbs, all writing is done by the store.
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +18,7 @@ use crate::monitor::{Action, FileEvent, Trouble};
 use crate::pages::{self, Descriptor};
 use crate::reference;
 use crate::store::pages::{Leaves, PageKeeper};
-use crate::store::{Replaces, Store, StoredTag};
+use crate::store::{self, Replaces, Store, StoredTag};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
 
@@ -246,11 +247,31 @@ impl Tools {
     pub(super) fn locate(&self, file: &File, event: &mut FileEvent) {
         let (Some(keeper), Some(Verdict::Corrupt)) = (&self.pages, event.verdict) else { return };
         let (Some(stored), Some(actual)) = (event.stored, event.actual) else { return };
-        // Leaves that cannot be read take nothing from the verdict.
-        let Ok(Some(kept)) = keeper.find(&stored, &event.path.to_path()) else { return };
-        let source = Descriptor { file, len_bytes: actual.length };
-        let damage = pages::damage_of(&source, &kept, NonZeroUsize::MIN, &self.stop);
-        event.damage = damage.ok().map(Box::new);
+        let found = keeper.find(&stored, &event.path.to_path()).and_then(|kept| {
+            let source = Descriptor { file, len_bytes: actual.length };
+            let damage = |kept| {
+                pages::damage_of(&source, &kept, NonZeroUsize::MIN, &self.stop).map(Box::new)
+            };
+            kept.map(damage).transpose()
+        });
+        match found {
+            Ok(damage) => event.damage = damage,
+            Err(error) => tell_of_leaves(event, &error, keeper.has_sidecars()),
+        }
+    }
+
+    /// Makes sure that the leaves are whole that the tree keeps for a file whose contents are the
+    /// tagged ones: they can be made again only while that is so.
+    pub(super) fn look_at_leaves(&self, event: &mut FileEvent) {
+        let Some(keeper) = &self.pages else { return };
+        let (Some(stored), Some(Verdict::Intact | Verdict::Touched)) =
+            (event.stored, event.verdict)
+        else {
+            return;
+        };
+        if let Err(error) = keeper.ensure_whole(&stored) {
+            tell_of_leaves(event, &error, false);
+        }
     }
 
     /// Plans to give a file its first tag, and to judge it by another tool's tag if it has one:
@@ -342,6 +363,13 @@ impl Tools {
         }
         event.written = Some(*tag);
         event.action = Some(action);
+    }
+}
+
+/// Notes that the leaves of a file cannot be used. Its verdict stands.
+fn tell_of_leaves(event: &mut FileEvent, error: &io::Error, sidecars: bool) {
+    if error.kind() != io::ErrorKind::Interrupted {
+        event.trouble.get_or_insert_with(|| store::pages::trouble(error, sidecars));
     }
 }
 

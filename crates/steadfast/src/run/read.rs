@@ -37,7 +37,11 @@ pub fn read_without_hashing(
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
         kept: None,
         notices: Vec::new(),
-        source: Box::new(WalkSource { selection: selection.clone(), excludes }),
+        source: Box::new(WalkSource {
+            selection: selection.clone(),
+            excludes,
+            reads_leaves: false,
+        }),
         if_empty: no_file(),
     };
     execute(work, options, None, monitor)

@@ -3,15 +3,18 @@
 //! In: a selection, or a root and a list. Out: entries, and how finding them ended. One thread of
 //! its own carries it out while the pipeline works.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::monitor::{FileEvent, FilePath, Skipped, Subject, Trouble};
+use crate::pages::Kept;
 use crate::run::Selection;
+use crate::store::pages;
 use crate::verdict::Verdict;
-use crate::walk::{Beneath, Excludes, Found, Listed, Sink, walk};
+use crate::walk::{Beneath, Entry, Excludes, Found, Listed, Sink, walk};
 
 /// How finding files ended.
 #[derive(Clone, Copy, Default)]
@@ -31,13 +34,36 @@ pub(super) trait Source: Send {
 pub(super) struct WalkSource {
     pub(super) selection: Selection,
     pub(super) excludes: Arc<Excludes>,
+    /// Whether leaves beside their files are read too, and those that are torn reported.
+    pub(super) reads_leaves: bool,
 }
 
 impl Source for WalkSource {
     fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> Walked {
-        let (skipped, whole) = walk(&self.selection, &self.excludes, stop, sink);
+        let mut heed = |found| match found {
+            Found::Leaves(entry) if self.reads_leaves => match torn(&entry, stop) {
+                Some(event) => sink(Found::Trouble(Box::new(event))),
+                None => ControlFlow::Continue(()),
+            },
+            found => sink(found),
+        };
+        let (skipped, whole) = walk(&self.selection, &self.excludes, stop, &mut heed);
         Walked { skipped, whole }
     }
+}
+
+/// Says what is wrong with the leaves beside a file, if anything is.
+fn torn(entry: &Entry, stop: &AtomicBool) -> Option<FileEvent> {
+    // A run that was killed left a draft, and the next one replaces it.
+    if pages::is_draft(&entry.path.name) {
+        return None;
+    }
+    let read = || entry.open().and_then(Kept::read)?.ensure_whole(stop);
+    let error = read().err().filter(|error| error.kind() != io::ErrorKind::Interrupted)?;
+    let mut event = FileEvent::new(entry.path.clone());
+    event.verdict = Some(Verdict::Unreadable);
+    event.trouble = Some(pages::trouble(&error, true));
+    Some(event)
 }
 
 /// The files of a list, beneath one root.

@@ -13,17 +13,18 @@ use std::io::{self, Seek as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use steadfast_digest::{Algorithm, Lanes};
 use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Status};
+use steadfast_sys::xattr;
 use steadfast_verity::{LeafHasher, Tree, VerityHash, VerityParams};
 
 use crate::error::Error;
 use crate::monitor::{FileEvent, Trouble};
 use crate::pages::{HEADER_LEN, Header, Kept, MAGIC, PAGE_LEN_DEFAULT, PagesUse, SIDECAR_SUFFIX};
 use crate::tag::Tag;
-use place::{Folder, beside, is_ours, sidecar};
+use place::{Folder, beside, ensure_leaves, sidecar};
 
 /// Bytes of one file's leaves that wait in memory: those of 8 MiB, at 4 KiB a page.
 const WAITING_LEN_MAX: usize = 64 << 10;
@@ -46,6 +47,22 @@ pub(crate) fn companion(name: &std::ffi::OsStr) -> Option<&std::ffi::OsStr> {
     let bytes = bytes.strip_suffix(DRAFT_SUFFIX.as_bytes()).unwrap_or(bytes);
     let bytes = bytes.strip_suffix(SIDECAR_SUFFIX.as_bytes())?;
     (!bytes.is_empty()).then(|| std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// Says what is wrong with leaves and how they are made again. `sidecars` says that they are beside
+/// their file.
+pub(crate) fn trouble(error: &io::Error, sidecars: bool) -> Trouble {
+    let mut trouble = Trouble::from_io("use the leaves", error);
+    if error.kind() == io::ErrorKind::InvalidData {
+        let option = if sidecars { " --sidecar" } else { "" };
+        trouble.reason += &format!(": `steadfast tag --pages{option}` makes them again");
+    }
+    trouble
+}
+
+/// Says whether the name of a file of leaves is that of a draft.
+pub(crate) fn is_draft(name: &std::ffi::OsStr) -> bool {
+    name.as_encoded_bytes().ends_with(DRAFT_SUFFIX.as_bytes())
 }
 
 /// Takes leaves that were opened if they are of the contents that a tag is of.
@@ -104,6 +121,8 @@ pub(crate) struct PageKeeper {
     /// Whether that was asked for: then also of files whose tag stands.
     asked: bool,
     drafts: AtomicU64,
+    /// Set when the run is to end.
+    stop: Arc<AtomicBool>,
 }
 
 impl PageKeeper {
@@ -115,6 +134,7 @@ impl PageKeeper {
         wanted: &PagesUse,
         catalogue: Option<&Path>,
         lanes: Lanes,
+        stop: Arc<AtomicBool>,
     ) -> Result<PageKeeper, Error> {
         let catalogue = catalogue.map(Folder::of).transpose()?.flatten();
         let lens = catalogue.as_ref().map(Folder::page_lens).unwrap_or_default();
@@ -146,7 +166,13 @@ impl PageKeeper {
             lanes,
             asked,
             drafts: AtomicU64::new(0),
+            stop,
         })
+    }
+
+    /// Says whether leaves are kept beside their files.
+    pub(crate) fn has_sidecars(&self) -> bool {
+        self.folder().is_none()
     }
 
     /// Says whether leaves were asked for, of files whose tag stands too.
@@ -176,13 +202,28 @@ impl PageKeeper {
         !stands || !self.has(&stored, &path)
     }
 
-    /// Says whether the leaves for a tag are where this run would keep them.
+    /// Says whether the leaves for a tag are where this run would keep them, and whole.
     fn has(&self, tag: &Tag, path: &Path) -> bool {
         let opened = match self.folder() {
             Some(folder) => folder.open(self.params.page_len(), tag),
             None => Kept::open(&sidecar(path)),
         };
-        matches!(of_tag(opened, tag), Ok(Some(_)))
+        let kept = of_tag(opened, tag);
+        matches!(kept, Ok(Some(kept)) if kept.ensure_whole(&self.stop).is_ok())
+    }
+
+    /// Makes sure that the leaves are whole that are kept for a tag in the tree's folder; there
+    /// may be none.
+    ///
+    /// # Errors
+    /// `InvalidData` if they are torn or damaged; `Interrupted` if the run was stopped; else
+    /// whatever the system says.
+    pub(crate) fn ensure_whole(&self, tag: &Tag) -> io::Result<()> {
+        let Some(folder) = self.folder().filter(|_| self.every) else { return Ok(()) };
+        match of_tag(folder.open(self.params.page_len(), tag), tag)? {
+            Some(kept) => kept.ensure_whole(&self.stop),
+            None => Ok(()),
+        }
     }
 
     /// Returns the folder that new leaves go to; `None` for beside each file.
@@ -230,13 +271,18 @@ impl PageKeeper {
             }
         };
         let mut draft = match Draft::named(&dir, &name) {
-            // What a run that was killed left behind.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_ours(&dir, &name) => {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // A run that was killed left it behind.
+                ensure_leaves(&dir, &name)?;
                 dir.remove_file(&name)?;
                 Draft::named(&dir, &name)?
             }
             made => made?,
         };
+        if self.has_sidecars() {
+            // Where there are no attributes, torn leaves are known by their bytes alone.
+            let _ = draft.to_file().and_then(|file| xattr::set(&file, xattr::LEAVES, b"1"));
+        }
         let mut blank = [0; HEADER_LEN];
         blank[..MAGIC.len()].copy_from_slice(MAGIC);
         draft.write_all(&blank)?;
@@ -346,8 +392,8 @@ impl Leaves {
         let dir = Arc::clone(draft.dir());
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(SIDECAR_SUFFIX);
-        if dir.status_of(&name).is_ok() && !is_ours(&dir, &name) {
-            return Err(io::Error::other("a file of that name is there, and is none of ours"));
+        if dir.status_of(&name).is_ok() {
+            ensure_leaves(&dir, &name)?;
         }
         draft.publish_in(&dir, &name, Existing::Replace)
     }

@@ -251,7 +251,8 @@ fn sidecars_are_no_data_and_serve_their_own_file_alone() {
     tree.run_as(Verb::Tag, &keeping(None, true));
     assert!(sidecar(&one).is_file() && sidecar(&two).is_file());
     let said = tree.run(Verb::Check);
-    assert_eq!((said.files.len(), said.summary.skipped.sidecars), (2, 2));
+    assert_eq!((said.files.len(), said.summary.skipped.sidecars), (2, 0));
+    assert_eq!(said.summary.skipped.leaves, 2);
     fs::copy(sidecar(&one), sidecar(&two)).unwrap();
     let error = verify(&two, &PagesOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no leaves are kept"), "{error}");
@@ -269,7 +270,7 @@ fn sidecars_are_no_data_and_serve_their_own_file_alone() {
     tree.write("three.steadfast-pages", "somebody else's");
     let said = tree.run_as(Verb::Tag, &keeping(None, true));
     let trouble = said.of("three").trouble.as_ref().unwrap().to_string();
-    assert!(trouble.contains("none of ours"), "{trouble}");
+    assert!(trouble.contains("three.steadfast-pages` is not a file of leaves"), "{trouble}");
     assert_eq!(fs::read(tree.at("three.steadfast-pages")).unwrap(), b"somebody else's");
 }
 
@@ -294,6 +295,106 @@ fn damaged_leaves_are_never_believed() {
     let said = tree.run_as(Verb::Tag, &keeping(None, true));
     assert_eq!((said.status(), said.action("file")), (0, Some(Action::Kept)));
     assert_eq!(fs::read(&place).unwrap(), good, "what is damaged is made anew when asked for");
+}
+
+/// What a loss of power leaves of a file: nothing, a part, zeros, or the bytes of something else.
+fn torn(good: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let garbage = Random(0x6a7b).bytes(good.len());
+    let mut body = good.to_vec();
+    body[192..].fill(0);
+    vec![
+        ("empty", Vec::new()),
+        ("cut in the magic", good[..9].to_vec()),
+        ("cut in the header", good[..100].to_vec()),
+        ("cut in the leaves", good[..good.len() - 40].to_vec()),
+        ("zeros", vec![0; good.len()]),
+        ("a whole header before zeros", body),
+        ("garbage", garbage),
+    ]
+}
+
+#[test]
+fn torn_sidecars_are_ours_and_are_made_again() {
+    let tree = Tree::new();
+    let path = tree.write("file", Random(7).bytes(900_000));
+    tree.run_as(Verb::Tag, &keeping(None, true));
+    let place = sidecar(&path);
+    let good = fs::read(&place).unwrap();
+    for (name, bytes) in torn(&good) {
+        for verb in [Verb::Tag, Verb::Update, Verb::Retag { accept: false }] {
+            // In place, as a loss of power leaves it: attributes are journalled with the inode.
+            fs::write(&place, &bytes).unwrap();
+            let said = tree.run(Verb::Check);
+            assert_eq!((said.status(), said.verdict("file")), (2, Some(Verdict::Intact)), "{name}");
+            let event = said.of("file.steadfast-pages");
+            assert_eq!(event.verdict, Some(Verdict::Unreadable), "{name}");
+            let trouble = event.trouble.as_ref().unwrap().to_string();
+            assert!(trouble.contains("steadfast tag --pages --sidecar"), "{name}: {trouble}");
+            let options = if verb == Verb::Tag { keeping(None, true) } else { Options::default() };
+            let said = tree.run_as(verb, &options);
+            assert_eq!((said.status(), said.files.len()), (0, 1), "{name}, {}", verb.name());
+            assert_eq!(fs::read(&place).unwrap(), good, "{name}, {}", verb.name());
+            assert_eq!(tree.run(Verb::Check).status(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_draft_that_a_kill_left_does_not_block_the_leaves() {
+    let tree = Tree::new();
+    let path = tree.write("file", Random(8).bytes(900_000));
+    tree.run_as(Verb::Tag, &keeping(None, true));
+    let (place, draft) = (sidecar(&path), tree.at("file.steadfast-pages.new"));
+    let good = fs::read(&place).unwrap();
+    for (name, bytes) in torn(&good).into_iter().filter(|(name, _)| *name != "garbage") {
+        fs::remove_file(&place).unwrap();
+        fs::write(&draft, &bytes).unwrap();
+        let said = tree.run(Verb::Check);
+        assert_eq!((said.status(), said.files.len()), (0, 1), "{name}: a draft is no data");
+        assert_eq!(said.summary.skipped.leaves, 1, "{name}");
+        let said = tree.run_as(Verb::Tag, &keeping(None, true));
+        assert_eq!(said.status(), 0, "{name}: {:?}", said.of("file").trouble);
+        assert_eq!(fs::read(&place).unwrap(), good, "{name}");
+        assert!(!draft.exists(), "{name}");
+    }
+    // The mark outlasts the bytes.
+    fs::rename(&place, &draft).unwrap();
+    fs::write(&draft, Random(9).bytes(5000)).unwrap();
+    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).status(), 0);
+    assert_eq!(fs::read(&place).unwrap(), good);
+    // A file of somebody else's stays.
+    fs::remove_file(&place).unwrap();
+    fs::write(&draft, "notes").unwrap();
+    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).status(), 2);
+    assert_eq!(fs::read(&draft).unwrap(), b"notes");
+}
+
+#[test]
+fn torn_leaves_in_the_tree_s_folder_are_told_and_made_again() {
+    let tree = catalogued();
+    let data = Random(10).bytes(900_000);
+    tree.write("file", &data);
+    tree.run_as(Verb::Tag, &keeping(None, false));
+    let [place] = &kept_in(&tree)[..] else { panic!("one file of leaves") };
+    let good = fs::read(place).unwrap();
+    for (name, bytes) in torn(&good) {
+        for verb in [Verb::Tag, Verb::Update, Verb::Retag { accept: false }] {
+            fs::write(place, &bytes).unwrap();
+            let said = tree.run(Verb::Check);
+            assert_eq!((said.status(), said.verdict("file")), (2, Some(Verdict::Intact)), "{name}");
+            let trouble = said.of("file").trouble.as_ref().unwrap().to_string();
+            assert!(trouble.contains("steadfast tag --pages"), "{name}: {trouble}");
+            let options = if verb == Verb::Tag { keeping(None, false) } else { Options::default() };
+            assert_eq!(tree.run_as(verb, &options).status(), 0, "{name}, {}", verb.name());
+            assert_eq!(fs::read(place).unwrap(), good, "{name}, {}", verb.name());
+            assert_eq!(tree.run(Verb::Check).status(), 0);
+        }
+    }
+    fs::write(place, []).unwrap();
+    tree.corrupt("file", with_bit(&data, 5));
+    let said = tree.run(Verb::Check);
+    assert_eq!((said.status(), said.verdict("file")), (3, Some(Verdict::Corrupt)));
+    assert!(said.of("file").trouble.is_some(), "why no page is named");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::directory::component;
-use super::{Dir, platform};
+use super::{Dir, File, platform};
 
 /// How many random names are tried before the directory is given up.
 const TRIES: usize = 8;
@@ -138,6 +138,14 @@ impl Draft {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns another handle of the file: for its attributes.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn to_file(&self) -> io::Result<File> {
+        Ok(File { fd: self.file.try_clone()?.into() })
     }
 
     /// Removes the draft's name and returns the file, which exists until it is closed.

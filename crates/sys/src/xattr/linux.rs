@@ -6,6 +6,7 @@ use rustix::io::Errno;
 
 pub(super) const TAG: &str = "user.steadfast";
 pub(super) const TAG_PREVIOUS: &str = "user.steadfast.previous";
+pub(super) const LEAVES: &str = "user.steadfast.leaves";
 
 /// Every name is in a namespace here; this one is for users.
 pub(super) const MAC_PREFIX: &str = "user.";

@@ -6,6 +6,7 @@ use rustix::io::Errno;
 
 pub(super) const TAG: &str = "org.steadfast.tag#S";
 pub(super) const TAG_PREVIOUS: &str = "org.steadfast.tag.previous#S";
+pub(super) const LEAVES: &str = "org.steadfast.leaves#S";
 
 /// Names have no namespaces here.
 pub(super) const MAC_PREFIX: &str = "";

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use steadfast::beneath::is_sidecar;
 use steadfast::catalogue::{FILE, FOLDER};
 
 use crate::random::Random;
@@ -54,7 +55,7 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Walks a folder. Links are not followed, linked files counted once, and what the catalogue is
-    /// kept in is left out, as a check does it.
+    /// kept in and sidecars are left out, as a check does it.
     ///
     /// # Errors
     /// If the folder itself cannot be listed, or it was stopped.
@@ -136,6 +137,10 @@ fn look(entry: io::Result<fs::DirEntry>, seen: &mut HashSet<(u64, u64)>) -> io::
     if !kind.is_file() {
         return Ok(Look::Other);
     }
+    let path = entry.path();
+    if path.parent().is_some_and(|folder| is_sidecar(folder, Path::new(&entry.file_name()))) {
+        return Ok(Look::Other);
+    }
     let status = entry.metadata()?;
     if status.nlink() > 1
         && seen.len() < LINKED_FILES_MAX
@@ -143,5 +148,5 @@ fn look(entry: io::Result<fs::DirEntry>, seen: &mut HashSet<(u64, u64)>) -> io::
     {
         return Ok(Look::Other);
     }
-    Ok(Look::File(Drawn { path: entry.path(), length: status.len() }))
+    Ok(Look::File(Drawn { path, length: status.len() }))
 }

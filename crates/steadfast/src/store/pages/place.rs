@@ -12,7 +12,7 @@ use steadfast_sys::file::{Dir, FileKind, Status};
 use steadfast_verity::{VerityHash, VerityParams};
 
 use crate::catalogue::{self, CatalogueError, CatalogueErrorKind};
-use crate::pages::{Kept, MAGIC, SIDECAR_SUFFIX};
+use crate::pages::{Kept, SIDECAR_SUFFIX, is_ours};
 use crate::tag::Tag;
 
 /// The folder that leaves of a catalogue's files are kept in: in the tree's own folder, or beside a
@@ -124,12 +124,13 @@ pub(super) fn beside(path: &Path, status: &Status) -> io::Result<(Arc<Dir>, OsSt
     Ok((Arc::new(dir), name))
 }
 
-/// Says whether a file begins as kept leaves do.
-pub(super) fn is_ours(dir: &Dir, name: &OsStr) -> bool {
-    let mut head = [0; MAGIC.len()];
-    dir.status_of(name).is_ok_and(|status| status.kind == FileKind::Regular)
-        && dir.open_file(name).and_then(|file| file.read_at(&mut head, 0)).is_ok()
-        && head == *MAGIC
+/// Makes sure that a name is that of a file of leaves, whole or torn: no other file is replaced.
+pub(super) fn ensure_leaves(dir: &Dir, name: &OsStr) -> io::Result<()> {
+    if dir.status_of(name)?.kind == FileKind::Regular && is_ours(&dir.open_file(name)?)? {
+        return Ok(());
+    }
+    let name = name.to_string_lossy();
+    Err(io::Error::other(format!("`{name}` is not a file of leaves: rename or remove it first")))
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
