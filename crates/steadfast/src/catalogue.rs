@@ -86,7 +86,7 @@ pub struct Catalogue {
     file: PathBuf,
     root: PathBuf,
     writes: bool,
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 impl Catalogue {
@@ -118,8 +118,8 @@ impl Catalogue {
         place::ensure_apart(root, file)?;
         let home = Home::make(file)?;
         place::ensure_none(&home)?;
-        let lock = Lock::take(&home, writer)?;
-        let made = place::prepare(&home).and_then(|draft| {
+        let mut lock = Lock::take(&home, writer)?;
+        let made = lock.ensure_room().and_then(|()| place::prepare(&home)).and_then(|draft| {
             Catalogue::draft(&home, root, inside, &volume, writer)?;
             place::publish(draft, &home)
         });
@@ -127,9 +127,10 @@ impl Catalogue {
             place::abandon(&home);
             return Err(fault);
         }
+        lock.note_published();
         let db = schema::connect(&home, Access::Write)?;
         let (file, root) = (file.to_owned(), root.to_owned());
-        Ok(Catalogue { db, file, root, writes: true, _lock: Some(lock) })
+        Ok(Catalogue { db, file, root, writes: true, lock: Some(lock) })
     }
 
     /// Writes an empty catalogue into its draft.
@@ -182,11 +183,12 @@ impl Catalogue {
         let open = || {
             let home = there(file)?;
             let lock = Lock::take(&home, writer)?;
+            lock.ensure_room()?;
             let db = schema::connect(&home, Access::Write)?;
             let root = root_of(&db, &home)?;
             directory::ensure_all(&db)?;
             runs::ensure_slices(&db)?;
-            Ok(Catalogue { db, file: file.to_owned(), root, writes: true, _lock: Some(lock) })
+            Ok(Catalogue { db, file: file.to_owned(), root, writes: true, lock: Some(lock) })
         };
         open().map_err(|fault: Fault| fault.at(file))
     }
@@ -211,7 +213,7 @@ impl Catalogue {
             };
             let root = root_of(&db, &home)?;
             reading(&db, || directory::ensure_all(&db))?;
-            Ok(Catalogue { db, file: file.to_owned(), root, writes: false, _lock: lock })
+            Ok(Catalogue { db, file: file.to_owned(), root, writes: false, lock })
         };
         open().map_err(|fault: Fault| fault.at(file))
     }
@@ -323,6 +325,10 @@ fn there(file: &Path) -> Result<Home, Fault> {
     let absent = |message| Fault::new(CatalogueErrorKind::Absent, message);
     match Home::open(file) {
         Ok(home) if home.has("") => Ok(home),
+        Ok(home) if place::is_lost(file) && place::is_unfinished(&home) => {
+            let message = "`steadfast init` began here and did not finish";
+            Err(Fault::new(CatalogueErrorKind::Unfinished, message))
+        }
         Ok(_) if place::is_lost(file) => {
             Err(absent("the catalogue is gone, and what was beside it is still there"))
         }

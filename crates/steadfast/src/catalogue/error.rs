@@ -14,6 +14,8 @@ use rusqlite::ffi::ErrorCode;
 pub enum CatalogueErrorKind {
     /// There is no catalogue.
     Absent,
+    /// There is none: the `init` that was to make it did not come to its end.
+    Unfinished,
     /// There is one already.
     Exists,
     /// It holds what no version of this program wrote.
@@ -90,12 +92,18 @@ impl Fault {
         Fault { kind: CatalogueErrorKind::Damaged, message }
     }
 
+    /// Makes a fault of a full disk, or of a quota that is used up.
+    pub(super) fn full() -> Fault {
+        let message = "cannot write the catalogue: no space is left on its volume";
+        Fault { kind: CatalogueErrorKind::Full, message: message.to_owned() }
+    }
+
     /// Makes a fault of a failed system call. `doing` is an infinitive.
     pub(super) fn io(doing: &str, error: &io::Error) -> Fault {
         let kind = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => return Fault::full(),
             io::ErrorKind::NotFound => CatalogueErrorKind::Absent,
             io::ErrorKind::AlreadyExists => CatalogueErrorKind::Exists,
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => CatalogueErrorKind::Full,
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                 CatalogueErrorKind::ReadOnly
             }
@@ -128,7 +136,11 @@ impl From<rusqlite::Error> for Fault {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 return Fault::damaged(error);
             }
-            Some(ErrorCode::DiskFull) => CatalogueErrorKind::Full,
+            Some(ErrorCode::DiskFull) => return Fault::full(),
+            // The file of the memory that connections share could not grow.
+            Some(_) if is_extended(&error, rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
+                return Fault::full();
+            }
             Some(ErrorCode::ReadOnly) => CatalogueErrorKind::ReadOnly,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => CatalogueErrorKind::InUse,
             // A table or a column is not as it was made, or holds another type.
@@ -139,4 +151,9 @@ impl From<rusqlite::Error> for Fault {
         };
         Fault { kind, message: format!("cannot use the catalogue: {error}") }
     }
+}
+
+/// Says whether an error of SQLite has this extended code.
+fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == code)
 }

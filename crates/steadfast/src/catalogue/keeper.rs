@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -26,11 +27,18 @@ use super::scope::Scope;
 use super::sighting::{Batch, Sighting, TagPlace};
 use super::slice::{Slice, slices_of};
 use super::{Catalogue, CatalogueError, runs, schema, volume};
+use crate::beneath;
 use crate::monitor::{FileEvent, Subject};
 use crate::verdict::Verdict;
 
 /// How often what is known so far is stored: a loss of power loses as much.
-const COMMIT_EVERY_S: i64 = 1;
+const COMMIT_EVERY_S: u64 = 1;
+
+/// How seldom it is stored at most, where flushing the volume takes long.
+const COMMIT_EVERY_S_MAX: u64 = 60;
+
+/// Pause after a flush, as a multiple of its time: flushing then takes a tenth of a run at most.
+const FLUSH_PAUSE: u64 = 10;
 
 /// What a run is, to be remembered with what it found.
 #[derive(Clone, Debug)]
@@ -94,6 +102,12 @@ pub struct Keeper {
     /// Where walks began that came by.
     begun: HashSet<PathBuf>,
     committed: Timestamp,
+    /// Volumes that files were seen on, each with a directory of it.
+    volumes: Vec<(u64, PathBuf)>,
+    /// Whether rows were written that rely on files or attributes that may not be on the medium.
+    pub(super) unflushed: bool,
+    /// How long the last flush took.
+    flush: Duration,
     /// Why keeping ended before the run did.
     broken: Option<CatalogueErrorKind>,
 }
@@ -175,6 +189,9 @@ impl Keeper {
             record,
             now,
             committed: begin.now,
+            volumes: Vec::new(),
+            unflushed: false,
+            flush: Duration::ZERO,
             troubled: HashSet::new(),
             known_directory: totals.directories,
             happenings: 0,
@@ -243,7 +260,8 @@ impl Keeper {
     pub fn tick(&mut self, now: Timestamp) -> Result<(), CatalogueError> {
         let passed = now.seconds.saturating_sub(self.committed.seconds);
         let passed = passed - i64::from(now.nanoseconds < self.committed.nanoseconds);
-        if (0..COMMIT_EVERY_S).contains(&passed) {
+        let every = (self.flush.as_secs() * FLUSH_PAUSE).clamp(COMMIT_EVERY_S, COMMIT_EVERY_S_MAX);
+        if (0..every.cast_signed()).contains(&passed) {
             return Ok(());
         }
         self.committed = now;
@@ -288,6 +306,12 @@ impl Keeper {
             return Ok(());
         }
         work(self).map_err(|fault| {
+            let fault = match &self.catalogue.lock {
+                Some(lock) if fault.kind() == CatalogueErrorKind::System => {
+                    lock.ensure_room().err().unwrap_or(fault)
+                }
+                _ => fault,
+            };
             self.broken = Some(fault.kind());
             // SQLite may have rolled back by itself.
             let _ = self.catalogue.db.execute_batch("ROLLBACK");
@@ -341,6 +365,12 @@ impl Keeper {
             self.record.bytes += sighting.status.map_or(0, |status| status.length);
         }
         self.record.files += 1;
+        if let Some(device) = sighting.status.map(|status| status.device)
+            && self.volumes.iter().all(|(known, _)| *known != device)
+        {
+            let directory = self.levels.last().map(|level| level.relative.clone());
+            self.volumes.push((device, directory.unwrap_or_default()));
+        }
         let mut level = self.levels.pop().expect("the root's is there once a file is");
         let placed = self.make_room(&mut level, name.as_bytes(), say);
         level.batch.push(name.as_bytes(), sighting);
@@ -513,11 +543,28 @@ impl Keeper {
         settled
     }
 
+    /// Flushes the files and attributes that rows to be stored rely on: if these reached the medium
+    /// after the catalogue, a loss of power would leave files missing or with tags replaced.
+    fn flush_volumes(&mut self) -> Result<(), Fault> {
+        if !std::mem::take(&mut self.unflushed) {
+            return Ok(());
+        }
+        let start = Instant::now();
+        for (_, directory) in &self.volumes {
+            // A directory that is gone or closed by now: the next run finds its files as they are.
+            let Ok(dir) = beneath::directory(&self.catalogue.root, directory) else { continue };
+            dir.sync_volume().map_err(|error| Fault::io("flush the files of the tree", &error))?;
+        }
+        self.flush = start.elapsed();
+        Ok(())
+    }
+
     /// Stores what is known so far.
     fn commit(&mut self, go_on: bool) -> Result<(), Fault> {
         if !self.manner.writes {
             return Ok(());
         }
+        self.flush_volumes()?;
         let (db, run) = (&self.catalogue.db, self.record.id);
         for level in self.levels.iter_mut().filter(|level| level.id != 0) {
             level.cover.flush(db, run, level.id)?;

@@ -1,7 +1,7 @@
 //! What was seen in a slice meets what is known of it.
 //!
 //! In: a batch, and the slice in its place. Out: rows, events, findings, coverage. Where nothing
-//! changed the seal says so, and no row is read.
+//! changed the seal says so, and no row is written.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -54,9 +54,13 @@ impl Keeper {
         }
     }
 
-    /// Settles a slice in which nothing changed.
+    /// Settles a slice in which nothing changed, once its rows were found to be what was sealed:
+    /// later runs take tags from them.
     fn confirm(&mut self, level: &mut Level, batch: &Batch, checked: bool) -> Result<(), Fault> {
         let run = self.record.id;
+        let (slice, next) = (&level.slices[level.at], level.slices.get(level.at + 1));
+        let next = next.map(|next| next.first.as_slice());
+        rows_of(&self.catalogue.db, level.id, slice, next, &mut self.buffer)?;
         if !self.manner.writes {
             return Ok(());
         }
@@ -150,6 +154,7 @@ impl Keeper {
             self.happen(level.id, name, standing.name(), standing, None, None)?;
         }
         self.cover(level, name, seen.is_checked())?;
+        self.unflushed = true;
         let known = Known {
             name: name.to_vec(),
             record: seen.record,
@@ -206,6 +211,7 @@ impl Keeper {
             settled.dirty = true;
         }
         settled.dirty |= record != was;
+        self.unflushed |= record.facts != was.facts || record.tag != was.tag;
         settled.known.record = record;
         if outcome.what.is_some() || standing != was.standing {
             let what = outcome.what.unwrap_or_else(|| match was.standing {

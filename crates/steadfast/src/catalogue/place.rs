@@ -38,6 +38,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// What stays of a lock's text at most: it is for people.
 const LOCK_LEN_MAX: u64 = 256;
 
+/// What follows the verb in a lock once an `init` has published the catalogue.
+const PUBLISHED: &[u8] = b" published\n";
+
 /// Who is about to write, and whether it waits for others.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer<'a> {
@@ -54,13 +57,14 @@ pub(super) fn inside(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
 }
 
-/// Returns the `init` command with an option, for a catalogue and the tree that it is of.
+/// Returns the `init` command with an option or none, for a catalogue and the tree that it is of.
 pub(crate) fn command(option: &str, root: &Path, file: &Path) -> String {
     let root = root.display();
+    let option = if option.is_empty() { String::new() } else { format!(" {option}") };
     if file.ends_with(Path::new(FOLDER).join(FILE)) {
-        return format!("steadfast init {option} {root}");
+        return format!("steadfast init{option} {root}");
     }
-    format!("steadfast init {option} --catalogue {} {root}", file.display())
+    format!("steadfast init{option} --catalogue {} {root}", file.display())
 }
 
 /// Returns a file's path with something after its name.
@@ -74,8 +78,11 @@ pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct Lock {
     /// The system gives the lock back when this is closed, however the process ends.
-    _file: File,
+    file: File,
 }
+
+/// Room that a disk must have, in bytes: SQLite's log and the memory that it shares take 64 KiB.
+const ROOM_LEN: usize = 128 << 10;
 
 impl Lock {
     /// Takes the lock of a catalogue.
@@ -95,7 +102,29 @@ impl Lock {
         let text = format!("{} {} {}\n", std::process::id(), writer.now.seconds, writer.verb);
         let _ = file.set_len(0).and_then(|()| file.rewind());
         let _ = file.write_all(text.as_bytes());
-        Ok(Lock { _file: file })
+        Ok(Lock { file })
+    }
+
+    /// Says in the lock that the catalogue of an `init` is there from now on.
+    pub(super) fn note_published(&mut self) {
+        // Whether the text is there matters only if the catalogue is deleted.
+        let _ = self.file.seek(io::SeekFrom::End(-1)).and_then(|_| self.file.write_all(PUBLISHED));
+    }
+
+    /// Makes sure that its volume has room to write: SQLite calls a full disk an I/O error where it
+    /// cannot make its own files, and does not know quotas.
+    ///
+    /// # Errors
+    /// `Full` if not.
+    pub(super) fn ensure_room(&self) -> Result<(), Fault> {
+        let mut file = &self.file;
+        let Ok(len) = file.seek(io::SeekFrom::End(0)) else { return Ok(()) };
+        let written = file.write_all(&vec![0; ROOM_LEN]);
+        let _ = self.file.set_len(len);
+        match written.map_err(|error| Fault::io("write beside it", &error)) {
+            Err(fault) if fault.kind() == CatalogueErrorKind::Full => Err(fault),
+            _ => Ok(()),
+        }
     }
 
     /// Keeps writers out while a file is read as if it never changed. `None` if nobody can write,
@@ -106,7 +135,7 @@ impl Lock {
         let Ok(file) = home.dir().open_file(&name) else { return Ok(None) };
         let file = File::from(file.into_fd());
         match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
+            Ok(()) => Ok(Some(Lock { file })),
             Err(TryLockError::Error(_)) => Ok(None),
             Err(TryLockError::WouldBlock) => {
                 let message = "somebody is writing to it, and it cannot be read beside that";
@@ -271,7 +300,39 @@ pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
 /// Says whether `name` is a lock, a log or a damaged file of the catalogue `file`.
 fn is_left_of(file: &OsStr, name: &OsStr) -> bool {
     let rest = name.as_bytes().strip_prefix(file.as_bytes());
-    rest.is_some_and(|rest| rest == b".lock" || rest == b"-wal" || rest.starts_with(b".damaged-"))
+    rest.is_some_and(|rest| {
+        let begins = |part: &str| rest.starts_with(part.as_bytes());
+        rest == LOCK.as_bytes() || rest == b"-wal" || begins(".damaged-") || begins(DRAFT)
+    })
+}
+
+/// Says of a catalogue that is not there whether there never was one: a first `init` was cut off
+/// before it published the catalogue. Its lock then names no other verb, and nothing else is left.
+pub(super) fn is_unfinished(home: &Home) -> bool {
+    let (mut has_draft, mut only_begun) = (false, true);
+    let name = home.name("");
+    let listed = home.dir().entries(&mut |entry| {
+        if let Some(rest) = entry.name.as_bytes().strip_prefix(name.as_bytes()) {
+            let is_draft = rest.starts_with(DRAFT.as_bytes());
+            has_draft |= is_draft;
+            only_begun &= is_draft || rest == LOCK.as_bytes();
+        }
+        ControlFlow::Continue(())
+    });
+    listed.is_ok() && only_begun && (has_draft || is_lock_of_init(home))
+}
+
+/// Says whether a lock was last taken by `init`, or by nobody who wrote to it.
+fn is_lock_of_init(home: &Home) -> bool {
+    let name = home.name(LOCK);
+    let mut text = String::new();
+    let is_read = matches!(home.dir().status_of_own(&name), Ok(Some(_)))
+        && home.dir().open_file(&name).is_ok_and(|lock| {
+            File::from(lock.into_fd()).take(LOCK_LEN_MAX).read_to_string(&mut text).is_ok()
+        });
+    // A kill while room was looked for leaves zeros behind the text.
+    let mut words = text.trim_end_matches('\0').split_whitespace().skip(2);
+    is_read && words.next().is_none_or(|verb| verb == "init") && words.next().is_none()
 }
 
 /// Says whether a file may be put aside as a catalogue: it is where one is kept, is empty, or

@@ -100,7 +100,7 @@ impl Opened {
     }
 
     fn open(verb: Verb, file: PathBuf, options: &Options) -> Result<Opened, Error> {
-        use CatalogueErrorKind::{Absent, Damaged, Planted};
+        use CatalogueErrorKind::{Absent, Damaged, Full, Planted, ReadOnly, Unfinished};
         let wait = options.wait.then_some(&*options.stop);
         let writer = Writer { verb: verb.name(), now: clock::utc_now(), wait };
         let mut notices = Vec::new();
@@ -109,12 +109,18 @@ impl Opened {
             false => Catalogue::open_writer(&file, &writer),
         };
         let catalogue = match opened {
-            Err(error) if error.kind() == CatalogueErrorKind::ReadOnly && verb == Verb::Check => {
-                let text = "the catalogue cannot be written here: this run leaves no record in it";
+            Err(error) if matches!(error.kind(), ReadOnly | Full) && verb == Verb::Check => {
+                let text = match error.kind() {
+                    Full => {
+                        "no space is left on the volume of the catalogue: this run reads it and \
+                         leaves no record in it"
+                    }
+                    _ => "the catalogue cannot be written here: this run leaves no record in it",
+                };
                 notices.push(Notice::new(text).at(&file));
                 Catalogue::open_reader(&file)?
             }
-            Err(error) if matches!(error.kind(), Damaged | Absent | Planted) => {
+            Err(error) if matches!(error.kind(), Damaged | Absent | Planted | Unfinished) => {
                 return Err(advised(&error));
             }
             opened => opened?,
@@ -217,8 +223,10 @@ fn advised(error: &CatalogueError) -> Error {
         true => file.parent().and_then(Path::parent),
         false => None,
     };
-    let command = catalogue::command("--rebuild", root.unwrap_or(Path::new("DIR")), file);
+    let option = if error.kind() == CatalogueErrorKind::Unfinished { "" } else { "--rebuild" };
+    let command = catalogue::command(option, root.unwrap_or(Path::new("DIR")), file);
     Error::usage(match error.kind() {
+        CatalogueErrorKind::Unfinished => format!("{error}: `{command}` makes the catalogue"),
         CatalogueErrorKind::Absent => format!("{error}: `{command}` makes one from the tags"),
         _ => format!(
             "{error}: `{command}` sets it aside under another name and makes one from the tags"
@@ -318,7 +326,13 @@ impl Kept {
 
     fn check(result: Result<(), CatalogueError>, tell: &mut Tell<'_>) {
         if let Err(error) = result {
-            let text = format!("{error}: from here on this run is not recorded");
+            let what = match error.kind() {
+                CatalogueErrorKind::Damaged => advised(&error).to_string(),
+                _ => error.to_string(),
+            };
+            let text = format!(
+                "{what}. The rest of this run is not recorded, and missing files are not looked for"
+            );
             tell(Event::Notice(Notice::failure(text)));
         }
     }

@@ -1,6 +1,7 @@
 //! Damaged and planted catalogues, full disks, media that cannot be written: recognised or
 //! harmless, never a panic, never a wrong verdict.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
@@ -8,8 +9,12 @@ use std::path::{Path, PathBuf};
 
 use steadfast::catalogue::{Begin, Catalogue, CatalogueErrorKind, DueOptions, Scope};
 
+use steadfast::{Verb, Verdict};
+
 use crate::catalogue::{Garden, Way, moment, writer};
+use crate::catalogue_trouble::{catalogued, told};
 use crate::image::{Image, TMPFS};
+use crate::tree::Tree;
 
 /// Makes numbers that are the same in every run.
 struct Numbers(u64);
@@ -280,4 +285,112 @@ fn a_full_disk_loses_what_was_not_stored_and_nothing_else() {
     drop(reader);
     image.remount("remount,size=64m");
     assert_eq!(garden.check().record.counts.get("intact"), Some(&40));
+}
+
+/// The pages of a database, and the table or index that each belongs to.
+fn pages_of(file: &Path) -> Vec<(String, u64)> {
+    let db = rusqlite::Connection::open(file).unwrap();
+    let mut statement = db.prepare("SELECT name, pageno FROM dbstat ORDER BY pageno").unwrap();
+    let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// Overwrites bytes of every page of the catalogue in turn and compares what a check says with the
+/// truth. `lost` says that one file has lost its attribute, so that the catalogue's tag judges it.
+fn damage_is_refused_noticed_or_harmless(lost: bool) {
+    let tree = Tree::new();
+    for number in 0..60 {
+        tree.write(format!("d{}/f{number:02}", number % 3), format!("contents {number}"));
+    }
+    let file = catalogued(&tree);
+    assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0);
+    tree.edit("d1/f01", "edited");
+    assert_eq!(told(&tree, Verb::Update).unwrap().status, 0);
+    if lost {
+        let file = steadfast_sys::file::File::open(&tree.at("d0/f00")).unwrap();
+        steadfast_sys::xattr::remove(&file, steadfast_sys::xattr::TAG).unwrap();
+    }
+    let truth = told(&tree, Verb::Check).unwrap();
+    assert_eq!(truth.status, u8::from(lost));
+    let whole = fs::read(&file).unwrap();
+    let place = |damaged: &[u8]| {
+        for part in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{part}", file.display()));
+        }
+        fs::write(&file, damaged).unwrap();
+    };
+    let mut numbers = Numbers(7);
+    let mut outcomes: BTreeMap<String, [u32; 3]> = BTreeMap::new();
+    for (table, page) in pages_of(&file) {
+        for _ in 0..12 {
+            let start = (page as usize - 1) * 4096;
+            let used = |at: &usize| whole[*at] != 0;
+            let mut places = (0..50).map(|_| start + numbers.next(4096) as usize);
+            let at = places.find(used).unwrap_or(start);
+            drop(places);
+            let mut bytes = whole.clone();
+            let length = 1 + numbers.next(16) as usize;
+            for byte in bytes.iter_mut().skip(at).take(length) {
+                *byte ^= 1 + numbers.next(255) as u8;
+            }
+            place(&bytes);
+            let outcome = match told(&tree, Verb::Check) {
+                Err(_) => 0,
+                Ok(told) if told == truth => {
+                    place(&bytes);
+                    let relied = ["entries", "slices", "directories", "sqlite_autoindex"];
+                    if relied.iter().any(|name| table.starts_with(name)) {
+                        let reader = Catalogue::open_reader(&file).unwrap();
+                        let problems = reader.verify().unwrap().problems;
+                        assert_eq!(problems, [""; 0], "{table}: {length} bytes at {at}");
+                    }
+                    2
+                }
+                Ok(told) => {
+                    assert_ne!(told.status, 0, "{table}: {length} bytes at {at}: {told:?}");
+                    for (path, verdict) in &told.verdicts {
+                        let known = truth.verdicts.get(path).copied().flatten();
+                        let honest = [known, Some(Verdict::Unreadable)].contains(verdict);
+                        assert!(honest, "{table}: {length} bytes at {at}: {path:?} {verdict:?}");
+                    }
+                    1
+                }
+            };
+            outcomes.entry(table.clone()).or_default()[outcome] += 1;
+        }
+    }
+    place(&whole);
+    println!("refused, noticed, harmless: {outcomes:?}");
+    let [refused, noticed, _] = outcomes["entries"];
+    assert!(refused + noticed > 10, "{outcomes:?}");
+}
+
+#[test]
+fn a_check_over_a_damaged_catalogue_never_ends_as_if_all_were_well() {
+    damage_is_refused_noticed_or_harmless(false);
+}
+
+#[test]
+fn a_damaged_catalogue_never_judges_a_file_wrongly() {
+    damage_is_refused_noticed_or_harmless(true);
+}
+
+#[test]
+fn a_digest_that_changed_in_the_catalogue_fails_check_and_update() {
+    for verb in [Verb::Check, Verb::Update, Verb::Tag] {
+        let tree = Tree::new();
+        for number in 0..20 {
+            tree.write(format!("f{number}"), format!("contents {number}"));
+        }
+        let file = catalogued(&tree);
+        told(&tree, Verb::Tag).unwrap();
+        let db = rusqlite::Connection::open(&file).unwrap();
+        let sql = "UPDATE entries SET digest = zeroblob(32) WHERE name = CAST('f7' AS BLOB)";
+        assert_eq!(db.execute(sql, ()).unwrap(), 1);
+        drop(db);
+        let told = told(&tree, verb).unwrap();
+        assert_eq!(told.status, 2, "{}", verb.name());
+        let said = told.notices.iter().any(|notice| notice.contains("init --rebuild"));
+        assert!(said, "{}: {:?}", verb.name(), told.notices);
+    }
 }

@@ -154,6 +154,27 @@ impl Image {
         true
     }
 
+    /// Cuts the power: what the file system had not yet sent to the medium is gone. It is then
+    /// mounted again.
+    pub(crate) fn cut(&mut self) {
+        let kept = self.backing.path().join("cut");
+        fs::copy(self.backing_path(), &kept).unwrap();
+        self.unmount();
+        fs::rename(&kept, self.backing_path()).unwrap();
+        self.mount();
+    }
+
+    /// Fills it until not a byte is free, and returns the file that takes the room.
+    pub(crate) fn fill(&self) -> PathBuf {
+        let path = self.tree.at("filler");
+        let mut filler = fs::File::create(&path).unwrap();
+        for len in [1 << 20, BLOCK_LEN, 1] {
+            let piece = vec![1; len];
+            while filler.write_all(&piece).and_then(|()| filler.sync_data()).is_ok() {}
+        }
+        path
+    }
+
     /// Changes mount options in place, as in `remount,ro`.
     pub(crate) fn remount(&self, options: &str) {
         command(Command::new("mount").args(["-o", options]).arg(self.tree.path())).unwrap();

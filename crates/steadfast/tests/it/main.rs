@@ -10,6 +10,7 @@ mod catalogue_due;
 mod catalogue_format;
 mod catalogue_kill;
 mod catalogue_moved;
+mod catalogue_trouble;
 mod check;
 mod damage;
 mod diff;

@@ -139,6 +139,15 @@ impl Dir {
         Ok(platform::status(&rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
+    /// Flushes everything that was written to the volume of this directory, attributes included,
+    /// and waits until the medium has it.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn sync_volume(&self) -> io::Result<()> {
+        Ok(platform::sync_volume(self.fd.as_fd())?)
+    }
+
     /// Gives every entry but `.` and `..` to `f`, in the order of the file system, until it
     /// breaks. Each call starts from the beginning.
     ///

@@ -50,6 +50,11 @@ pub(super) fn status(stat: &Stat) -> Status {
     }
 }
 
+/// Flushes the file system of a directory.
+pub(super) fn sync_volume(dir: BorrowedFd<'_>) -> Result<(), Errno> {
+    rustix::fs::syncfs(dir)
+}
+
 /// Lists a directory from its beginning.
 pub(super) fn entries(
     dir: BorrowedFd<'_>,

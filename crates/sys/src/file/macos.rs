@@ -41,6 +41,12 @@ pub(super) fn status(stat: &Stat) -> Status {
     }
 }
 
+/// Flushes a directory and the drive: there is no call for a volume, and APFS stores changes in the
+/// order of its transactions.
+pub(super) fn sync_volume(dir: BorrowedFd<'_>) -> Result<(), Errno> {
+    rustix::fs::fcntl_fullfsync(dir)
+}
+
 /// Lists a directory from its beginning, through a descriptor of its own.
 pub(super) fn entries(
     dir: BorrowedFd<'_>,

@@ -1,0 +1,179 @@
+//! A loss of power, a full disk and a read-only medium, as runs over a whole tree meet them: what
+//! is said is true, nothing is lost, and the next step is named.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use steadfast::run::{init, run};
+use steadfast::{Event, Monitor, Options, Verb, Verdict};
+
+use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS};
+use crate::tree::Tree;
+
+/// What a run said: verdicts by path, names of findings, and notices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) status: u8,
+    pub(crate) verdicts: BTreeMap<PathBuf, Option<Verdict>>,
+    pub(crate) findings: Vec<String>,
+    pub(crate) notices: Vec<String>,
+}
+
+impl Monitor for Told {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::File(event) => {
+                self.verdicts.insert(event.path.to_path(), event.verdict);
+            }
+            Event::Finding(noted) => {
+                self.findings.push(format!("{} {}", noted.finding.name(), noted.path.display()));
+            }
+            Event::Notice(notice) => self.notices.push(notice.text.clone()),
+        }
+    }
+}
+
+pub(crate) fn told(tree: &Tree, verb: Verb) -> Result<Told, steadfast::Error> {
+    let mut told = Told::default();
+    let summary = run(verb, &tree.selection(), &Options::default(), &mut told)?;
+    told.status = summary.exit_status();
+    Ok(told)
+}
+
+pub(crate) fn catalogued(tree: &Tree) -> PathBuf {
+    init(tree.path(), None, &Options::default(), &mut Told::default()).unwrap();
+    tree.at(".steadfast/catalogue.sqlite")
+}
+
+/// The catalogue must not know tags and files that a loss of power takes back.
+fn a_cut_after_a_run_leaves_nothing_unsettled(kind: Kind) {
+    let Some(mut image) = Image::make(kind) else { return };
+    let write = |image: &Image, text: &str, mtime_s: u64| {
+        for number in 0..50 {
+            let path = image.tree.write(format!("d{}/f{number}", number % 5), text);
+            let mtime = std::time::UNIX_EPOCH + std::time::Duration::from_secs(mtime_s);
+            crate::tree::set_mtime(&path, mtime);
+        }
+    };
+    write(&image, "first", 1_600_000_000);
+    catalogued(&image.tree);
+    image.sync();
+    // Attributes of files that are on the medium.
+    assert_eq!(told(&image.tree, Verb::Tag).unwrap().status, 0);
+    image.cut();
+    let after = told(&image.tree, Verb::Check).unwrap();
+    assert_eq!((after.status, after.findings), (0, vec![]), "{}: tag", kind.name);
+    // Edits, and files that are new to a check.
+    write(&image, "second", 1_700_000_000);
+    image.tree.write("new", "new");
+    assert_eq!(told(&image.tree, Verb::Update).unwrap().status, 0);
+    image.tree.write("newer", "newer");
+    assert_eq!(told(&image.tree, Verb::Check).unwrap().status, 0);
+    image.cut();
+    let after = told(&image.tree, Verb::Check).unwrap();
+    assert_eq!((after.status, after.findings), (0, vec![]), "{}: update", kind.name);
+    assert_eq!(after.verdicts.len(), 52);
+}
+
+#[test]
+fn a_cut_after_a_run_leaves_nothing_unsettled_on_ext4() {
+    a_cut_after_a_run_leaves_nothing_unsettled(EXT4);
+}
+
+#[test]
+fn a_cut_after_a_run_leaves_nothing_unsettled_on_xfs() {
+    a_cut_after_a_run_leaves_nothing_unsettled(XFS);
+}
+
+#[test]
+fn a_cut_after_a_run_leaves_nothing_unsettled_on_btrfs() {
+    a_cut_after_a_run_leaves_nothing_unsettled(BTRFS);
+}
+
+#[test]
+fn an_init_that_was_cut_off_is_not_called_a_lost_catalogue() {
+    let tree = Tree::new();
+    tree.write("file", "contents");
+    let folder = tree.at(".steadfast");
+    let lock = "catalogue.sqlite.lock";
+    let unfinished: [&[(&str, &str)]; 5] = [
+        &[(lock, "")],
+        &[(lock, "17 1700000000 init\n")],
+        &[("catalogue.sqlite.new", "")],
+        &[(lock, ""), ("catalogue.sqlite.new", "cut"), ("catalogue.sqlite.new-wal", "")],
+        &[(lock, "17 1700000000 init\n"), ("catalogue.sqlite.new-journal", "")],
+    ];
+    for left in unfinished {
+        let _ = fs::remove_dir_all(&folder);
+        for (name, text) in left {
+            tree.write(format!(".steadfast/{name}"), text);
+        }
+        let error = told(&tree, Verb::Check).unwrap_err().to_string();
+        let command = format!("`steadfast init {}`", tree.path().canonicalize().unwrap().display());
+        assert!(error.contains(&command) && !error.contains("gone"), "{left:?}: {error}");
+        catalogued(&tree);
+        assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0, "{left:?}");
+    }
+    // One that was there, and is not.
+    for verb in [None, Some(Verb::Check)] {
+        let _ = fs::remove_dir_all(&folder);
+        let file = catalogued(&tree);
+        verb.map(|verb| told(&tree, verb).unwrap());
+        fs::remove_file(file).unwrap();
+        let error = told(&tree, Verb::Check).unwrap_err().to_string();
+        assert!(error.contains("the catalogue is gone") && error.contains("--rebuild"), "{error}");
+    }
+}
+
+/// A full disk is called so, a check goes on without writing, and nothing is lost.
+fn a_full_disk_is_called_full(kind: Kind, option: Option<&str>) {
+    let Some(image) = Image::make(kind) else { return };
+    option.into_iter().for_each(|option| image.remount(option));
+    let tree = &image.tree;
+    for number in 0..30 {
+        tree.write(format!("f{number}"), format!("contents {number}"));
+    }
+    catalogued(tree);
+    assert_eq!(told(tree, Verb::Tag).unwrap().status, 0);
+    fs::remove_file(tree.at("f7")).unwrap();
+    tree.corrupt("f8", "other contents");
+    let filler = image.fill();
+    let full = told(tree, Verb::Check).unwrap();
+    assert!(full.notices[0].contains("no space is left"), "{}: {:?}", kind.name, full.notices);
+    assert_eq!(full.status, 3);
+    let verdict = |told: &Told, name: &str| told.verdicts.get(&tree.at(name)).copied().flatten();
+    assert_eq!(verdict(&full, "f7"), Some(Verdict::Missing), "{}", kind.name);
+    assert_eq!(verdict(&full, "f8"), Some(Verdict::Corrupt), "{}", kind.name);
+    let error = told(tree, Verb::Update).unwrap_err().to_string();
+    assert!(error.contains("no space is left"), "{}: {error}", kind.name);
+    assert!(error.contains("catalogue.sqlite`"), "{}: {error}", kind.name);
+    fs::remove_file(filler).unwrap();
+    let after = told(tree, Verb::Check).unwrap();
+    assert_eq!((after.status, after.notices), (3, vec![]), "{}", kind.name);
+}
+
+#[test]
+fn a_full_disk_is_called_full_on_ext4() {
+    a_full_disk_is_called_full(Kind { size_bytes: 16 << 20, ..EXT4 }, None);
+}
+
+#[test]
+fn a_full_disk_is_called_full_in_memory() {
+    a_full_disk_is_called_full(TMPFS, Some("remount,size=2m"));
+}
+
+#[test]
+fn a_check_on_a_medium_that_cannot_be_written_judges_as_usual() {
+    let Some(image) = Image::make(EXT4) else { return };
+    image.tree.write("kept", "kept");
+    image.tree.write("gone", "gone");
+    catalogued(&image.tree);
+    told(&image.tree, Verb::Tag).unwrap();
+    fs::remove_file(image.tree.at("gone")).unwrap();
+    image.remount("remount,ro");
+    let said = told(&image.tree, Verb::Check).unwrap();
+    assert_eq!((said.status, said.notices.len()), (1, 1), "{said:?}");
+    assert!(said.notices[0].contains("cannot be written"), "{:?}", said.notices);
+    image.remount("remount,rw");
+}
