@@ -160,11 +160,21 @@ pub fn known_of(event: &FileEvent) -> Vec<String> {
     let mut known = Vec::new();
     known.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
     known.extend(difference(event));
+    known.extend(rollback(event));
     known.extend(event.damage.as_deref().map(damage_detail));
     known.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
     let source = event.reference.as_ref().map(|reference| escape::text(reference.source));
     known.extend(source.map(|source| format!("by {source}")));
     known
+}
+
+/// Says that a file holds what an earlier tag recorded, if a check found that.
+fn rollback(event: &FileEvent) -> Option<String> {
+    let (earlier, actual) = (event.previous?, event.actual?);
+    let differs = matches!(event.verdict?, Verdict::Corrupt | Verdict::Modified);
+    (differs && earlier.same_contents(&actual)).then(|| {
+        format!("holds exactly what its tag of {} recorded", units::moment(earlier.tagged))
+    })
 }
 
 /// Says how the contents differ from what was recorded, if both are known and they do.
@@ -198,9 +208,16 @@ fn difference(event: &FileEvent) -> Option<String> {
 /// Says of a finding what its name does not, if anything.
 pub fn finding_detail(finding: &Finding) -> Option<String> {
     match finding {
-        Finding::TagLost { .. } => Some("its attribute is gone; the catalogue has the tag".into()),
+        Finding::TagLost { damaged, .. } => Some(format!(
+            "its attribute is {}; the catalogue has the tag: `steadfast update --restore-tags` \
+             puts it back",
+            if *damaged { "damaged" } else { "gone" }
+        )),
         Finding::TagReplaced { accepted, .. } => {
-            let end = if *accepted { "; accepted" } else { "" };
+            let end = match accepted {
+                true => "; accepted",
+                false => ": if these are right, `steadfast update --accept-missing` accepts them",
+            };
             Some(format!("its attribute is a tag of other contents than the catalogue's{end}"))
         }
         Finding::Missing { accepted: true, .. } => Some("taken out of the catalogue".into()),

@@ -167,7 +167,8 @@ pub struct FileEvent {
     pub action: Option<Action>,
     /// The tag that was stored when the run came by.
     pub stored: Option<Tag>,
-    /// The tag before that one, where the run looked for it.
+    /// The tag before that one, where the run looked for it; of a file whose contents differ from
+    /// its tag, an earlier tag of the contents that it has.
     pub previous: Option<Tag>,
     /// What the file holds now, if it was read.
     pub actual: Option<Tag>,
@@ -338,7 +339,8 @@ pub struct Summary {
     pub(crate) verdicts: [u64; 9],
     /// Events per action, indexed as [`Action::ALL`].
     pub(crate) actions: [u64; 7],
-    /// What no verdict tells, by name: new, returned, tag lost, tag replaced, unmounted, extra.
+    /// What no verdict tells, by name: new, returned, tag lost, tag damaged, tag replaced,
+    /// unmounted, extra.
     pub findings: BTreeMap<&'static str, u64>,
     /// Whether the run kept a catalogue.
     pub catalogued: bool,

@@ -188,8 +188,16 @@ impl Text {
             };
             return Some(format!("Restore what is missing from a backup{accepting}"));
         }
-        if self.findings.contains_key(&Section::Catalogue("tag lost")) {
-            return Some("Put lost tags back: steadfast update --restore-tags PATH".to_owned());
+        let found = |name| self.findings.contains_key(&Section::Catalogue(name));
+        if found("tag lost") || found("tag damaged") {
+            return Some("Put the tags back: steadfast update --restore-tags PATH".to_owned());
+        }
+        if found("tag replaced") {
+            return Some(
+                "Compare files whose tags were replaced with a backup; if their contents are \
+                 right, accept them:\nsteadfast update --accept-missing PATH"
+                    .to_owned(),
+            );
         }
         None
     }

@@ -46,12 +46,14 @@ pub enum Finding {
         /// Where.
         path: PathBuf,
     },
-    /// A file lost its attribute. The catalogue has the tag.
+    /// A file lost its attribute, or it is damaged. The catalogue has the tag.
     TagLost {
         /// Where.
         path: PathBuf,
         /// The catalogue's tag.
         tag: Tag,
+        /// Whether the attribute is there and damaged.
+        damaged: bool,
     },
     /// A file's attribute is a tag of other contents than the catalogue's.
     TagReplaced {
@@ -118,7 +120,8 @@ impl Finding {
             Finding::Missing { .. } => "missing",
             Finding::Moved { .. } => "moved",
             Finding::Returned { .. } => "returned",
-            Finding::TagLost { .. } => "tag lost",
+            Finding::TagLost { damaged: false, .. } => "tag lost",
+            Finding::TagLost { damaged: true, .. } => "tag damaged",
             Finding::TagReplaced { .. } => "tag replaced",
             Finding::Unmounted { .. } => "unmounted",
             Finding::Extra { .. } => "extra",

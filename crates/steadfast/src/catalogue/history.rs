@@ -245,6 +245,12 @@ pub(super) fn select_events(condition: &str) -> String {
     )
 }
 
+/// Returns the tags that a file had before its present one, in the order of time.
+pub(super) fn tags_before(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<Tag>, Fault> {
+    let events = events_of(db, directory, name)?;
+    Ok(events.into_iter().filter_map(|event| event.happened.before).collect())
+}
+
 fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<Event>, Fault> {
     let mut statement = db.prepare_cached(&select_events("directory = ? AND name = ?"))?;
     let mut rows = statement.query((directory, name))?;

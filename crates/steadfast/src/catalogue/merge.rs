@@ -270,9 +270,10 @@ impl Keeper {
         say: &mut Say<'_>,
     ) {
         let Some(catalogued) = was.tag else { return };
-        let from_here = seen.place == TagPlace::Catalogue && !seen.changed_tag();
+        let from_here = seen.place.is_loss() && !seen.changed_tag();
         if outcome.lost || from_here {
-            self.say(say, Finding::TagLost { path, tag: catalogued });
+            let damaged = seen.place == TagPlace::Damaged;
+            self.say(say, Finding::TagLost { path, tag: catalogued, damaged });
         } else if let Some(attribute) = seen.record.tag
             && (outcome.replaced || outcome.what == Some(ACCEPTED))
         {

@@ -4,6 +4,7 @@
 //! last few directories are remembered, since files of one directory come together.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use rusqlite::Connection;
 use super::directory::at_path;
 use super::entry::Known;
 use super::error::Fault;
-use super::history::Look;
+use super::history::{Look, tags_before};
 use super::scope::Scope;
 use super::slice::{rows_of, slice_with};
 use super::{Catalogue, CatalogueError};
@@ -162,6 +163,16 @@ impl Records {
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
+    /// Returns the tags that the catalogue has and had for a file, the latest first.
+    ///
+    /// # Errors
+    /// As [`Records::tag`].
+    pub(crate) fn tags_so_far(&self, path: &FilePath) -> Result<Vec<Tag>, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let tags = reader.tags_so_far(&self.scope, path);
+        tags.map_err(|fault| fault.at(&reader.catalogue.file))
+    }
+
     /// Returns what is known of a file now; `None` also outside of the catalogue's tree.
     ///
     /// # Errors
@@ -176,22 +187,33 @@ impl Records {
 
 impl Reader {
     fn find(&mut self, scope: &Scope, path: &FilePath) -> Result<Option<Found>, Fault> {
+        let Some((directory, name)) = self.locate(scope, path)? else { return Ok(None) };
+        self.cache.find(&self.catalogue.db, directory, name.as_bytes())
+    }
+
+    fn tags_so_far(&mut self, scope: &Scope, path: &FilePath) -> Result<Vec<Tag>, Fault> {
+        let present = self.find(scope, path)?.and_then(|found| found.known.record.tag);
+        let Some((directory, name)) = self.locate(scope, path)? else { return Ok(Vec::new()) };
+        let earlier = tags_before(&self.catalogue.db, directory, name.as_bytes())?;
+        Ok(present.into_iter().chain(earlier.into_iter().rev()).collect())
+    }
+
+    /// Returns the number of a file's directory and its name; `None` if the catalogue does not know
+    /// the directory.
+    fn locate(&mut self, scope: &Scope, path: &FilePath) -> Result<Option<(i64, OsString)>, Fault> {
         let is_last = |last: &(Arc<Path>, _)| Arc::ptr_eq(&last.0, &path.parent);
-        let located;
         let (directory, name) = match &self.last {
-            Some(last) if !path.name.is_empty() && is_last(last) => (last.1, path.name.as_os_str()),
+            Some(last) if !path.name.is_empty() && is_last(last) => (last.1, path.name.clone()),
             _ => {
                 let Some((relative, name)) = scope.locate(path) else { return Ok(None) };
                 let directory = self.directory(&relative)?;
                 if !path.name.is_empty() {
                     self.last = Some((Arc::clone(&path.parent), directory));
                 }
-                located = name;
-                (directory, located.as_os_str())
+                (directory, name)
             }
         };
-        let Some(directory) = directory else { return Ok(None) };
-        self.cache.find(&self.catalogue.db, directory, name.as_bytes())
+        Ok(directory.map(|directory| (directory, name)))
     }
 
     fn directory(&mut self, relative: &Path) -> Result<Option<i64>, Fault> {

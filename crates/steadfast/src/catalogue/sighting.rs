@@ -16,6 +16,8 @@ pub enum TagPlace {
     Attribute,
     /// In the catalogue, since the file lacks the attribute that it could have.
     Catalogue,
+    /// In the catalogue, since the file's attribute is damaged.
+    Damaged,
     /// In the catalogue, on a file system without attributes.
     CatalogueAlone,
 }
@@ -39,6 +41,13 @@ pub struct Sighting<'a> {
     pub actual: Option<Tag>,
     /// Where `stored` was.
     pub place: TagPlace,
+}
+
+impl TagPlace {
+    /// Says whether the file should have the attribute and has not, or not a whole one.
+    pub(crate) fn is_loss(self) -> bool {
+        matches!(self, TagPlace::Catalogue | TagPlace::Damaged)
+    }
 }
 
 impl<'a> Sighting<'a> {
@@ -138,7 +147,7 @@ impl Batch {
             _ => Standing::Fine,
         };
         // Said in every run, however the contents are.
-        let gone = sighting.place == TagPlace::Catalogue && !changed;
+        let gone = sighting.place.is_loss() && !changed;
         let standing = if gone && standing.proves() { Standing::TagLost } else { standing };
         let facts = sighting.status.as_ref().map(Facts::from);
         let seen = Seen {

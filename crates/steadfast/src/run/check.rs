@@ -37,6 +37,7 @@ impl Task for CheckTask {
         }
         let algorithm = stored_algorithm(event);
         self.tools.judge(event, algorithm, contents);
+        self.tools.look_back(file, event);
         self.tools.locate(file, event);
         self.tools.look_at_leaves(event);
     }

@@ -89,7 +89,7 @@ impl Tools {
     /// system has no place for one.
     pub(super) fn look_up_here(&self, file: &File, event: &mut FileEvent) -> Found {
         let found = self.look_up(file, event);
-        if event.tag_place != TagPlace::Catalogue {
+        if !event.tag_place.is_loss() {
             return found;
         }
         (event.tag_place, event.stored) = (TagPlace::Attribute, None);
@@ -107,7 +107,7 @@ impl Tools {
     fn look_past(&self, event: &mut FileEvent) -> Found {
         let known = self.records.as_ref().map(|records| records.tag(&event.path));
         if let Some(Ok(Some(tag))) = known {
-            event.tag_place = TagPlace::Catalogue;
+            event.tag_place = TagPlace::Damaged;
             event.stored = Some(tag);
             return Found::Tag(tag);
         }
@@ -165,7 +165,7 @@ impl Tools {
     pub(super) fn restore(&self, file: &File, event: &mut FileEvent) {
         let Some(stored) = event.stored else { return };
         if self.restore_tags
-            && event.tag_place == TagPlace::Catalogue
+            && event.tag_place.is_loss()
             && matches!(event.verdict, Some(Verdict::Intact))
         {
             self.write(file, event, &stored, Replaces::Nothing, Action::Restored);
@@ -225,6 +225,25 @@ impl Tools {
         };
         event.verdict = Some(verdict);
         verdict
+    }
+
+    /// Looks whether contents that are not the tag's are those that an earlier tag recorded: a loss
+    /// of power can bring back an older version of a file. Its verdict stands.
+    pub(super) fn look_back(&self, file: &File, event: &mut FileEvent) {
+        let (Some(Verdict::Corrupt | Verdict::Modified), Some(actual)) =
+            (event.verdict, event.actual)
+        else {
+            return;
+        };
+        let own = match self.store.previous(file) {
+            Ok(StoredTag::Whole(tag)) => Some(tag),
+            _ => None,
+        };
+        // What the catalogue cannot tell changes nothing.
+        let records = self.records.as_ref();
+        let known = records.and_then(|records| records.tags_so_far(&event.path).ok());
+        let earlier = own.into_iter().chain(known.unwrap_or_default());
+        event.previous = earlier.into_iter().find(|tag| tag.same_contents(&actual));
     }
 
     /// Begins with the leaves of a file's pages, if they are to be kept of a tag of an algorithm.
@@ -347,7 +366,7 @@ impl Tools {
         // A tag that the catalogue alone has is not at the file, and cannot be replaced there.
         let replaces = match event.tag_place {
             TagPlace::Attribute => replaces,
-            TagPlace::Catalogue if event.trouble.is_some() => Replaces::DamagedKept,
+            TagPlace::Damaged => Replaces::DamagedKept,
             TagPlace::Catalogue | TagPlace::CatalogueAlone => Replaces::Nothing,
         };
         if !self.dry_run

@@ -41,6 +41,7 @@ impl Task for RetagTask {
             return self.replace_unreadable(file, event, contents);
         };
         let verdict = self.tools.judge(event, stored.algorithm, contents);
+        self.tools.look_back(file, event);
         let Some(actual) = event.actual else { return };
         let moved = second.zip(self.tools.algorithm);
         let new = moved.map_or(actual, |(digest, algorithm)| {

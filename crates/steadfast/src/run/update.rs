@@ -30,6 +30,7 @@ impl Task for UpdateTask {
             return self.tools.tag_first(file, event, contents);
         };
         let verdict = self.tools.judge(event, stored.algorithm, contents);
+        self.tools.look_back(file, event);
         let Some(actual) = event.actual else { return };
         match verdict {
             Verdict::Touched | Verdict::Modified if self.tools.is_disputed(event, &stored) => {}

@@ -177,3 +177,31 @@ fn a_check_on_a_medium_that_cannot_be_written_judges_as_usual() {
     assert!(said.notices[0].contains("cannot be written"), "{:?}", said.notices);
     image.remount("remount,rw");
 }
+
+#[test]
+fn contents_that_an_earlier_tag_recorded_are_told() {
+    for kept in ["the attribute", "the catalogue"] {
+        let tree = Tree::new();
+        let path = tree.write("file", "first");
+        if kept == "the catalogue" {
+            catalogued(&tree);
+        }
+        told(&tree, Verb::Tag).unwrap();
+        tree.edit("file", "second");
+        told(&tree, Verb::Update).unwrap();
+        if kept == "the catalogue" {
+            let file = steadfast_sys::file::File::open(&path).unwrap();
+            steadfast_sys::xattr::remove(&file, steadfast_sys::xattr::TAG_PREVIOUS).unwrap();
+        }
+        tree.corrupt("file", "first");
+        for verb in [Verb::Check, Verb::Update] {
+            let said = tree.run(verb);
+            assert_eq!(said.verdict("file"), Some(Verdict::Corrupt), "by {kept}");
+            let event = said.of("file");
+            let (previous, actual) = (event.previous.unwrap(), event.actual.unwrap());
+            assert!(previous.same_contents(&actual), "by {kept}");
+        }
+        tree.corrupt("file", "third");
+        assert_eq!(tree.run(Verb::Check).of("file").previous, None, "by {kept}");
+    }
+}
