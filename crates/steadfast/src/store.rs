@@ -36,6 +36,8 @@ pub enum Replaces {
     Tag(Tag),
     /// This tag, of other contents: it is kept beside the new one.
     TagKept(Tag),
+    /// Nothing: the file lost this tag, of other contents. It is kept beside the new one.
+    LostKept(Tag),
     /// Bytes that are no tag: they are kept beside the new one.
     DamagedKept,
 }

@@ -367,7 +367,12 @@ impl Tools {
         let replaces = match event.tag_place {
             TagPlace::Attribute => replaces,
             TagPlace::Damaged => Replaces::DamagedKept,
-            TagPlace::Catalogue | TagPlace::CatalogueAlone => Replaces::Nothing,
+            TagPlace::Catalogue => match replaces {
+                // A run that is killed before the catalogue has the new tag is known by it.
+                Replaces::TagKept(lost) => Replaces::LostKept(lost),
+                _ => Replaces::Nothing,
+            },
+            TagPlace::CatalogueAlone => Replaces::Nothing,
         };
         if !self.dry_run
             && event.tag_place != TagPlace::CatalogueAlone

@@ -31,7 +31,13 @@ impl Store for Xattr {
     fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
         let value = tag.encode();
         let value = value.as_bytes();
-        if replaces == Replaces::Nothing {
+        if let Replaces::LostKept(lost) = replaces {
+            if !matches!(stored(file, xattr::TAG), Ok(StoredTag::Absent)) {
+                return accept_equal(file, tag);
+            }
+            keep_previous(file, lost.encode().as_bytes())?;
+        }
+        if matches!(replaces, Replaces::Nothing | Replaces::LostKept(_)) {
             return match xattr::create(file, xattr::TAG, value) {
                 Ok(()) => settle(file, value, None),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -49,8 +55,7 @@ impl Store for Xattr {
         };
         let Some(old) = old.filter(|_| expected) else { return accept_equal(file, tag) };
         if !matches!(replaces, Replaces::Tag(_)) {
-            xattr::set(file, xattr::TAG_PREVIOUS, &old)
-                .map_err(|error| trouble("keep the previous tag", &error))?;
+            keep_previous(file, &old)?;
         }
         xattr::set(file, xattr::TAG, value).map_err(|error| trouble(SETTING, &error))?;
         settle(file, value, Some(&old))
@@ -62,6 +67,11 @@ impl Store for Xattr {
             .and_then(|previous| Ok(xattr::remove(file, xattr::TAG)? || previous))
             .map_err(|error| trouble("remove the tag", &error))
     }
+}
+
+fn keep_previous(file: &File, value: &[u8]) -> Result<(), Trouble> {
+    xattr::set(file, xattr::TAG_PREVIOUS, value)
+        .map_err(|error| trouble("keep the previous tag", &error))
 }
 
 fn stored(file: &File, name: &str) -> io::Result<StoredTag> {

@@ -324,7 +324,8 @@ fn a_tag_that_came_meanwhile_is_not_replaced() {
     let file = File::open(&tree.at("m-large")).unwrap();
     let stored = tree.run(Verb::Show).of("m-large").stored.unwrap();
     let other = Tag { length: 1, ..stored };
-    for replaces in [Replaces::Nothing, Replaces::Tag(other), Replaces::TagKept(other)] {
+    let (kept, lost) = (Replaces::TagKept(other), Replaces::LostKept(other));
+    for replaces in [Replaces::Nothing, Replaces::Tag(other), kept, lost] {
         assert!(Xattr.write(&file, &other, replaces).is_err(), "{replaces:?}");
         assert_eq!(Xattr.tag(&file).unwrap(), StoredTag::Whole(stored));
         assert_eq!(Xattr.previous(&file).unwrap(), StoredTag::Absent);

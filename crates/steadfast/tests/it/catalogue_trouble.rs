@@ -205,3 +205,31 @@ fn contents_that_an_earlier_tag_recorded_are_told() {
         assert_eq!(tree.run(Verb::Check).of("file").previous, None, "by {kept}");
     }
 }
+
+/// An editor saves by renaming, so the file has no attribute. The run that retags it is killed
+/// before the catalogue has the new tag.
+#[test]
+fn a_lost_tag_that_a_killed_run_replaced_is_not_called_replaced() {
+    for verb in [Verb::Update, Verb::Retag { accept: false }] {
+        for then in [Verb::Check, verb] {
+            let tree = Tree::new();
+            let save = |text: &str, mtime_s: u64| {
+                let draft = tree.write("draft", text);
+                let mtime = std::time::UNIX_EPOCH + std::time::Duration::from_secs(mtime_s);
+                crate::tree::set_mtime(&draft, mtime);
+                fs::rename(draft, tree.at("file")).unwrap();
+            };
+            save("one", 1_600_000_000);
+            let catalogue = catalogued(&tree);
+            assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0);
+            let kept = fs::read(&catalogue).unwrap();
+            save("two", 1_700_000_000);
+            assert_eq!(told(&tree, verb).unwrap().status, 0);
+            fs::write(&catalogue, kept).unwrap();
+            let name = format!("{}, {}", verb.name(), then.name());
+            let said = told(&tree, then).unwrap();
+            assert_eq!((said.status, said.findings), (0, vec![]), "{name}");
+            assert_eq!(told(&tree, Verb::Check).unwrap().findings, [""; 0], "{name}: once more");
+        }
+    }
+}
