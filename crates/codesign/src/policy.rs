@@ -73,7 +73,8 @@ pub struct PolicyVerdict {
 }
 
 impl PolicyVerdict {
-    /// Judges a signature. What strict rules find in files and bundles is found where these are read.
+    /// Judges a signature. Where files and bundles are read, other code applies the strict rules
+    /// to them.
     pub fn of(
         signature: &Signature,
         signer: &SignerVerdict,
