@@ -145,6 +145,14 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    /// Gives the lock back at once: a program that another thread is starting holds a copy of the
+    /// descriptor for a moment, and closing ours alone would leave the catalogue in use till then.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// Makes a fault of a lock that cannot be opened.
 fn unusable(error: &io::Error) -> Fault {
     match error.kind() {
