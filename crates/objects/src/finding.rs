@@ -156,10 +156,11 @@ impl Summary {
         self.status = worse_status(self.status, status);
     }
 
-    /// Says whether nothing was known of any object, so that none was judged.
+    /// Says whether no object was judged: of each, nothing was known or it could not be read.
     pub fn judged_none(&self) -> bool {
-        let untagged = Judged::Verdict(Verdict::Untagged).name();
-        self.objects == self.counts.get(untagged).copied().unwrap_or(0)
+        let count = |verdict| self.counts.get(Judged::Verdict(verdict).name()).copied();
+        let unjudged = [Verdict::Untagged, Verdict::Unreadable].into_iter().filter_map(count);
+        self.objects == unjudged.sum::<u64>()
     }
 
     /// Returns the process's exit status, as a check's: 2 at least if no object was judged.
@@ -182,8 +183,11 @@ mod tests {
         let finding = |verdict| Finding::new("a".into(), None, Judged::Verdict(verdict));
         summary.count(&finding(Verdict::Untagged), false);
         assert_eq!(summary.exit_status(), 2);
+        let mut unread = summary.clone();
+        unread.count(&finding(Verdict::Unreadable), false);
+        assert!(unread.judged_none());
         summary.count(&finding(Verdict::Intact), false);
-        assert_eq!(summary.exit_status(), 0);
+        assert_eq!((summary.exit_status(), summary.judged_none()), (0, false));
     }
 
     #[test]

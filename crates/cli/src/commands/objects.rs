@@ -108,7 +108,9 @@ fn tell(
     Ok(match result {
         Ok(summary) => {
             if summary.judged_none() && !summary.interrupted {
-                exit::complain("nothing is known of any object here, so none was judged");
+                exit::complain(
+                    "nothing is known here of any object that could be read, so none was judged",
+                );
             }
             summary.exit_status()
         }
