@@ -9,6 +9,7 @@ mod budget;
 mod comments;
 mod documents;
 mod imports;
+mod modules;
 mod source;
 mod tree;
 mod words;
@@ -85,6 +86,7 @@ fn check(tree: &Tree, metadata: &serde_json::Value, findings: &mut Findings) {
     comments::check(tree, findings);
     documents::check(tree, metadata, findings);
     imports::check(metadata, findings);
+    modules::check(tree, findings);
     words::check(tree, findings);
 }
 

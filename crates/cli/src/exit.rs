@@ -18,7 +18,7 @@ use signal_hook::iterator::Signals;
 use steadfast::verdict::worse_status;
 use steadfast_report::escape;
 
-use crate::console;
+use crate::output;
 
 /// Status of a run that could not tell.
 pub(crate) const COULD_NOT_TELL: u8 = 2;
@@ -33,7 +33,7 @@ pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
         complain(&format!("{error:#}"));
         COULD_NOT_TELL
     });
-    let written = if console::has_failed() { COULD_NOT_TELL } else { 0 };
+    let written = if output::has_failed() { COULD_NOT_TELL } else { 0 };
     worse_status(status, written).into()
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<u8> {
         anstream::ColorChoice::Never => page.to_string(),
         _ => page.ansi().to_string(),
     };
-    console::answer(page.as_bytes()).map(|()| 0)
+    output::answer(page.as_bytes()).map(|()| 0)
 }
 
 /// Says something on stderr, if anyone listens there.

@@ -5,17 +5,18 @@
 
 #![forbid(unsafe_code)]
 
-mod args;
-mod commands;
-mod console;
-mod document_file;
-mod document_form;
+mod output;
 mod exit;
+mod state_folder;
+mod args;
 mod progress;
+mod console;
+mod document_form;
+mod document_file;
 mod run_page;
 mod session;
-mod state_folder;
 mod trace;
+mod commands;
 
 use std::process::ExitCode;
 

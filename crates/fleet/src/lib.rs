@@ -8,26 +8,26 @@
 
 #![forbid(unsafe_code)]
 
-mod cut;
 mod error;
-mod failure;
-mod fit;
-mod job;
-mod joined;
-mod keep;
 mod line;
-mod merge;
-mod order;
-mod part;
-mod plan;
 mod plural;
-mod row;
-mod run;
-mod sealed;
-mod shard;
+mod fit;
 mod source;
+mod row;
+mod sealed;
+mod job;
+mod order;
 mod spool;
+mod cut;
+mod shard;
+mod part;
+mod failure;
+mod joined;
+mod plan;
+mod run;
 mod status;
+mod keep;
+mod merge;
 
 pub use cut::FILE_COST_BYTES;
 pub use error::{Error, ErrorKind};

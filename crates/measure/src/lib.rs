@@ -12,19 +12,18 @@
 
 #![forbid(unsafe_code)]
 
-pub mod calibrate;
-pub mod figures;
-pub mod latencies;
-pub mod place;
-pub mod published;
+mod error;
 pub mod random;
 pub mod record;
+pub mod calibrate;
 pub mod runner;
-pub mod scratch;
-pub mod stats;
-pub mod workload;
-
 mod contents;
-mod error;
+pub mod latencies;
+pub mod stats;
+pub mod place;
+pub mod scratch;
+pub mod workload;
+pub mod figures;
+pub mod published;
 
 pub use crate::error::{Error, ErrorKind};

@@ -7,25 +7,25 @@
 
 #![forbid(unsafe_code)]
 
-mod address;
-mod algorithm;
-mod answer;
-mod check;
-mod client;
-mod document;
 mod error;
-mod finding;
-mod import;
-mod judge;
-mod known;
-mod listing;
-mod local;
 mod names;
+mod algorithm;
 mod object;
+mod listing;
+mod address;
+mod answer;
+mod sign;
+mod client;
+mod store;
+mod finding;
+mod judge;
+mod local;
+mod known;
 mod pool;
 mod row;
-mod sign;
-mod store;
+mod document;
+mod check;
+mod import;
 
 pub use address::{Address, NameFault};
 pub use algorithm::{ObjectAlgorithm, ObjectHasher};

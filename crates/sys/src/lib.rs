@@ -10,20 +10,19 @@
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("steadfast runs on Linux and macOS");
 
-pub mod cache;
-pub mod clock;
-pub mod cores;
-#[cfg(feature = "crypto")]
-pub mod crypto;
-pub mod file;
-pub mod load;
-pub mod machine;
-pub mod qos;
-pub mod source;
-pub mod storage;
-pub mod streams;
-pub mod uring;
-pub mod xattr;
-
 #[cfg(target_os = "macos")]
 mod sysctl;
+pub mod file;
+pub mod xattr;
+pub mod streams;
+pub mod cache;
+pub mod source;
+pub mod uring;
+pub mod clock;
+pub mod load;
+pub mod machine;
+pub mod cores;
+pub mod storage;
+pub mod qos;
+#[cfg(feature = "crypto")]
+pub mod crypto;

@@ -9,9 +9,9 @@
 
 #![forbid(unsafe_code)]
 
-mod check;
-mod leaves;
 mod tree;
+mod leaves;
+mod check;
 
 use std::fmt;
 use std::io;

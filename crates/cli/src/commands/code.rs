@@ -16,8 +16,8 @@ use steadfast_report::code::{CodeCounts, CodeTextOptions, write_end_json, write_
 use steadfast_report::escape;
 
 use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
-use crate::console::write_out;
 use crate::exit;
+use crate::output::write_out;
 
 pub(super) fn run(args: &CodeArgs) -> anyhow::Result<u8> {
     match &args.what {

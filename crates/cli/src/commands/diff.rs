@@ -12,8 +12,8 @@ use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffText, DiffText
 use steadfast_report::{FindingRule, Pages};
 
 use crate::args::{DiffArgs, PathArgs};
-use crate::console::write_out;
 use crate::exit;
+use crate::output::write_out;
 use crate::progress::ProgressLine;
 
 use super::documents::{Document, STDIN};

@@ -11,8 +11,8 @@ use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Verdict};
 
 use crate::args::ExportArgs;
-use crate::console::Stdout;
 use crate::exit::{self, COULD_NOT_TELL, complain};
+use crate::output::Stdout;
 
 use super::{execute, report};
 

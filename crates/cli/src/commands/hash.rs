@@ -12,8 +12,8 @@ use steadfast::{Algorithm, Selection, Verb};
 use steadfast_report::Sums;
 
 use crate::args::{HashArgs, OutputArgs};
-use crate::console::write_out;
 use crate::exit::{COULD_NOT_TELL, complain, stdout_file};
+use crate::output::write_out;
 
 use super::documents::STDIN;
 use super::execute;

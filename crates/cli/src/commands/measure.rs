@@ -12,9 +12,9 @@ use steadfast_report::document::write_text;
 use steadfast_report::{escape, units};
 
 use crate::args::{MeasureArgs, MeasureCommand, RecordArgs};
-use crate::console::answer;
 use crate::document_file::{DocumentFile, is_record};
 use crate::exit;
+use crate::output::answer;
 use crate::progress::ProgressLine;
 
 /// What ends a session early by itself.

@@ -16,8 +16,8 @@ use steadfast_report::{Pages, Units, units};
 
 use super::documents::Document;
 use crate::args::{ComparedArgs, ObjectsArgs, ObjectsCommand, When};
-use crate::console::write_out;
 use crate::exit;
+use crate::output::write_out;
 use crate::progress::ProgressLine;
 
 /// Bytes of pages that are written together.

@@ -13,8 +13,8 @@ use crate::args::{LanguageArg, OpenArgs, cipher_worker};
 
 use super::measure::made_by;
 use super::serve::{open_browser, serve};
-use crate::console::write_out;
 use crate::exit::complain;
+use crate::output::write_out;
 use crate::state_folder;
 
 /// How long a server that nobody looks at stays.

@@ -18,8 +18,8 @@ use steadfast_report::pages::{
 use steadfast_verity::{ReadOptions, VerityDigest, VerityParams};
 
 use crate::args::{PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
-use crate::console::write_out;
 use crate::exit;
+use crate::output::write_out;
 
 /// How a verified file is written.
 type Write = fn(&Path, &Verified, &mut Vec<u8>);

@@ -3,8 +3,8 @@
 use steadfast_report::probe::{write_json, write_table};
 
 use crate::args::ProbeArgs;
-use crate::console::answer;
 use crate::exit;
+use crate::output::answer;
 
 pub(super) fn run(args: &ProbeArgs) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;

@@ -9,7 +9,7 @@ use steadfast::qos::{Offer, Trial};
 use steadfast_report::qos::{write_json, write_text};
 
 use crate::args::{QosArgs, QosCommand, QosShowArgs};
-use crate::console::answer;
+use crate::output::answer;
 
 pub(super) fn run(args: &QosArgs) -> anyhow::Result<u8> {
     match &args.command {

@@ -12,9 +12,9 @@ use steadfast_report::measure::document_against;
 use steadfast_report::{Units, machines};
 
 use crate::args::ReportArgs;
-use crate::console::answer;
 use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
+use crate::output::answer;
 
 /// Length of a record at most: a hundred times that of `measure all`.
 const RECORD_LEN_BYTES_MAX: u64 = 256 << 20;

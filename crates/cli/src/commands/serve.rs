@@ -14,8 +14,8 @@ use steadfast_serve::{Config, Server, Tls, hash_password};
 use super::measure::made_by;
 use super::open::running;
 use crate::args::{LanguageArg, ServeArgs, cipher_worker};
-use crate::console::write_out;
 use crate::exit::{self, complain};
+use crate::output::write_out;
 use crate::state_folder;
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<u8> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context as _;
 use steadfast_report::Pages;
 
-use crate::console::write_out;
+use crate::output::write_out;
 
 /// Bytes that are written at a time.
 const PAGE_LEN: usize = 64 << 10;

@@ -9,8 +9,8 @@ use steadfast_report::{Pages, Units, fleet, units};
 
 use super::super::documents::Document;
 use crate::args::{FleetPlanArgs, When};
-use crate::console::answer;
 use crate::exit;
+use crate::output::answer;
 use crate::progress::ProgressLine;
 
 pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {

@@ -9,8 +9,8 @@ use steadfast_report::fleet;
 
 use super::super::{Place, render_as, report};
 use crate::args::FleetRunArgs;
-use crate::console::answer;
 use crate::exit;
+use crate::output::answer;
 
 /// Status of a shard with a corrupt file.
 const CORRUPT: u8 = 3;

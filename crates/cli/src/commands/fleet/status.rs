@@ -5,8 +5,8 @@ use steadfast_report::{Units, fleet};
 
 use super::TRY_AGAIN;
 use crate::args::FleetStatusArgs;
-use crate::console::answer;
 use crate::exit;
+use crate::output::answer;
 
 pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
     let found = Job::open(&args.job).and_then(|job| Ok((status(&job)?, job)));

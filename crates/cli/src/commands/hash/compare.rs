@@ -17,8 +17,8 @@ use steadfast_report::Pages;
 use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
 
 use crate::args::HashArgs;
-use crate::console::write_out;
 use crate::exit;
+use crate::output::write_out;
 
 use super::super::{Place, render};
 
