@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast::beneath::FileKind;
 use steadfast::catalogue::{self, Catalogue, DueOptions, Records, Scope};
 use steadfast::run::{List, Unlisted};
-use steadfast::store::xattr::Xattr;
-use steadfast::store::{Store as _, StoredTag};
+use steadfast::store::{StoredTag, tag_at};
 use steadfast::{
     CatalogueUse, Event, FileEvent, FilePath, Monitor, Options, Reference, Selection, Subject,
     Timestamp, Verb, beneath,
@@ -231,7 +230,7 @@ fn look_at(root: &Path, path: &Path) -> Looked {
         return Looked::Nothing;
     }
     // A file whose tag cannot be read the walk has told.
-    let tag = beneath::file(root, path).map(|file| Xattr.tag(&file));
+    let tag = beneath::file(root, path).map(|file| tag_at(&file, &root.join(path)));
     Looked::File(match tag {
         Ok(Ok(StoredTag::Whole(tag))) => Some(Reference::of_tag("tag", &tag)),
         _ => None,

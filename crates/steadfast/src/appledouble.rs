@@ -12,8 +12,9 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
-use steadfast_sys::file::File;
+use steadfast_sys::file::{Dir, File, FileKind, Status};
 
 /// How many bytes of a file [`is_appledouble`] looks at.
 pub const MAGIC_LEN: usize = 26;
@@ -244,6 +245,32 @@ impl AppleDouble {
         let found = self.attributes.iter().find(|attribute| attribute.name == name);
         found.map(|attribute| attribute.value)
     }
+}
+
+/// Opens the AppleDouble file beside a path: `._name` for `name`. `None` if there is none, or if
+/// the file is only named like one. A link is not followed.
+///
+/// # Errors
+/// `InvalidData` with an [`AppleDoubleFault`] if it is AppleDouble and damaged; otherwise whatever
+/// the system says.
+pub fn open_beside(path: &Path) -> io::Result<Option<(File, AppleDouble)>> {
+    let Some(name) = path.file_name() else { return Ok(None) };
+    let mut sidecar = OsStr::from_bytes(PREFIX).to_owned();
+    sidecar.push(name);
+    // Nearly always there is none, so it is looked at before anything is opened.
+    let status = Status::of_link(&path.with_file_name(&sidecar));
+    if !status.is_ok_and(|status| status.kind == FileKind::Regular) {
+        return Ok(None);
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let file = Dir::open(parent.unwrap_or(Path::new(".")))?.open_file(&sidecar)?;
+    let mut head = [0; MAGIC_LEN];
+    let len = read_up_to(&file, &mut head, 0)?;
+    if !is_appledouble(&head[..len]) {
+        return Ok(None);
+    }
+    let double = AppleDouble::read(&file)?;
+    Ok(Some((file, double)))
 }
 
 /// Checks the header and returns the number of entries.

@@ -176,6 +176,8 @@ pub struct FileEvent {
     pub(crate) written: Option<Tag>,
     /// Where the stored tag was.
     pub tag_place: TagPlace,
+    /// Whether the stored tag was in the AppleDouble file beside the file, which is never written.
+    pub(crate) is_beside: bool,
     /// What the file was compared with, where that is no tag of its own.
     pub reference: Option<Box<Reference>>,
     /// Which pages of a corrupt file are damaged, where leaves are kept for its tag.
@@ -211,6 +213,7 @@ impl FileEvent {
             actual: None,
             written: None,
             tag_place: TagPlace::Attribute,
+            is_beside: false,
             reference: None,
             damage: None,
             moved_to: None,

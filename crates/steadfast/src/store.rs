@@ -3,14 +3,19 @@
 //! In: an open file, and a tag for it. Out: its stored tag; or the tag is stored, read back and
 //! found the same. Knows nothing of verdicts: what may be replaced is decided by the verb.
 
+pub(crate) mod carried;
+mod carrier;
 pub mod foreign;
 pub(crate) mod pages;
 pub mod xattr;
 
 use std::io;
+use std::path::Path;
 
 use steadfast_sys::file::File;
 
+use self::carried::Beside;
+use self::xattr::Xattr;
 use crate::monitor::Trouble;
 use crate::tag::{Tag, TagError};
 
@@ -25,6 +30,22 @@ pub enum StoredTag {
     Whole(Tag),
     /// Bytes that are not a tag.
     Damaged(TagError),
+}
+
+/// Reads the tag of a file at a path: its attribute, or else what the AppleDouble file beside it
+/// keeps.
+///
+/// # Errors
+/// If the system refuses, or the AppleDouble file is damaged.
+pub fn tag_at(file: &File, path: &Path) -> io::Result<StoredTag> {
+    let own = Xattr.tag(file)?;
+    if !matches!(own, StoredTag::Absent | StoredTag::Impossible) {
+        return Ok(own);
+    }
+    match Beside::of(path)?.tag {
+        StoredTag::Absent => Ok(own),
+        beside => Ok(beside),
+    }
 }
 
 /// What a new tag takes the place of. Anything else that is found there stays.

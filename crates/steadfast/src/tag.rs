@@ -79,6 +79,8 @@ pub enum TagError {
     TooLong,
     /// The check value does not fit the other bytes: the tag itself is damaged.
     CheckValue,
+    /// The file has several tags, carried here by different ways, and their contents differ.
+    Ambiguous,
 }
 
 impl fmt::Display for TagError {
@@ -97,6 +99,7 @@ impl fmt::Display for TagError {
             }
             TagError::TooLong => write!(f, "the tag is longer than any tag can be"),
             TagError::CheckValue => write!(f, "the tag is damaged: its check value does not fit"),
+            TagError::Ambiguous => write!(f, "the file has several tags, and they disagree"),
         }
     }
 }

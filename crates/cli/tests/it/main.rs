@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod audit;
+mod carried;
 mod catalogue;
 mod cipher;
 mod code;

@@ -25,8 +25,7 @@ use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
 use crate::read::limited::Limited;
 use crate::run::{Options, ReadFrom, Selection, no_file};
-use crate::store::xattr::Xattr;
-use crate::store::{Store, StoredTag};
+use crate::store::{StoredTag, tag_at};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
 use crate::walk::{Excludes, Found as Walked, walk};
@@ -154,7 +153,8 @@ fn algorithm_of_tags(
     walk(selection, excludes, stop, &mut |found| {
         if let Walked::File(entry) = found {
             looked_at += 1;
-            if let Ok(StoredTag::Whole(tag)) = entry.open().and_then(|file| Xattr.tag(&file)) {
+            let path = entry.path.to_path();
+            if let Ok(StoredTag::Whole(tag)) = entry.open().and_then(|file| tag_at(&file, &path)) {
                 algorithm = Some(tag.algorithm);
             }
         }
@@ -313,7 +313,7 @@ impl Look {
 
 impl Task for Look {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match Xattr.tag(file) {
+        match tag_at(file, &event.path.to_path()) {
             Ok(StoredTag::Whole(tag)) => event.stored = Some(tag),
             Ok(StoredTag::Absent) => {}
             Ok(StoredTag::Impossible) => self.no_place.store(true, Ordering::Relaxed),

@@ -16,8 +16,7 @@ use super::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::store::pages::find;
-use crate::store::xattr::Xattr;
-use crate::store::{Store as _, StoredTag};
+use crate::store::{StoredTag, tag_at};
 use crate::tag::Tag;
 use crate::verdict::{Verdict, same_mtime};
 
@@ -110,7 +109,7 @@ fn nothing() -> (Damage, VerityDigest) {
 
 /// Finds the tag of a file: its own, or else the catalogue's.
 fn tag_of(path: &Path, file: &File, catalogue: Option<&Path>) -> Result<Tag, Error> {
-    match Xattr.tag(file) {
+    match tag_at(file, path) {
         Ok(StoredTag::Whole(tag)) => return Ok(tag),
         Ok(StoredTag::Damaged(error)) => {
             return Err(Error::usage(format!("cannot read the tag: {error}")).at(path));

@@ -1,14 +1,14 @@
 //! `check`: walk, read, hash, compare — every tagged file gets its verdict; where our
 //! tag is absent, by another tool's. Nothing is written.
 
-use std::ffi::OsString;
 use std::io;
 
 use steadfast_digest::Algorithm;
-use steadfast_sys::file::{File, FileKind, Status};
+use steadfast_sys::file::File;
 
 use super::compare::{algorithms, compare};
 use super::judge::{Found, Tools};
+use crate::appledouble;
 use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{FileEvent, Trouble};
 use crate::reference::Reference;
@@ -91,20 +91,9 @@ pub(super) fn first_foreign(file: &File, event: &FileEvent) -> Result<Option<Ref
 
 /// The tags that macOS keeps beside a file where it cannot keep them at it.
 fn sidecar_tags(event: &FileEvent) -> io::Result<foreign::ForeignTags> {
-    let path = event.path.to_path();
-    let Some(name) = path.file_name() else { return Ok(Vec::new()) };
-    let mut sidecar = OsString::from("._");
-    sidecar.push(name);
-    let path = path.with_file_name(sidecar);
-    // Nearly always there is none. A link there leads elsewhere.
-    let is_file = Status::of_link(&path).is_ok_and(|status| status.kind == FileKind::Regular);
-    if !is_file {
-        return Ok(Vec::new());
-    }
-    match File::open(&path).and_then(|file| foreign::read_sidecar(&file)) {
-        // It is only called so.
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Vec::new()),
-        read => read,
+    match appledouble::open_beside(&event.path.to_path())? {
+        Some((file, double)) => foreign::tags_of(&file, &double),
+        None => Ok(Vec::new()),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::hash::{Algorithms, Contents, Plan};
 use crate::monitor::{Action, FileEvent, Trouble};
 use crate::pages::{self, Descriptor};
 use crate::reference;
+use crate::store::carried::Beside;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::{self, Replaces, Store, StoredTag};
 use crate::tag::Tag;
@@ -68,9 +69,9 @@ impl Tools {
     /// Looks for a file's tag.
     pub(super) fn look_up(&self, file: &File, event: &mut FileEvent) -> Found {
         let trouble = match self.store.tag(file) {
-            Ok(StoredTag::Absent) => return self.look_further(event, TagPlace::Catalogue),
+            Ok(StoredTag::Absent) => return self.look_beside(event, TagPlace::Catalogue),
             Ok(StoredTag::Impossible) => {
-                return self.look_further(event, TagPlace::CatalogueAlone);
+                return self.look_beside(event, TagPlace::CatalogueAlone);
             }
             Ok(StoredTag::Whole(tag)) => {
                 event.stored = Some(tag);
@@ -113,6 +114,42 @@ impl Tools {
         }
         event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
         Found::Unreadable
+    }
+
+    /// Looks for the tag of a file without an attribute: in the AppleDouble file beside it, and in
+    /// the catalogue. If the two differ the catalogue's holds, and the attribute counts as lost.
+    ///
+    /// `place` says whether the file could have an attribute.
+    fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> Found {
+        let beside = Beside::of(&event.path.to_path()).map(|beside| beside.tag);
+        let found = self.look_further(event, place);
+        let reason = match (beside, &found) {
+            (Ok(StoredTag::Absent | StoredTag::Impossible), _) => return found,
+            (Ok(StoredTag::Whole(tag)), Found::Nothing | Found::NoPlace) => {
+                (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
+                event.stored = Some(tag);
+                return Found::Tag(tag);
+            }
+            (Ok(StoredTag::Whole(tag)), Found::Tag(known)) => {
+                if tag.same_contents(known) && place == TagPlace::Catalogue {
+                    (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
+                }
+                return found;
+            }
+            (Ok(StoredTag::Whole(_)), Found::Unreadable) => return found,
+            (Ok(StoredTag::Damaged(error)), _) => error.to_string(),
+            (Err(error), _) => error.to_string(),
+        };
+        if event.trouble.is_none() {
+            let doing = "read the tag in the AppleDouble file beside it";
+            event.trouble = Some(Trouble { doing, reason });
+        }
+        if matches!(found, Found::Nothing | Found::NoPlace) {
+            (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
+            event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+            return Found::Unreadable;
+        }
+        found
     }
 
     /// Looks for a tag in the catalogue, of a file that has none itself.
@@ -365,6 +402,7 @@ impl Tools {
     ) {
         // A tag that the catalogue alone has is not at the file, and cannot be replaced there.
         let replaces = match event.tag_place {
+            TagPlace::Attribute if event.is_beside => Replaces::Nothing,
             TagPlace::Attribute => replaces,
             TagPlace::Damaged => Replaces::DamagedKept,
             TagPlace::Catalogue => match replaces {

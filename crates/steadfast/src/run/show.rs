@@ -6,6 +6,7 @@ use super::judge::{Found, Tools};
 use crate::hash::{Contents, Plan, Task};
 use crate::monitor::{FileEvent, Trouble};
 use crate::store::StoredTag;
+use crate::store::carried::Beside;
 
 pub(super) struct ShowTask {
     pub(super) tools: Tools,
@@ -14,7 +15,11 @@ pub(super) struct ShowTask {
 impl Task for ShowTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         if let Found::Tag(_) = self.tools.look_up_here(file, event) {
-            match self.tools.store.previous(file) {
+            let previous = match event.is_beside {
+                true => Beside::of(&event.path.to_path()).map(|beside| beside.previous),
+                false => self.tools.store.previous(file),
+            };
+            match previous {
                 Ok(StoredTag::Whole(previous)) => event.previous = Some(previous),
                 Ok(StoredTag::Damaged(error)) => {
                     let reason = error.to_string();

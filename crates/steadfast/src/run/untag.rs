@@ -7,6 +7,7 @@ use crate::catalogue::TagPlace;
 use crate::hash::{Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent, Trouble};
 use crate::store::StoredTag;
+use crate::store::carried::Beside;
 
 pub(super) struct UntagTask {
     pub(super) tools: Tools,
@@ -34,6 +35,14 @@ impl Task for UntagTask {
             Ok(true) => event.action = Some(Action::Removed),
             Ok(false) => {}
             Err(trouble) => event.trouble = Some(trouble),
+        }
+        let path = event.path.to_path();
+        if event.trouble.is_none()
+            && Beside::of(&path).is_ok_and(|beside| beside.tag != StoredTag::Absent)
+        {
+            let name = path.file_name().unwrap_or_default().display();
+            let reason = format!("a Mac keeps it in `._{name}`, which Steadfast does not change");
+            event.trouble = Some(Trouble { doing: "remove the tag", reason });
         }
         Plan::Done
     }

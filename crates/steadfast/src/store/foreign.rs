@@ -20,6 +20,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
 use steadfast_sys::xattr;
 
+use super::carrier;
 use crate::appledouble::AppleDouble;
 
 use self::names::Slot;
@@ -33,9 +34,6 @@ pub use self::write::{Existing, encode, write};
 /// The longest value that is looked at, in bytes. The longest that any of the tools writes is a
 /// signature of IMA: 9 bytes and an RSA-4096 signature of 512.
 pub const VALUE_LEN_MAX: usize = 1024;
-
-/// Room for the names of a file's attributes: some twenty of them. Files with more are asked again.
-const NAMES_ROOM: usize = 1024;
 
 /// Whose tag it is, the most telling kind first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -227,8 +225,13 @@ pub fn read(file: &File) -> io::Result<ForeignTags> {
 /// # Errors
 /// `InvalidData` if it is not an AppleDouble file; otherwise whatever the system says.
 pub fn read_sidecar(sidecar: &File) -> io::Result<ForeignTags> {
+    tags_of(sidecar, &AppleDouble::read(sidecar)?)
+}
+
+/// Reads the foreign tags in a sidecar whose parts are known.
+pub(crate) fn tags_of(sidecar: &File, double: &AppleDouble) -> io::Result<ForeignTags> {
     let mut held = Vec::new();
-    for attribute in AppleDouble::read(sidecar)?.attributes() {
+    for attribute in double.attributes() {
         let Some((name, slot)) = recognised(&attribute.name) else { continue };
         let value = attribute.value.read(sidecar, VALUE_LEN_MAX)?.ok_or(FaultReason::TooLong);
         held.push(Held { slot, name: name.to_owned(), value });
@@ -266,33 +269,17 @@ fn recognised(name: &[u8]) -> Option<(&str, Slot)> {
 }
 
 fn held_on(file: &File) -> io::Result<Vec<Held>> {
-    let mut room = [0; NAMES_ROOM];
-    let error = match xattr::list_into(file, &mut room) {
-        Ok(names) => return held_among(file, names.split(|&byte| byte == 0)),
-        Err(error) => error,
-    };
-    match error.kind() {
-        io::ErrorKind::InvalidData => {
-            let names = xattr::list(file)?;
-            held_among(file, names.iter().map(|name| name.as_encoded_bytes()))
-        }
-        io::ErrorKind::Unsupported => Ok(Vec::new()),
-        _ => Err(error),
-    }
-}
-
-fn held_among<'a>(file: &File, names: impl Iterator<Item = &'a [u8]>) -> io::Result<Vec<Held>> {
     let mut held = Vec::new();
-    for (name, slot) in names.filter_map(recognised) {
+    for (name, slot) in carrier::select(file, Slot::of)? {
         let mut value = [0; VALUE_LEN_MAX];
-        let value = match xattr::get(file, name, &mut value) {
+        let value = match xattr::get(file, &name, &mut value) {
             Ok(Some(len)) => Ok(value[..len].to_vec()),
             // Somebody removed it between the two calls.
             Ok(None) => continue,
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(FaultReason::TooLong),
             Err(error) => return Err(error),
         };
-        held.push(Held { slot, name: name.to_owned(), value });
+        held.push(Held { slot, name, value });
     }
     Ok(held)
 }

@@ -1,14 +1,15 @@
 //! Tags in one extended attribute of the file itself, and the previous tag in a second one.
 //!
 //! In: an open file. Out: its tag. An attribute is set by one system call, so it is whole or absent
-//! at any moment.
+//! at any moment. A tag that another system set keeps the name by which it came.
 
 use std::io;
 
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 
-use super::{Replaces, Store, StoredTag};
+use super::carried::{self, Held, Slot};
+use super::{Replaces, Store, StoredTag, carrier};
 use crate::monitor::Trouble;
 use crate::tag::{Tag, TagError, VALUE_LEN_MAX};
 
@@ -21,64 +22,97 @@ pub struct Xattr;
 
 impl Store for Xattr {
     fn tag(&self, file: &File) -> io::Result<StoredTag> {
-        stored(file, xattr::TAG)
+        let own = stored(file)?;
+        let is_carried =
+            |name: &str| (Slot::of(name)? == Slot::Tag && name != xattr::TAG).then_some(());
+        match own {
+            StoredTag::Impossible => Ok(own),
+            _ if carrier::select(file, is_carried)?.is_empty() => Ok(own),
+            _ => carried::tag_on(file),
+        }
     }
 
     fn previous(&self, file: &File) -> io::Result<StoredTag> {
-        stored(file, xattr::TAG_PREVIOUS)
+        carried::previous_on(file)
     }
 
     fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
         let value = tag.encode();
         let value = value.as_bytes();
         if let Replaces::LostKept(lost) = replaces {
-            if !matches!(stored(file, xattr::TAG), Ok(StoredTag::Absent)) {
-                return accept_equal(file, tag);
+            if !matches!(self.tag(file), Ok(StoredTag::Absent)) {
+                return self.accept_equal(file, tag);
             }
-            keep_previous(file, lost.encode().as_bytes())?;
+            keep_previous(file, xattr::TAG_PREVIOUS, lost.encode().as_bytes())?;
         }
         if matches!(replaces, Replaces::Nothing | Replaces::LostKept(_)) {
             return match xattr::create(file, xattr::TAG, value) {
-                Ok(()) => settle(file, value, None),
+                Ok(()) => settle(file, xattr::TAG, value, None),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    accept_equal(file, tag)
+                    self.accept_equal(file, tag)
                 }
                 Err(error) => Err(trouble(SETTING, &error)),
             };
         }
-        let old = raw(file).map_err(|error| trouble("read the tag again", &error))?;
-        let found = old.as_deref().map(Tag::decode);
-        let expected = match (replaces, found) {
-            (Replaces::Tag(tag) | Replaces::TagKept(tag), Some(Ok(found))) => tag == found,
-            (Replaces::DamagedKept, Some(Err(_))) => true,
+        let again = |error| trouble("read the tag again", &error);
+        let old = carried::held_on(file, Slot::Tag).map_err(again)?;
+        let mtime = file.status().map_err(again)?.mtime;
+        let expected = match (replaces, carried::resolve(&old, mtime)) {
+            (Replaces::Tag(tag) | Replaces::TagKept(tag), Ok(Some(found))) => tag == found,
+            (Replaces::DamagedKept, Err(_)) => true,
             _ => false,
         };
-        let Some(old) = old.filter(|_| expected) else { return accept_equal(file, tag) };
-        if !matches!(replaces, Replaces::Tag(_)) {
-            keep_previous(file, &old)?;
+        match &old[..] {
+            [first, others @ ..] if expected => {
+                let keeps = !matches!(replaces, Replaces::Tag(_));
+                replace(file, first, others, value, keeps)
+            }
+            _ => self.accept_equal(file, tag),
         }
-        xattr::set(file, xattr::TAG, value).map_err(|error| trouble(SETTING, &error))?;
-        settle(file, value, Some(&old))
     }
 
     fn remove(&self, file: &File) -> Result<bool, Trouble> {
         // The previous tag goes first: alone it would look like a tag that was lost.
-        xattr::remove(file, xattr::TAG_PREVIOUS)
-            .and_then(|previous| Ok(xattr::remove(file, xattr::TAG)? || previous))
-            .map_err(|error| trouble("remove the tag", &error))
+        let slots = [Slot::Previous, Slot::Tag];
+        let removed = carrier::select(file, Slot::of).and_then(|names| {
+            let mut any = false;
+            for slot in slots {
+                for (name, _) in names.iter().filter(|(_, of)| *of == slot) {
+                    any |= xattr::remove(file, name)?;
+                }
+            }
+            Ok(any)
+        });
+        removed.map_err(|error| trouble("remove the tag", &error))
     }
 }
 
-fn keep_previous(file: &File, value: &[u8]) -> Result<(), Trouble> {
-    xattr::set(file, xattr::TAG_PREVIOUS, value)
-        .map_err(|error| trouble("keep the previous tag", &error))
+fn keep_previous(file: &File, name: &str, value: &[u8]) -> Result<(), Trouble> {
+    xattr::set(file, name, value).map_err(|error| trouble("keep the previous tag", &error))
 }
 
-fn stored(file: &File, name: &str) -> io::Result<StoredTag> {
+impl Xattr {
+    /// Is content if somebody else stored the same meanwhile, and leaves anything else alone.
+    fn accept_equal(self, file: &File, tag: &Tag) -> Result<(), Trouble> {
+        match self.tag(file) {
+            Ok(StoredTag::Whole(found)) if found.same_contents(tag) && found.mtime == tag.mtime => {
+                Ok(())
+            }
+            Ok(_) => {
+                let reason = "another tag was stored meanwhile".to_owned();
+                Err(Trouble { doing: SETTING, reason })
+            }
+            Err(error) => Err(trouble(SETTING, &error)),
+        }
+    }
+}
+
+/// Reads what is stored under this system's own name.
+fn stored(file: &File) -> io::Result<StoredTag> {
     let mut value = [0; VALUE_ROOM];
-    Ok(match xattr::get(file, name, &mut value) {
+    Ok(match xattr::get(file, xattr::TAG, &mut value) {
         Ok(None) => StoredTag::Absent,
-        Ok(Some(len)) => match Tag::decode(&value[..len]) {
+        Ok(Some(len)) => match carried::decode(&value[..len]) {
             Ok(tag) => StoredTag::Whole(tag),
             Err(error) => StoredTag::Damaged(error),
         },
@@ -90,49 +124,49 @@ fn stored(file: &File, name: &str) -> io::Result<StoredTag> {
     })
 }
 
-/// The longest attribute that any system keeps in one piece, in bytes.
-const ATTRIBUTE_LEN_MAX: usize = 64 << 10;
-
 const SETTING: &str = "set the tag";
 
-/// Reads the stored bytes, whatever they are.
-fn raw(file: &File) -> io::Result<Option<Vec<u8>>> {
-    let mut value = vec![0; ATTRIBUTE_LEN_MAX];
-    let len = xattr::get(file, xattr::TAG, &mut value)?;
-    Ok(len.map(|len| {
-        value.truncate(len);
-        value
-    }))
-}
-
-/// Is content if somebody else stored the same meanwhile, and leaves anything else alone.
-fn accept_equal(file: &File, tag: &Tag) -> Result<(), Trouble> {
-    match stored(file, xattr::TAG) {
-        Ok(StoredTag::Whole(found)) if found.same_contents(tag) && found.mtime == tag.mtime => {
-            Ok(())
-        }
-        Ok(_) => {
-            let reason = "another tag was stored meanwhile".to_owned();
-            Err(Trouble { doing: SETTING, reason })
-        }
-        Err(error) => Err(trouble(SETTING, &error)),
+/// Replaces the tag under every name by which the file has it, so that each system finds it again.
+///
+/// All names but one are removed before that one is set, and set after it: at any moment the file
+/// has the old tag or the new one, and never both.
+fn replace(
+    file: &File,
+    first: &Held,
+    others: &[Held],
+    value: &[u8],
+    keeps: bool,
+) -> Result<(), Trouble> {
+    for held in others.iter().chain([first]).filter(|_| keeps) {
+        keep_previous(file, &carried::previous_name(&held.name), &held.value)?;
     }
+    let set = |error| trouble(SETTING, &error);
+    others.iter().try_for_each(|held| xattr::remove(file, &held.name).map(drop)).map_err(set)?;
+    let new = first.like(value);
+    xattr::set(file, &first.name, &new).map_err(set)?;
+    settle(file, &first.name, &new, Some(&first.value))?;
+    for held in others {
+        let new = held.like(value);
+        xattr::set(file, &held.name, &new).map_err(set)?;
+        settle(file, &held.name, &new, None)?;
+    }
+    Ok(())
 }
 
 /// Reads back what was set, and compares. SMB servers have been seen to drop an attribute that is
 /// set again, so a difference is answered by removing and setting once more.
-fn settle(file: &File, value: &[u8], old: Option<&[u8]>) -> Result<(), Trouble> {
-    if reads_back(file, value) {
+fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(), Trouble> {
+    if reads_back(file, name, value) {
         return Ok(());
     }
-    let again = xattr::remove(file, xattr::TAG).and_then(|_| xattr::set(file, xattr::TAG, value));
-    if again.is_ok() && reads_back(file, value) {
+    let again = xattr::remove(file, name).and_then(|_| xattr::set(file, name, value));
+    if again.is_ok() && reads_back(file, name, value) {
         return Ok(());
     }
     // A tag that is not what was written must not stay to be believed; the old one was true.
     let _ = match old {
-        Some(old) => xattr::set(file, xattr::TAG, old),
-        None => xattr::remove(file, xattr::TAG).map(drop),
+        Some(old) => xattr::set(file, name, old),
+        None => xattr::remove(file, name).map(drop),
     };
     Err(match again {
         Ok(()) => {
@@ -143,9 +177,9 @@ fn settle(file: &File, value: &[u8], old: Option<&[u8]>) -> Result<(), Trouble> 
     })
 }
 
-fn reads_back(file: &File, value: &[u8]) -> bool {
+fn reads_back(file: &File, name: &str, value: &[u8]) -> bool {
     let mut back = [0; VALUE_ROOM];
-    matches!(xattr::get(file, xattr::TAG, &mut back), Ok(Some(len)) if &back[..len] == value)
+    matches!(xattr::get(file, name, &mut back), Ok(Some(len)) if &back[..len] == value)
 }
 
 /// The system's words, with what they mean here where they mislead.

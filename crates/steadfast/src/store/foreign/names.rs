@@ -1,10 +1,6 @@
 //! Which attribute of which tool a name is, by whatever way it came to this system.
 //!
 //! In: the name of an attribute. Out: the [`Slot`] it fills. Knows nothing of values.
-//!
-//! A Mac's name has no namespace; what carries it to Linux puts something before it: rsync and
-//! others `user.`, rsync with `--fake-super` `user.rsync.`, Samba's vfs_streams_xattr
-//! `user.DosStream.` and `:$DATA` behind it, the kernel's HFS+ driver `osx.`.
 
 use std::borrow::Cow;
 
@@ -12,6 +8,7 @@ use steadfast_digest::Algorithm;
 use steadfast_sys::xattr::MAC_PREFIX;
 
 use super::ForeignKind;
+use crate::store::carrier;
 
 /// One attribute of a foreign tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +29,6 @@ pub(super) enum Slot {
     Ima,
 }
 
-/// What stands before a name that was carried here.
-const CARRIERS: [&str; 4] = ["user.", "DosStream.", "rsync.", "osx."];
-
-/// What stands behind the name of a stream of data.
-const STREAM: &str = ":$DATA";
-
 impl Slot {
     /// The digests of Unraid, the strongest first.
     pub(super) const UNRAID_DIGESTS: [Slot; 4] =
@@ -45,10 +36,7 @@ impl Slot {
 
     /// Recognises a name.
     pub(super) fn of(name: &str) -> Option<Slot> {
-        let mut bare = name.strip_suffix(STREAM).unwrap_or(name);
-        while let Some(rest) = CARRIERS.iter().find_map(|carrier| bare.strip_prefix(carrier)) {
-            bare = rest;
-        }
+        let bare = carrier::bare(name);
         if let Some(dintch) = bare.strip_prefix("co.eclecticlight.dintch.") {
             return Slot::of_dintch(dintch);
         }
@@ -74,9 +62,7 @@ impl Slot {
 
     /// Recognises `hash` and `time`, with the flags of macOS behind a `#` or without.
     fn of_dintch(name: &str) -> Option<Slot> {
-        let (name, flags) = name.split_once('#').unwrap_or((name, ""));
-        match name {
-            _ if !flags.bytes().all(|flag| flag.is_ascii_alphabetic()) => None,
+        match carrier::without_flags(name)? {
             "hash" => Some(Slot::DintchHash),
             "time" => Some(Slot::DintchTime),
             _ => None,
