@@ -37,6 +37,8 @@ pub struct TextOptions {
 pub struct Text {
     options: TextOptions,
     findings: BTreeMap<Section, Finding>,
+    /// Files of whose contents nothing is known, because their tags are damaged.
+    damaged_tags: u64,
     algorithms: Algorithms,
 }
 
@@ -57,6 +59,8 @@ struct Finding {
     paths: Vec<String>,
     /// Whether directories, or lines of a list, are among them.
     has_places: bool,
+    /// How many have the trouble of one that was told of, and no line.
+    told: u64,
 }
 
 /// Which algorithms hashed.
@@ -86,9 +90,17 @@ impl Text {
             (Algorithms::One(before), Some((now, _))) if before != now => Algorithms::Several,
             (algorithms, _) => algorithms,
         };
+        let is_damaged = event.tag_error.is_some() && event.stored.is_none();
+        self.damaged_tags += u64::from(is_damaged && event.action.is_none());
         let finding = self.options.rule.finds(event);
         let told = event.verdict == Some(Verdict::Moved) || self.options.rule.retags(event);
         if !finding && (self.options.quiet || !(self.options.verbose || told)) {
+            return;
+        }
+        if event.is_told && event.trouble.is_some() && !self.options.verbose {
+            let finding = self.findings.entry(self.section(event)).or_default();
+            finding.files += 1;
+            finding.told += 1;
             return;
         }
         let path = escape::path(&event.path.to_path());

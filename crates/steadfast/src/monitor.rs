@@ -16,7 +16,7 @@ use crate::cost::{Account, Bound, Cost};
 use crate::pages::Damage;
 use crate::read::Origin;
 use crate::reference::Reference;
-use crate::tag::Tag;
+use crate::tag::{Tag, TagError};
 use crate::verdict::{Verdict, same_mtime, worse_status};
 
 /// Listens to a run. Calls come from the thread that called the run, one at a time.
@@ -178,6 +178,12 @@ pub struct FileEvent {
     pub tag_place: TagPlace,
     /// Whether the stored tag was in the AppleDouble file beside the file, which is never written.
     pub(crate) is_beside: bool,
+    /// Why what is stored is no tag, where the run found that.
+    pub tag_error: Option<TagError>,
+    /// Whether its file system keeps no attributes, and no catalogue has the file's tag.
+    pub(crate) has_no_place: bool,
+    /// Whether the trouble is that of the whole file system, and was told of another file there.
+    pub is_told: bool,
     /// What the file was compared with, where that is no tag of its own.
     pub reference: Option<Box<Reference>>,
     /// Which pages of a corrupt file are damaged, where leaves are kept for its tag.
@@ -214,6 +220,9 @@ impl FileEvent {
             written: None,
             tag_place: TagPlace::Attribute,
             is_beside: false,
+            tag_error: None,
+            has_no_place: false,
+            is_told: false,
             reference: None,
             damage: None,
             moved_to: None,

@@ -80,6 +80,14 @@ pub trait Store: Send + Sync {
     /// As for [`Store::tag`].
     fn previous(&self, file: &File) -> io::Result<StoredTag>;
 
+    /// Says whether a tag could be stored, before the file is read for one. Changes nothing.
+    ///
+    /// # Errors
+    /// If the system would refuse.
+    fn ready(&self, _file: &File) -> Result<(), Trouble> {
+        Ok(())
+    }
+
     /// Stores a tag and reads it back.
     ///
     /// # Errors

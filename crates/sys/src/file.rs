@@ -108,6 +108,31 @@ impl Status {
     }
 }
 
+/// Names a mark by which the system refuses changes of a file, to its superuser too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// Nothing of it may be changed.
+    Immutable,
+    /// Bytes may be added at its end, and nothing else may be changed.
+    AppendOnly,
+}
+
+impl Protection {
+    /// Returns the command that removes the mark, without the file's name.
+    pub fn removed_by(self) -> &'static str {
+        platform::removed_by(self)
+    }
+}
+
+impl fmt::Display for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Immutable => "immutable",
+            Self::AppendOnly => "append-only",
+        })
+    }
+}
+
 /// Holds what direct reads of a file must be aligned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlignment {
@@ -170,6 +195,14 @@ impl File {
     /// Returns what the system says about the open file.
     pub fn status(&self) -> io::Result<Status> {
         Ok(platform::status(&rustix::fs::fstat(&self.fd)?))
+    }
+
+    /// Returns the mark by which the system refuses changes of the file, if it has one.
+    ///
+    /// # Errors
+    /// Whatever the system says. A file system that knows no such marks has none.
+    pub fn protection(&self) -> io::Result<Option<Protection>> {
+        platform::protection(self.fd.as_fd())
     }
 
     /// Reads bytes at an offset with one `pread` and returns how many; 0 is the end of the file.

@@ -79,6 +79,15 @@ pub fn create(file: &File, name: &str, value: &[u8]) -> io::Result<()> {
     rustix::fs::fsetxattr(file.as_fd(), name, value, XattrFlags::CREATE).map_err(refusal)
 }
 
+/// Asks whether attributes of the file could be set, by removing one that no file has: the system
+/// checks everything that it checks for setting one, and changes nothing.
+///
+/// # Errors
+/// As [`set`]; `PermissionDenied` also for an immutable file, which [`File::protection`] tells.
+pub fn probe(file: &File) -> io::Result<()> {
+    remove(file, platform::UNUSED).map(drop)
+}
+
 /// Removes an attribute; false when there was none.
 ///
 /// # Errors

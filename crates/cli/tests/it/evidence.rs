@@ -246,6 +246,45 @@ fn an_appledouble_file_with_a_tag_is_data() {
 }
 
 #[test]
+fn a_damaged_tag_ends_with_what_to_do_about_it() {
+    let tree = Tree::tagged();
+    tree.damage_tag("a");
+    tree.damage_tag("b");
+    for verb in ["check", "tag", "update"] {
+        let said = tree.run([verb, "."]).ends(2);
+        let end = said.stdout().trim_end().lines().last().unwrap();
+        assert!(end.ends_with("steadfast retag --accept PATH"), "{verb}: {}", said.stdout());
+        assert!(said.stdout().contains("2 tags are damaged"), "{verb}: {}", said.stdout());
+    }
+    let said = tree.run(["retag", "--accept", "."]).succeeds();
+    assert!(!said.stdout().contains("damaged"), "{}", said.stdout());
+    // The catalogue has the tag: it is put back, and nothing needs to be accepted.
+    let tree = kept();
+    tree.damage_tag("a");
+    let said = tree.run(["check"]).ends(1);
+    let end = said.stdout().trim_end().lines().last().unwrap();
+    assert!(end.contains("steadfast update --restore-tags PATH"), "{}", said.stdout());
+    assert!(!said.stdout().contains("--accept"), "{}", said.stdout());
+}
+
+#[test]
+fn where_no_attribute_can_be_that_is_said_once_with_what_to_do() {
+    let script = "mkdir d && echo 1 > d/a && echo 2 > d/b && echo 3 > d/c && \"$1\" tag . 2>&1; \
+                  echo status $?; \"$1\" check . 2>&1; \"$1\" tag --quiet . 2>&1";
+    let Some(said) = on_ramfs(script) else { return };
+    let text = said.stdout();
+    let tag: Vec<&str> = text.lines().take_while(|line| !line.starts_with("status")).collect();
+    let count = |part: &str| tag.iter().filter(|line| line.contains(part)).count();
+    assert_eq!(count("cannot set the tag"), 1, "{text}");
+    assert_eq!(count("`d`: this file system keeps no extended attributes"), 1, "{text}");
+    assert_eq!(count("and 2 more, on the same file system"), 1, "{text}");
+    assert!(text.contains("status 2"), "{text}");
+    assert_eq!(text.matches("`steadfast init DIR`").count(), 2, "once for each run: {text}");
+    let quiet = text.lines().last().unwrap();
+    assert!(quiet.contains("cannot set the tag"), "the quiet run says it too: {text}");
+}
+
+#[test]
 fn a_damaged_previous_tag_is_shown() {
     let tree = Tree::tagged();
     let file = File::open(&tree.path("a")).unwrap();

@@ -30,7 +30,7 @@ impl Text {
         if self.options.verbose {
             self.write_threads(run, &mut text);
         }
-        if let Some(advice) = self.advice(run) {
+        for advice in [self.advice(run), self.advice_on_tags(run)].into_iter().flatten() {
             text.push_str(&format!("\n{advice}\n"));
         }
         pages.answer.extend_from_slice(text.as_bytes());
@@ -51,7 +51,11 @@ impl Text {
             for path in &finding.paths {
                 text.push_str(&format!("  {path}\n"));
             }
-            let more = finding.files - finding.paths.len() as u64;
+            if finding.told > 0 {
+                let told = units::count(finding.told);
+                text.push_str(&format!("  and {told} more, on the same file system\n"));
+            }
+            let more = finding.files - finding.told - finding.paths.len() as u64;
             if more > 0 {
                 text.push_str(&format!("  and {} more, listed above\n", units::count(more)));
             }
@@ -159,6 +163,22 @@ impl Text {
             }
             text.push('\n');
         }
+    }
+
+    /// Says what to do about tags that are damaged and that no catalogue has.
+    fn advice_on_tags(&self, run: &RunView) -> Option<String> {
+        if self.damaged_tags == 0 || run.verb == "untag" {
+            return None;
+        }
+        let tags = match self.damaged_tags {
+            1 => "1 tag is damaged".to_owned(),
+            tags => format!("{} tags are damaged", units::count(tags)),
+        };
+        Some(format!(
+            "{}: these files cannot be judged.\nCompare them with a backup; then tag them as they \
+             are: steadfast retag --accept PATH",
+            self.painted(&tags, YELLOW)
+        ))
     }
 
     fn advice(&self, run: &RunView) -> Option<String> {

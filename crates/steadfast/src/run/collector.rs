@@ -4,6 +4,7 @@
 //! In come the pipeline's events; out go calls of the monitor. Must not know how files are read.
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use super::survey::Survey;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
 use crate::hash::Pipeline;
 use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Summary};
+use crate::store::xattr::NO_ATTRIBUTES;
 
 /// Linked files that are known again by another name.
 const LINKED_FILES_MAX: usize = 100_000;
@@ -32,6 +34,8 @@ pub(super) struct Collector<'a> {
     require_tags: bool,
     /// Files with several names that came by.
     seen: HashSet<(u64, u64)>,
+    /// Devices without a place for tags that were told of.
+    volumes: HashSet<Option<u64>>,
     pub(super) monitor: &'a mut dyn Monitor,
     kept: Option<Kept>,
     now: fn() -> Timestamp,
@@ -85,6 +89,7 @@ impl<'a> Collector<'a> {
             summary,
             require_tags: options.require_tags,
             seen: HashSet::new(),
+            volumes: HashSet::new(),
             monitor,
             kept,
             now: options.now,
@@ -173,6 +178,9 @@ impl<'a> Collector<'a> {
                 (event.bytes_read, event.elapsed_ns) = (0, 0);
             }
         }
+        if event.has_no_place {
+            self.tell_of_volume(&mut event);
+        }
         let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
         self.summary.count(&event, status);
         let event = Event::File(event);
@@ -186,6 +194,20 @@ impl<'a> Collector<'a> {
     pub(super) fn notice(&mut self, notice: Notice) {
         self.summary.raise_status(notice.status);
         self.monitor.event(&Event::Notice(notice));
+    }
+
+    /// Says once of each file system that it has no place for tags, and what to do.
+    fn tell_of_volume(&mut self, event: &mut FileEvent) {
+        let device = event.status.map(|status| status.device);
+        event.is_told = !self.volumes.insert(device);
+        if event.is_told {
+            return;
+        }
+        let parent = event.path.to_path().parent().map(Path::to_owned).unwrap_or_default();
+        let path = if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent };
+        let text =
+            format!("{NO_ATTRIBUTES}: `steadfast init DIR` keeps tags in a catalogue instead");
+        self.notice(Notice::new(text).at(&path));
     }
 
     /// Ends the record of the run in the catalogue.

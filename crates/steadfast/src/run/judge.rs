@@ -19,6 +19,7 @@ use crate::pages::{self, Descriptor};
 use crate::reference;
 use crate::store::carried::Beside;
 use crate::store::pages::{Leaves, PageKeeper};
+use crate::store::xattr::NO_ATTRIBUTES;
 use crate::store::{self, Replaces, Store, StoredTag};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
@@ -78,6 +79,7 @@ impl Tools {
                 return Found::Tag(tag);
             }
             Ok(StoredTag::Damaged(error)) => {
+                event.tag_error = Some(error);
                 Trouble { doing: "read the tag", reason: error.to_string() }
             }
             Err(error) => Trouble::from_io("read the tag", &error),
@@ -123,11 +125,12 @@ impl Tools {
     fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> Found {
         let beside = Beside::of(&event.path.to_path()).map(|beside| beside.tag);
         let found = self.look_further(event, place);
+        event.has_no_place = matches!(found, Found::NoPlace);
         let reason = match (beside, &found) {
             (Ok(StoredTag::Absent | StoredTag::Impossible), _) => return found,
             (Ok(StoredTag::Whole(tag)), Found::Nothing | Found::NoPlace) => {
                 (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
-                event.stored = Some(tag);
+                (event.stored, event.has_no_place) = (Some(tag), false);
                 return Found::Tag(tag);
             }
             (Ok(StoredTag::Whole(tag)), Found::Tag(known)) => {
@@ -137,7 +140,10 @@ impl Tools {
                 return found;
             }
             (Ok(StoredTag::Whole(_)), Found::Unreadable) => return found,
-            (Ok(StoredTag::Damaged(error)), _) => error.to_string(),
+            (Ok(StoredTag::Damaged(error)), _) => {
+                event.tag_error = Some(error);
+                error.to_string()
+            }
             (Err(error), _) => error.to_string(),
         };
         if event.trouble.is_none() {
@@ -214,10 +220,8 @@ impl Tools {
 
     /// Refuses to tag where tags cannot be kept.
     pub(super) fn refuse(&self, event: &mut FileEvent) {
-        event.trouble = Some(Trouble {
-            doing: "set the tag",
-            reason: "this file system keeps no extended attributes".to_owned(),
-        });
+        let reason = NO_ATTRIBUTES.to_owned();
+        event.trouble = Some(Trouble { doing: "set the tag", reason });
     }
 
     /// Makes the tag of present contents.
@@ -345,14 +349,28 @@ impl Tools {
             }
         }
         let new = self.new_algorithm();
-        match event.reference.as_deref().and_then(|reference| reference.digests.first()) {
-            Some((its, _)) => self.plan(Algorithms::two(new, *its)),
+        let reference = event.reference.as_deref();
+        let its = reference.and_then(|reference| reference.digests.first()).map(|(its, _)| *its);
+        match its {
+            Some(its) => self.plan(Algorithms::two(new, its)),
             None if self.dry_run => {
                 event.action = Some(Action::Tagged);
                 Plan::Done
             }
+            None if !self.is_ready(file, event) => Plan::Done,
             None => self.plan(Algorithms::one(new)),
         }
+    }
+
+    /// Says whether a first tag could be stored, so that nothing is read for one that could not.
+    fn is_ready(&self, file: &File, event: &mut FileEvent) -> bool {
+        if event.tag_place == TagPlace::CatalogueAlone {
+            return true;
+        }
+        let Err(trouble) = self.store.ready(file) else { return true };
+        event.has_no_place = trouble.reason == NO_ATTRIBUTES;
+        event.trouble = Some(trouble);
+        false
     }
 
     /// Says whether contents that were hashed for a first tag are corrupt by the reference of their
@@ -416,6 +434,7 @@ impl Tools {
             && event.tag_place != TagPlace::CatalogueAlone
             && let Err(trouble) = self.store.write(file, tag, replaces)
         {
+            event.has_no_place = trouble.reason == NO_ATTRIBUTES;
             event.trouble = Some(trouble);
             return;
         }

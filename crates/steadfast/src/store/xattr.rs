@@ -36,6 +36,10 @@ impl Store for Xattr {
         carried::previous_on(file)
     }
 
+    fn ready(&self, file: &File) -> Result<(), Trouble> {
+        xattr::probe(file).map_err(|error| trouble(file, SETTING, &error))
+    }
+
     fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
         let value = tag.encode();
         let value = value.as_bytes();
@@ -51,10 +55,10 @@ impl Store for Xattr {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.accept_equal(file, tag)
                 }
-                Err(error) => Err(trouble(SETTING, &error)),
+                Err(error) => Err(trouble(file, SETTING, &error)),
             };
         }
-        let again = |error| trouble("read the tag again", &error);
+        let again = |error| trouble(file, "read the tag again", &error);
         let old = carried::held_on(file, Slot::Tag).map_err(again)?;
         let mtime = file.status().map_err(again)?.mtime;
         let expected = match (replaces, carried::resolve(&old, mtime)) {
@@ -83,12 +87,12 @@ impl Store for Xattr {
             }
             Ok(any)
         });
-        removed.map_err(|error| trouble("remove the tag", &error))
+        removed.map_err(|error| trouble(file, "remove the tag", &error))
     }
 }
 
 fn keep_previous(file: &File, name: &str, value: &[u8]) -> Result<(), Trouble> {
-    xattr::set(file, name, value).map_err(|error| trouble("keep the previous tag", &error))
+    xattr::set(file, name, value).map_err(|error| trouble(file, "keep the previous tag", &error))
 }
 
 impl Xattr {
@@ -102,7 +106,7 @@ impl Xattr {
                 let reason = "another tag was stored meanwhile".to_owned();
                 Err(Trouble { doing: SETTING, reason })
             }
-            Err(error) => Err(trouble(SETTING, &error)),
+            Err(error) => Err(trouble(file, SETTING, &error)),
         }
     }
 }
@@ -140,7 +144,7 @@ fn replace(
     for held in others.iter().chain([first]).filter(|_| keeps) {
         keep_previous(file, &carried::previous_name(&held.name), &held.value)?;
     }
-    let set = |error| trouble(SETTING, &error);
+    let set = |error| trouble(file, SETTING, &error);
     others.iter().try_for_each(|held| xattr::remove(file, &held.name).map(drop)).map_err(set)?;
     let new = first.like(value);
     xattr::set(file, &first.name, &new).map_err(set)?;
@@ -173,7 +177,7 @@ fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(
             let reason = "what was read back is not what was written".to_owned();
             Trouble { doing: SETTING, reason }
         }
-        Err(error) => trouble(SETTING, &error),
+        Err(error) => trouble(file, SETTING, &error),
     })
 }
 
@@ -182,18 +186,24 @@ fn reads_back(file: &File, name: &str, value: &[u8]) -> bool {
     matches!(xattr::get(file, name, &mut back), Ok(Some(len)) if &back[..len] == value)
 }
 
+/// The reason of a file system without attributes.
+pub(crate) const NO_ATTRIBUTES: &str = "this file system keeps no extended attributes";
+
 /// The system's words, with what they mean here where they mislead.
-fn trouble(doing: &'static str, error: &io::Error) -> Trouble {
+pub(super) fn trouble(file: &File, doing: &'static str, error: &io::Error) -> Trouble {
     let mut trouble = Trouble::from_io(doing, error);
     match error.kind() {
-        io::ErrorKind::Unsupported => {
-            trouble.reason = "this file system keeps no extended attributes".to_owned();
-        }
+        io::ErrorKind::Unsupported => trouble.reason = NO_ATTRIBUTES.to_owned(),
         io::ErrorKind::StorageFull => {
             trouble.reason = "no space left for extended attributes of this file".to_owned();
         }
         io::ErrorKind::PermissionDenied => {
-            trouble.reason = "permission denied: the file is not writable by you".to_owned();
+            trouble.reason = match file.protection() {
+                Ok(Some(mark)) => {
+                    format!("the file is {mark}: `{} FILE` allows changes", mark.removed_by())
+                }
+                _ => "permission denied: the file is not writable by you".to_owned(),
+            };
         }
         _ => {}
     }

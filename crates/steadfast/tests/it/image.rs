@@ -291,6 +291,11 @@ impl Mount {
         Mount::new(&["-t", "tmpfs"], Path::new("none"), at).unwrap()
     }
 
+    /// Mounts an empty file system without attributes.
+    pub(crate) fn ramfs(at: &Path) -> Mount {
+        Mount::new(&["-t", "ramfs"], Path::new("none"), at).unwrap()
+    }
+
     fn unmount(mut self) -> Result<(), String> {
         let outcome = self.try_unmount();
         self.mounted = outcome.is_err();

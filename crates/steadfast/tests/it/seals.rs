@@ -9,9 +9,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use steadfast::monitor::Trouble;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::{Action, Options, Selection, Subject, Verb, Verdict};
+use steadfast::store::{Replaces, Store, StoredTag};
+use steadfast::{Action, Options, Selection, Subject, Tag, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 use steadfast_sys::xattr;
 
@@ -128,10 +130,10 @@ fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
         assert_eq!(times(&after), times(&before), "{name}");
         assert_eq!(attributes(&path), [], "{name}");
         assert_eq!(said.action(name), None);
-        assert_eq!(
-            trouble(&said, name),
-            "cannot set the tag: permission denied: the file is not writable by you"
-        );
+        let (mark, letter) = (name, if *name == "immutable" { 'i' } else { 'a' });
+        let reason = format!("the file is {mark}: `chattr -{letter} FILE` allows changes");
+        assert_eq!(trouble(&said, name), format!("cannot set the tag: {reason}"));
+        assert_eq!(said.of(name).bytes_read, 0, "nothing is read for a tag that cannot be set");
     }
     let check = image.tree.run(Verb::Check);
     assert_eq!(check.summary.verdicts(Verdict::Intact), 20);
@@ -201,13 +203,81 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
         assert_eq!((said.files.len(), said.summary.failed), (50, 50));
         assert_eq!((said.summary.bytes, said.status()), (0, 2));
         assert_eq!(trouble(&said, "0/0000"), NONE);
+        assert_eq!(advice(&said), 1);
+        assert_eq!(said.files.iter().filter(|event| !event.is_told).count(), 1);
     }
     let said = image.tree.run(Verb::Check);
+    assert_eq!(advice(&said), 1);
     assert_eq!(said.summary.verdicts(Verdict::Untagged), 50);
     assert_eq!((said.summary.bytes, said.status()), (0, 2), "nothing was judged");
     let required = Options { require_tags: true, ..Options::default() };
     assert_eq!(image.tree.run_as(Verb::Check, &required).status(), 1);
     assert_eq!(image.tree.run(Verb::Untag).status(), 0);
+}
+
+/// Counts the notices that suggest a catalogue.
+fn advice(said: &Said) -> usize {
+    said.notices.iter().filter(|notice| notice.text.contains("`steadfast init DIR`")).count()
+}
+
+#[test]
+fn of_several_volumes_each_without_attributes_is_named_once_and_the_others_are_tagged() {
+    let Some(image) = Image::make(EXT4) else { return };
+    let tree = &image.tree;
+    write_files(tree, 20);
+    for name in ["one", "two"] {
+        fs::create_dir(tree.at(name)).unwrap();
+    }
+    let _one = Mount::ramfs(&tree.at("one"));
+    let _two = Mount::ramfs(&tree.at("two"));
+    for number in 0..10 {
+        tree.write(format!("one/{number}"), "in memory");
+        tree.write(format!("two/{number}"), "in memory too");
+    }
+    let said = tree.run(Verb::Tag);
+    assert_eq!((said.summary.actions(Action::Tagged), said.summary.failed), (20, 20));
+    assert_eq!((advice(&said), said.status()), (2, 2));
+    let read = said.files.iter().filter(|event| event.trouble.is_some());
+    assert_eq!(read.map(|event| event.bytes_read).sum::<u64>(), 0);
+    let check = tree.run(Verb::Check);
+    assert_eq!((check.summary.verdicts(Verdict::Intact), advice(&check)), (20, 2));
+}
+
+/// A file system that shows no attributes and refuses to set any, as a server may.
+struct Refusing;
+
+impl Store for Refusing {
+    fn tag(&self, _file: &File) -> io::Result<StoredTag> {
+        Ok(StoredTag::Absent)
+    }
+
+    fn previous(&self, _file: &File) -> io::Result<StoredTag> {
+        Ok(StoredTag::Absent)
+    }
+
+    fn ready(&self, _file: &File) -> Result<(), Trouble> {
+        let reason = "this file system keeps no extended attributes".to_owned();
+        Err(Trouble { doing: "set the tag", reason })
+    }
+
+    fn write(&self, _file: &File, _tag: &Tag, _replaces: Replaces) -> Result<(), Trouble> {
+        unreachable!("no file is ready")
+    }
+
+    fn remove(&self, _file: &File) -> Result<bool, Trouble> {
+        Ok(false)
+    }
+}
+
+#[test]
+fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
+    let tree = Tree::new();
+    write_files(&tree, 20);
+    for verb in [Verb::Tag, Verb::Update] {
+        let said = tree.run_through(verb, None, Some(Arc::new(Refusing)));
+        assert_eq!((said.summary.bytes, said.summary.failed, said.status()), (0, 20, 2));
+        assert_eq!(advice(&said), 1);
+    }
 }
 
 #[test]
@@ -221,7 +291,7 @@ fn what_is_mounted_read_only_is_checked_and_not_tagged() {
     for verb in [Verb::Tag, Verb::Update] {
         let said = image.tree.run(verb);
         assert_eq!(trouble(&said, "new"), "cannot set the tag: read-only file system");
-        assert_eq!(said.action("new"), None);
+        assert_eq!((said.action("new"), said.of("new").bytes_read), (None, 0));
     }
     assert_eq!(image.tree.run(Verb::Tag).status(), 2);
     let said = image.tree.run(Verb::Update);

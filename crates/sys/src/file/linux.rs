@@ -11,11 +11,12 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{
-    Advice, AtFlags, FileType, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags, StatxFlags,
+    Advice, AtFlags, FileType, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags, StatxAttributes,
+    StatxFlags,
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Status, Timestamp};
+use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Protection, Status, Timestamp};
 
 /// Asks not to record the access; refused with `EPERM` on files of other users.
 pub(super) const NO_ACCESS_TIME: OFlags = OFlags::NOATIME;
@@ -131,6 +132,27 @@ pub(super) fn direct_alignment(file: BorrowedFd<'_>) -> io::Result<Option<Direct
 /// Writes what is cached of a file or directory to the medium.
 pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
     retry_on_intr(|| rustix::fs::fsync(file))
+}
+
+/// Asks `statx` for the marks that `chattr` sets.
+pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>> {
+    let facts = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())?;
+    let marks = facts.stx_attributes;
+    Ok(if marks.contains(StatxAttributes::IMMUTABLE) {
+        Some(Protection::Immutable)
+    } else if marks.contains(StatxAttributes::APPEND) {
+        Some(Protection::AppendOnly)
+    } else {
+        None
+    })
+}
+
+/// Names the command of e2fsprogs, which serves all file systems.
+pub(super) fn removed_by(protection: Protection) -> &'static str {
+    match protection {
+        Protection::Immutable => "chattr -i",
+        Protection::AppendOnly => "chattr -a",
+    }
 }
 
 /// Doubles the kernel's read-ahead for the file.

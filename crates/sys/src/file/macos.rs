@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Status, Timestamp};
+use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Protection, Status, Timestamp};
 use crate::sysctl;
 
 /// Nothing: macOS has no way to ask that an access not be recorded.
@@ -24,6 +24,16 @@ pub(super) const READ_LENGTH_MAX: usize = i32::MAX as usize;
 ///
 /// Source: `sys/stat.h`, `SF_DATALESS`.
 const SF_DATALESS: u32 = 0x4000_0000;
+
+/// Mark a file as immutable: by its owner, by the superuser.
+///
+/// Source: `sys/stat.h`, `UF_IMMUTABLE`, `SF_IMMUTABLE`.
+const IMMUTABLE: u32 = 0x0000_0002 | 0x0002_0000;
+
+/// Mark a file as append-only: by its owner, by the superuser.
+///
+/// Source: `sys/stat.h`, `UF_APPEND`, `SF_APPEND`.
+const APPEND: u32 = 0x0000_0004 | 0x0004_0000;
 
 /// Translates `struct stat`.
 pub(super) fn status(stat: &Stat) -> Status {
@@ -93,6 +103,26 @@ pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
             retry_on_intr(|| rustix::fs::fsync(file))
         }
         flushed => flushed,
+    }
+}
+
+/// Asks for the flags that `chflags` sets.
+pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>> {
+    let flags = rustix::fs::fstat(file)?.st_flags;
+    Ok(if flags & IMMUTABLE != 0 {
+        Some(Protection::Immutable)
+    } else if flags & APPEND != 0 {
+        Some(Protection::AppendOnly)
+    } else {
+        None
+    })
+}
+
+/// Names the command, for the owner's flag and the superuser's.
+pub(super) fn removed_by(protection: Protection) -> &'static str {
+    match protection {
+        Protection::Immutable => "chflags nouchg,noschg",
+        Protection::AppendOnly => "chflags nouappnd,nosappnd",
     }
 }
 

@@ -8,6 +8,9 @@ pub(super) const TAG: &str = "user.steadfast";
 pub(super) const TAG_PREVIOUS: &str = "user.steadfast.previous";
 pub(super) const LEAVES: &str = "user.steadfast.leaves";
 
+/// The name of an attribute that is never set.
+pub(super) const UNUSED: &str = "user.steadfast.unused";
+
 /// Every name is in a namespace here; this one is for users.
 pub(super) const MAC_PREFIX: &str = "user.";
 

@@ -11,6 +11,7 @@ use steadfast_sys::file::{File, Timestamp};
 use steadfast_sys::xattr;
 
 use crate::monitor::Trouble;
+use crate::store::xattr::trouble;
 use crate::tag::Tag;
 
 use super::names::Slot;
@@ -53,7 +54,7 @@ pub fn write(file: &File, kind: ForeignKind, tag: &Tag, existing: Existing) -> R
     if existing == Existing::Keep && !is_of(&old, kind, tag) {
         return Err(refusal(format!("another tag of {} is there", kind.owner())));
     }
-    replace(file, &old, &new).map_err(|error| Trouble::from_io(SETTING, &error))
+    replace(file, &old, &new).map_err(|error| trouble(file, SETTING, &error))
 }
 
 fn refusal(reason: String) -> Trouble {
