@@ -70,7 +70,14 @@ impl Tools {
     /// Looks for a file's tag.
     pub(super) fn look_up(&self, file: &File, event: &mut FileEvent) -> Found {
         let trouble = match self.store.tag(file) {
-            Ok(StoredTag::Absent) => return self.look_beside(event, TagPlace::Catalogue),
+            Ok(StoredTag::Absent) => {
+                let found = self.look_beside(event, TagPlace::Catalogue);
+                // A server may show no attributes and refuse to set any: none was lost there.
+                if event.tag_place == TagPlace::Catalogue && self.has_no_place(file) {
+                    event.tag_place = TagPlace::CatalogueAlone;
+                }
+                return found;
+            }
             Ok(StoredTag::Impossible) => {
                 return self.look_beside(event, TagPlace::CatalogueAlone);
             }
@@ -369,8 +376,20 @@ impl Tools {
         }
         let Err(trouble) = self.store.ready(file) else { return true };
         event.has_no_place = trouble.reason == NO_ATTRIBUTES;
+        if event.has_no_place
+            && let Some(records) = &self.records
+            && records.covers(&event.path)
+        {
+            (event.tag_place, event.has_no_place) = (TagPlace::CatalogueAlone, false);
+            return true;
+        }
         event.trouble = Some(trouble);
         false
+    }
+
+    /// Says whether the file system refuses attributes.
+    fn has_no_place(&self, file: &File) -> bool {
+        self.store.ready(file).is_err_and(|trouble| trouble.reason == NO_ATTRIBUTES)
     }
 
     /// Says whether contents that were hashed for a first tag are corrupt by the reference of their

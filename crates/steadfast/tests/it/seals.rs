@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex};
 use steadfast::monitor::Trouble;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
+use steadfast::run::init;
 use steadfast::store::{Replaces, Store, StoredTag};
-use steadfast::{Action, Options, Selection, Subject, Tag, Verb, Verdict};
+use steadfast::{Action, Event, Monitor, Options, Selection, Subject, Tag, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 use steadfast_sys::xattr;
 
@@ -243,6 +244,12 @@ fn of_several_volumes_each_without_attributes_is_named_once_and_the_others_are_t
     assert_eq!((check.summary.verdicts(Verdict::Intact), advice(&check)), (20, 2));
 }
 
+struct Silent;
+
+impl Monitor for Silent {
+    fn event(&mut self, _event: &Event) {}
+}
+
 /// A file system that shows no attributes and refuses to set any, as a server may.
 struct Refusing;
 
@@ -278,6 +285,18 @@ fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
         assert_eq!((said.summary.bytes, said.summary.failed, said.status()), (0, 20, 2));
         assert_eq!(advice(&said), 1);
     }
+    // The catalogue that is suggested then keeps the tags, and none of them counts as lost.
+    init(tree.path(), None, &Options::default(), &mut Silent).unwrap();
+    let said = tree.run_through(Verb::Tag, None, Some(Arc::new(Refusing)));
+    assert_eq!((said.summary.actions(Action::Tagged), said.status()), (20, 0));
+    for _ in 0..2 {
+        let said = tree.run_through(Verb::Check, None, Some(Arc::new(Refusing)));
+        assert_eq!((said.summary.verdicts(Verdict::Intact), said.status()), (20, 0));
+        assert!(said.summary.findings.is_empty(), "{:?}", said.summary.findings);
+    }
+    tree.corrupt("0/0008", "decayed");
+    let said = tree.run_through(Verb::Check, None, Some(Arc::new(Refusing)));
+    assert_eq!((said.verdict("0/0008"), said.status()), (Some(Verdict::Corrupt), 3));
 }
 
 #[test]

@@ -119,7 +119,8 @@ impl Tree {
         let mut listener = Listener::default();
         let engine = engine.unwrap_or_else(|| Arc::new(Buffered));
         let store = store.unwrap_or_else(|| Arc::new(Xattr));
-        let options = Options { workers: Some(2), ..Options::default() };
+        // A process that another test just started may still hold the lock of a catalogue.
+        let options = Options { workers: Some(2), wait: true, ..Options::default() };
         let selection = self.selection();
         let summary = run_with(verb, &selection, &options, engine, store, &mut listener).unwrap();
         Said { files: listener.files, notices: listener.notices, summary }
