@@ -231,8 +231,8 @@ pub(crate) struct DueArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     older_than: Option<Duration>,
 
-    /// Begin no further file after TIME, as 2h; the longest-unchecked come first
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    /// End after TIME, as 2h. The longest-unchecked come first; files not finished stay due
+    #[arg(long, value_name = "TIME", value_parser = quantity::time_limit)]
     max_time: Option<Duration>,
 
     /// Check files of at most SIZE together, as 500G; the longest-unchecked come first

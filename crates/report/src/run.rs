@@ -132,6 +132,7 @@ impl RunReport {
         if run.interrupted {
             warnings.push("the run was interrupted: what it did not come to is not here".into());
         }
+        warnings.extend(run.time_up());
         warnings.append(&mut self.notices);
         Document {
             title: title(run, facts.units),

@@ -18,6 +18,8 @@ pub struct RunView {
     pub dry_run: bool,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
+    /// Files that were due and are not checked, of a run whose time was up.
+    pub still_due: Option<u64>,
     /// The exit status that the run asks for.
     pub exit_status: u8,
     /// Files that an event spoke of.
@@ -59,6 +61,7 @@ impl RunView {
             verb: summary.verb,
             dry_run: summary.dry_run,
             interrupted: summary.interrupted,
+            still_due: summary.still_due,
             exit_status: summary.exit_status(),
             files: summary.files,
             judged: summary.judged(),
@@ -82,6 +85,12 @@ impl RunView {
             skipped: summary.skipped,
             account: summary.account.clone(),
         }
+    }
+
+    /// Says that the run's time was up, if it was.
+    pub fn time_up(&self) -> Option<String> {
+        let files = units::counted(self.still_due?, "file is", "files are");
+        Some(format!("the time was up: {files} not checked and still due"))
     }
 
     /// Returns how many files got a verdict.

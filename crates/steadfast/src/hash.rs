@@ -19,7 +19,7 @@ mod schedule;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use steadfast_digest::Lanes;
 use steadfast_sys::file::{AlignedBuffer, File};
@@ -112,6 +112,8 @@ pub(crate) struct Settings {
     pub(crate) queue_depth: usize,
     /// The level of all threads.
     pub(crate) qos: Level,
+    /// When the run ends, finished or not.
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Settings {
@@ -151,6 +153,7 @@ impl Settings {
             window: 16_384,
             queue_depth: usize::MAX,
             qos,
+            deadline: None,
         }
     }
 }

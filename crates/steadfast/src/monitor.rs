@@ -364,6 +364,8 @@ pub struct Summary {
     pub account: Account,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
+    /// Files that were due and are not checked, of a run whose time was up.
+    pub still_due: Option<u64>,
     /// Exit status that the events ask for.
     pub(crate) status: u8,
 }

@@ -29,7 +29,7 @@ use std::time::Instant;
 
 use steadfast_sys::file::Timestamp;
 
-use due::DueList;
+use due::{DueList, TimeLimit};
 pub use hash::{digest_of, fastest_lanes};
 use judge::Tools;
 use kept::{Kept, Opened};
@@ -84,13 +84,13 @@ pub fn run(
 }
 
 /// Returns the way of reading that was asked for.
-fn engine_of(options: &Options) -> Arc<dyn Engine> {
+pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
     let engine: Arc<dyn Engine> = match options.read_from {
         ReadFrom::Cache => Arc::new(Buffered),
         ReadFrom::Media => Arc::new(Direct),
     };
     match options.rate_limit_bytes_per_s {
-        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s)),
+        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s, Arc::clone(&options.stop))),
         None => engine,
     }
 }
@@ -154,6 +154,7 @@ pub fn run_with(
             excludes,
             reads_leaves: verb == Verb::Check,
         }),
+        time_limit: None,
         kept,
         notices: lost,
         if_empty: no_file(),
@@ -208,6 +209,7 @@ pub fn init(
         task: task_of(Verb::Show, tools(Arc::new(Xattr), None, options)),
         engine: Arc::new(Buffered),
         queue_depth: queue_depth_of(&selection),
+        time_limit: None,
         kept: Some(opened.keep(scope, &selection, &begin)?),
         notices: Vec::new(),
         // The catalogue is made, and files may follow.
@@ -334,6 +336,7 @@ fn run_listed(
         task,
         engine: engine_of(options),
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
+        time_limit: None,
         kept,
         source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
         notices: Vec::new(),
@@ -352,6 +355,7 @@ fn check_due(
     store: Arc<dyn Store>,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
+    let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));
     let root = opened.catalogue.root().to_owned();
     let scope = Scope::files_beneath(&root);
     let records = Some(opened.records(&scope)?);
@@ -362,11 +366,17 @@ fn check_due(
     let backend = lanes_of(options)?.to_string();
     let begin = kept::begin(Verb::Check.name(), &backend, false, options);
     let pages = pages_of(Verb::Check, Some(&opened.file), options)?;
+    let mut tools = Tools { pages, ..tools(store, records, options) };
+    let time_limit = deadline.map(|deadline| {
+        tools.stop = Arc::default();
+        TimeLimit { deadline, files_due: list.files(), stop: Arc::clone(&tools.stop) }
+    });
     let work = Work {
         verb: Verb::Check.name(),
-        task: task_of(Verb::Check, Tools { pages, ..tools(store, records, options) }),
+        task: task_of(Verb::Check, tools),
         engine,
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
+        time_limit,
         kept: Some(opened.keep(scope, &Selection::default(), &begin)?),
         source: Box::new(ListSource { root, list: Box::new(list) }),
         notices: Vec::new(),

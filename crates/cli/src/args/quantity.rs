@@ -48,6 +48,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
+/// Reads a duration that is not zero.
+pub(super) fn time_limit(text: &str) -> Result<Duration, String> {
+    let duration = duration(text)?;
+    if duration.is_zero() {
+        return Err("the time must be longer than 0, as in 30s or 2h".to_owned());
+    }
+    Ok(duration)
+}
+
 fn factor_of(units: &[(&str, u64)], unit: &str) -> Option<u64> {
     units.iter().find(|(name, _)| *name == unit).map(|&(_, factor)| factor)
 }
@@ -105,6 +114,10 @@ mod tests {
         assert_eq!(duration("30d").unwrap(), Duration::from_secs(30 * 86_400));
         assert_eq!(duration("1.5h").unwrap(), Duration::from_secs(5_400));
         assert_eq!(duration("0s").unwrap(), Duration::ZERO);
+        assert_eq!(time_limit("1s").unwrap(), Duration::from_secs(1));
+        for text in ["0s", "0.0h", "0w", "0.4s"] {
+            assert!(time_limit(text).is_err(), "{text}");
+        }
         for text in ["30", "1y", "d", "1month", "9999999999999999999w"] {
             assert!(duration(text).is_err(), "{text}");
         }

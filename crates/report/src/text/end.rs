@@ -24,6 +24,9 @@ impl Text {
         }
         text.push_str(&self.heading(run));
         self.write_counts(run, &mut text);
+        if let Some(line) = run.time_up() {
+            text.push_str(&format!("{line}\n"));
+        }
         if let Some(line) = self.cost_line(run) {
             text.push_str(&line);
         }

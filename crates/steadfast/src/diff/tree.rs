@@ -21,10 +21,7 @@ use crate::error::Error;
 use crate::hash::{Algorithms, Contents, Pipeline, Plan, Settings, Task, fastest_lanes};
 use crate::monitor::{FileEvent, Notice, Skipped, Subject, Trouble};
 use crate::read::Engine;
-use crate::read::buffered::Buffered;
-use crate::read::direct::Direct;
-use crate::read::limited::Limited;
-use crate::run::{Options, ReadFrom, Selection, no_file};
+use crate::run::{Options, Selection, no_file};
 use crate::store::{StoredTag, tag_at};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
@@ -97,7 +94,8 @@ impl Means {
         Ok(Means {
             selection,
             excludes: Arc::clone(excludes),
-            engine: engine_of(options),
+            // One engine for both sides: a limit on the rate is one on both together.
+            engine: crate::run::engine_of(options),
             lanes,
             settings: Settings { window: WINDOW, ..settings },
             queue_depth: options.queue_depth,
@@ -127,18 +125,6 @@ impl Means {
     /// Returns what the reader should know of how the reading went, if anything.
     pub(super) fn notice(&self) -> Option<Notice> {
         self.engine.notice().map(Notice::new)
-    }
-}
-
-/// One engine for both sides: a limit on the rate is one on both together.
-fn engine_of(options: &Options) -> Arc<dyn Engine> {
-    let engine: Arc<dyn Engine> = match options.read_from {
-        ReadFrom::Cache => Arc::new(Buffered),
-        ReadFrom::Media => Arc::new(Direct),
-    };
-    match options.rate_limit_bytes_per_s {
-        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s)),
-        None => engine,
     }
 }
 

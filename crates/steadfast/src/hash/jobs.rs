@@ -176,7 +176,9 @@ impl Worker<'_> {
         let large_max = self.shared.settings.waiting.min(LARGE_OPENED_MAX);
         let mut room = Room { buffer, used: 0, files: Vec::new() };
         let mut items = items.into_iter();
-        for item in items.by_ref() {
+        while !self.shared.stopped()
+            && let Some(item) = items.next()
+        {
             let (opened, mut event) = match item {
                 Item::Opened(opened, event) => (opened, event),
                 Item::Found(number, entry) => match self.open(number, entry) {
@@ -201,10 +203,14 @@ impl Worker<'_> {
             }
         }
         done.returned.extend(items);
-        if room.files.is_empty() {
-            done.batch_buffer = Some(room.buffer);
+        let batch = Batch { buffer: room.buffer, files: room.files };
+        if batch.files.is_empty() {
+            done.batch_buffer = Some(batch.buffer);
+        } else if self.shared.stopped() {
+            // No job follows: what was read is finished here, or the reading would be lost.
+            done.batch_buffer = self.hash(Some(batch), Vec::new()).batch_buffer;
         } else {
-            done.batch = Some(Batch { buffer: room.buffer, files: room.files });
+            done.batch = Some(batch);
         }
         done
     }
@@ -344,7 +350,8 @@ impl Worker<'_> {
                     Ok(_) => break Contents::Changed,
                     Err(error) => break Contents::Failed(Trouble::from_io("read", &error)),
                 },
-                Ok(_) if self.shared.stopped() => break Contents::Changed,
+                // The file is not finished, and nothing is known of it.
+                Ok(_) if self.shared.stopped() => return,
                 Ok(read) => {
                     hasher.take_alone(&target[..read], false, *lanes);
                     length += read as u64;

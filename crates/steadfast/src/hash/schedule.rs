@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use steadfast_sys::file::{AlignedBuffer, File, Status};
 
@@ -104,6 +105,11 @@ impl Large {
         self.broken.is_none() && self.fills && self.next_offset < self.opened.status.length
     }
 
+    /// Bytes that are not read yet.
+    fn rest_len(&self) -> u64 {
+        self.opened.status.length - self.next_offset
+    }
+
     fn can_hash(&self) -> bool {
         self.broken.is_none()
             && self.running.is_some()
@@ -134,6 +140,9 @@ pub(super) struct Schedule {
     active_readers: usize,
     /// Readers that may be active now.
     allowed_readers: usize,
+    began: Instant,
+    /// Bytes of large files that were handed out for hashing.
+    bytes_taken: u64,
 }
 
 impl Schedule {
@@ -154,6 +163,8 @@ impl Schedule {
             idle_readers: 0,
             active_readers: 0,
             allowed_readers: 0,
+            began: Instant::now(),
+            bytes_taken: 0,
         }
     }
 
@@ -273,6 +284,7 @@ impl Schedule {
         let large = &mut self.large[at];
         let Ahead { offset, len, buffer } = large.chunks.pop_front().expect("can_hash looked");
         large.home = me;
+        self.bytes_taken += len as u64;
         large.fills |= large.chunks.len() <= AHEAD_MAX / 2;
         Chunk {
             opened: Arc::clone(&large.opened),
@@ -415,13 +427,12 @@ impl Schedule {
         }
     }
 
-    /// Begins with the largest of the waiting files while there are places.
+    /// Begins with waiting files while there are places.
     fn promote(&mut self) {
-        while self.large.len() < self.settings.large && !self.waiting.is_empty() {
-            let largest = (0..self.waiting.len())
-                .max_by_key(|&at| self.waiting[at].0.status.length)
-                .expect("not empty");
-            let (opened, running) = self.waiting.swap_remove(largest);
+        while self.large.len() < self.settings.large
+            && let Some(next) = self.next_to_begin()
+        {
+            let (opened, running) = self.waiting.swap_remove(next);
             let of = |home| self.large.iter().filter(|large| large.home == home).count();
             let home = (0..self.settings.workers).min_by_key(|&home| of(home));
             self.large.push(Large {
@@ -436,6 +447,25 @@ impl Schedule {
                 broken: None,
             });
         }
+    }
+
+    /// Returns the waiting file to begin with: the largest. If the run has a deadline, the first in
+    /// the order of the walk, and only if it can be finished in time beside those under way, at the
+    /// rate so far. Otherwise every run could end with many files begun and none finished.
+    fn next_to_begin(&self) -> Option<usize> {
+        let all = 0..self.waiting.len();
+        let Some(deadline) = self.settings.deadline else {
+            return all.max_by_key(|&at| self.waiting[at].0.status.length);
+        };
+        let first = all.min_by_key(|&at| self.waiting[at].0.number)?;
+        let bytes_per_s = self.bytes_taken as f64 / self.began.elapsed().as_secs_f64();
+        let left = deadline.saturating_duration_since(Instant::now());
+        let affordable = bytes_per_s * left.as_secs_f64();
+        // A file that is too long for the time left does not hold up the others.
+        let rests = self.large.iter().map(|large| large.rest_len() as f64);
+        let under_way: f64 = rests.filter(|&rest| rest <= affordable).sum();
+        let fits = under_way + self.waiting[first].0.status.length as f64 <= affordable;
+        (self.large.is_empty() || fits).then_some(first)
     }
 
     /// Lets readers join in while reading waits, and leave when it does not.

@@ -4,6 +4,7 @@
 //! bucket is the run's: all threads together keep to the rate.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,30 +16,41 @@ use super::{Engine, Origin};
 /// How much of a second may be made up for at once after a pause.
 const BURST: Duration = Duration::from_millis(100);
 
+/// How long a read waits at a time before it looks whether the run is to end.
+const NAP: Duration = Duration::from_millis(50);
+
 /// Reads no faster than it was told.
 pub struct Limited {
     inner: Arc<dyn Engine>,
     bytes_per_s: u64,
+    stop: Arc<AtomicBool>,
     /// The moment at which everything read so far would have been read at the rate.
     due: Mutex<Instant>,
 }
 
 impl Limited {
-    /// Holds `inner` to a rate in bytes per second; 0 counts as 1.
-    pub fn new(inner: Arc<dyn Engine>, bytes_per_s: u64) -> Limited {
-        Limited { inner, bytes_per_s: bytes_per_s.max(1), due: Mutex::new(Instant::now()) }
+    /// Holds `inner` to a rate in bytes per second; 0 counts as 1. Reads do not wait any longer once
+    /// `stop` is set.
+    pub fn new(inner: Arc<dyn Engine>, bytes_per_s: u64, stop: Arc<AtomicBool>) -> Limited {
+        Limited { inner, bytes_per_s: bytes_per_s.max(1), stop, due: Mutex::new(Instant::now()) }
     }
 
     /// Pays for what is about to be read, or was, and waits until it is due.
     fn pay(&self, bytes: usize) {
         let price = Duration::from_secs_f64(bytes as f64 / self.bytes_per_s as f64);
-        let wait = {
+        let until = {
             let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
             let now = Instant::now();
             *due = (*due).max(now.checked_sub(BURST).unwrap_or(now)) + price;
-            due.saturating_duration_since(now)
+            *due
         };
-        thread::sleep(wait);
+        while !self.stop.load(Ordering::Relaxed) {
+            let wait = until.saturating_duration_since(Instant::now());
+            if wait.is_zero() {
+                break;
+            }
+            thread::sleep(wait.min(NAP));
+        }
     }
 }
 
@@ -98,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_debt_of_all_reads_is_added_up() {
-        let limited = Limited::new(Arc::new(Null), 1 << 40);
+        let limited = Limited::new(Arc::new(Null), 1 << 40, Arc::default());
         limited.pay(1 << 30);
         let before = *limited.due.lock().unwrap();
         limited.pay(1 << 30);

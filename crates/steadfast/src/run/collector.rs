@@ -1,5 +1,5 @@
 //! Takes finished events to the monitor, into the summary and to the catalogue, in order, and heeds
-//! what is asked of the run meanwhile: to stop, to hold, to go on.
+//! what is asked of the run meanwhile: to stop, to hold, to go on, to end in time.
 //!
 //! In come the pipeline's events; out go calls of the monitor. Must not know how files are read.
 
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_sys::file::Timestamp;
 
+use super::due::TimeLimit;
 use super::judge;
 use super::kept::{self, Kept};
 use super::options::Options;
@@ -42,6 +43,26 @@ pub(super) struct Collector<'a> {
     pub(super) clock: StageClock,
     /// For how long the run was held.
     pub(super) held: Duration,
+}
+
+/// Why the threads of a run were stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// The caller set the stop flag.
+    Asked,
+    /// The run's time was up.
+    TimeUp,
+}
+
+impl Halt {
+    /// Says why a run is to be stopped now, if it is.
+    fn of(options: &Options, time_limit: Option<&TimeLimit>) -> Option<Halt> {
+        if options.stop.load(Ordering::Relaxed) {
+            return Some(Halt::Asked);
+        }
+        let time_up = time_limit.is_some_and(|limit| Instant::now() >= limit.deadline);
+        time_up.then_some(Halt::TimeUp)
+    }
 }
 
 /// Whether a run is held, and for how long it was.
@@ -98,30 +119,36 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Follows a run to its end; says whether it was told to stop.
+    /// Follows a run to its end; says why it was stopped, if it was.
     pub(super) fn follow(
         &mut self,
         pipeline: &Pipeline,
         options: &Options,
+        time_limit: Option<&TimeLimit>,
         survey: Option<&Survey>,
         start: Instant,
-    ) -> bool {
+    ) -> Option<Halt> {
         let mut told = start;
         let mut held = Held::default();
-        let mut stopped: Option<Instant> = None;
+        let mut stopped: Option<(Instant, Halt)> = None;
         let mut patience = Duration::from_millis(1);
         loop {
             let over = pipeline.is_over();
             let events = pipeline.finished(if over { Duration::ZERO } else { patience });
             self.tell(events.into_iter());
-            let late = stopped.is_some_and(|since| since.elapsed() > GRACE);
+            let late = stopped.is_some_and(|(since, _)| since.elapsed() > GRACE);
             if over || late || pipeline.has_failed() {
                 break;
             }
             patience = (patience * 2).min(Duration::from_millis(25));
-            if stopped.is_none() && options.stop.load(Ordering::Relaxed) {
-                stopped = Some(Instant::now());
+            if stopped.is_none()
+                && let Some(halt) = Halt::of(options, time_limit)
+            {
+                stopped = Some((Instant::now(), halt));
                 pipeline.stop();
+                if let Some(limit) = time_limit {
+                    limit.stop.store(true, Ordering::Relaxed);
+                }
             }
             held.heed(options.hold.load(Ordering::Relaxed), pipeline);
             if told.elapsed() >= PROGRESS_EVERY {
@@ -132,8 +159,19 @@ impl<'a> Collector<'a> {
         }
         self.held = held.time();
         self.tell(pipeline.leftovers().into_iter());
-        self.summary.interrupted = stopped.is_some() && !pipeline.is_complete();
-        stopped.is_some()
+        stopped.map(|(_, halt)| halt)
+    }
+
+    /// Notes that the time was up before all files that were due were checked.
+    pub(super) fn note_time_up(&mut self, files_due: u64) -> Option<Notice> {
+        self.summary.still_due = Some(files_due.saturating_sub(self.summary.files));
+        if self.summary.files > 0 {
+            return None;
+        }
+        // Otherwise a limit that is too short for the files would pass as a check every time.
+        self.summary.raise_status(2);
+        let text = "the time was up before any file could be checked: allow more with --max-time";
+        Some(Notice { path: None, text: text.to_owned() })
     }
 
     /// Tells the monitor how far the run is.

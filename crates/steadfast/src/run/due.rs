@@ -1,10 +1,11 @@
-//! What is due, as a list for a run: the catalogue's order, within the time that there is.
+//! What is due, as a list for a run, in the catalogue's order, and the time that the run has.
 //!
 //! In: a choice. Out: files, the longest-unchecked first; and whether the catalogue could be read
 //! to the end of what was asked for.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -17,11 +18,19 @@ use crate::error::Error;
 use crate::monitor::Notice;
 use crate::walk::Listed;
 
-/// Files that are due, as long as there is time.
+/// The end of the time that a run has.
+pub(super) struct TimeLimit {
+    pub(super) deadline: Instant,
+    /// Files that were due when the run began.
+    pub(super) files_due: u64,
+    /// Set when the run ends early, for tasks that take long over one file.
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+/// Files that are due.
 pub(super) struct DueList {
     due: Due,
     root: PathBuf,
-    deadline: Option<Instant>,
     outcome: Outcome,
 }
 
@@ -50,10 +59,14 @@ impl DueList {
             beneath,
         };
         let due = reader.due(&options, now)?;
-        let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));
         let outcome = Outcome::default();
         let root = opened.catalogue.root().to_owned();
-        Ok((DueList { due, root, deadline, outcome: outcome.clone() }, outcome))
+        Ok((DueList { due, root, outcome: outcome.clone() }, outcome))
+    }
+
+    /// Returns how many files are due in all.
+    pub(super) fn files(&self) -> u64 {
+        self.due.total().0
     }
 }
 
@@ -75,9 +88,6 @@ impl Iterator for DueList {
     type Item = Listed;
 
     fn next(&mut self) -> Option<Listed> {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return None;
-        }
         match self.due.next() {
             Ok(entry) => entry.map(|entry| {
                 if is_gone(&self.root.join(&entry.path)) {

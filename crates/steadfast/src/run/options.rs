@@ -110,7 +110,7 @@ pub enum CatalogueUse {
 pub struct DueChoice {
     /// Only what no run judged for so long.
     pub older_than: Option<Duration>,
-    /// Begin no further file after so long.
+    /// End the check after so long. Files that are not finished then stay due.
     pub max_time: Option<Duration>,
     /// Files of at most so many bytes together, and at least one.
     pub max_bytes: Option<u64>,

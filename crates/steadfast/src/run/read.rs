@@ -35,6 +35,7 @@ pub fn read_without_hashing(
         task: Arc::new(ReadTask),
         engine,
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
+        time_limit: None,
         kept: None,
         notices: Vec::new(),
         source: Box::new(WalkSource {

@@ -12,7 +12,8 @@ use steadfast_digest::Lanes;
 use steadfast_sys::file::{Status, raise_open_files_limit, reserve_open_files};
 use steadfast_sys::storage::{self, Medium};
 
-use super::collector::Collector;
+use super::collector::{Collector, Halt};
+use super::due::TimeLimit;
 use super::hash::fastest_lanes;
 use super::kept::Kept;
 use super::options::{Options, ReadFrom, Selection};
@@ -43,6 +44,7 @@ pub(super) struct Work {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) source: Box<dyn Source>,
     pub(super) queue_depth: usize,
+    pub(super) time_limit: Option<TimeLimit>,
     pub(super) kept: Option<Kept>,
     /// What is known beforehand and to be told at the end.
     pub(super) notices: Vec<Notice>,
@@ -58,9 +60,11 @@ pub(super) fn execute(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
-    let Work { verb, task, engine, source, queue_depth, kept, mut notices, if_empty } = work;
+    let Work { verb, task, engine, source, queue_depth, time_limit, kept, mut notices, if_empty } =
+        work;
     let lanes = lanes_of(options)?;
-    let settings = settings_of(queue_depth, options, lanes)?;
+    let deadline = time_limit.as_ref().map(|limit| limit.deadline);
+    let settings = Settings { deadline, ..settings_of(queue_depth, options, lanes)? };
     let (engine_name, engine_after) = (engine.name(), Arc::clone(&engine));
     let pipeline = Pipeline::start(task, engine, lanes, settings, options.trace.clone())?;
     let walked = spawn(&pipeline, source)?;
@@ -74,16 +78,21 @@ pub(super) fn execute(
         ..Summary::default()
     };
     let mut collector = Collector::new(summary, options, kept, monitor, pipeline.report_clock());
-    let stopped = collector.follow(&pipeline, options, survey, start);
-    ensure_whole(&pipeline, stopped)?;
+    let halt = collector.follow(&pipeline, options, time_limit.as_ref(), survey, start);
+    ensure_whole(&pipeline, halt.is_some())?;
     notices.extend(pipeline.notices());
     notices.extend(notice_of_origin(options, &collector.summary));
     notices.extend(notice_of_hold(collector.held));
     notices.extend(engine_after.notice().map(Notice::new));
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped;
-    collector.summary.interrupted |= stopped && !walked.whole;
-    collector.finish(walked.whole && !collector.summary.interrupted);
+    let cut_short = halt.filter(|_| !(walked.whole && pipeline.is_complete()));
+    collector.summary.interrupted |= cut_short == Some(Halt::Asked);
+    let time_up = cut_short == Some(Halt::TimeUp);
+    if let Some(limit) = time_limit.filter(|_| time_up) {
+        notices.extend(collector.note_time_up(limit.files_due));
+    }
+    collector.finish((walked.whole || time_up) && !collector.summary.interrupted);
     notices.into_iter().for_each(|notice| collector.notice(notice));
     if let Some(notice) = collector.summary.unproved(if_empty, options.allow_empty) {
         collector.notice(notice);

@@ -21,6 +21,7 @@ mod foreign_samples;
 mod formats;
 mod hold;
 mod image;
+mod limits;
 mod manifest;
 mod manifest_bag;
 mod manifest_details;
