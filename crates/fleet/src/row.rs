@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use steadfast::monitor::Trouble;
 use steadfast::store::foreign::{ForeignKind, ForeignTime, Resolution};
 use steadfast::{
-    Algorithm, Digest, FileEvent, FilePath, Origin, Reference, Subject, Tag, Timestamp, Verdict,
+    Algorithm, Digest, FileEvent, FilePath, Origin, Reference, Resized, Subject, Tag, Timestamp,
+    Verdict,
 };
 use steadfast_sys::file::{FileKind, Status};
 
@@ -86,8 +87,8 @@ impl Row {
             verdict: event.verdict.map(|verdict| verdict.name().to_owned()),
             algorithm: actual.map(|tag| tag.algorithm.name().to_owned()),
             digest: actual.map(|tag| tag.digest.to_string()),
-            length: actual.map(|tag| tag.length),
-            mtime_ns: actual.map(|tag| Nanoseconds(tag.mtime)),
+            length: event.extent().map(|(length, _)| length),
+            mtime_ns: event.extent().map(|(_, mtime)| Nanoseconds(mtime)),
             stored: event.stored.as_ref().map(TagText::of),
             reference: event.reference.as_deref().map(ReferenceText::of),
             error: event.trouble.as_ref().map(ToString::to_string),
@@ -141,7 +142,7 @@ impl Row {
         self.kind.is_none()
     }
 
-    /// Returns the length of the contents, if they were read.
+    /// Returns the length of the contents that were judged.
     pub(crate) fn length(&self) -> Option<u64> {
         self.length
     }
@@ -171,6 +172,9 @@ impl Row {
             return None;
         }
         event.actual = self.actual();
+        if let (None, Some(length), Some(mtime)) = (&self.digest, self.length, self.mtime_ns) {
+            event.resized = Some(Resized { length, mtime: mtime.0 });
+        }
         event.stored = self.stored.as_ref().and_then(TagText::to_tag);
         event.reference = self.reference.as_ref().map(|text| Box::new(text.to_reference()));
         event.trouble = self.error.as_deref().map(trouble);

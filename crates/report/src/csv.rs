@@ -75,7 +75,11 @@ impl Renderer for Csv {
 fn row(event: &FileEvent) -> [String; COLUMNS.len()] {
     let path = PathText::of(&event.path.to_path());
     let name = |text: Option<&'static str>| text.unwrap_or_default().to_owned();
-    let [algorithm, digest, length, mtime_ns] = contents(event.actual.as_ref());
+    let [algorithm, digest, mut length, mut mtime_ns] = contents(event.actual.as_ref());
+    if let Some(resized) = event.resized {
+        length = resized.length.to_string();
+        mtime_ns = resized.mtime.as_nanoseconds().to_string();
+    }
     let [stored_algorithm, stored_digest, stored_length, stored_mtime_ns] =
         contents(event.stored.as_ref());
     let read = event.actual.is_some() || event.bytes_read > 0;

@@ -86,7 +86,7 @@ impl FileObject {
             kind: (event.subject == Subject::Directory).then_some("directory"),
             verdict: event.verdict.map(|verdict| verdict.name()),
             action: event.action.map(|action| action.name()),
-            actual: event.actual.as_ref().map(Contents::of),
+            actual: Contents::present(event),
             stored: event.stored.as_ref().map(TagObject::of),
             previous: event.previous.as_ref().map(TagObject::of),
             bytes_read: read.then_some(event.bytes_read),

@@ -188,26 +188,30 @@ fn rollback(event: &FileEvent) -> Option<String> {
 
 /// Says how the contents differ from what was recorded, if both are known and they do.
 fn difference(event: &FileEvent) -> Option<String> {
-    let (stored, actual) = (event.stored?, event.actual?);
-    let (mut was, mut now) = (units::moment(stored.mtime), units::moment(actual.mtime));
-    if was == now && stored.mtime != actual.mtime {
-        (was, now) = (units::moment_exact(stored.mtime), units::moment_exact(actual.mtime));
+    let (length, mtime) = event.extent()?;
+    let lengths = |was: u64| {
+        let counted = |bytes| units::counted(bytes, "byte", "bytes");
+        format!("was {}, is {}", counted(was), counted(length))
+    };
+    let Some(stored) = event.stored else {
+        let recorded = event.reference.as_ref()?.length?;
+        return (recorded != length).then(|| lengths(recorded));
+    };
+    let (mut was, mut now) = (units::moment(stored.mtime), units::moment(mtime));
+    if was == now && stored.mtime != mtime {
+        (was, now) = (units::moment_exact(stored.mtime), units::moment_exact(mtime));
     }
     match event.verdict? {
-        Verdict::Corrupt if stored.length != actual.length => Some(format!(
-            "was {}, is {}; yet last modified {was} as recorded",
-            units::counted(stored.length, "byte", "bytes"),
-            units::counted(actual.length, "byte", "bytes"),
-        )),
+        Verdict::Corrupt if stored.length != length => {
+            Some(format!("{}; yet last modified {was} as recorded", lengths(stored.length)))
+        }
         Verdict::Corrupt => Some(format!(
             "{} with other contents; yet last modified {was} as recorded",
-            units::counted(actual.length, "byte", "bytes"),
+            units::counted(length, "byte", "bytes"),
         )),
-        Verdict::Modified if stored.length != actual.length => Some(format!(
-            "edited {now}, was {was}; was {}, is {}",
-            units::counted(stored.length, "byte", "bytes"),
-            units::counted(actual.length, "byte", "bytes"),
-        )),
+        Verdict::Modified if stored.length != length => {
+            Some(format!("edited {now}, was {was}; {}", lengths(stored.length)))
+        }
         Verdict::Modified => Some(format!("edited {now}, was {was}; same length")),
         Verdict::Touched => Some(format!("same contents; modification time {now}, was {was}")),
         _ => None,

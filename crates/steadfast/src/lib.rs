@@ -41,7 +41,8 @@ pub use steadfast_sys::streams::stdout_was_closed;
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::monitor::{
-    Action, Event, FileEvent, FilePath, Monitor, Noted, Notice, Progress, Skipped, Subject, Summary,
+    Action, Event, FileEvent, FilePath, Monitor, Noted, Notice, Progress, Resized, Skipped,
+    Subject, Summary,
 };
 pub use crate::read::Origin;
 pub use crate::reference::Reference;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_sys::file::Status;
+use steadfast_sys::file::{Status, Timestamp};
 
 use crate::catalogue::{Finding, TagPlace};
 use crate::cost::{Account, Bound, Cost};
@@ -172,6 +172,8 @@ pub struct FileEvent {
     pub previous: Option<Tag>,
     /// What the file holds now, if it was read.
     pub actual: Option<Tag>,
+    /// What the file system says of a file that was not read, because its length decided.
+    pub resized: Option<Resized>,
     /// The tag that was written, if one was.
     pub(crate) written: Option<Tag>,
     /// Where the stored tag was.
@@ -217,6 +219,7 @@ impl FileEvent {
             stored: None,
             previous: None,
             actual: None,
+            resized: None,
             written: None,
             tag_place: TagPlace::Attribute,
             is_beside: false,
@@ -243,10 +246,25 @@ impl FileEvent {
         Some(tag.length == status.length && same_mtime(tag.mtime, status.mtime))
     }
 
+    /// Returns the length and the modification time of the contents that were judged.
+    pub fn extent(&self) -> Option<(u64, Timestamp)> {
+        let read = self.actual.map(|tag| (tag.length, tag.mtime));
+        read.or(self.resized.map(|resized| (resized.length, resized.mtime)))
+    }
+
     /// Returns the digest that the file has now, if it was read.
     pub fn digest(&self) -> Option<(Algorithm, Digest)> {
         self.actual.map(|tag| (tag.algorithm, tag.digest))
     }
+}
+
+/// A file whose length is not the recorded one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resized {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its modification time.
+    pub mtime: Timestamp,
 }
 
 /// Something that no verdict tells, and where.

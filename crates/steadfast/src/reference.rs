@@ -76,6 +76,12 @@ impl Reference {
         Reference { source: "manifest", digests, length, mtime, recorded: tagged }
     }
 
+    /// Judges a file by its length alone, if that differs from what was recorded.
+    pub(crate) fn judge_length(&self, length: u64, mtime: Timestamp) -> Option<Verdict> {
+        let differs = self.length.is_some_and(|recorded| recorded != length);
+        differs.then(|| self.judge(&Found { digests: &[], length, mtime }))
+    }
+
     /// Judges a file that was read whole. At least one digest must be of an algorithm of both.
     ///
     /// Without a recorded modification time a difference is an edit, unless the record is younger

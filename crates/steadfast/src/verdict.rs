@@ -55,6 +55,13 @@ pub enum Reading<'a> {
     Whole(&'a Tag),
     /// The file's length or times changed between the first and the last look.
     Changed,
+    /// The length is not the recorded one, so the bytes were not read.
+    Resized {
+        /// The length in bytes.
+        length: u64,
+        /// The modification time.
+        mtime: Timestamp,
+    },
     /// Not all bytes could be read.
     Failed,
 }
@@ -75,13 +82,18 @@ impl Verdict {
 
     /// Judges one file. The stored tag and the actual one must be of the same algorithm.
     pub fn of(stored: Stored<'_>, reading: Reading<'_>) -> Verdict {
-        let (stored, actual) = match (stored, reading) {
+        let same = match (stored, reading) {
             (_, Reading::Failed) | (Stored::Damaged, _) => return Verdict::Unreadable,
             (_, Reading::Changed) => return Verdict::Unstable,
-            (Stored::Absent, Reading::Whole(_)) => return Verdict::Untagged,
-            (Stored::Tag(stored), Reading::Whole(actual)) => (stored, actual),
+            (Stored::Absent, _) => return Verdict::Untagged,
+            (Stored::Tag(stored), Reading::Whole(actual)) => {
+                (stored.same_contents(actual), same_mtime(stored.mtime, actual.mtime))
+            }
+            (Stored::Tag(stored), Reading::Resized { mtime, .. }) => {
+                (false, same_mtime(stored.mtime, mtime))
+            }
         };
-        match (stored.same_contents(actual), same_mtime(stored.mtime, actual.mtime)) {
+        match same {
             (true, true) => Verdict::Intact,
             (true, false) => Verdict::Touched,
             (false, false) => Verdict::Modified,

@@ -9,7 +9,7 @@ use std::path::Path;
 use base64::Engine as _;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, Formatter};
-use steadfast::{Tag, Timestamp};
+use steadfast::{FileEvent, Resized, Tag, Timestamp};
 
 use crate::escape;
 
@@ -35,8 +35,10 @@ impl PathText {
 
 #[derive(Serialize)]
 pub(crate) struct Contents {
-    algorithm: &'static str,
-    digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    algorithm: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
     length: u64,
     mtime_ns: Nanoseconds,
 }
@@ -44,11 +46,22 @@ pub(crate) struct Contents {
 impl Contents {
     pub(crate) fn of(tag: &Tag) -> Contents {
         Contents {
-            algorithm: tag.algorithm.name(),
-            digest: tag.digest.to_string(),
+            algorithm: Some(tag.algorithm.name()),
+            digest: Some(tag.digest.to_string()),
             length: tag.length,
             mtime_ns: Nanoseconds(tag.mtime),
         }
+    }
+
+    /// What is known of a file now: of one that was not read, no digest.
+    pub(crate) fn present(event: &FileEvent) -> Option<Contents> {
+        let unread = |resized: Resized| Contents {
+            algorithm: None,
+            digest: None,
+            length: resized.length,
+            mtime_ns: Nanoseconds(resized.mtime),
+        };
+        event.actual.as_ref().map(Contents::of).or(event.resized.map(unread))
     }
 }
 

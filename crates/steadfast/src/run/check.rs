@@ -22,6 +22,9 @@ pub(super) struct CheckTask {
 impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
+            Found::Tag(_) if Tools::judge_length(event).is_some() => {
+                self.tools.locate(file, event);
+            }
             Found::Tag(tag) => {
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
@@ -47,8 +50,12 @@ impl Task for CheckTask {
 fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
     let trouble = match first_foreign(file, event) {
         Ok(Some(reference)) => {
-            let reference = event.reference.insert(Box::new(reference));
-            let algorithms = algorithms(reference).expect("a foreign tag has a digest");
+            let algorithms = algorithms(&reference);
+            event.reference = Some(Box::new(reference));
+            if Tools::judge_length(event).is_some() {
+                return Plan::Done;
+            }
+            let algorithms = algorithms.expect("a foreign tag has a digest");
             return Plan::Hash { algorithms, settled: false };
         }
         Ok(None) => {

@@ -16,6 +16,9 @@ pub(super) struct CompareTask {
 
 impl Task for CompareTask {
     fn open(&self, _file: &File, event: &mut FileEvent) -> Plan {
+        if Tools::judge_length(event).is_some() {
+            return Plan::Done;
+        }
         match event.reference.as_deref().and_then(algorithms) {
             Some(algorithms) => Plan::Hash { algorithms, settled: false },
             None => {

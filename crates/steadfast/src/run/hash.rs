@@ -22,7 +22,9 @@ impl Task for HashTask {
         let wanted = self.tools.new_algorithm();
         let second = if self.tools.judges { self.known_algorithm(file, event) } else { Ok(None) };
         match second {
+            Ok(Some(_)) if Tools::judge_length(event) == Some(Verdict::Corrupt) => Plan::Done,
             Ok(Some(second)) => {
+                Tools::read_nevertheless(event);
                 Plan::Hash { algorithms: Algorithms::two(wanted, second), settled: false }
             }
             Ok(None) => Plan::Hash { algorithms: Algorithms::one(wanted), settled: false },

@@ -59,13 +59,15 @@ impl Task for ImportTask {
             }
         };
         let believed = self.believed(event, &reference);
-        let reference = event.reference.insert(Box::new(reference));
+        let algorithms = algorithms(&reference);
+        event.reference = Some(Box::new(reference));
         match believed {
             Some(tag) => {
                 self.tools.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
                 Plan::Done
             }
-            None => match algorithms(reference) {
+            None if Tools::judge_length(event).is_some() => Plan::Done,
+            None => match algorithms {
                 Some(algorithms) => self.tools.plan(algorithms),
                 None => Plan::Done,
             },

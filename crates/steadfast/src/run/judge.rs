@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_sys::file::{File, Timestamp};
+use steadfast_sys::file::{File, Status, Timestamp};
 
 use super::check::first_foreign;
 use crate::catalogue::{Records, TagPlace};
 use crate::hash::{Algorithms, Contents, Plan};
-use crate::monitor::{Action, FileEvent, Trouble};
+use crate::monitor::{Action, FileEvent, Resized, Trouble};
 use crate::pages::{self, Descriptor};
 use crate::reference;
 use crate::store::carried::Beside;
@@ -242,6 +242,32 @@ impl Tools {
         Tag { algorithm, digest, length, mtime, tagged: super::whole_seconds((self.now)()) }
     }
 
+    /// Judges a file by its length alone, if that is not the one of its tag, or else of its
+    /// reference: then the contents differ, and need not be read.
+    pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
+        let Status { length, mtime, .. } = event.status?;
+        // Files of /proc, and of some network file systems, have bytes although their length is 0.
+        if length == 0 {
+            return None;
+        }
+        let verdict = match (&event.stored, &event.reference) {
+            (Some(stored), _) if stored.length == length => None,
+            (Some(stored), _) => {
+                Some(Verdict::of(Stored::Tag(stored), Reading::Resized { length, mtime }))
+            }
+            (None, Some(reference)) => reference.judge_length(length, mtime),
+            (None, None) => None,
+        };
+        event.resized = verdict.map(|_| Resized { length, mtime });
+        event.verdict = verdict.or(event.verdict);
+        verdict
+    }
+
+    /// Takes back what [`Tools::judge_length`] said: the contents are read after all.
+    pub(super) fn read_nevertheless(event: &mut FileEvent) {
+        (event.verdict, event.resized) = (None, None);
+    }
+
     /// Compares contents with the stored tag of the same algorithm, or with none.
     pub(super) fn judge(
         &self,
@@ -313,9 +339,9 @@ impl Tools {
     /// Looks which pages of a corrupt file are damaged, if leaves are kept for its tag.
     pub(super) fn locate(&self, file: &File, event: &mut FileEvent) {
         let (Some(keeper), Some(Verdict::Corrupt)) = (&self.pages, event.verdict) else { return };
-        let (Some(stored), Some(actual)) = (event.stored, event.actual) else { return };
+        let (Some(stored), Some((len_bytes, _))) = (event.stored, event.extent()) else { return };
         let found = keeper.find(&stored, &event.path.to_path()).and_then(|kept| {
-            let source = Descriptor { file, len_bytes: actual.length };
+            let source = Descriptor { file, len_bytes };
             let damage = |kept| {
                 pages::damage_of(&source, &kept, NonZeroUsize::MIN, &self.stop).map(Box::new)
             };
@@ -355,6 +381,10 @@ impl Tools {
                 return Plan::Done;
             }
         }
+        if Tools::judge_length(event) == Some(Verdict::Corrupt) {
+            return Plan::Done;
+        }
+        Tools::read_nevertheless(event);
         let new = self.new_algorithm();
         let reference = event.reference.as_deref();
         let its = reference.and_then(|reference| reference.digests.first()).map(|(its, _)| *its);

@@ -8,6 +8,7 @@ use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent};
 use crate::store::Replaces;
 use crate::store::pages::Leaves;
+use crate::tag::Tag;
 use crate::verdict::Verdict;
 
 pub(super) struct RetagTask {
@@ -19,6 +20,11 @@ impl Task for RetagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
             Found::Tag(tag) => {
+                let verdict = Tools::judge_length(event);
+                if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag)) {
+                    return Plan::Done;
+                }
+                Tools::read_nevertheless(event);
                 let wanted = self.tools.algorithm.unwrap_or(tag.algorithm);
                 return self.tools.plan(Algorithms::two(tag.algorithm, wanted));
             }
@@ -48,8 +54,7 @@ impl Task for RetagTask {
             self.tools.tag_of(algorithm, digest, actual.length, actual.mtime)
         });
         match verdict {
-            Verdict::Intact | Verdict::Touched | Verdict::Modified
-                if !self.accept && self.tools.is_disputed(event, &stored) => {}
+            _ if self.keeps(verdict, event, &stored) => {}
             // The catalogue vouches for the contents, and what is at the file is no tag.
             Verdict::Intact if self.accept && event.trouble.is_some() => {
                 self.tools.write(file, event, &new, Replaces::DamagedKept, Action::Retagged);
@@ -58,7 +63,6 @@ impl Task for RetagTask {
             Verdict::Touched if moved.is_none() => {
                 self.tools.write(file, event, &new, Replaces::Tag(stored), Action::Refreshed);
             }
-            Verdict::Corrupt if !self.accept => {}
             _ => {
                 self.tools.write(file, event, &new, Replaces::TagKept(stored), Action::Retagged);
             }
@@ -76,6 +80,18 @@ impl Task for RetagTask {
 }
 
 impl RetagTask {
+    /// Says whether a file of this verdict keeps its tag whatever it holds.
+    fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
+        match verdict {
+            _ if self.accept => false,
+            Verdict::Corrupt => true,
+            Verdict::Intact | Verdict::Touched | Verdict::Modified => {
+                self.tools.is_disputed(event, stored)
+            }
+            _ => false,
+        }
+    }
+
     /// Replaces a tag that is none; its bytes are kept beside the new one.
     fn replace_unreadable(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         self.tools.judge(event, self.tools.new_algorithm(), contents);

@@ -18,6 +18,9 @@ impl Task for TagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
             Found::Tag(tag) if event.trouble.is_none() && self.lacks_leaves(event, &tag) => {
+                if Tools::judge_length(event).is_some() {
+                    return Plan::Done;
+                }
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
             Found::Tag(_) if event.trouble.is_some() => {

@@ -8,6 +8,7 @@ use crate::hash::{Algorithms, Contents, Plan, Task};
 use crate::monitor::{Action, FileEvent};
 use crate::store::Replaces;
 use crate::store::pages::Leaves;
+use crate::tag::Tag;
 use crate::verdict::Verdict;
 
 pub(super) struct UpdateTask {
@@ -17,7 +18,15 @@ pub(super) struct UpdateTask {
 impl Task for UpdateTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
-            Found::Tag(tag) => return self.tools.plan(Algorithms::one(tag.algorithm)),
+            Found::Tag(tag) => {
+                let verdict = Tools::judge_length(event);
+                if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag)) {
+                    self.tools.locate(file, event);
+                    return Plan::Done;
+                }
+                Tools::read_nevertheless(event);
+                return self.tools.plan(Algorithms::one(tag.algorithm));
+            }
             Found::Nothing => return self.tools.plan_first(file, event),
             Found::NoPlace => self.tools.refuse(event),
             Found::Unreadable => {}
@@ -33,7 +42,7 @@ impl Task for UpdateTask {
         self.tools.look_back(file, event);
         let Some(actual) = event.actual else { return };
         match verdict {
-            Verdict::Touched | Verdict::Modified if self.tools.is_disputed(event, &stored) => {}
+            _ if self.keeps(verdict, event, &stored) => {}
             Verdict::Touched => {
                 self.tools.write(file, event, &actual, Replaces::Tag(stored), Action::Refreshed);
             }
@@ -53,5 +62,16 @@ impl Task for UpdateTask {
 
     fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
         self.tools.keep(event, leaves);
+    }
+}
+
+impl UpdateTask {
+    /// Says whether a file of this verdict keeps its tag whatever it holds.
+    fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
+        match verdict {
+            Verdict::Corrupt => true,
+            Verdict::Touched | Verdict::Modified => self.tools.is_disputed(event, stored),
+            _ => false,
+        }
     }
 }

@@ -25,8 +25,12 @@ impl Verdict {
             (_, Reading::Failed) => return Verdict::Unreadable,
             (Err(fault), _) if !fault.is_signature() => return Verdict::Unreadable,
             (_, Reading::Changed) => return Verdict::Unstable,
-            (Err(_), Reading::Whole(_)) => return Verdict::Untagged,
+            (Err(_), _) => return Verdict::Untagged,
             (Ok(stored), Reading::Whole(actual)) => (stored, actual),
+            (Ok(stored), Reading::Resized { length, mtime }) => {
+                let found = Found { digests: &[], length, mtime };
+                return Reference::of_foreign(stored).judge(&found);
+            }
         };
         let digests = [(actual.algorithm, actual.digest)];
         let found = Found { digests: &digests, length: actual.length, mtime: actual.mtime };

@@ -2,6 +2,7 @@
 
 use std::fs::File as StdFile;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -9,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::run::init;
-use steadfast::{DueChoice, Event, Monitor, Options, Verb, Verdict};
+use steadfast::run::{compare, init};
+use steadfast::store::foreign::ForeignKind;
+use steadfast::{Action, DueChoice, Event, Monitor, Options, Reference, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 
 use crate::tree::{Said, Tree};
@@ -110,4 +112,113 @@ fn a_check_whose_time_is_up_before_it_judged_a_file_is_no_success() {
     assert_eq!((said.summary.files, said.summary.still_due), (0, Some(3)));
     assert_eq!(said.status(), 2);
     assert!(said.notices.iter().any(|notice| notice.text.contains("--max-time")));
+}
+
+/// Sets the length of a file; the modification time stands, or moves.
+fn resize(tree: &Tree, name: &str, len_bytes: u64, edited: bool) {
+    let file = StdFile::options().write(true).open(tree.at(name)).unwrap();
+    let mtime = file.metadata().unwrap().modified().unwrap();
+    file.set_len(len_bytes).unwrap();
+    let later = if edited { Duration::from_secs(60) } else { Duration::ZERO };
+    file.set_modified(mtime + later).unwrap();
+}
+
+/// Longer than any disk reads in the time of a test.
+const HUGE_LEN_BYTES: u64 = 8 << 40;
+
+/// Runs a verb with an engine that counts what it reads.
+fn counted(tree: &Tree, verb: Verb, options: &Options) -> (Said, u64) {
+    let engine = Arc::new(Slow::default());
+    let said = tree.run_by(verb, options, Arc::clone(&engine) as Arc<dyn Engine>);
+    (said, engine.bytes_read.load(Ordering::Relaxed))
+}
+
+#[test]
+fn another_length_decides_and_nothing_is_read() {
+    let tree = Tree::new();
+    for name in ["decayed", "edited", "cut", "emptied", "same"] {
+        tree.write(name, "contents");
+    }
+    tree.run(Verb::Tag);
+    resize(&tree, "decayed", HUGE_LEN_BYTES, false);
+    resize(&tree, "edited", HUGE_LEN_BYTES, true);
+    resize(&tree, "cut", 3, false);
+    resize(&tree, "emptied", 0, false);
+    let (said, bytes_read) = counted(&tree, Verb::Check, &Options::default());
+    assert_eq!(bytes_read, 8, "only the file of the same length has bytes to compare");
+    for (name, verdict, length) in [
+        ("decayed", Verdict::Corrupt, HUGE_LEN_BYTES),
+        ("edited", Verdict::Modified, HUGE_LEN_BYTES),
+        ("cut", Verdict::Corrupt, 3),
+        ("emptied", Verdict::Corrupt, 0),
+        ("same", Verdict::Intact, 8),
+    ] {
+        assert_eq!(said.verdict(name), Some(verdict), "{name}");
+        assert_eq!(said.of(name).extent().unwrap().0, length, "{name}");
+    }
+    assert_eq!(said.of("decayed").actual, None);
+}
+
+#[test]
+fn what_keeps_its_tag_is_not_read_and_what_is_retagged_is() {
+    for verb in [Verb::Update, Verb::Retag { accept: false }] {
+        let tree = Tree::new();
+        tree.write("decayed", "contents");
+        tree.write("edited", "contents");
+        tree.run(Verb::Tag);
+        resize(&tree, "decayed", HUGE_LEN_BYTES, false);
+        resize(&tree, "edited", 3, true);
+        let (said, bytes_read) = counted(&tree, verb, &Options::default());
+        assert_eq!(bytes_read, 3);
+        assert_eq!(said.verdict("decayed"), Some(Verdict::Corrupt));
+        assert_eq!(said.action("decayed"), None);
+        assert_eq!(said.action("edited"), Some(Action::Retagged));
+        assert_eq!(tree.run(Verb::Check).verdict("edited"), Some(Verdict::Intact));
+    }
+}
+
+#[test]
+fn the_length_of_a_record_decides_as_that_of_a_tag_does() {
+    let tree = Tree::new();
+    tree.write("f", "contents");
+    tree.write("g", "contents");
+    let recorded = tree.run(Verb::Hash);
+    let list = |name: &str| {
+        let reference = Reference::of_tag("manifest", &recorded.of(name).actual.unwrap());
+        Ok((PathBuf::from(name), Some(reference)))
+    };
+    let lines = vec![list("f"), list("g")];
+    resize(&tree, "f", HUGE_LEN_BYTES, false);
+    resize(&tree, "g", HUGE_LEN_BYTES, true);
+    let mut found = Verdicts::default();
+    let list = Box::new(lines.into_iter());
+    let summary = compare(tree.path(), list, &Options::default(), &mut found).unwrap();
+    assert_eq!(found.0, [Some(Verdict::Corrupt), Some(Verdict::Modified)]);
+    assert_eq!((summary.bytes, summary.exit_status()), (0, 3));
+}
+
+#[test]
+fn another_tools_tag_with_a_length_is_not_replaced_after_reading_all() {
+    let tree = Tree::new();
+    tree.write("f", "contents");
+    tree.run(Verb::Tag);
+    tree.run(Verb::Export(ForeignKind::Unraid));
+    tree.run(Verb::Untag);
+    resize(&tree, "f", HUGE_LEN_BYTES, false);
+    for verb in [Verb::Check, Verb::Tag, Verb::Update] {
+        let (said, bytes_read) = counted(&tree, verb, &Options::default());
+        assert_eq!((said.verdict("f"), bytes_read), (Some(Verdict::Corrupt), 0), "{verb:?}");
+        assert_eq!(said.action("f"), None);
+    }
+}
+
+#[derive(Default)]
+struct Verdicts(Vec<Option<Verdict>>);
+
+impl Monitor for Verdicts {
+    fn event(&mut self, event: &Event) {
+        if let Event::File(event) = event {
+            self.0.push(event.verdict);
+        }
+    }
 }
