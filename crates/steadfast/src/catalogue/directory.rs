@@ -204,25 +204,32 @@ impl Paths {
             if self.known.len() >= PATHS_MAX {
                 self.known.clear();
             }
-            let path = path_of(db, id)?;
+            let path = self.build(db, id)?;
             self.known.insert(id, path);
         }
         Ok(&self.known[&id])
+    }
+
+    /// Makes a directory's path, from that of the nearest directory above it that is known.
+    fn build(&self, db: &Connection, id: i64) -> Result<PathBuf, Fault> {
+        let mut names = Vec::new();
+        let mut at = directory(db, id)?;
+        let mut path = loop {
+            if at.id == ROOT {
+                break PathBuf::new();
+            }
+            names.push(OsString::from_vec(at.name));
+            if let Some(above) = self.known.get(&at.parent) {
+                break above.clone();
+            }
+            at = directory(db, at.parent)?;
+        };
+        path.extend(names.into_iter().rev());
+        Ok(path)
     }
 
     /// Returns the path of a file in a directory.
     pub(super) fn file(&mut self, db: &Connection, id: i64, name: &[u8]) -> Result<PathBuf, Fault> {
         Ok(self.of(db, id)?.join(OsStr::from_bytes(name)))
     }
-}
-
-fn path_of(db: &Connection, id: i64) -> Result<PathBuf, Fault> {
-    let mut names = Vec::new();
-    let mut at = directory(db, id)?;
-    while at.id != ROOT {
-        let parent = at.parent;
-        names.push(OsString::from_vec(at.name));
-        at = directory(db, parent)?;
-    }
-    Ok(names.into_iter().rev().collect())
 }

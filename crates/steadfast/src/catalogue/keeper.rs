@@ -394,13 +394,13 @@ impl Keeper {
             let root = directory::directory(self.db(), ROOT)?;
             self.enter(Some(root), PathBuf::new())?;
         }
-        while let Some(level) = self.levels.last()
-            && !relative.starts_with(&level.relative)
-        {
+        let down = loop {
+            let open = self.levels.last().expect("every path begins at the root");
+            if let Some(down) = down_from(&open.relative, relative) {
+                break down;
+            }
             self.leave(say)?;
-        }
-        let open = self.levels.last().expect("every path begins at the root");
-        let down = relative.strip_prefix(&open.relative).expect("it starts with it").to_owned();
+        };
         for name in down.components() {
             let name = name.as_os_str();
             let mut level = self.levels.pop().expect("the root's stays");
@@ -472,24 +472,23 @@ impl Keeper {
 
     /// Gives numbers to directories on the way down that have none.
     fn number_levels(&mut self, status: Option<&Status>) -> Result<(), Fault> {
-        let mut parent = 0;
+        // Those without a number are the deepest.
+        let known = self.levels.iter().rposition(|level| level.id != 0);
+        let mut parent = known.map_or(0, |at| self.levels[at].id);
         let elsewhere = status.is_some_and(|status| Some(status.device) != self.root_device);
-        for level in &mut self.levels {
-            if level.id == 0 {
-                let device = || Status::of(&self.catalogue.root.join(&level.relative));
-                let mounted = elsewhere
-                    && device().is_ok_and(|status| Some(status.device) != self.root_device);
-                let name = level.relative.file_name().unwrap_or(OsStr::new(""));
-                let name = name.as_bytes().to_vec();
-                let id = self.record.totals.directories + 1;
-                let directory = Directory { id, parent, name, mounted };
-                directory.put(&self.catalogue.db)?;
-                self.record.totals.directories = id;
-                level.id = directory.id;
-                level.mounted = mounted;
-                level.children = Children::of(directory.id);
-            }
-            parent = level.id;
+        for level in &mut self.levels[known.map_or(0, |at| at + 1)..] {
+            let device = || Status::of(&self.catalogue.root.join(&level.relative));
+            let mounted =
+                elsewhere && device().is_ok_and(|status| Some(status.device) != self.root_device);
+            let name = level.relative.file_name().unwrap_or(OsStr::new(""));
+            let name = name.as_bytes().to_vec();
+            let id = self.record.totals.directories + 1;
+            Directory { id, parent, name, mounted }.put(&self.catalogue.db)?;
+            self.record.totals.directories = id;
+            level.id = id;
+            level.mounted = mounted;
+            level.children = Children::of(id);
+            parent = id;
         }
         Ok(())
     }
@@ -629,6 +628,20 @@ impl Keeper {
     pub(super) fn say(&mut self, say: &mut Say<'_>, finding: Finding) {
         *self.found.entry(finding.name()).or_default() += 1;
         say(finding);
+    }
+}
+
+/// Returns the way from a directory down to a path in it; `None` if it is not in it.
+///
+/// By bytes: to compare the components of each directory of a deep tree with those of the one
+/// before takes most of the time of a walk.
+fn down_from<'a>(above: &Path, path: &'a Path) -> Option<&'a Path> {
+    let (above, bytes) = (above.as_os_str().as_bytes(), path.as_os_str().as_bytes());
+    let down = bytes.strip_prefix(above)?;
+    match down.first() {
+        Some(b'/') if !above.is_empty() => Some(Path::new(OsStr::from_bytes(&down[1..]))),
+        Some(_) if !above.is_empty() => None,
+        _ => Some(Path::new(OsStr::from_bytes(down))),
     }
 }
 

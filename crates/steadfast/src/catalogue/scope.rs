@@ -3,9 +3,10 @@
 //! In: the paths that a run was given, and paths as its events have them. Out: paths from the
 //! tree's root, or nothing for what lies outside of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::place::{FOLDER, real_of};
@@ -16,11 +17,11 @@ use crate::run::Selection;
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// Directories as the run says them, and where they are.
-    bases: HashMap<PathBuf, PathBuf>,
+    bases: Above<PathBuf>,
     /// Files that were given by a path that may be a link.
     files: HashMap<PathBuf, PathBuf>,
     /// Directories that are walked with all that is beneath them.
-    trees: HashSet<PathBuf>,
+    trees: Above<()>,
     /// Files and directories that were given, are known, and are not there.
     gone: Vec<PathBuf>,
 }
@@ -62,19 +63,21 @@ impl Scope {
 
     /// Makes the scope of a run over single files, all of whose paths begin with `root`.
     pub fn files_beneath(root: &Path) -> Scope {
-        let bases = HashMap::from([(root.to_owned(), PathBuf::new())]);
-        Scope { bases, ..Scope::default() }
+        let mut scope = Scope::default();
+        scope.bases.insert(root.to_owned(), PathBuf::new());
+        scope
     }
 
     /// Makes the scope of a walk over all that is beneath `root`, said with paths that begin so.
     pub fn whole(root: &Path) -> Scope {
-        let trees = HashSet::from([PathBuf::new()]);
-        Scope { trees, ..Scope::files_beneath(root) }
+        let mut scope = Scope::files_beneath(root);
+        scope.trees.insert(PathBuf::new(), ());
+        scope
     }
 
     /// Makes the same scope of a run over single files: what it does not come to is not missing.
     pub fn without_walks(self) -> Scope {
-        Scope { trees: HashSet::new(), ..self }
+        Scope { trees: Above::default(), ..self }
     }
 
     /// Makes the same scope of a run that was also given these paths of the tree, where nothing is.
@@ -93,7 +96,7 @@ impl Scope {
             if let Ok(down) = root.strip_prefix(real) {
                 let shown = if said == Path::new(".") { Path::new("") } else { said };
                 self.bases.insert(shown.join(down), PathBuf::new());
-                self.trees.insert(PathBuf::new());
+                self.trees.insert(PathBuf::new(), ());
             }
             return;
         };
@@ -101,14 +104,16 @@ impl Scope {
             // The walk says the current directory's files without a directory.
             let shown = if said == Path::new(".") { Path::new("") } else { said };
             self.bases.insert(shown.to_owned(), relative.to_owned());
-            self.trees.insert(relative.to_owned());
+            self.trees.insert(relative.to_owned(), ());
             return;
         }
         self.files.insert(said.to_owned(), relative.to_owned());
         if said.file_name() == real.file_name()
             && let (Some(shown), Some(parent)) = (said.parent(), relative.parent())
         {
-            self.bases.entry(shown.to_owned()).or_insert_with(|| parent.to_owned());
+            if !self.bases.contains(shown) {
+                self.bases.insert(shown.to_owned(), parent.to_owned());
+            }
         }
     }
 
@@ -128,9 +133,7 @@ impl Scope {
 
     /// Returns where a directory is in the tree.
     pub(super) fn directory(&self, said: &Path) -> Option<PathBuf> {
-        let found = said.ancestors().find_map(|above| Some((above, self.bases.get(above)?)));
-        let (above, base) = found?;
-        let down = said.strip_prefix(above).expect("an ancestor begins it");
+        let (base, down) = self.bases.nearest(said)?;
         let relative = if down.as_os_str().is_empty() { base.clone() } else { base.join(down) };
         let ours = relative
             .components()
@@ -141,7 +144,7 @@ impl Scope {
 
     /// Says whether a directory is walked with all that is beneath it.
     pub(super) fn walks(&self, relative: &Path) -> bool {
-        relative.ancestors().any(|above| self.trees.contains(above))
+        self.trees.nearest(relative).is_some()
     }
 
     /// Says whether a directory is where a walk begins.
@@ -151,7 +154,52 @@ impl Scope {
 
     /// Returns the directories where walks begin.
     pub(super) fn trees(&self) -> impl Iterator<Item = &Path> {
-        self.trees.iter().map(PathBuf::as_path)
+        self.trees.values.keys().map(PathBuf::as_path)
+    }
+}
+
+/// Values of directories, to be found for what is beneath them.
+#[derive(Clone, Debug)]
+struct Above<V> {
+    values: HashMap<PathBuf, V>,
+    /// Numbers of components that the directories have. To look for every ancestor of a path would
+    /// take the square of its depth, and a walk down to it the cube.
+    depths: BTreeSet<usize>,
+}
+
+impl<V> Default for Above<V> {
+    fn default() -> Above<V> {
+        Above { values: HashMap::new(), depths: BTreeSet::new() }
+    }
+}
+
+impl<V> Above<V> {
+    fn insert(&mut self, path: PathBuf, value: V) {
+        self.depths.insert(path.components().count());
+        self.values.insert(path, value);
+    }
+
+    fn contains(&self, path: &Path) -> bool {
+        self.values.contains_key(path)
+    }
+
+    /// Finds the deepest of the directories that a path is in, or is, and the way down from there.
+    fn nearest<'a>(&self, path: &'a Path) -> Option<(&V, &'a Path)> {
+        let bytes = path.as_os_str().as_bytes();
+        let (mut rest, mut found) = (path.components(), None);
+        for depth in 0..=*self.depths.last()? {
+            let down = rest.as_path();
+            // Nothing that begins with `/` is in the current directory.
+            if self.depths.contains(&depth) && (depth > 0 || path.is_relative()) {
+                let above = &bytes[..bytes.len() - down.as_os_str().len()];
+                let value = self.values.get(Path::new(OsStr::from_bytes(above)));
+                found = value.map(|value| (value, down)).or(found);
+            }
+            if rest.next().is_none() {
+                break;
+            }
+        }
+        found
     }
 }
 

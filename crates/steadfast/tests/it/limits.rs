@@ -3,8 +3,9 @@
 use std::fs::File as StdFile;
 use std::io;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -221,4 +222,67 @@ impl Monitor for Verdicts {
             self.0.push(event.verdict);
         }
     }
+}
+
+/// Folders below each other: more than a path of the system can name at once.
+const DEEP: usize = 3000;
+
+/// A tree of one folder in another, with a file in each. The shell makes it, a step at a time.
+struct Deep(Tree);
+
+impl Deep {
+    fn new() -> Deep {
+        let tree = Tree::new();
+        let script = "i=0; while [ $i -lt $0 ]; do echo $i > f && mkdir d && cd -P d || exit 1; \
+                      i=$((i + 1)); done";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, &DEEP.to_string()]).current_dir(tree.path());
+        assert!(shell.status().unwrap().success());
+        Deep(tree)
+    }
+}
+
+impl Drop for Deep {
+    fn drop(&mut self) {
+        // `TempDir` holds each folder open, and may not open so many.
+        let _ = Command::new("rm").arg("-rf").arg(self.0.at("d")).status();
+    }
+}
+
+#[test]
+fn a_deep_tree_takes_no_more_for_each_folder_than_a_flat_one() {
+    let deep = Deep::new();
+    let start = Instant::now();
+    let summary = init(deep.0.path(), None, &Options::default(), &mut Deaf).unwrap();
+    assert_eq!((summary.files, summary.exit_status()), (DEEP as u64, 0));
+    let due = DueChoice { max_bytes: Some(u64::MAX), ..DueChoice::default() };
+    let options = Options { due: Some(due), ..Options::default() };
+    for (verb, options) in
+        [(Verb::Tag, Options::default()), (Verb::Check, Options::default()), (Verb::Check, options)]
+    {
+        let said = deep.0.run_as(verb, &options);
+        assert_eq!((said.summary.files, said.status()), (DEEP as u64, 0), "{verb:?}");
+    }
+    // It took minutes when whole paths were hashed for each ancestor of each folder.
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+/// Ends the run at its first file.
+struct Impatient(Arc<AtomicBool>);
+
+impl Monitor for Impatient {
+    fn event(&mut self, _event: &Event) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn init_heeds_the_stop_flag_in_a_deep_tree() {
+    let deep = Deep::new();
+    let options = Options::default();
+    let mut monitor = Impatient(Arc::clone(&options.stop));
+    let start = Instant::now();
+    let summary = init(deep.0.path(), None, &options, &mut monitor).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    assert!(summary.interrupted || summary.files == DEEP as u64);
 }
