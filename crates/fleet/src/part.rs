@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use steadfast::{Stage, Summary, Verdict};
+use steadfast::{Bound, Stage, Summary, Verdict};
 
 use crate::error::Error;
 use crate::job::Job;
@@ -57,6 +57,9 @@ pub struct Outcome {
     pub backend: String,
     /// How bytes were read.
     pub engine: String,
+    /// Whether a limit on the rate bound it, and not what the machine can do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rate_limited: bool,
 }
 
 impl Outcome {
@@ -68,7 +71,9 @@ impl Outcome {
         let cost = summary.account.cost_of(|_| true);
         let stages = Stage::ALL.into_iter();
         let cost_ns = stages.map(|stage| (stage.name().to_owned(), cost.elapsed_ns(stage)));
+        let bounds = summary.account.bounds();
         Outcome {
+            rate_limited: bounds.is_some_and(|bounds| bounds.limit.bound == Bound::RateLimit),
             files: summary.files,
             bytes: summary.bytes,
             bytes_from_media: summary.bytes_from_media,

@@ -41,6 +41,8 @@ pub struct Status {
     pub devices: Vec<Device>,
     /// Time that the parts took, one after the other.
     pub elapsed_ns: u64,
+    /// Parts that a limit on the rate bound: their rate is that limit, not the storage's.
+    pub rate_limited: u64,
     /// What a file cost besides its bytes, in bytes, by these parts; `None` where they cannot tell.
     pub file_cost_bytes: Option<u64>,
     /// Directories and lines that planning could not make out.
@@ -125,7 +127,11 @@ pub fn status(job: &Job) -> Result<Status, Error> {
             Some(Ok(outcome)) if outcome.files == row.files => {
                 device.done.add(row.files, row.bytes);
                 status.done.add(row.files, row.bytes);
-                fit.add(outcome.files, outcome.bytes, outcome.elapsed_ns);
+                status.rate_limited += u64::from(outcome.rate_limited);
+                // What a file costs besides its bytes is hidden by the limit.
+                if !outcome.rate_limited {
+                    fit.add(outcome.files, outcome.bytes, outcome.elapsed_ns);
+                }
                 status.elapsed_ns = status.elapsed_ns.saturating_add(outcome.elapsed_ns);
                 status.checked_status = worse_status(status.checked_status, outcome.exit_status);
                 for (name, files) in outcome.verdicts {

@@ -123,6 +123,7 @@ impl RunView {
 pub fn bound_title(limit: &Limit, algorithm: Option<Algorithm>) -> String {
     let title = match limit.bound {
         Bound::Storage => "the storage",
+        Bound::RateLimit => "the rate limit that was asked for",
         Bound::Stage(Stage::Walk) => "listing directories",
         Bound::Stage(Stage::Open) => "opening files",
         Bound::Stage(Stage::Read) => "copying bytes",

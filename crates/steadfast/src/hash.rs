@@ -333,7 +333,11 @@ impl Pipeline {
 
     /// Returns where the time went so far, of a run that has taken `elapsed_ns`.
     pub(crate) fn account(&self, elapsed_ns: u64) -> Account {
-        self.shared.ledger.account(elapsed_ns)
+        let account = self.shared.ledger.account(elapsed_ns);
+        let Some(bytes_per_s) = self.shared.engine.bytes_per_s_max() else { return account };
+        let bytes = self.shared.bytes_read.load(Ordering::Relaxed);
+        let rate_limit_ns = (bytes as f64 * 1e9 / bytes_per_s as f64) as u64;
+        Account { rate_limit_ns, ..account }
     }
 }
 

@@ -65,6 +65,11 @@ pub trait Engine: Send + Sync {
     /// Returns the alignment of buffers and offsets, in bytes, a power of two.
     fn alignment(&self) -> usize;
 
+    /// Returns the most bytes that are read in a second, if there is such a limit.
+    fn bytes_per_s_max(&self) -> Option<u64> {
+        None
+    }
+
     /// Says whether the bytes are made up. No verb that judges or tags takes such an engine.
     fn invents(&self) -> bool {
         false

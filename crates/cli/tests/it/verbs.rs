@@ -23,7 +23,9 @@ fn a_run_of_note_says_what_binds_it() {
     tree.run(["tag", "."]).succeeds();
     // So slow that the limit is what binds it.
     let said = tree.run(["check", "--rate-limit", "100MB"]).succeeds();
-    assert!(said.stdout().contains("\nbound by "), "{}", said.stdout());
+    assert!(said.stdout().contains("\nbound by the rate limit"), "{}", said.stdout());
+    let said = tree.run(["check", "--json", "--rate-limit", "100MB"]).succeeds();
+    assert!(said.stdout().contains("\"bound\":\"rate_limit\""), "{}", said.stdout());
 }
 
 #[test]

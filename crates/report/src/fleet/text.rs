@@ -87,6 +87,10 @@ pub fn write_status_text(status: &Status, size: Units, out: &mut Vec<u8>) {
         let rate = size.rate(done.bytes, status.elapsed_ns);
         let _ = writeln!(text, "the parts took {took}, one after the other ({rate})");
     }
+    if status.rate_limited > 0 {
+        let parts = units::counted(status.rate_limited, "part was", "parts were");
+        let _ = writeln!(text, "{parts} bound by --rate-limit, not by the storage");
+    }
     if let Some(cost) = status.file_cost_bytes {
         let cost = size.bytes(cost);
         let _ = writeln!(text, "by these parts a file cost as much as {cost}: plan --file-cost");

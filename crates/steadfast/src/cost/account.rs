@@ -22,6 +22,9 @@ pub struct Account {
     /// Time that the storage needs for what it was asked for, at the best rate that it kept up
     /// during the run, in nanoseconds; 0 if nothing waited for it.
     pub storage_ns: u64,
+    /// Time that the limit on the rate gives to the bytes that were read, in nanoseconds; 0 without
+    /// a limit.
+    pub rate_limit_ns: u64,
     /// Time that hashing the longest file takes, since one message cannot be divided, in
     /// nanoseconds; 0 if no file was ever hashed by itself.
     pub longest_file_ns: u64,
@@ -34,6 +37,8 @@ pub enum Resource {
     Processors,
     /// The threads that hash and store.
     Workers,
+    /// The rate that reading is held to.
+    RateLimit,
     /// The storage, as reading finds it.
     Storage,
     /// The turns to read, where only so many threads may at a time.
@@ -48,9 +53,10 @@ pub enum Resource {
 
 impl Resource {
     /// Every resource.
-    pub const ALL: [Resource; 7] = [
+    pub const ALL: [Resource; 8] = [
         Resource::Processors,
         Resource::Workers,
+        Resource::RateLimit,
         Resource::Storage,
         Resource::Reads,
         Resource::Walk,
@@ -63,6 +69,7 @@ impl Resource {
         match self {
             Resource::Processors => "processors",
             Resource::Workers => "workers",
+            Resource::RateLimit => "rate_limit",
             Resource::Storage => "storage",
             Resource::Reads => "reads",
             Resource::Walk => "walk",
@@ -79,11 +86,13 @@ pub enum Bound {
     Stage(Stage),
     /// What opening and reading wait for.
     Storage,
+    /// The limit on the rate of reading.
+    RateLimit,
 }
 
 impl Bound {
     /// Every part of the work.
-    pub const ALL: [Bound; 7] = [
+    pub const ALL: [Bound; 8] = [
         Bound::Stage(Stage::Walk),
         Bound::Stage(Stage::Open),
         Bound::Stage(Stage::Read),
@@ -91,6 +100,7 @@ impl Bound {
         Bound::Stage(Stage::Store),
         Bound::Stage(Stage::Report),
         Bound::Storage,
+        Bound::RateLimit,
     ];
 
     /// Returns the name as documents show it.
@@ -98,6 +108,7 @@ impl Bound {
         match self {
             Bound::Stage(stage) => stage.name(),
             Bound::Storage => "storage",
+            Bound::RateLimit => "rate_limit",
         }
     }
 
@@ -105,6 +116,7 @@ impl Bound {
         match self {
             Bound::Stage(stage) => stage as usize,
             Bound::Storage => 6,
+            Bound::RateLimit => 7,
         }
     }
 }
@@ -133,8 +145,11 @@ pub struct Bounds {
     pub next: Option<Limit>,
 }
 
+/// A run of which the limit on the rate takes this share waited for the limit.
+const HELD_SHARE: f64 = 0.8;
+
 /// Nanoseconds that a resource needs, for each of [`Bound::ALL`].
-type Parts = [f64; 7];
+type Parts = [f64; 8];
 
 impl Account {
     /// Returns the time of all threads together.
@@ -216,7 +231,10 @@ impl Account {
                         thread.cost.waited_ns(Stage::Store) as f64 / self.workers as f64;
                 }
             }
+            Resource::RateLimit => parts[Bound::RateLimit.place()] = self.rate_limit_ns as f64,
+            Resource::Storage if self.is_held() => {}
             Resource::Storage => parts[Bound::Storage.place()] = self.storage_ns as f64,
+            Resource::Reads if self.is_held() => {}
             Resource::Reads => {
                 if let Some(turns) = self.reads_at_a_time {
                     let cost = self.cost_of(|role| matches!(role, Role::Worker | Role::Reader));
@@ -234,6 +252,12 @@ impl Account {
         // Rates of different moments may make a little more than the whole.
         let (sum, elapsed_ns) = (parts.iter().sum::<f64>(), self.elapsed_ns as f64);
         if sum > elapsed_ns { parts.map(|part| part * elapsed_ns / sum) } else { parts }
+    }
+
+    /// Says whether the limit on the rate made reading wait: what the storage could do, and what
+    /// waited for it, is then not known.
+    fn is_held(&self) -> bool {
+        self.rate_limit_ns as f64 >= HELD_SHARE * self.elapsed_ns as f64 && self.rate_limit_ns > 0
     }
 
     fn add_single(&self, role: Role, stage: Stage, parts: &mut Parts) {
@@ -370,6 +394,20 @@ mod tests {
     fn fewer_workers_than_processors_bind_by_themselves() {
         let bound = told(&account(vec![thread(Role::Worker, &[(Stage::Hash, 980, 0)])]));
         assert_eq!(bound, (Resource::Workers, HASH, 0.98, None));
+    }
+
+    #[test]
+    fn a_limit_on_the_rate_binds_and_hides_the_storage() {
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 50, 0), (Stage::Read, 900, 890)]);
+        let mut held = account(vec![worker(), worker()]);
+        held.storage_ns = 950;
+        held.reads_at_a_time = Some(1);
+        held.rate_limit_ns = 940;
+        let next = Some((Resource::Processors, HASH, 60));
+        assert_eq!(told(&held), (Resource::RateLimit, Bound::RateLimit, 0.94, next));
+        // A storage slower than the limit binds by itself.
+        (held.rate_limit_ns, held.reads_at_a_time) = (300, None);
+        assert_eq!(told(&held).1, Bound::Storage);
     }
 
     #[test]

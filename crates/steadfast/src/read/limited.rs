@@ -87,6 +87,10 @@ impl Engine for Limited {
         self.inner.alignment()
     }
 
+    fn bytes_per_s_max(&self) -> Option<u64> {
+        Some(self.bytes_per_s)
+    }
+
     fn invents(&self) -> bool {
         self.inner.invents()
     }
