@@ -66,7 +66,8 @@ def test_a_device_is_never_read_faster_than_allowed(tree: Tree) -> None:
         dispatch.looked = float("-inf")
         dispatch.look()
         dispatch.hand_out()
-        return [int(extra[extra.index("--rate-limit") + 1]) for extra, _ in client.taken]
+        rates = [extra[extra.index("--rate-limit") + 1] for extra, _ in client.taken]
+        return [int(rate.removesuffix("B")) for rate in rates if rate.endswith("B")]
 
     assert hand_out(0) == []
     assert hand_out(1) == [100]
@@ -92,7 +93,7 @@ def test_values() -> None:
     sizes = {"200M": 200_000_000, "200MB": 200_000_000, "64KiB": 65536, "1.5g": 1_500_000_000}
     assert {text: size(text) for text in sizes} == sizes
     numbers = [f"--{name}={v}" for name in COUNTS for v in ("0", "-1", "x", "1.5")]
-    rates = [f"--rate-limit={value}" for value in ("inf", "nan", "-5", "0", "5X", "1e9")]
+    rates = [f"--rate-limit={value}" for value in ("inf", "nan", "-5", "0", "5X", "1e9", "50")]
     for word in numbers + rates:
         with pytest.raises(SystemExit) as refused:
             parser().parse_args(["run", "job", word])

@@ -20,6 +20,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, ValueEnum};
 use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
@@ -347,6 +348,42 @@ pub(crate) struct DryRunArg {
     /// Say what would be written, and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
+}
+
+/// Verbs of other tools, and what does the same here.
+const GUESSED: [(&str, &str); 19] = [
+    ("verify", "check"),
+    ("validate", "check"),
+    ("scan", "check"),
+    ("scrub", "check"),
+    ("test", "check"),
+    ("status", "audit"),
+    ("info", "show"),
+    ("list", "show"),
+    ("ls", "show"),
+    ("add", "tag"),
+    ("create", "tag"),
+    ("generate", "tag"),
+    ("sum", "hash"),
+    ("checksum", "hash"),
+    ("compare", "diff"),
+    ("log", "history"),
+    ("remove", "untag"),
+    ("accept", "retag"),
+    ("refresh", "update"),
+];
+
+/// Adds to an error about an unknown verb which one does what other tools call so.
+pub(crate) fn suggested(mut error: clap::Error) -> clap::Error {
+    let guessed = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(guessed)) => guessed.to_lowercase(),
+        _ => return error,
+    };
+    if let Some((_, verb)) = GUESSED.iter().find(|(name, _)| *name == guessed) {
+        let verb = ContextValue::Strings(vec![(*verb).to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, verb);
+    }
+    error
 }
 
 /// The version, and what this machine offers.

@@ -14,7 +14,7 @@ use steadfast_report::{Pages, Renderer, RunView};
 
 use crate::args::OutputArgs;
 use crate::exit;
-use crate::output::write_out;
+use crate::output::write_answer;
 use crate::progress::ProgressLine;
 
 /// Bytes of pages that wait for a tick.
@@ -28,6 +28,7 @@ pub(crate) struct Console<'a> {
     /// Ends the run when nobody reads the answer any more; a run that writes tags goes on.
     stop: Option<Arc<AtomicBool>>,
     outlet: Outlet,
+    is_csv: bool,
 }
 
 /// What became of stdout.
@@ -47,7 +48,8 @@ impl<'a> Console<'a> {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        Console { renderer, pages: Pages::default(), progress, stop, outlet: Outlet::Open }
+        let (pages, outlet, is_csv) = (Pages::default(), Outlet::Open, output.csv);
+        Console { renderer, pages, progress, stop, outlet, is_csv }
     }
 
     /// Whether it is worth counting the tree beforehand.
@@ -83,13 +85,13 @@ impl<'a> Console<'a> {
 
     /// Writes what waits.
     fn pour(&mut self) {
-        let Console { pages, progress, outlet, .. } = self;
+        let Console { pages, progress, outlet, is_csv, .. } = self;
         if pages.answer.is_empty() && pages.trouble.is_empty() {
             return;
         }
         progress.aside(|| {
             if matches!(outlet, Outlet::Open)
-                && let Err(error) = write_out(&pages.answer)
+                && let Err(error) = write_answer(&pages.answer, *is_csv)
             {
                 *outlet = match error.kind() {
                     io::ErrorKind::BrokenPipe => Outlet::Closed,

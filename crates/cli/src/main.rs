@@ -25,6 +25,6 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     exit::code(match args::Cli::try_parse() {
         Ok(cli) => commands::dispatch(&cli.command),
-        Err(error) => exit::explain(&error),
+        Err(error) => exit::explain(&args::suggested(error)),
     })
 }

@@ -1,9 +1,10 @@
 //! Stdout: writes the answer, and remembers whether a write failed.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use steadfast_report::{escape, for_terminal};
 
 /// Set once something could not be written to stdout although somebody may read it.
 static FAILED: AtomicBool = AtomicBool::new(false);
@@ -44,15 +45,56 @@ pub(crate) fn answer(bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// Stdout for what writes by itself.
-pub(crate) struct Stdout;
+/// Writes an answer to stdout at once. Names in CSV are escaped on a terminal, as in text.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn write_answer(bytes: &[u8], is_csv: bool) -> io::Result<()> {
+    if is_csv && io::stdout().is_terminal() {
+        return write_out(&for_terminal(bytes));
+    }
+    write_out(bytes)
+}
 
-impl io::Write for Stdout {
+/// Stdout for a document whose bytes must be exact. On a terminal nothing is exact: there, what a
+/// terminal would obey is spelled out.
+pub(crate) struct Screen {
+    is_terminal: bool,
+    /// The line so far, on a terminal.
+    line: Vec<u8>,
+}
+
+impl Screen {
+    pub(crate) fn new() -> Screen {
+        Screen { is_terminal: io::stdout().is_terminal(), line: Vec::new() }
+    }
+
+    fn show(&mut self) -> io::Result<()> {
+        let line = String::from_utf8_lossy(&self.line);
+        let shown = write_out(escape::visible(&line).as_bytes());
+        self.line.clear();
+        shown
+    }
+}
+
+impl io::Write for Screen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        write_out(bytes).map(|()| bytes.len())
+        if !self.is_terminal {
+            return write_out(bytes).map(|()| bytes.len());
+        }
+        for byte in bytes {
+            match byte {
+                b'\n' => {
+                    self.show()?;
+                    write_out(b"\n")?;
+                }
+                _ => self.line.push(*byte),
+            }
+        }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.show()
     }
 }

@@ -36,7 +36,7 @@ pub mod view;
 
 use steadfast::Event;
 
-pub use crate::csv::Csv;
+pub use crate::csv::{Csv, for_terminal};
 pub use crate::json::Json;
 pub use crate::show::Show;
 pub use crate::sums::Sums;

@@ -98,10 +98,10 @@ def number(text: str) -> int:
 
 def size(text: str) -> int:
     """Reads a number of bytes in a second, as `steadfast` does: 200MB, 200M, 64MiB."""
-    parts = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgt]i?)?b?(?:/s)?", text.lower())
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)(?:([kmgt]i?)b?|b)(?:/s)?", text.lower())
     read = int(float(parts[1]) * FACTORS[parts[2] or ""]) if parts else 0
     if read < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is no number of bytes, as 200MB")
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of bytes with a unit, as 200MB")
     return read
 
 

@@ -177,7 +177,7 @@ class Dispatch:
         extra = list(self.options.extra)
         if self.options.rate_limit is not None:
             self.rates[shard.number] = self.rate(share)
-            extra += ["--rate-limit", str(self.rates[shard.number])]
+            extra += ["--rate-limit", f"{self.rates[shard.number]}B"]
         self.tries[shard.number] += 1
         self.submitted += 1
         key = f"check-device-{shard.device}", self.job.name, shard.number, self.tries[shard.number]

@@ -35,9 +35,14 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     scaled(number, factor).filter(|&bytes| bytes > 0).ok_or_else(|| "out of range".to_owned())
 }
 
-/// Reads a rate: bytes, with or without `/s`.
+/// Reads a rate: bytes with a unit, with or without `/s`. `50` is likely to mean megabytes.
 pub(super) fn rate(text: &str) -> Result<u64, String> {
-    bytes(text.strip_suffix("/s").unwrap_or(text))
+    const USAGE: &str = "a rate has a unit, as in 50MB, 50MB/s or 800kB: bytes in a second";
+    let bytes_per_s = text.strip_suffix("/s").unwrap_or(text);
+    match split(bytes_per_s)? {
+        (_, "") => Err(USAGE.to_owned()),
+        _ => bytes(bytes_per_s).map_err(|error| format!("{error}; {USAGE}")),
+    }
 }
 
 /// Reads a duration: digits and `s`, `m`, `h`, `d` or `w`.
@@ -107,6 +112,10 @@ mod tests {
             assert!(bytes(text).is_err(), "{text}");
         }
         assert_eq!(rate("200MB/s").unwrap(), 200_000_000);
+        assert_eq!(rate("50B").unwrap(), 50);
+        for text in ["50", "50/s", "0MB", "0"] {
+            assert!(rate(text).unwrap_err().contains("50MB/s"), "{text}");
+        }
     }
 
     #[test]

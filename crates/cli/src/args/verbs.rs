@@ -342,7 +342,7 @@ Exit status: 0 every file is in it; 2 some are not, or cannot be told in this fo
 pub(crate) struct ExportArgs {
     /// Write a document: steadfast, gnu, gnu-zero, bsd, openssl, hashdeep, bagit, chkbit,
     /// chkbit-db, bitrot, sfv, ni or mtree
-    #[arg(long, value_name = "NAME", required_unless_present = "attributes")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
     /// Set attributes beside ours: shatag, dintch or unraid
     #[arg(long, value_name = "TOOL", conflicts_with = "format", value_parser = foreign_kind)]

@@ -25,7 +25,7 @@ const RUNS_LEN: u32 = 512;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
     let (catalogue, _) = open(&args.directory, args.place.file.as_deref())?;
-    let mut outlet = Outlet::new(exit::stop_on_signals()?);
+    let mut outlet = Outlet::new(exit::stop_on_signals()?, args.document.csv);
     if args.document.premis {
         let tally = write_tree(&catalogue, Path::new(""), &mut outlet)?;
         outlet.finish()?;

@@ -13,7 +13,7 @@ use steadfast_report::{FindingRule, Pages};
 
 use crate::args::{DiffArgs, PathArgs};
 use crate::exit;
-use crate::output::write_out;
+use crate::output::write_answer;
 use crate::progress::ProgressLine;
 
 use super::documents::{Document, STDIN};
@@ -91,6 +91,7 @@ struct Listener {
     /// Set when nobody reads the answer any more.
     stop: Arc<AtomicBool>,
     failed: Option<io::Error>,
+    is_csv: bool,
 }
 
 impl Listener {
@@ -99,7 +100,8 @@ impl Listener {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        Listener { renderer, pages: Pages::default(), progress, stop, failed: None }
+        let (pages, is_csv) = (Pages::default(), output.csv);
+        Listener { renderer, pages, progress, stop, failed: None, is_csv }
     }
 
     /// Writes the end and returns the exit status.
@@ -122,13 +124,13 @@ impl Listener {
     }
 
     fn pour(&mut self) {
-        let Listener { pages, progress, failed, .. } = self;
+        let Listener { pages, progress, failed, is_csv, .. } = self;
         if pages.answer.is_empty() && pages.trouble.is_empty() {
             return;
         }
         progress.aside(|| {
             if failed.is_none() {
-                *failed = write_out(&pages.answer).err();
+                *failed = write_answer(&pages.answer, *is_csv).err();
             }
             // There is no place left to say that stderr is gone.
             let _ = io::stderr().lock().write_all(&pages.trouble);

@@ -12,7 +12,7 @@ use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Ve
 
 use crate::args::ExportArgs;
 use crate::exit::{self, COULD_NOT_TELL, complain};
-use crate::output::Stdout;
+use crate::output::Screen;
 
 use super::{execute, report};
 
@@ -24,14 +24,19 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         let options = args.empty.choose(options);
         return execute(Verb::Export(kind), &selection, options, &args.output, report);
     }
+    let format = args.format.context(NO_FORMAT)?;
     ensure!(roots.len() == 1, "a document is of one PATH: its names are relative to that");
-    let format = args.format.context("export needs --format or --attributes")?;
     export(&roots[0], format, args)
 }
 
+/// What to say if neither a document nor attributes were asked for.
+const NO_FORMAT: &str = "export needs a format: `--format NAME` with steadfast, gnu, gnu-zero, bsd, \
+    openssl, hashdeep, bagit, chkbit, chkbit-db, bitrot, sfv, ni or mtree; or `--attributes TOOL` \
+    with shatag, dintch or unraid";
+
 /// Writes one document of a tree: of its tags, or with an algorithm of its contents.
 fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
-    let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(Stdout))?;
+    let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(Screen::new()))?;
     let stop = exit::stop_on_signals()?;
     let mut document = Document {
         writer: Some(writer),

@@ -21,7 +21,7 @@ pub(super) use place::open;
 
 pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<u8> {
     let (catalogue, path) = open(&args.path, args.place.file.as_deref())?;
-    let outlet = Outlet::new(exit::stop_on_signals()?);
+    let outlet = Outlet::new(exit::stop_on_signals()?, args.document.csv);
     let history = catalogue.history(&path)?;
     if is_known(&history) {
         return tell_file(&catalogue, &history, &args.document, outlet);

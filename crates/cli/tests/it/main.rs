@@ -17,6 +17,7 @@ mod folders;
 mod history;
 mod kept;
 mod kill;
+mod limits;
 mod lists;
 mod measure;
 mod names;

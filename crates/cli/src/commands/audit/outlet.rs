@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context as _;
 use steadfast_report::Pages;
 
-use crate::output::write_out;
+use crate::output::write_answer;
 
 /// Bytes that are written at a time.
 const PAGE_LEN: usize = 64 << 10;
@@ -20,11 +20,13 @@ pub(crate) struct Outlet {
     /// Set when somebody asks for the end.
     stop: Arc<AtomicBool>,
     failed: Option<io::Error>,
+    is_csv: bool,
 }
 
 impl Outlet {
-    pub(crate) fn new(stop: Arc<AtomicBool>) -> Outlet {
-        Outlet { pages: Pages::default(), stop, failed: None }
+    /// Starts one; `is_csv` says what will be written.
+    pub(crate) fn new(stop: Arc<AtomicBool>, is_csv: bool) -> Outlet {
+        Outlet { pages: Pages::default(), stop, failed: None, is_csv }
     }
 
     /// Writes if there is much to write, and says whether more is wanted.
@@ -54,7 +56,7 @@ impl Outlet {
 
     fn pour(&mut self) {
         if self.failed.is_none() {
-            self.failed = write_out(&self.pages.answer).err();
+            self.failed = write_answer(&self.pages.answer, self.is_csv).err();
         }
         self.pages.answer.clear();
     }
