@@ -131,18 +131,40 @@ pub(super) fn child(db: &Connection, parent: i64, name: &[u8]) -> Result<Option<
 
 /// Finds a directory by its path from the root.
 pub(super) fn at_path(db: &Connection, path: &Path) -> Result<Option<Directory>, Fault> {
-    let mut found = directory(db, ROOT)?;
-    for component in path.components() {
+    match beneath(db, ROOT, path)? {
+        Some(id) => directory(db, id).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Finds the number of a directory by its path from another.
+pub(super) fn beneath(db: &Connection, above: i64, down: &Path) -> Result<Option<i64>, Fault> {
+    let mut found = above;
+    for component in down.components() {
         let Component::Normal(name) = component else {
             let message = "a path that does not lead down from the root";
             return Err(Fault::new(CatalogueErrorKind::Outside, message));
         };
-        match child(db, found.id, name.as_bytes())? {
-            Some(child) => found = child,
+        match child(db, found, name.as_bytes())? {
+            Some(child) => found = child.id,
             None => return Ok(None),
         }
     }
     Ok(Some(found))
+}
+
+/// Returns the way from a directory down to a path in it; `None` if it is not in it.
+///
+/// By bytes: to compare the components of each directory of a deep tree with those of the one
+/// before takes most of the time of a walk.
+pub(super) fn down_from<'a>(above: &Path, path: &'a Path) -> Option<&'a Path> {
+    let (above, bytes) = (above.as_os_str().as_bytes(), path.as_os_str().as_bytes());
+    let down = bytes.strip_prefix(above)?;
+    match down.first() {
+        Some(b'/') if !above.is_empty() => Some(Path::new(OsStr::from_bytes(&down[1..]))),
+        Some(_) if !above.is_empty() => None,
+        _ => Some(Path::new(OsStr::from_bytes(down))),
+    }
 }
 
 /// The known subdirectories of one directory, in order, a page at a time.

@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::coverage::{Cover, Covered};
-use super::directory::{self, Children, Directory, ROOT};
+use super::directory::{self, Children, Directory, ROOT, down_from};
 use super::error::{CatalogueErrorKind, Fault};
 use super::finding::{Finding, Say};
 use super::records::Cache;
@@ -628,20 +628,6 @@ impl Keeper {
     pub(super) fn say(&mut self, say: &mut Say<'_>, finding: Finding) {
         *self.found.entry(finding.name()).or_default() += 1;
         say(finding);
-    }
-}
-
-/// Returns the way from a directory down to a path in it; `None` if it is not in it.
-///
-/// By bytes: to compare the components of each directory of a deep tree with those of the one
-/// before takes most of the time of a walk.
-fn down_from<'a>(above: &Path, path: &'a Path) -> Option<&'a Path> {
-    let (above, bytes) = (above.as_os_str().as_bytes(), path.as_os_str().as_bytes());
-    let down = bytes.strip_prefix(above)?;
-    match down.first() {
-        Some(b'/') if !above.is_empty() => Some(Path::new(OsStr::from_bytes(&down[1..]))),
-        Some(_) if !above.is_empty() => None,
-        _ => Some(Path::new(OsStr::from_bytes(down))),
     }
 }
 

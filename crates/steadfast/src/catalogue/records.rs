@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::directory::{at_path, child};
+use super::directory::{ROOT, at_path, beneath, down_from};
 use super::entry::Known;
 use super::error::Fault;
 use super::history::{Look, tags_before};
@@ -217,24 +217,22 @@ impl Reader {
     }
 
     fn directory(&mut self, relative: &Path) -> Result<Option<i64>, Fault> {
-        if let Some((_, id)) =
-            self.directories.iter().find(|(path, _)| path.as_os_str() == relative)
-        {
-            return Ok(*id);
-        }
-        // The next directory is often in the last one. From the root it takes as many questions as
-        // the tree is deep.
-        let above = relative.parent().zip(relative.file_name()).and_then(|(above, name)| {
-            let known = self.directories.iter().find(|(path, _)| path.as_os_str() == above)?;
-            Some((known.1, name))
+        // The next directory is often in, or beside, one of the last ones. From the root it takes
+        // as many questions as the tree is deep.
+        let downs = self.directories.iter().filter_map(|(path, id)| {
+            let down = down_from(path, relative)?;
+            Some((*id, down))
         });
+        let nearest = downs.min_by_key(|(_, down)| down.as_os_str().len());
+        let (above, down) = nearest.unwrap_or((Some(ROOT), relative));
+        if down.as_os_str().is_empty() {
+            return Ok(above);
+        }
         let db = &self.catalogue.db;
         let found = match above {
-            Some((Some(above), name)) => child(db, above, name.as_bytes())?,
-            Some((None, _)) => None,
-            None => at_path(db, relative)?,
+            Some(above) => reading(db, || beneath(db, above, down))?,
+            None => None,
         };
-        let found = found.map(|directory| directory.id);
         self.directories.truncate(DIRECTORIES_MAX - 1);
         self.directories.push_front((relative.to_owned(), found));
         Ok(found)
