@@ -4,6 +4,8 @@
 //! subfolder, a run that was killed, or `tag` may have entered the new path first, so what counts
 //! is which run saw what, and not what is new in this run.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Row;
@@ -37,7 +39,7 @@ CREATE INDEX temp.absent_digests ON absent (digest);
 CREATE INDEX temp.absent_inodes ON absent (inode);
 CREATE INDEX temp.absent_targets ON absent (to_directory, to_name);
 INSERT OR IGNORE INTO temp.arrivals
-SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.directory, n.name, n.inode,
+SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, e.run, n.standing IN (0, 1, 7) AND NOT EXISTS (
     SELECT 1 FROM events AS taken WHERE taken.directory = n.directory AND taken.name = n.name
       AND taken.run >= n.first_run AND taken.what = 'moved from')
@@ -48,14 +50,14 @@ WHERE e.run > (SELECT min(seen_run) FROM temp.absent) AND n.standing <> 6
   AND n.digest IN (SELECT digest FROM temp.absent)
 ORDER BY e.run DESC;
 INSERT OR IGNORE INTO temp.arrivals
-SELECT e.digest, e.algorithm, e.tag_length, n.directory, n.name, n.inode, n.first_run, e.run, 0
+SELECT e.digest, e.algorithm, e.tag_length, n.name, n.directory, n.inode, n.first_run, e.run, 0
 FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
 WHERE e.run > (SELECT min(seen_run) FROM temp.absent) AND n.standing <> 6
   AND e.what IN ('retagged', 'removed', 'accepted')
   AND e.digest IN (SELECT digest FROM temp.absent)
 ORDER BY e.run DESC;
 INSERT OR IGNORE INTO temp.arrivals
-SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.directory, n.name, n.inode,
+SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, 0, 0
 FROM entries AS n
 WHERE (SELECT max(first_run) FROM temp.absent) > 1 AND n.standing <> 6
@@ -82,8 +84,12 @@ WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
   AND (n.inode = ?4 OR NOT EXISTS (
     SELECT 1 FROM temp.absent AS other
     WHERE other.inode = n.inode AND other.digest = n.digest
-      AND other.first_run <= ?7 AND other.seen_run >= ?6))
-ORDER BY same DESC, n.name = ?5 DESC, n.directory, n.name";
+      AND other.first_run <= ?7 AND other.seen_run >= ?6))";
+
+/// What narrows [`FIND`], the best first: the inode, the name, or neither. Each step has an index,
+/// so that a folder of equal files can be renamed.
+const STEPS: [&str; 3] =
+    ["AND n.inode = ?4 ORDER BY n.name = ?5 DESC, n.directory", "AND n.name = ?5", ""];
 
 /// A row of [`FIND`].
 struct Candidate {
@@ -141,8 +147,8 @@ impl Keeper {
             tag.digest.as_bytes(),
             tag.algorithm.name(),
             tag.length.cast_signed(),
-            directory,
             name,
+            directory,
             record.facts.inode.cast_signed(),
             first_run,
             self.record.id,
@@ -155,9 +161,10 @@ impl Keeper {
         if !self.has_arrivals {
             self.catalogue.db.execute_batch(
                 "CREATE TEMP TABLE arrivals (digest BLOB, algorithm TEXT, length INTEGER, \
-                 directory INTEGER, name BLOB, inode INTEGER, first_run INTEGER, \
+                 name BLOB, directory INTEGER, inode INTEGER, first_run INTEGER, \
                  entered_run INTEGER, whole INTEGER, \
-                 PRIMARY KEY (digest, algorithm, length, directory, name)) WITHOUT ROWID",
+                 PRIMARY KEY (digest, algorithm, length, name, directory)) WITHOUT ROWID; \
+                 CREATE INDEX temp.arrival_inodes ON arrivals (digest, algorithm, length, inode)",
             )?;
             self.has_arrivals = true;
         }
@@ -179,9 +186,45 @@ impl Keeper {
         paths: &mut Paths,
     ) -> Result<Option<Arrival>, Fault> {
         let Some(tag) = row.record.tag else { return Ok(None) };
-        let db = &self.catalogue.db;
         let seen = row.first_run..=row.last_seen(slice_run);
-        let mut statement = db.prepare_cached(FIND)?;
+        for step in STEPS {
+            let sql = format!("{FIND} {step}");
+            let Some((there, path)) = self.candidate(&sql, row, &tag, &seen, paths)? else {
+                continue;
+            };
+            let mut standing = Standing::Fine;
+            if self.manner.writes {
+                let known = self.arrived.find(&self.catalogue.db, there.directory, &there.name)?;
+                let fits = |it: &Record| {
+                    it.facts.inode == there.inode
+                        && (there.same || it.tag.is_some_and(|it| it.same_contents(&tag)))
+                };
+                let known = known.map(|found| found.known.record).filter(fits);
+                let damaged = || Fault::damaged("a file that came is not as it was when it came");
+                standing = known.ok_or_else(damaged)?.standing;
+            }
+            let mut taken = self.catalogue.db.prepare_cached(
+                "UPDATE temp.absent SET to_directory = ?, to_name = ? \
+                 WHERE directory = ? AND name = ?",
+            )?;
+            let Candidate { directory: to_directory, name, .. } = there;
+            taken.execute((to_directory, name.as_slice(), directory, row.name.as_slice()))?;
+            return Ok(Some(Arrival { directory: to_directory, name, path, standing }));
+        }
+        Ok(None)
+    }
+
+    /// Returns the first row that is on the disk, and its path.
+    fn candidate(
+        &self,
+        sql: &str,
+        row: &Known,
+        tag: &Tag,
+        seen: &RangeInclusive<i64>,
+        paths: &mut Paths,
+    ) -> Result<Option<(Candidate, PathBuf)>, Fault> {
+        let db = &self.catalogue.db;
+        let mut statement = db.prepare_cached(sql)?;
         let mut found = statement.query((
             tag.digest.as_bytes(),
             tag.algorithm.name(),
@@ -194,33 +237,15 @@ impl Keeper {
         while let Some(next) = found.next()? {
             let there = Candidate::read(next)?;
             let path = paths.file(db, there.directory, &there.name)?;
-            if !there.is_there(&self.catalogue.root, &path, &tag) {
+            if !there.is_there(&self.catalogue.root, &path, tag) {
                 continue;
             }
-            if there.earlier {
-                let judged = covering_runs(db, there.directory, &there.name)?;
-                if judged.range(seen.clone()).next().is_some() {
-                    continue;
-                }
+            // A file that was known before, and judged while this one was there, is another.
+            let judged = |runs: BTreeSet<i64>| runs.range(seen.clone()).next().is_some();
+            if there.earlier && judged(covering_runs(db, there.directory, &there.name)?) {
+                continue;
             }
-            let mut standing = Standing::Fine;
-            if self.manner.writes {
-                let known = self.arrived.find(db, there.directory, &there.name)?;
-                let fits = |it: &Record| {
-                    it.facts.inode == there.inode
-                        && (there.same || it.tag.is_some_and(|it| it.same_contents(&tag)))
-                };
-                let known = known.map(|found| found.known.record).filter(fits);
-                let damaged = || Fault::damaged("a file that came is not as it was when it came");
-                standing = known.ok_or_else(damaged)?.standing;
-            }
-            let mut taken = db.prepare_cached(
-                "UPDATE temp.absent SET to_directory = ?, to_name = ? \
-                 WHERE directory = ? AND name = ?",
-            )?;
-            let Candidate { directory: to_directory, name, .. } = there;
-            taken.execute((to_directory, name.as_slice(), directory, row.name.as_slice()))?;
-            return Ok(Some(Arrival { directory: to_directory, name, path, standing }));
+            return Ok(Some((there, path)));
         }
         Ok(None)
     }
