@@ -351,7 +351,7 @@ pub(crate) struct DryRunArg {
 }
 
 /// Verbs of other tools, and what does the same here.
-const GUESSED: [(&str, &str); 19] = [
+const GUESSED: [(&str, &str); 18] = [
     ("verify", "check"),
     ("validate", "check"),
     ("scan", "check"),
@@ -365,7 +365,6 @@ const GUESSED: [(&str, &str); 19] = [
     ("create", "tag"),
     ("generate", "tag"),
     ("sum", "hash"),
-    ("checksum", "hash"),
     ("compare", "diff"),
     ("log", "history"),
     ("remove", "untag"),

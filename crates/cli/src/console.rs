@@ -4,7 +4,7 @@
 //! tick of progress, a tenth of a second away, or for 64 KiB; so a person who watches a pipe sees
 //! findings as they come, and 100,000 lines cost few writes. Knows nothing of verbs.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

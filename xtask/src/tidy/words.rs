@@ -23,6 +23,8 @@ const SYNONYMS: &[Synonym] = &[
         allowed: &[
             "README.md",
             "bench/",
+            // A verb that people guess.
+            "crates/cli/src/args.rs",
             "crates/codesign/",
             "crates/digest/",
             // Names of a protocol are made of it.

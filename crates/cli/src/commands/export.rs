@@ -30,9 +30,9 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
 }
 
 /// What to say if neither a document nor attributes were asked for.
-const NO_FORMAT: &str = "export needs a format: `--format NAME` with steadfast, gnu, gnu-zero, bsd, \
-    openssl, hashdeep, bagit, chkbit, chkbit-db, bitrot, sfv, ni or mtree; or `--attributes TOOL` \
-    with shatag, dintch or unraid";
+const NO_FORMAT: &str = "export needs a format: `--format NAME` with steadfast, gnu, gnu-zero, \
+    bsd, openssl, hashdeep, bagit, chkbit, chkbit-db, bitrot, sfv, ni or mtree; or \
+    `--attributes TOOL` with shatag, dintch or unraid";
 
 /// Writes one document of a tree: of its tags, or with an algorithm of its contents.
 fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {

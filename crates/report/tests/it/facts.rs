@@ -117,6 +117,7 @@ fn account() -> Account {
             thread("report", Role::Report, &[(Stage::Report, 70, 0), (Stage::Wait, 40_900, 0)]),
         ],
         storage_ns: 19_000_000_000,
+        rate_limit_ns: 0,
         longest_file_ns: 4_100_000_000,
     }
 }

@@ -110,10 +110,9 @@ impl Scope {
         self.files.insert(said.to_owned(), relative.to_owned());
         if said.file_name() == real.file_name()
             && let (Some(shown), Some(parent)) = (said.parent(), relative.parent())
+            && !self.bases.contains(shown)
         {
-            if !self.bases.contains(shown) {
-                self.bases.insert(shown.to_owned(), parent.to_owned());
-            }
+            self.bases.insert(shown.to_owned(), parent.to_owned());
         }
     }
 

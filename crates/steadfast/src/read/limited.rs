@@ -29,8 +29,8 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// Holds `inner` to a rate in bytes per second; 0 counts as 1. Reads do not wait any longer once
-    /// `stop` is set.
+    /// Holds `inner` to a rate in bytes per second; 0 counts as 1. Reads do not wait any longer
+    /// once `stop` is set.
     pub fn new(inner: Arc<dyn Engine>, bytes_per_s: u64, stop: Arc<AtomicBool>) -> Limited {
         Limited { inner, bytes_per_s: bytes_per_s.max(1), stop, due: Mutex::new(Instant::now()) }
     }

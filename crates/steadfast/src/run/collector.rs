@@ -169,9 +169,8 @@ impl<'a> Collector<'a> {
             return None;
         }
         // Otherwise a limit that is too short for the files would pass as a check every time.
-        self.summary.raise_status(2);
         let text = "the time was up before any file could be checked: allow more with --max-time";
-        Some(Notice { path: None, text: text.to_owned() })
+        Some(Notice::failure(text))
     }
 
     /// Tells the monitor how far the run is.

@@ -197,7 +197,7 @@ fn the_length_of_a_record_decides_as_that_of_a_tag_does() {
     resize(&tree, "g", HUGE_LEN_BYTES, true);
     let mut found = Verdicts::default();
     let list = Box::new(lines.into_iter());
-    let summary = compare(tree.path(), list, &Options::default(), &mut found).unwrap();
+    let summary = compare(tree.path(), list, Vec::new(), &Options::default(), &mut found).unwrap();
     assert_eq!(found.0, [Some(Verdict::Corrupt), Some(Verdict::Modified)]);
     assert_eq!((summary.bytes, summary.exit_status()), (0, 3));
 }
