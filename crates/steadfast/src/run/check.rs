@@ -22,10 +22,12 @@ pub(super) struct CheckTask {
 impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.tools.look_up(file, event) {
-            Found::Tag(_) if Tools::judge_length(event).is_some() => {
-                self.tools.locate(file, event);
-            }
             Found::Tag(tag) => {
+                if Tools::judge_length(event).is_some() && !self.tools.may_be_earlier(file, event) {
+                    self.tools.locate(file, event);
+                    return Plan::Done;
+                }
+                Tools::read_nevertheless(event);
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
             Found::Nothing | Found::NoPlace => return foreign_plan(file, event),

@@ -309,6 +309,19 @@ impl Tools {
         else {
             return;
         };
+        let earlier = self.earlier(file, event).find(|tag| tag.same_contents(&actual));
+        event.previous = earlier;
+    }
+
+    /// Says whether an earlier tag recorded contents of the length that the file has now. They may
+    /// be back, so the file is read although its length decides the verdict.
+    pub(super) fn may_be_earlier(&self, file: &File, event: &FileEvent) -> bool {
+        let length = event.status.map(|status| status.length);
+        self.earlier(file, event).any(|tag| Some(tag.length) == length)
+    }
+
+    /// Returns the earlier tags of a file: the one kept beside its tag, and the catalogue's.
+    fn earlier(&self, file: &File, event: &FileEvent) -> impl Iterator<Item = Tag> + use<> {
         let own = match self.store.previous(file) {
             Ok(StoredTag::Whole(tag)) => Some(tag),
             _ => None,
@@ -316,8 +329,7 @@ impl Tools {
         // What the catalogue cannot tell changes nothing.
         let records = self.records.as_ref();
         let known = records.and_then(|records| records.tags_so_far(&event.path).ok());
-        let earlier = own.into_iter().chain(known.unwrap_or_default());
-        event.previous = earlier.into_iter().find(|tag| tag.same_contents(&actual));
+        own.into_iter().chain(known.unwrap_or_default())
     }
 
     /// Begins with the leaves of a file's pages, if they are to be kept of a tag of an algorithm.

@@ -21,7 +21,9 @@ impl Task for RetagTask {
         match self.tools.look_up(file, event) {
             Found::Tag(tag) => {
                 let verdict = Tools::judge_length(event);
-                if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag)) {
+                if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag))
+                    && !self.tools.may_be_earlier(file, event)
+                {
                     return Plan::Done;
                 }
                 Tools::read_nevertheless(event);

@@ -394,7 +394,7 @@ fn a_budget_of_time_that_is_over_before_the_first_file_is_no_success() {
     let due = |due| tree.run_as(Verb::Check, &Options { due: Some(due), ..Options::default() });
     let none = due(DueChoice { max_time: Some(Duration::ZERO), ..DueChoice::default() });
     assert_eq!((none.status(), none.files.len()), (2, 0));
-    assert!(none.notices[0].text.starts_with("the time was over"), "{:?}", none.notices);
+    assert!(none.notices[0].text.starts_with("the time was up"), "{:?}", none.notices);
     let all = due(DueChoice { max_bytes: Some(1), ..DueChoice::default() });
     assert_eq!((all.status(), all.verdict("a")), (0, Some(Verdict::Intact)));
 }
