@@ -3,9 +3,8 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use steadfast::{Action, Algorithm, DueChoice, Event, Monitor, Options, Verb, Verdict};
+use steadfast::{Action, Algorithm, Options, Verb, Verdict};
 
 use crate::tree::{Tree, run_on};
 
@@ -379,22 +378,4 @@ fn a_check_of_nothing_says_so() {
     let options = Options { allow_empty: true, ..Options::default() };
     let allowed = tree.run_as(Verb::Check, &options);
     assert_eq!((allowed.status(), allowed.notices.len()), (0, 1));
-}
-
-#[test]
-fn a_budget_of_time_that_is_over_before_the_first_file_is_no_success() {
-    struct Deaf;
-    impl Monitor for Deaf {
-        fn event(&mut self, _: &Event) {}
-    }
-    let tree = Tree::new();
-    tree.write("a", "alpha");
-    steadfast::run::init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
-    tree.run(Verb::Tag);
-    let due = |due| tree.run_as(Verb::Check, &Options { due: Some(due), ..Options::default() });
-    let none = due(DueChoice { max_time: Some(Duration::ZERO), ..DueChoice::default() });
-    assert_eq!((none.status(), none.files.len()), (2, 0));
-    assert!(none.notices[0].text.starts_with("the time was up"), "{:?}", none.notices);
-    let all = due(DueChoice { max_bytes: Some(1), ..DueChoice::default() });
-    assert_eq!((all.status(), all.verdict("a")), (0, Some(Verdict::Intact)));
 }

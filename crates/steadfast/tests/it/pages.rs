@@ -360,7 +360,8 @@ fn a_draft_that_a_kill_left_does_not_block_the_leaves() {
     // The mark outlasts the bytes.
     fs::rename(&place, &draft).unwrap();
     fs::write(&draft, Random(9).bytes(5000)).unwrap();
-    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).status(), 0);
+    let said = tree.run_as(Verb::Tag, &keeping(None, true));
+    assert_eq!(said.status(), 0, "{:?} {:?}", said.of("file").trouble, said.notices);
     assert_eq!(fs::read(&place).unwrap(), good);
     // A file of somebody else's stays.
     fs::remove_file(&place).unwrap();
