@@ -203,6 +203,11 @@ class Dispatch:
                 self.settle(shard, Finished(*future.result()))
             elif future.status == "error":
                 self.try_again(shard, str(future.exception()))
+            elif future.status == "lost":
+                # The worker died with the result; the scheduler has another one run the shard.
+                self.running[future] = shard
+                time.sleep(0.05)
+                continue
             else:
                 raise SchedulerLost
             future.release()
