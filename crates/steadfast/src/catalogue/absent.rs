@@ -102,6 +102,8 @@ impl Keeper {
         let mine: Vec<&Absent> = absent.iter().take_while(here).collect();
         let mut settled = Vec::with_capacity(rows.len());
         let mut mine_next = mine.iter().peekable();
+        // Looking for where a file went reads slices, this one too: its rows go together.
+        let mut gone = Vec::new();
         for row in rows {
             let row = Settled::as_was(row, slice.checked_run);
             let is_absent = mine_next.next_if(|other| other.name == row.known.name).is_some();
@@ -110,8 +112,13 @@ impl Keeper {
                 continue;
             }
             let path = paths.file(&self.catalogue.db, directory, &row.known.name)?;
-            settled.extend(self.settle_one(directory, row, slice.checked_run, path, paths, say)?);
+            let name = row.known.name.clone();
+            match self.settle_one(directory, row, slice.checked_run, path, paths, say)? {
+                Some(row) => settled.push(row),
+                None => gone.push(name),
+            }
         }
+        gone.iter().try_for_each(|name| self.take_out(directory, name))?;
         if self.manner.writes {
             self.amend(directory, &slice, settled)?;
         }
@@ -144,7 +151,6 @@ impl Keeper {
             let (there, name_there) = (arrival.directory, arrival.name.as_slice());
             let came = Some(from_bytes);
             self.happen(there, name_there, "moved from", arrival.standing, None, came)?;
-            self.take_out(directory, name)?;
             self.say(say, Finding::Moved { from: path, to, tag });
             return Ok(None);
         }
@@ -155,7 +161,6 @@ impl Keeper {
         let name = row.known.name.clone();
         if accepted {
             self.happen(directory, &name, "dropped", Standing::Missing, tag, None)?;
-            self.take_out(directory, &name)?;
             return Ok(None);
         }
         if !known {

@@ -198,3 +198,18 @@ fn a_file_that_was_edited_after_it_moved_has_moved() {
     assert_eq!(garden.check().all(), ["moved old/a new/z"]);
     assert_eq!(garden.reader().verify().unwrap().problems, [""; 0]);
 }
+
+/// Rows go while others of the slice are looked at; the slice must not be taken for damaged.
+#[test]
+fn files_that_go_and_files_that_moved_are_settled_in_one_slice() {
+    let mut garden = Garden::planted(&["new/a", "old/a", "old/b", "old/c", "old/d"]);
+    garden.rename("old/a", "new/1");
+    garden.remove("old/b");
+    garden.rename("old/c", "old/e");
+    assert_eq!(garden.said(&over("check", "new")), ["new new/1"]);
+    let said = garden.said(&Way { verb: "update", ..Way::default() });
+    assert!(said.contains(&"moved old/a new/1".to_owned()), "{said:?}");
+    assert!(said.contains(&"moved old/c old/e".to_owned()), "{said:?}");
+    assert_eq!(garden.tag_at("old/b"), None);
+    assert_eq!(garden.check().all(), [""; 0]);
+}
