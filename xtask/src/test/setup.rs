@@ -58,7 +58,8 @@ const PYTHON_PACKAGES: &[&str] = &[
 ];
 
 /// Programs that tests must not do without once the tools and the environment are set up.
-pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,bagit.py,bitrot,cfv,script,strace";
+pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,\
+    bagit.py,bitrot,cfv,script,strace";
 
 /// Installs what is missing when that is possible; otherwise says what cannot run.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {
