@@ -12,8 +12,8 @@ use std::fmt;
 use std::io::{self, Seek as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 
 use steadfast_digest::{Algorithm, Lanes};
 use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Status};
@@ -121,6 +121,8 @@ pub(crate) struct PageKeeper {
     /// Whether that was asked for: then also of files whose tag stands.
     asked: bool,
     drafts: AtomicU64,
+    /// Done once drafts that other runs left in the tree's folder are removed.
+    swept: Once,
     /// Set when the run is to end.
     stop: Arc<AtomicBool>,
 }
@@ -166,6 +168,7 @@ impl PageKeeper {
             lanes,
             asked,
             drafts: AtomicU64::new(0),
+            swept: Once::new(),
             stop,
         })
     }
@@ -199,7 +202,29 @@ impl PageKeeper {
         let Some(stored) = event.stored else { return true };
         let stands = (stored.algorithm, stored.length, stored.mtime)
             == (algorithm, status.length, status.mtime);
-        !stands || !self.has(&stored, &path)
+        let wants = !stands || !self.has(&stored, &path);
+        if !wants {
+            self.remove_drafts(&path, &status);
+        }
+        wants
+    }
+
+    /// Removes drafts that a run that was killed left, where no new leaves will replace them.
+    ///
+    /// A draft that cannot be removed only uses space, so errors are ignored.
+    fn remove_drafts(&self, path: &Path, status: &Status) {
+        if let Some(folder) = self.folder() {
+            self.swept.call_once(|| {
+                let opened = folder.open_existing(self.params.page_len());
+                let _ = opened.map(|dir| remove_other_drafts(&dir));
+            });
+            return;
+        }
+        let _ = beside(path, status).and_then(|(dir, mut name)| {
+            name.push(DRAFT_SUFFIX);
+            ensure_leaves(&dir, &name)?;
+            dir.remove_file(&name)
+        });
     }
 
     /// Says whether the leaves for a tag are where this run would keep them, and whole.
@@ -256,12 +281,9 @@ impl PageKeeper {
         let (dir, name) = match self.folder() {
             Some(folder) => {
                 let number = self.drafts.fetch_add(1, Ordering::Relaxed);
-                let own = format!("{DRAFT}{}-", std::process::id());
                 let dir = folder.make(self.params.page_len())?;
-                if number == 0 {
-                    sweep(&dir, &own);
-                }
-                (dir, OsString::from(format!("{own}{number}")))
+                self.swept.call_once(|| remove_other_drafts(&dir));
+                (dir, OsString::from(format!("{}{number}", own_draft_prefix())))
             }
             None => {
                 let unseen = || io::Error::other("its facts are not known");
@@ -290,10 +312,17 @@ impl PageKeeper {
     }
 }
 
-/// Removes drafts that other processes left in a folder: whoever writes to the catalogue is alone.
-fn sweep(folder: &Dir, own: &str) {
+/// Returns how the names of this process's drafts in a tree's folder begin.
+fn own_draft_prefix() -> String {
+    format!("{DRAFT}{}-", std::process::id())
+}
+
+/// Removes drafts that other processes left in a folder. None of them is in use: the run that
+/// writes to a catalogue has it locked.
+fn remove_other_drafts(folder: &Dir) {
     let mut left = Vec::new();
-    let is_left = |name: &str| name.starts_with(DRAFT) && !name.starts_with(own);
+    let own = own_draft_prefix();
+    let is_left = |name: &str| name.starts_with(DRAFT) && !name.starts_with(&own);
     // What cannot be listed or removed takes room, and no more.
     let _ = folder.entries(&mut |entry| {
         left.extend(entry.name.to_str().filter(|name| is_left(name)).map(OsString::from));

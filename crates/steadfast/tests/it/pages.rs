@@ -237,8 +237,10 @@ fn tagged_files_are_read_for_their_leaves_once_and_never_retagged() {
     assert_eq!((said.status(), said.verdict("decayed")), (3, Some(Verdict::Corrupt)));
     assert_eq!((said.action("fine"), said.verdict("fine")), (Some(Action::Kept), None));
     assert_eq!(kept_in(&tree).len(), 1, "damage must not become what pages are held against");
+    let left = tree.write(".steadfast/pages/4096/draft-1-1", "left beside leaves that are whole");
     let again = tree.run_as(Verb::Tag, &keeping(None, false));
     assert_eq!(again.of("fine").bytes_read, 0);
+    assert!(!left.exists(), "no leaves replace this draft");
     assert!(verify(&tree.at("decayed"), &PagesOptions::default()).is_err());
 }
 
@@ -357,6 +359,10 @@ fn a_draft_that_a_kill_left_does_not_block_the_leaves() {
         assert_eq!(fs::read(&place).unwrap(), good, "{name}");
         assert!(!draft.exists(), "{name}");
     }
+    // The leaves are whole, so no new draft replaces this one.
+    fs::write(&draft, &good[..good.len() / 2]).unwrap();
+    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).of("file").bytes_read, 0);
+    assert!(!draft.exists(), "a draft that nothing needs is removed");
     // The mark outlasts the bytes.
     fs::rename(&place, &draft).unwrap();
     fs::write(&draft, Random(9).bytes(5000)).unwrap();

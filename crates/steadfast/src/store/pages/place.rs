@@ -73,8 +73,12 @@ impl Folder {
     }
 
     fn group(&self, page_len: usize, group: &str) -> io::Result<Dir> {
-        let folder = self.above.open_dir(self.name())?;
-        folder.open_dir(OsStr::new(&page_len.to_string()))?.open_dir(OsStr::new(group))
+        self.open_existing(page_len)?.open_dir(OsStr::new(group))
+    }
+
+    /// Opens the directory of leaves of one length of pages.
+    pub(super) fn open_existing(&self, page_len: usize) -> io::Result<Dir> {
+        self.above.open_dir(self.name())?.open_dir(OsStr::new(&page_len.to_string()))
     }
 
     /// Opens the directory of leaves of one length of pages, and makes it if it is absent.
