@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast::catalogue::{
-    Begin, Catalogue, Finding, Keeper, Records, Scope, Sighting, Standing, TagPlace, Writer,
+    Begin, Catalogue, Finding, Keeper, Records, Scope, Sighting, Standing, Writer,
 };
+use steadfast::tag::TagPlace;
 use steadfast::{Event, FileEvent, Monitor, Noted, Notice, Subject, Summary, Tag, Timestamp};
 
 use crate::error::Error;

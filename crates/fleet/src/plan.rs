@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast::event::Trouble as FileTrouble;
 use steadfast::manifest::Record;
-use steadfast::monitor::Trouble as FileTrouble;
 use steadfast::{FileEvent, FilePath, Subject, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use steadfast::monitor::Trouble;
+use steadfast::event::Trouble;
 use steadfast::store::foreign::{ForeignKind, ForeignTime, Resolution};
 use steadfast::{
     Algorithm, Digest, FileEvent, FilePath, Origin, Reference, Resized, Subject, Tag, Timestamp,

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast::beneath::FileKind;
 use steadfast::catalogue::{self, Catalogue, DueOptions, Records, Scope};
 use steadfast::run::{List, Unlisted};
-use steadfast::store::{StoredTag, tag_at};
+use steadfast::store::{StoredTag, is_sidecar, tag_at};
 use steadfast::{
     CatalogueUse, Event, FileEvent, FilePath, Monitor, Options, Reference, Selection, Subject,
     Timestamp, Verb, beneath,
@@ -248,7 +248,7 @@ fn is_ours(root: &Path, path: &Path) -> bool {
     if above.any(holds) {
         return true;
     }
-    beneath::is_sidecar(root, path)
+    is_sidecar(root, path)
 }
 
 fn real(root: &Path) -> Result<PathBuf, Error> {

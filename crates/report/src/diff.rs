@@ -79,7 +79,7 @@ fn decay(verdict: Option<Verdict>) -> Option<Verdict> {
 mod tests {
     use super::*;
     use steadfast::diff::{Doubt, Side};
-    use steadfast::monitor::Trouble;
+    use steadfast::event::Trouble;
     use steadfast::{Algorithm, Digest, Tag, Timestamp};
 
     fn side(content: u8, length: u64) -> Option<Box<Side>> {

@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::Serialize;
-use steadfast::pages::{Damage, Verified};
+use steadfast::pages::Damage;
+use steadfast::run::Verified;
 use steadfast_verity::VerityDigest;
 
 use crate::escape;

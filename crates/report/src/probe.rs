@@ -46,7 +46,7 @@ fn absent_tools(probe: &Probe) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast::monitor::Trouble;
+    use steadfast::event::Trouble;
     use steadfast::probe::{Direct, Group, NameUnit, Normalisation, Operation, Place, Traits};
 
     fn place(path: &str, traits: Result<Traits, Trouble>) -> Place {

@@ -12,10 +12,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use steadfast::catalogue::{
-    Begin, Catalogue, DueOptions, Keeper, Records, Scope, Sighting, TagPlace, Writer,
+    Begin, Catalogue, DueOptions, Keeper, Records, Scope, Sighting, Writer,
 };
-use steadfast::monitor::{FilePath, Subject};
+use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
+use steadfast::{FilePath, Subject};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::clock::process_cpu_ns;
 use steadfast_sys::file::{FileKind, Status};

@@ -12,8 +12,6 @@ use std::path::{Component, Path};
 
 pub use steadfast_sys::file::{Dir, Draft, Existing, File, FileKind, Status, write_whole};
 
-use crate::walk::Sidecar;
-
 /// One name in a directory. Directories come before what is none, then names by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
@@ -87,15 +85,6 @@ pub fn file(root: &Path, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Says whether a file beneath a root belongs to its neighbour and is not data: AppleDouble
-/// attributes, or leaves of its pages. A walk passes such files by.
-pub fn is_sidecar(root: &Path, path: &Path) -> bool {
-    let Ok(Some((parent, name))) = split(path) else { return false };
-    // Nearly every name says no.
-    Sidecar::is_name(name)
-        && directory(root, parent).is_ok_and(|dir| Sidecar::of(&dir, name).is_some())
-}
-
 /// Returns the first `limit` names of a directory that come after `after`.
 ///
 /// Memory holds no more than those, however many there are.
@@ -132,7 +121,7 @@ pub fn names(root: &Path, path: &Path, after: Option<&Name>, limit: usize) -> io
 }
 
 /// Splits a path in its parent and its name; `None` for the root itself.
-fn split(path: &Path) -> io::Result<Option<(&Path, &std::ffi::OsStr)>> {
+pub(crate) fn split(path: &Path) -> io::Result<Option<(&Path, &std::ffi::OsStr)>> {
     match (path.parent(), path.file_name()) {
         _ if path.as_os_str().is_empty() => Ok(None),
         (Some(parent), Some(name)) => Ok(Some((parent, name))),

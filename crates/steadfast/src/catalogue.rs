@@ -56,13 +56,13 @@ pub use error::{CatalogueError, CatalogueErrorKind};
 pub use finding::{Change, Finding, Say};
 pub use history::{Happened, History, HistoryRun, Look};
 pub use keeper::{Begin, Keeper};
-pub use place::{FILE, FOLDER, Writer};
-pub(crate) use place::{command, others_beside_catalogue, real_of};
+pub use place::Writer;
+pub(crate) use place::{command, real_of};
 pub use quick::QuickSummary;
 pub use records::Records;
 pub use runs::{RunRecord, RunState};
 pub use scope::Scope;
-pub use sighting::{Sighting, TagPlace};
+pub use sighting::Sighting;
 pub use sought::Sought;
 pub use trees::{CataloguedTree, TreeList};
 pub use verify::Verification;
@@ -78,6 +78,7 @@ use schema::Access;
 use volume::Recognised;
 
 use crate::beneath;
+pub use crate::tree_folder::{FILE, FOLDER};
 
 /// An open catalogue.
 #[derive(Debug)]

@@ -25,7 +25,8 @@ use steadfast_sys::file::{FileKind, Status};
 pub use pair::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
 
 use crate::error::Error;
-use crate::monitor::{Notice, Progress};
+use crate::event::Notice;
+use crate::monitor::Progress;
 use crate::reference::Reference;
 use crate::run::{Options, ReadFrom};
 use crate::walk::Excludes;

@@ -9,7 +9,6 @@
 //! by chunk, ahead of the hashing, so that one file alone runs at the hash's or the storage's rate
 //! and not at their sum. While reading waits for storage, further threads that only read join in.
 
-mod calibrate;
 mod contents;
 mod jobs;
 mod links;
@@ -25,7 +24,6 @@ use steadfast_digest::Lanes;
 use steadfast_sys::file::{AlignedBuffer, File};
 use steadfast_sys::qos::Level;
 
-pub(crate) use calibrate::fastest_lanes;
 pub(crate) use contents::{Algorithms, Contents};
 use links::Links;
 use outbox::{Finished, Numbered, Outbox};
@@ -33,10 +31,9 @@ use schedule::Schedule;
 
 use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
 use crate::error::Error;
-use crate::monitor::{FileEvent, Notice};
+use crate::event::{FileEvent, Notice};
 use crate::qos;
 use crate::read::Engine;
-use crate::store::pages::Leaves;
 use crate::walk::{Entry, Found};
 
 /// What a verb does with each file, called from many threads.
@@ -47,16 +44,20 @@ pub(crate) trait Task: Send + Sync {
     /// Finishes a file whose contents were wanted.
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents);
 
-    /// Says whether the leaves of a file's pages are wanted as well as its digests.
-    fn leaves(&self, event: &FileEvent) -> Option<Box<Leaves>> {
+    /// Returns what takes the bytes of a file beside its digests, if anything does.
+    fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
         let _ = event;
         None
     }
+}
 
-    /// Keeps the leaves of a file that was read whole, after [`Task::conclude`].
-    fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
-        let _ = (event, leaves);
-    }
+/// Takes the bytes of one file, in order, as they are hashed.
+pub(crate) trait ByteSink: Send {
+    /// Takes the next bytes.
+    fn take(&mut self, data: &[u8]);
+
+    /// Ends a file that was read whole, after [`Task::conclude`].
+    fn finish(self: Box<Self>, event: &mut FileEvent);
 }
 
 /// What a task wants of a file.

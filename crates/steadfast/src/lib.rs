@@ -12,40 +12,45 @@
 
 #![forbid(unsafe_code)]
 
-pub mod appledouble;
-pub mod beneath;
-pub mod catalogue;
-pub mod cost;
-pub mod diff;
-mod hash;
-pub mod manifest;
-pub mod monitor;
-pub mod pages;
-pub mod probe;
-pub mod qos;
-pub mod read;
-pub mod reference;
-pub mod run;
-pub mod store;
+mod error;
+
 pub mod tag;
 pub mod verdict;
+pub mod appledouble;
+pub mod manifest;
+mod foreign_tag;
+pub mod reference;
+mod calibration;
+pub mod pages;
+pub mod read;
+pub mod event;
+pub mod cost;
+pub mod qos;
+mod selection;
+mod tree_folder;
+pub mod beneath;
 mod walk;
-
-mod error;
+mod hash;
+pub mod store;
+pub mod catalogue;
+pub mod monitor;
+pub mod run;
+pub mod diff;
+pub mod probe;
 
 pub use steadfast_digest::{Algorithm, AlgorithmHasher, Backend, Digest, Lanes};
 pub use steadfast_sys::file::{Timestamp, raise_open_files_limit};
 pub use steadfast_sys::qos::Level;
 pub use steadfast_sys::streams::stdout_was_closed;
 
+pub use crate::calibration::fastest_lanes;
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};
-pub use crate::monitor::{
-    Action, Event, FileEvent, FilePath, Monitor, Noted, Notice, Progress, Resized, Skipped,
-    Subject, Summary,
-};
+pub use crate::event::{Action, FileEvent, FilePath, Notice, Resized, Skipped, Subject};
+pub use crate::monitor::{Event, Monitor, Noted, Progress, Summary};
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
-pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
+pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
+pub use crate::selection::Selection;
 pub use crate::tag::Tag;
 pub use crate::verdict::Verdict;

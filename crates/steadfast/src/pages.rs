@@ -7,14 +7,11 @@
 mod header;
 mod kept;
 mod source;
-mod verify;
 
+use std::ffi::OsStr;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 
 use steadfast_verity::{PageCheck, ReadOptions};
 
@@ -22,15 +19,17 @@ pub use header::{HEADER_LEN, Header, MAGIC};
 pub use kept::Kept;
 pub(crate) use kept::is_ours;
 pub(crate) use source::Descriptor;
-pub use verify::{PagesOptions, Verified, verify};
 
-use crate::run::fastest_lanes;
+use crate::calibration::fastest_lanes;
 
 /// The length of pages unless another is asked for, in bytes: memory's, and most file systems'.
 pub const PAGE_LEN_DEFAULT: usize = 4 << 10;
 
 /// The end of the name of leaves that are kept beside their file.
 pub const SIDECAR_SUFFIX: &str = ".steadfast-pages";
+
+/// What follows the name of a file of leaves while it is written beside its file.
+pub(crate) const DRAFT_SUFFIX: &str = ".new";
 
 /// Where a file differs from what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,18 +90,16 @@ pub enum PagesUse {
     },
 }
 
-/// Returns one thread for each processor.
-fn workers_default() -> NonZeroUsize {
-    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+/// Says whether a name is that of leaves kept beside a file, and of which file; drafts included.
+pub(crate) fn companion(name: &OsStr) -> Option<&OsStr> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let bytes = name.as_bytes();
+    let bytes = bytes.strip_suffix(DRAFT_SUFFIX.as_bytes()).unwrap_or(bytes);
+    let bytes = bytes.strip_suffix(SIDECAR_SUFFIX.as_bytes())?;
+    (!bytes.is_empty()).then(|| OsStr::from_bytes(bytes))
 }
 
-/// How [`verify`] goes about it unless told otherwise.
-impl Default for PagesOptions {
-    fn default() -> PagesOptions {
-        PagesOptions {
-            catalogue: None::<PathBuf>,
-            workers: workers_default(),
-            stop: Arc::default(),
-        }
-    }
+/// Says whether the name of a file of leaves is that of a draft.
+pub(crate) fn is_draft(name: &OsStr) -> bool {
+    name.as_encoded_bytes().ends_with(DRAFT_SUFFIX.as_bytes())
 }

@@ -21,7 +21,7 @@ use steadfast_sys::file::{File, Status};
 pub use traits::{Direct, NameUnit, Normalisation, Traits};
 
 use crate::error::Error;
-use crate::monitor::Trouble;
+use crate::event::Trouble;
 use folder::Folder;
 use recipe::Recipe;
 use sample::Sample;

@@ -4,13 +4,17 @@
 //! In: a [`Reference`], and how the reading went. Out: a [`Verdict`], by the table of
 //! `docs/verdicts.md` as far as the reference knows enough for it. Knows nothing of formats.
 
+mod foreign;
+
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
+use crate::foreign_tag::{ForeignTag, ForeignTime, Resolution};
 use crate::manifest::{Record, Step};
-use crate::store::foreign::{ForeignTag, ForeignTime, Resolution};
 use crate::tag::Tag;
-use crate::verdict::{Verdict, agrees};
+use crate::verdict::Verdict;
+
+pub(crate) use foreign::agrees;
 
 /// What somebody recorded of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

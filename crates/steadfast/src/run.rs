@@ -11,6 +11,7 @@ mod hash;
 mod import;
 mod judge;
 mod kept;
+mod leaves;
 mod listed;
 mod options;
 mod read;
@@ -21,6 +22,7 @@ mod survey;
 mod tag;
 mod untag;
 mod update;
+mod verify_pages;
 mod work;
 
 use std::path::{Path, PathBuf};
@@ -30,24 +32,29 @@ use std::time::Instant;
 use steadfast_sys::file::Timestamp;
 
 use due::{DueList, TimeLimit};
-pub use hash::{digest_of, fastest_lanes};
+pub use hash::digest_of;
 use judge::Tools;
 use kept::{Kept, Opened};
-pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
+use leaves::leaves_folder;
+pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 pub use read::read_without_hashing;
 use source::{ListSource, WalkSource};
 use survey::Survey;
+pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute, lanes_of, queue_depth_of};
 
+use crate::calibration::fastest_lanes;
 use crate::catalogue::{Catalogue, Finding, Records, Scope, Writer};
 use crate::error::Error;
+use crate::event::Notice;
 use crate::hash::Task;
-use crate::monitor::{Event, Monitor, Noted, Notice, Summary};
+use crate::monitor::{Event, Monitor, Noted, Summary};
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
 use crate::read::limited::Limited;
 use crate::reference::Reference;
+use crate::selection::Selection;
 use crate::store::Store;
 use crate::store::pages::PageKeeper;
 use crate::store::xattr::Xattr;
@@ -457,9 +464,10 @@ fn pages_of(
 ) -> Result<Option<Arc<PageKeeper>>, Error> {
     match verb {
         Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } => {
+            let folder = catalogue.map(leaves_folder).transpose()?.flatten();
             let keeper = PageKeeper::new(
                 &options.pages,
-                catalogue,
+                folder,
                 fastest_lanes(),
                 Arc::clone(&options.stop),
             )?;

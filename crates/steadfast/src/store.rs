@@ -16,8 +16,10 @@ use steadfast_sys::file::File;
 
 use self::carried::Beside;
 use self::xattr::Xattr;
-use crate::monitor::Trouble;
+use crate::beneath;
+use crate::event::Trouble;
 use crate::tag::{Tag, TagError};
+use crate::walk::Sidecar;
 
 /// What a store holds for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,21 @@ pub fn tag_at(file: &File, path: &Path) -> io::Result<StoredTag> {
         StoredTag::Absent => Ok(own),
         beside => Ok(beside),
     }
+}
+
+/// Says whether a file has a tag of ours, whole or damaged, or whether that cannot be told.
+pub(crate) fn has_tag(file: &File) -> bool {
+    !matches!(Xattr.tag(file), Ok(StoredTag::Absent | StoredTag::Impossible))
+}
+
+/// Says whether a file beneath a root belongs to its neighbour and is not data: AppleDouble
+/// attributes, or leaves of its pages. A walk skips such files.
+pub fn is_sidecar(root: &Path, path: &Path) -> bool {
+    let Ok(Some((parent, name))) = beneath::split(path) else { return false };
+    // Most names cannot be a sidecar's, and then no directory is opened.
+    Sidecar::is_name(name)
+        && beneath::directory(root, parent)
+            .is_ok_and(|dir| Sidecar::of(&dir, name, has_tag).is_some())
 }
 
 /// What a new tag takes the place of. Anything else that is found there stays.

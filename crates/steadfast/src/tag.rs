@@ -216,6 +216,26 @@ fn widened<const N: usize>(bytes: &[u8], fill: u8) -> [u8; N] {
     wide
 }
 
+/// Where the tag was that a file was judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TagPlace {
+    /// In the file's attribute; or nowhere, and no tag was found.
+    Attribute,
+    /// In the catalogue, since the file lacks the attribute that it could have.
+    Catalogue,
+    /// In the catalogue, since the file's attribute is damaged.
+    Damaged,
+    /// In the catalogue, on a file system without attributes.
+    CatalogueAlone,
+}
+
+impl TagPlace {
+    /// Says whether the file should have the attribute and has not, or not a whole one.
+    pub(crate) fn is_loss(self) -> bool {
+        matches!(self, TagPlace::Catalogue | TagPlace::Damaged)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

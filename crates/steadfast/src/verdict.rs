@@ -4,15 +4,11 @@
 //! status that means. Specified in `docs/verdicts.md`, which outranks this file. Knows nothing of
 //! files, time or output.
 
-mod foreign;
-
 use std::fmt;
 
 use steadfast_sys::file::Timestamp;
 
 use crate::tag::Tag;
-
-pub(crate) use foreign::agrees;
 
 /// What became of one file since it was tagged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,6 +8,7 @@ mod exclude;
 mod given;
 mod listed;
 mod names;
+mod sidecar;
 
 use std::ffi::OsStr;
 use std::io;
@@ -22,16 +23,12 @@ pub(crate) use exclude::Excludes;
 use given::{Given, Parent};
 pub(crate) use listed::{Beneath, Listed};
 use names::Names;
+pub(crate) use sidecar::{IsTagged, Sidecar};
 
-use crate::appledouble;
-use crate::catalogue;
-use crate::monitor::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
-use crate::pages::is_ours;
+use crate::event::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
 use crate::reference::Reference;
-use crate::run::Selection;
-use crate::store::xattr::Xattr;
-use crate::store::{Store, StoredTag, pages};
-use crate::verdict::Verdict;
+use crate::selection::Selection;
+use crate::tree_folder;
 
 /// One regular file, found and not yet opened.
 #[derive(Clone, Debug)]
@@ -91,15 +88,18 @@ pub(crate) type Sink<'a> = dyn FnMut(Found) -> ControlFlow<()> + 'a;
 
 /// Walks a selection, until the sink breaks or `stop` is set.
 ///
-/// Returns what it passed by, and whether it came to the end of every root.
+/// `is_tagged` says whether a file has a tag of ours. Returns what it passed by, and whether it
+/// came to the end of every root.
 pub(crate) fn walk(
     selection: &Selection,
     excludes: &Excludes,
+    is_tagged: IsTagged,
     stop: &AtomicBool,
     sink: &mut Sink<'_>,
 ) -> (Skipped, bool) {
     let mut walk = Walk {
         excludes,
+        is_tagged,
         one_file_system: selection.one_file_system,
         passes_sidecars: !selection.with_sidecars,
         output: selection.output,
@@ -122,6 +122,7 @@ fn identity(status: &Status) -> Identity {
 
 struct Walk<'a, 'b> {
     excludes: &'a Excludes,
+    is_tagged: IsTagged,
     one_file_system: bool,
     passes_sidecars: bool,
     output: Option<Identity>,
@@ -276,7 +277,7 @@ impl Walk<'_, '_> {
                 }
                 FileKind::Regular => {
                     let sidecar = match self.passes_sidecars {
-                        true => Sidecar::of(&level.dir, name),
+                        true => Sidecar::of(&level.dir, name, self.is_tagged),
                         false => None,
                     };
                     let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
@@ -334,8 +335,8 @@ impl Walk<'_, '_> {
             self.skipped.other_file_systems += 1;
             return ControlFlow::Continue(());
         }
-        if name == catalogue::FOLDER
-            && let Some(others) = catalogue::others_beside_catalogue(&dir)
+        if name == tree_folder::FOLDER
+            && let Some(others) = tree_folder::others_beside_catalogue(&dir)
         {
             // What a run writes is not what it is about.
             self.skipped.excluded += others;
@@ -371,10 +372,8 @@ impl Walk<'_, '_> {
         doing: &'static str,
         error: &io::Error,
     ) -> ControlFlow<()> {
-        let mut event = FileEvent::new(FilePath::whole(path));
-        event.subject = subject;
-        event.verdict = Some(Verdict::Unreadable);
-        event.trouble = Some(Trouble::from_io(doing, error));
+        let trouble = Trouble::from_io(doing, error);
+        let event = FileEvent::unreadable(FilePath::whole(path), subject, trouble);
         (self.sink)(Found::Trouble(Box::new(event)))
     }
 }
@@ -387,39 +386,4 @@ fn is_file(file: Option<Identity>, dir: &Dir, name: &OsStr) -> bool {
 /// The current directory's path is kept empty; a message names it.
 fn shown(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
-}
-
-/// What a file is that belongs to its neighbour and is not data.
-pub(crate) enum Sidecar {
-    /// Attributes that macOS could not keep at the neighbour.
-    AppleDouble,
-    /// Leaves of the neighbour's pages, or a draft of them; perhaps torn.
-    Leaves,
-}
-
-impl Sidecar {
-    /// Says whether a name is that of a sidecar.
-    pub(crate) fn is_name(name: &OsStr) -> bool {
-        appledouble::companion(name).or_else(|| pages::companion(name)).is_some()
-    }
-
-    /// Looks at a file's name and bytes: a file that only has such a name is data.
-    pub(crate) fn of(dir: &Dir, name: &OsStr) -> Option<Sidecar> {
-        let attributes = appledouble::companion(name);
-        let companion = attributes.or_else(|| pages::companion(name))?;
-        let is_regular = |status: Status| status.kind == FileKind::Regular;
-        if !dir.status_of(companion).is_ok_and(is_regular) {
-            return None;
-        }
-        let file = dir.open_file(name).ok()?;
-        if attributes.is_none() {
-            return is_ours(&file).unwrap_or(false).then_some(Sidecar::Leaves);
-        }
-        let mut head = [0; appledouble::MAGIC_LEN];
-        let len = file.read_at(&mut head, 0).ok()?;
-        // A file that was tagged as data before its neighbour came stays data while it has the tag.
-        let is_sidecar = appledouble::is_appledouble(&head[..len])
-            && matches!(Xattr.tag(&file), Ok(StoredTag::Absent | StoredTag::Impossible));
-        is_sidecar.then_some(Sidecar::AppleDouble)
-    }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use steadfast::pages::{PagesOptions, Verified};
-use steadfast::run::fastest_lanes;
+use steadfast::fastest_lanes;
+use steadfast::run::{PagesOptions, Verified, verify_pages};
 use steadfast::verdict::worse_status;
 use steadfast_codesign::FileSource;
 use steadfast_report::escape;
@@ -77,7 +77,7 @@ fn verify<'a>(
     };
     let write = if source.json { write_verified_json } else { write };
     each(files, &stop, |path, out| {
-        let verified = steadfast::pages::verify(path, &options);
+        let verified = verify_pages(path, &options);
         let verified = verified.map_err(|error| anyhow::anyhow!("{error}"))?;
         write(path, &verified, out);
         Ok(verified.verdict.exit_status(false))

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use steadfast::catalogue::{Begin, Catalogue, Scope, Sighting, TagPlace, Writer};
+use steadfast::catalogue::{Begin, Catalogue, Scope, Sighting, Writer};
+use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Digest, FilePath, Selection, Subject, Tag, Timestamp, Verdict};
 use steadfast_sys::file::Status;
 

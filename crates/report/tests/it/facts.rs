@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use steadfast::cost::{Role, ThreadCost};
-use steadfast::monitor::Trouble;
+use steadfast::event::Trouble;
 use steadfast::{
     Account, Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped,
     Stage, Subject, Tag, Timestamp, Verdict,

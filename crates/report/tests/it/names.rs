@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use base64::Engine as _;
 use proptest::prelude::*;
 use steadfast::Verdict;
-use steadfast::monitor::Trouble;
+use steadfast::event::Trouble;
 use steadfast_report::{Csv, Json, Renderer, Show, Sums, Text, TextOptions};
 
 use crate::facts;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use steadfast::event::Trouble;
 use steadfast::manifest::sums::{Ending, Line, LineError, LineFault, Style};
-use steadfast::monitor::Trouble;
 use steadfast::{Algorithm, Digest, FileEvent, FilePath};
 use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
 use steadfast_report::{Pages, Renderer, RunView, Sums, TextOptions};

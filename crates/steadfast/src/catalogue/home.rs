@@ -13,7 +13,7 @@ use std::sync::Arc;
 use steadfast_sys::file::{Dir, FileKind, Status};
 
 use super::error::{CatalogueErrorKind, Fault};
-use super::place::FOLDER;
+use crate::tree_folder::FOLDER;
 
 /// What follows a catalogue's name in the names of the files that SQLite keeps, itself first.
 pub(super) const PARTS: [&str; 4] = ["", "-wal", "-shm", "-journal"];

@@ -24,11 +24,12 @@ use super::finding::{Finding, Say};
 use super::records::Cache;
 use super::runs::{RunRecord, RunState};
 use super::scope::Scope;
-use super::sighting::{Batch, Sighting, TagPlace};
+use super::sighting::{Batch, Sighting};
 use super::slice::{Slice, slices_of};
 use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::beneath;
-use crate::monitor::{FileEvent, Subject};
+use crate::event::{FileEvent, Subject};
+use crate::tag::TagPlace;
 use crate::verdict::Verdict;
 
 /// How often what is known so far is stored: a loss of power loses as much.

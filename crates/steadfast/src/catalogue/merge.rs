@@ -12,12 +12,13 @@ use super::entry::{Facts, Known, Record, Standing};
 use super::error::Fault;
 use super::finding::{Change, Finding, Say};
 use super::keeper::{Keeper, Level};
-use super::sighting::{Batch, Seen, TagPlace};
+use super::sighting::{Batch, Seen};
 use super::slice::{SLICE_LEN, SLICE_LEN_MAX, Settled, Slice, rows_of};
 use crate::beneath;
 use crate::store::xattr::Xattr;
 use crate::store::{Store, StoredTag};
 use crate::tag::Tag;
+use crate::tag::TagPlace;
 use crate::verdict::Verdict;
 
 /// What became of the tag of a known file.

@@ -4,7 +4,7 @@
 //! In: paths. Out: a folder made, a lock held, a damaged file put aside. Nothing is ever deleted
 //! but what a broken-off creation left.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
@@ -14,23 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use steadfast_sys::file::{Dir, Draft, Existing, Timestamp};
+use steadfast_sys::file::{Draft, Existing, Timestamp};
 
 use super::error::{CatalogueErrorKind, Fault};
 use super::home::{Home, PARTS, is_blocked, planted};
 use super::schema::APPLICATION_ID;
-
-/// The folder at the root of a tree that holds its catalogue. A walk leaves it out.
-pub const FOLDER: &str = ".steadfast";
-
-/// The catalogue's name in that folder.
-pub const FILE: &str = "catalogue.sqlite";
-
-/// What follows a catalogue's name while it is made.
-pub(super) const DRAFT: &str = ".new";
-
-/// What follows a catalogue's name in that of its lock.
-const LOCK: &str = ".lock";
+pub(super) use crate::tree_folder::DRAFT;
+use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
 
 /// How often a writer that waits looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -287,31 +277,6 @@ pub(super) fn is_lost(file: &Path) -> bool {
 pub(super) fn is_found(file: &Path) -> bool {
     let folder = file.parent().filter(|folder| folder.ends_with(FOLDER));
     folder.is_some_and(is_blocked) || file.symlink_metadata().is_ok() || is_lost(file)
-}
-
-/// Says of a directory of our name how much is in it that is no catalogue's; `None` if it holds
-/// neither a catalogue nor what is left of one, and so is a directory like any other.
-pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
-    let (mut ours, mut others) = (false, 0);
-    let listed = dir.entries(&mut |entry| {
-        let is_ours = entry.name == FILE || is_left_of(OsStr::new(FILE), entry.name);
-        ours |= is_ours;
-        let parts = entry.name.as_bytes().starts_with(FILE.as_bytes());
-        others += u64::from(!parts);
-        ControlFlow::Continue(())
-    });
-    // What can be entered and not listed.
-    ours |= listed.is_err() && dir.status_of(OsStr::new(FILE)).is_ok();
-    ours.then_some(others)
-}
-
-/// Says whether `name` is a lock, a log or a damaged file of the catalogue `file`.
-fn is_left_of(file: &OsStr, name: &OsStr) -> bool {
-    let rest = name.as_bytes().strip_prefix(file.as_bytes());
-    rest.is_some_and(|rest| {
-        let begins = |part: &str| rest.starts_with(part.as_bytes());
-        rest == LOCK.as_bytes() || rest == b"-wal" || begins(".damaged-") || begins(DRAFT)
-    })
 }
 
 /// Says of a catalogue that is not there whether there never was one: a first `init` was cut off

@@ -12,11 +12,13 @@ use super::error::Fault;
 use super::finding::Say;
 use super::keeper::{Begin, Keeper, Manner};
 use super::scope::Scope;
-use super::sighting::{Sighting, TagPlace};
+use super::sighting::Sighting;
 use super::{Catalogue, CatalogueError};
 use crate::error::Error;
-use crate::monitor::{FileEvent, Skipped, Subject, Trouble};
-use crate::run::Selection;
+use crate::event::{FileEvent, Skipped, Subject, Trouble};
+use crate::selection::Selection;
+use crate::store::has_tag;
+use crate::tag::TagPlace;
 use crate::verdict::Verdict;
 use crate::walk::{Excludes, Found, walk};
 
@@ -65,7 +67,7 @@ impl Catalogue {
         keeper.filling = false;
         let mut summary = QuickSummary::default();
         let mut failed: Option<CatalogueError> = None;
-        let (skipped, whole) = walk(selection, &excludes, stop, &mut |found| {
+        let (skipped, whole) = walk(selection, &excludes, has_tag, stop, &mut |found| {
             let event = match found {
                 Found::File(entry) => {
                     let mut event = FileEvent::new(entry.path.clone());

@@ -18,7 +18,7 @@ use super::history::{Look, tags_before};
 use super::scope::Scope;
 use super::slice::{rows_of, slice_with};
 use super::{Catalogue, CatalogueError};
-use crate::monitor::FilePath;
+use crate::event::FilePath;
 use crate::tag::Tag;
 
 /// Slices that are remembered at a time: 8 of at most 8192 rows are 16 MB.

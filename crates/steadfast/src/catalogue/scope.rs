@@ -9,9 +9,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::place::{FOLDER, real_of};
-use crate::monitor::FilePath;
-use crate::run::Selection;
+use super::place::real_of;
+use crate::event::FilePath;
+use crate::selection::Selection;
+use crate::tree_folder::FOLDER;
 
 /// The part of a tree that a run is about.
 #[derive(Clone, Debug, Default)]

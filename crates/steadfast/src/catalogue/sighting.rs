@@ -2,25 +2,12 @@
 //!
 //! In: events. Out: [`Seen`] files in the order of their names, as many as fit a slice.
 
-use crate::monitor::{Action, FileEvent, FilePath, Subject};
-use crate::tag::Tag;
+use crate::event::{Action, FileEvent, FilePath, Subject};
+use crate::tag::{Tag, TagPlace};
 use crate::verdict::Verdict;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::entry::{Facts, Record, Seal, Standing, seal};
-
-/// Where the tag was that a file was judged by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TagPlace {
-    /// In the file's attribute; or nowhere, and no tag was found.
-    Attribute,
-    /// In the catalogue, since the file lacks the attribute that it could have.
-    Catalogue,
-    /// In the catalogue, since the file's attribute is damaged.
-    Damaged,
-    /// In the catalogue, on a file system without attributes.
-    CatalogueAlone,
-}
 
 /// What a run saw of one file.
 #[derive(Clone, Copy, Debug)]
@@ -41,13 +28,6 @@ pub struct Sighting<'a> {
     pub actual: Option<Tag>,
     /// Where `stored` was.
     pub place: TagPlace,
-}
-
-impl TagPlace {
-    /// Says whether the file should have the attribute and has not, or not a whole one.
-    pub(crate) fn is_loss(self) -> bool {
-        matches!(self, TagPlace::Catalogue | TagPlace::Damaged)
-    }
 }
 
 impl<'a> Sighting<'a> {

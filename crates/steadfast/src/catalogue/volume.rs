@@ -14,6 +14,7 @@ use steadfast_sys::file::{Dir, File, FileKind, Status};
 use super::directory::{Paths, ROOT};
 use super::error::{CatalogueErrorKind, Fault};
 use super::{column, meta, place};
+use crate::tree_folder::FOLDER;
 
 /// What tells volumes apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +136,7 @@ fn is_empty(root: &Path) -> Result<bool, Fault> {
     let dir = Dir::open(root).map_err(unreadable)?;
     let mut empty = true;
     dir.entries(&mut |entry| {
-        let ours = entry.name.as_bytes() == place::FOLDER.as_bytes();
+        let ours = entry.name.as_bytes() == FOLDER.as_bytes();
         empty = ours || entry.name.as_bytes() == b"lost+found";
         if empty { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })

@@ -120,7 +120,7 @@ fn times_differ(here: &Side, there: &Side) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::Trouble;
+    use crate::event::Trouble;
     use crate::verdict::Verdict;
     use steadfast_digest::{Algorithm, Digest};
     use steadfast_sys::file::Timestamp;

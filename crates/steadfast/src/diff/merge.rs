@@ -13,7 +13,7 @@ use super::moves::{Moves, Where};
 use super::pair::{Difference, Doubt, Kind, Pair, Side};
 use super::source::{Entry, Found, Source, Taken};
 use crate::error::Error;
-use crate::monitor::{Notice, Trouble};
+use crate::event::{Notice, Trouble};
 
 /// How a merge ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

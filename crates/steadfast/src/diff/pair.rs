@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use steadfast_digest::Algorithm;
 use steadfast_sys::file::Timestamp;
 
-use crate::monitor::{FileEvent, Skipped, Trouble};
+use crate::event::{FileEvent, Skipped, Trouble};
 use crate::read::Origin;
 use crate::reference::Reference;
 use crate::tag::Tag;

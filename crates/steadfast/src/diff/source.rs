@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::pair::Side;
 use crate::error::Error;
-use crate::monitor::Trouble;
+use crate::event::Trouble;
 
 /// Gives the entries of one side.
 pub(super) trait Source {

@@ -17,12 +17,14 @@ use steadfast_sys::storage::{self, Medium};
 use super::pair::Side;
 use super::source::{Entry, Found, Source, Taken};
 use super::{Trees, defect};
+use crate::calibration::fastest_lanes;
 use crate::error::Error;
-use crate::hash::{Algorithms, Contents, Pipeline, Plan, Settings, Task, fastest_lanes};
-use crate::monitor::{FileEvent, Notice, Skipped, Subject, Trouble};
+use crate::event::{FileEvent, Notice, Skipped, Subject, Trouble};
+use crate::hash::{Algorithms, Contents, Pipeline, Plan, Settings, Task};
 use crate::read::Engine;
-use crate::run::{Options, Selection, no_file};
-use crate::store::{StoredTag, tag_at};
+use crate::run::{Options, no_file};
+use crate::selection::Selection;
+use crate::store::{StoredTag, has_tag, tag_at};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
 use crate::walk::{Excludes, Found as Walked, walk};
@@ -136,7 +138,7 @@ fn algorithm_of_tags(
     stop: &AtomicBool,
 ) -> Option<Algorithm> {
     let (mut algorithm, mut looked_at) = (None, 0);
-    walk(selection, excludes, stop, &mut |found| {
+    walk(selection, excludes, has_tag, stop, &mut |found| {
         if let Walked::File(entry) = found {
             looked_at += 1;
             let path = entry.path.to_path();
@@ -270,7 +272,7 @@ fn spawn_walk(
         .name("walk".to_owned())
         .spawn(move || {
             feeder.begin();
-            let (skipped, _) = walk(&selection, &excludes, &stop, &mut |found| {
+            let (skipped, _) = walk(&selection, &excludes, has_tag, &stop, &mut |found| {
                 if feeder.feed(found) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
             *result.lock().unwrap_or_else(PoisonError::into_inner) = skipped;

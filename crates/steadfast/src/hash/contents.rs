@@ -5,8 +5,8 @@
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, Messages};
 use steadfast_sys::file::Timestamp;
 
-use crate::monitor::Trouble;
-use crate::store::pages::Leaves;
+use super::ByteSink;
+use crate::event::Trouble;
 
 /// One algorithm, or two where a tag moves from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,17 +63,20 @@ impl Contents {
 pub(super) struct FileHasher {
     first: Option<AlgorithmHasher>,
     second: Option<Box<AlgorithmHasher>>,
-    /// The leaves of its pages, if they are to be kept.
-    leaves: Option<Box<Leaves>>,
+    /// What takes the bytes beside them, if anything does.
+    sink: Option<Box<dyn ByteSink>>,
 }
 
 impl FileHasher {
-    pub(super) fn new(algorithms: Option<Algorithms>, leaves: Option<Box<Leaves>>) -> FileHasher {
+    pub(super) fn new(
+        algorithms: Option<Algorithms>,
+        sink: Option<Box<dyn ByteSink>>,
+    ) -> FileHasher {
         let second = algorithms.and_then(|algorithms| algorithms.second);
         FileHasher {
             first: algorithms.map(|algorithms| AlgorithmHasher::new(algorithms.first)),
             second: second.map(|second| Box::new(AlgorithmHasher::new(second))),
-            leaves,
+            sink,
         }
     }
 
@@ -84,8 +87,8 @@ impl FileHasher {
         for hasher in self.first.iter_mut().chain(self.second.as_deref_mut()) {
             messages.push(hasher, data, last);
         }
-        if let Some(leaves) = &mut self.leaves {
-            leaves.take(data);
+        if let Some(sink) = &mut self.sink {
+            sink.take(data);
         }
     }
 
@@ -96,9 +99,9 @@ impl FileHasher {
         messages.update(lanes);
     }
 
-    /// Hands over the leaves, if they were wanted.
-    pub(super) fn take_leaves(&mut self) -> Option<Box<Leaves>> {
-        self.leaves.take()
+    /// Hands over what took the bytes beside the digests.
+    pub(super) fn take_sink(&mut self) -> Option<Box<dyn ByteSink>> {
+        self.sink.take()
     }
 
     /// Returns what the file held. The last bytes must have been taken as such.

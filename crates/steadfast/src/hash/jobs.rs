@@ -17,12 +17,10 @@ use super::contents::{Contents, FileHasher};
 use super::links::Claim;
 use super::outbox::Numbered;
 use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
-use super::{Plan, Shared};
+use super::{ByteSink, Plan, Shared};
 use crate::cost::{JobFacts, JobTime, Stage, StageClock};
-use crate::monitor::{FileEvent, Trouble};
+use crate::event::{FileEvent, Trouble};
 use crate::read::PositionedRead;
-use crate::store::pages::Leaves;
-use crate::verdict::Verdict;
 use crate::walk::Entry;
 
 /// Files up to this length share a buffer; longer ones are read in chunks.
@@ -299,8 +297,7 @@ impl Worker<'_> {
 
     /// Finishes an entry that never became an open file.
     fn refuse(&mut self, number: u64, mut event: Box<FileEvent>, trouble: Trouble) {
-        event.verdict = Some(Verdict::Unreadable);
-        event.trouble = Some(trouble);
+        event.fail(trouble);
         event.elapsed_ns = self.clock.lap(Stage::Open);
         self.finished.push((number, event));
     }
@@ -517,10 +514,10 @@ impl Worker<'_> {
         Done::default()
     }
 
-    /// Starts a file's digests, and its leaves if the task wants them.
+    /// Starts a file's digests, and what the task wants beside them.
     fn hasher(&self, opened: &Opened, event: &FileEvent) -> FileHasher {
-        let leaves = opened.algorithms.and_then(|_| self.shared.task.leaves(event));
-        FileHasher::new(opened.algorithms, leaves)
+        let sink = opened.algorithms.and_then(|_| self.shared.task.sink(event));
+        FileHasher::new(opened.algorithms, sink)
     }
 
     /// Lets the task compare and store, and sends the event off.
@@ -536,8 +533,8 @@ impl Worker<'_> {
         mut hasher: FileHasher,
         (length, mtime): (u64, Timestamp),
     ) {
-        let leaves = hasher.take_leaves();
-        self.conclude_with(opened, event, hasher.finalize(length, mtime), leaves);
+        let sink = hasher.take_sink();
+        self.conclude_with(opened, event, hasher.finalize(length, mtime), sink);
     }
 
     fn conclude_with(
@@ -545,13 +542,13 @@ impl Worker<'_> {
         opened: &Opened,
         mut event: Box<FileEvent>,
         contents: Contents,
-        leaves: Option<Box<Leaves>>,
+        sink: Option<Box<dyn ByteSink>>,
     ) {
         let Opened { file, status, .. } = opened;
         event.origin = event.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
         self.shared.task.conclude(&opened.file, &mut event, contents);
-        if let Some(leaves) = leaves {
-            self.shared.task.keep(&mut event, *leaves);
+        if let Some(sink) = sink {
+            sink.finish(&mut event);
         }
         if event.action.is_some() {
             // Setting a tag moves the file's ctime, by which it is to be known again.

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use steadfast_sys::file::Status;
 
 use super::locked;
-use crate::monitor::{FileEvent, FilePath};
+use crate::event::{FileEvent, FilePath};
 
 /// Finished linked files remembered at a time.
 const FINISHED_MAX: usize = 10_000;

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::locked;
-use crate::monitor::FileEvent;
+use crate::event::FileEvent;
 
 /// An event that says all there is to say of its entry.
 pub(crate) type Finished = Box<FileEvent>;
@@ -106,7 +106,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::monitor::FilePath;
+    use crate::event::FilePath;
 
     #[test]
     fn what_comes_out_is_counted_and_a_gap_is_not() {

@@ -13,7 +13,7 @@ use super::Settings;
 use super::contents::{Algorithms, FileHasher};
 use super::jobs::{Chunk, ChunkRead, ChunkWanted, Done, Job};
 use crate::cost::JobTime;
-use crate::monitor::{FileEvent, Trouble};
+use crate::event::{FileEvent, Trouble};
 use crate::walk::Entry;
 
 /// Chunks of one file that may be read ahead of its hashing. Reading stops there and goes on when

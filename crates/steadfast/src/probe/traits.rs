@@ -14,7 +14,7 @@ use steadfast_sys::xattr;
 
 use super::folder::{self, Folder};
 use super::sample::{MTIME, Sample};
-use crate::monitor::Trouble;
+use crate::event::Trouble;
 
 /// What a file system is like.
 #[derive(Clone, Debug)]

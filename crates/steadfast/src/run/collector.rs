@@ -16,8 +16,9 @@ use super::kept::{self, Kept};
 use super::options::Options;
 use super::survey::Survey;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
+use crate::event::{FileEvent, Notice};
 use crate::hash::Pipeline;
-use crate::monitor::{Event, FileEvent, Monitor, Notice, Progress, Summary};
+use crate::monitor::{Event, Monitor, Progress, Summary};
 use crate::store::xattr::NO_ATTRIBUTES;
 
 /// Linked files that are known again by another name.

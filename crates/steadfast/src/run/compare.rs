@@ -4,8 +4,8 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::File;
 
 use super::judge::Tools;
+use crate::event::{FileEvent, Trouble};
 use crate::hash::{Algorithms, Contents, Plan, Task};
-use crate::monitor::{FileEvent, Trouble};
 use crate::reference::{Found, Reference};
 use crate::verdict::Verdict;
 

@@ -15,7 +15,7 @@ use super::DueChoice;
 use super::kept::Opened;
 use crate::catalogue::{Catalogue, CatalogueError, Due, DueOptions};
 use crate::error::Error;
-use crate::monitor::Notice;
+use crate::event::Notice;
 use crate::walk::Listed;
 
 /// The end of the time that a run has.

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read};
 
-use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes};
+use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
 use super::judge::{Found, Tools};
+use crate::event::{FileEvent, Trouble};
 use crate::hash::{Algorithms, Contents, Plan, Task};
-use crate::monitor::{FileEvent, Trouble};
 use crate::reference;
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
@@ -109,10 +109,4 @@ pub fn digest_of(reader: &mut dyn Read, algorithm: Algorithm) -> io::Result<Dige
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Returns the SHA-256 lanes that a run takes unless told otherwise: the fastest here, tried at the
-/// first call.
-pub fn fastest_lanes() -> Lanes {
-    crate::hash::fastest_lanes()
 }

@@ -8,13 +8,13 @@ use steadfast_sys::file::File;
 use super::check::first_foreign;
 use super::compare::{algorithms, compare, judge_undigested};
 use super::judge::{Found, Tools};
+use crate::event::{Action, FileEvent, Trouble};
 use crate::hash::{Contents, Plan, Task};
-use crate::monitor::{Action, FileEvent, Trouble};
-use crate::reference::Reference;
+use crate::reference::{Reference, agrees};
 use crate::store::Replaces;
 use crate::store::foreign::{self, Existing, ForeignKind};
 use crate::tag::Tag;
-use crate::verdict::{Verdict, agrees};
+use crate::verdict::Verdict;
 
 /// Gives files that lack our tag one of what another tool recorded.
 pub(super) struct ImportTask {

@@ -12,16 +12,16 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Status, Timestamp};
 
 use super::check::first_foreign;
-use crate::catalogue::{Records, TagPlace};
-use crate::hash::{Algorithms, Contents, Plan};
-use crate::monitor::{Action, FileEvent, Resized, Trouble};
+use crate::catalogue::Records;
+use crate::event::{Action, FileEvent, Resized, Trouble};
+use crate::hash::{Algorithms, ByteSink, Contents, Plan};
 use crate::pages::{self, Descriptor};
 use crate::reference;
 use crate::store::carried::Beside;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::xattr::NO_ATTRIBUTES;
 use crate::store::{self, Replaces, Store, StoredTag};
-use crate::tag::Tag;
+use crate::tag::{Tag, TagPlace};
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
 
 /// What every verb has at hand.
@@ -333,19 +333,13 @@ impl Tools {
     }
 
     /// Begins with the leaves of a file's pages, if they are to be kept of a tag of an algorithm.
-    pub(super) fn leaves(&self, event: &FileEvent, algorithm: Algorithm) -> Option<Box<Leaves>> {
+    pub(super) fn leaves(
+        &self,
+        event: &FileEvent,
+        algorithm: Algorithm,
+    ) -> Option<Box<dyn ByteSink>> {
         let keeper = self.pages.as_ref().filter(|_| !self.dry_run)?;
-        keeper.wants(event, algorithm).then(|| keeper.begin(event))
-    }
-
-    /// Keeps the leaves of contents that were just read, if the file now has a tag of them.
-    pub(super) fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
-        let own = |tag: &Tag| event.actual.is_some_and(|actual| actual.same_contents(tag));
-        let Some(tag) = event.written.or(event.stored.filter(own)) else { return };
-        let replaces = event.stored.filter(|_| event.written.is_some());
-        if let Err(trouble) = leaves.keep(&tag, replaces.as_ref()) {
-            event.trouble.get_or_insert(trouble);
-        }
+        keeper.wants(event, algorithm).then(|| keeper.begin(event) as Box<dyn ByteSink>)
     }
 
     /// Looks which pages of a corrupt file are damaged, if leaves are kept for its tag.
@@ -505,6 +499,22 @@ impl Tools {
         }
         event.written = Some(*tag);
         event.action = Some(action);
+    }
+}
+
+impl ByteSink for Leaves {
+    fn take(&mut self, data: &[u8]) {
+        Leaves::take(self, data);
+    }
+
+    /// Keeps the leaves if the file now has a tag of the contents that were read.
+    fn finish(self: Box<Leaves>, event: &mut FileEvent) {
+        let own = |tag: &Tag| event.actual.is_some_and(|actual| actual.same_contents(tag));
+        let Some(tag) = event.written.or(event.stored.filter(own)) else { return };
+        let replaces = event.stored.filter(|_| event.written.is_some());
+        if let Err(trouble) = self.keep(&tag, replaces.as_ref()) {
+            event.trouble.get_or_insert(trouble);
+        }
     }
 }
 

@@ -12,13 +12,15 @@ use steadfast_sys::clock;
 use steadfast_sys::file::Timestamp;
 
 use super::judge;
-use super::{CatalogueUse, DueChoice, Options, ReadFrom, Selection, Verb};
+use super::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 use crate::catalogue::{
     self, Begin, Catalogue, CatalogueError, CatalogueErrorKind, FILE, FOLDER, Finding, Keeper,
     Records, Scope, TreeList, Writer,
 };
 use crate::error::Error;
-use crate::monitor::{Event, FileEvent, FilePath, Monitor, Noted, Notice, Summary};
+use crate::event::{FileEvent, FilePath, Notice};
+use crate::monitor::{Event, Monitor, Noted, Summary};
+use crate::selection::Selection;
 use crate::verdict::Verdict;
 
 /// Why a path cannot be asked of a catalogue.

@@ -4,8 +4,8 @@ use steadfast_sys::file::File;
 
 use super::check::CheckTask;
 use super::compare::CompareTask;
+use crate::event::FileEvent;
 use crate::hash::{Contents, Plan, Task};
-use crate::monitor::FileEvent;
 
 /// Checks every file of a list.
 pub(super) struct ListedTask {

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use steadfast_sys::file::File;
 
 use super::source::WalkSource;
-use super::{Options, Selection, Work, execute, no_file, queue_depth_of};
+use super::{Options, Work, execute, no_file, queue_depth_of};
 use crate::error::Error;
+use crate::event::{FileEvent, Trouble};
 use crate::hash::{Contents, Plan, Task};
-use crate::monitor::{FileEvent, Monitor, Summary, Trouble};
+use crate::monitor::{Monitor, Summary};
 use crate::read::Engine;
+use crate::selection::Selection;
 use crate::verdict::Verdict;
 use crate::walk::Excludes;
 

@@ -4,10 +4,9 @@
 use steadfast_sys::file::File;
 
 use super::judge::{Found, Tools};
-use crate::hash::{Algorithms, Contents, Plan, Task};
-use crate::monitor::{Action, FileEvent};
+use crate::event::{Action, FileEvent};
+use crate::hash::{Algorithms, ByteSink, Contents, Plan, Task};
 use crate::store::Replaces;
-use crate::store::pages::Leaves;
 use crate::tag::Tag;
 use crate::verdict::Verdict;
 
@@ -71,13 +70,9 @@ impl Task for RetagTask {
         }
     }
 
-    fn leaves(&self, event: &FileEvent) -> Option<Box<Leaves>> {
+    fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
         let wanted = self.tools.algorithm.or(event.stored.map(|tag| tag.algorithm));
         self.tools.leaves(event, wanted.unwrap_or(self.tools.new_algorithm()))
-    }
-
-    fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
-        self.tools.keep(event, leaves);
     }
 }
 

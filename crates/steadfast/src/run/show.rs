@@ -3,8 +3,8 @@
 use steadfast_sys::file::File;
 
 use super::judge::{Found, Tools};
+use crate::event::{FileEvent, Trouble};
 use crate::hash::{Contents, Plan, Task};
-use crate::monitor::{FileEvent, Trouble};
 use crate::store::StoredTag;
 use crate::store::carried::Beside;
 

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::monitor::{FileEvent, FilePath, Skipped, Subject, Trouble};
-use crate::pages::Kept;
-use crate::run::Selection;
+use crate::event::{FileEvent, FilePath, Skipped, Subject, Trouble};
+use crate::pages::{Kept, is_draft};
+use crate::selection::Selection;
+use crate::store::has_tag;
 use crate::store::pages;
 use crate::verdict::Verdict;
 use crate::walk::{Beneath, Entry, Excludes, Found, Listed, Sink, walk};
@@ -47,7 +48,7 @@ impl Source for WalkSource {
             },
             found => sink(found),
         };
-        let (skipped, whole) = walk(&self.selection, &self.excludes, stop, &mut heed);
+        let (skipped, whole) = walk(&self.selection, &self.excludes, has_tag, stop, &mut heed);
         Walked { skipped, whole }
     }
 }
@@ -55,7 +56,7 @@ impl Source for WalkSource {
 /// Says what is wrong with the leaves beside a file, if anything is.
 fn torn(entry: &Entry, stop: &AtomicBool) -> Option<FileEvent> {
     // A run that was killed left a draft, and the next one replaces it.
-    if pages::is_draft(&entry.path.name) {
+    if is_draft(&entry.path.name) {
         return None;
     }
     let read = || entry.open().and_then(Kept::read)?.ensure_whole(stop);

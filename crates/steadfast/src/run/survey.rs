@@ -12,7 +12,8 @@ use std::time::Duration;
 use steadfast_sys::clock;
 use steadfast_sys::qos::Level;
 
-use crate::run::Selection;
+use crate::selection::Selection;
+use crate::store::has_tag;
 use crate::walk::{Excludes, Found, walk};
 
 /// Files counted between two rests.
@@ -42,7 +43,7 @@ impl Survey {
             let _ = crate::qos::enter(qos);
             let (mut files, mut bytes) = (0, 0);
             let mut since_ns = clock::monotonic_ns();
-            walk(&selection, &excludes, &stop, &mut |found| {
+            walk(&selection, &excludes, has_tag, &stop, &mut |found| {
                 if let Found::File(entry) = found {
                     files += 1;
                     bytes += entry.status().map_or(0, |status| status.length);

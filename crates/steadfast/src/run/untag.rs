@@ -3,11 +3,11 @@
 use steadfast_sys::file::File;
 
 use super::judge::Tools;
-use crate::catalogue::TagPlace;
+use crate::event::{Action, FileEvent, Trouble};
 use crate::hash::{Contents, Plan, Task};
-use crate::monitor::{Action, FileEvent, Trouble};
 use crate::store::StoredTag;
 use crate::store::carried::Beside;
+use crate::tag::TagPlace;
 
 pub(super) struct UntagTask {
     pub(super) tools: Tools,

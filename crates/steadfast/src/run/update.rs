@@ -4,10 +4,9 @@
 use steadfast_sys::file::File;
 
 use super::judge::{Found, Tools};
-use crate::hash::{Algorithms, Contents, Plan, Task};
-use crate::monitor::{Action, FileEvent};
+use crate::event::{Action, FileEvent};
+use crate::hash::{Algorithms, ByteSink, Contents, Plan, Task};
 use crate::store::Replaces;
-use crate::store::pages::Leaves;
 use crate::tag::Tag;
 use crate::verdict::Verdict;
 
@@ -57,13 +56,9 @@ impl Task for UpdateTask {
         self.tools.locate(file, event);
     }
 
-    fn leaves(&self, event: &FileEvent) -> Option<Box<Leaves>> {
+    fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
         let algorithm = event.stored.map_or(self.tools.new_algorithm(), |tag| tag.algorithm);
         self.tools.leaves(event, algorithm)
-    }
-
-    fn keep(&self, event: &mut FileEvent, leaves: Leaves) {
-        self.tools.keep(event, leaves);
     }
 }
 

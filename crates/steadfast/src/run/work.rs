@@ -14,16 +14,18 @@ use steadfast_sys::storage::{self, Medium};
 
 use super::collector::{Collector, Halt};
 use super::due::TimeLimit;
-use super::hash::fastest_lanes;
 use super::kept::Kept;
-use super::options::{Options, ReadFrom, Selection};
+use super::options::{Options, ReadFrom};
 use super::source::{Source, Walked};
 use super::survey::Survey;
+use crate::calibration::fastest_lanes;
 use crate::cost::Stage;
 use crate::error::Error;
+use crate::event::Notice;
 use crate::hash::{Pipeline, Settings, Task};
-use crate::monitor::{Monitor, Notice, Summary};
+use crate::monitor::{Monitor, Summary};
 use crate::read::Engine;
+use crate::selection::Selection;
 
 /// More workers than any machine has use for; memory is bounded for no more.
 const WORKERS_MAX: usize = 256;

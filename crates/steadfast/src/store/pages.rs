@@ -21,10 +21,13 @@ use steadfast_sys::xattr;
 use steadfast_verity::{LeafHasher, Tree, VerityHash, VerityParams};
 
 use crate::error::Error;
-use crate::monitor::{FileEvent, Trouble};
-use crate::pages::{HEADER_LEN, Header, Kept, MAGIC, PAGE_LEN_DEFAULT, PagesUse, SIDECAR_SUFFIX};
+use crate::event::{FileEvent, Trouble};
+use crate::pages::{
+    DRAFT_SUFFIX, HEADER_LEN, Header, Kept, MAGIC, PAGE_LEN_DEFAULT, PagesUse, SIDECAR_SUFFIX,
+};
 use crate::tag::Tag;
-use place::{Folder, beside, ensure_leaves, sidecar};
+pub(crate) use place::{LeavesFolder, with_suffix};
+use place::{beside, ensure_leaves, sidecar};
 
 /// Bytes of one file's leaves that wait in memory: those of 8 MiB, at 4 KiB a page.
 const WAITING_LEN_MAX: usize = 64 << 10;
@@ -35,19 +38,7 @@ const DIGEST_LEN_MIN: usize = 16;
 /// How drafts in a tree's folder begin.
 const DRAFT: &str = "draft-";
 
-/// What follows the name of a file of leaves while it is written beside its file.
-const DRAFT_SUFFIX: &str = ".new";
-
 const KEEPING: &str = "keep its leaves";
-
-/// Says whether a name is that of leaves kept beside a file, and of which file; drafts included.
-pub(crate) fn companion(name: &std::ffi::OsStr) -> Option<&std::ffi::OsStr> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let bytes = name.as_bytes();
-    let bytes = bytes.strip_suffix(DRAFT_SUFFIX.as_bytes()).unwrap_or(bytes);
-    let bytes = bytes.strip_suffix(SIDECAR_SUFFIX.as_bytes())?;
-    (!bytes.is_empty()).then(|| std::ffi::OsStr::from_bytes(bytes))
-}
 
 /// Says what is wrong with leaves and how they are made again. `sidecars` says that they are beside
 /// their file.
@@ -60,11 +51,6 @@ pub(crate) fn trouble(error: &io::Error, sidecars: bool) -> Trouble {
     trouble
 }
 
-/// Says whether the name of a file of leaves is that of a draft.
-pub(crate) fn is_draft(name: &std::ffi::OsStr) -> bool {
-    name.as_encoded_bytes().ends_with(DRAFT_SUFFIX.as_bytes())
-}
-
 /// Takes leaves that were opened if they are of the contents that a tag is of.
 fn of_tag(opened: io::Result<Kept>, tag: &Tag) -> io::Result<Option<Kept>> {
     match opened {
@@ -74,20 +60,16 @@ fn of_tag(opened: io::Result<Kept>, tag: &Tag) -> io::Result<Option<Kept>> {
     }
 }
 
-/// Finds the leaves that are kept for a tag of a file: where the catalogue is, or beside the file.
+/// Finds the leaves that are kept for a tag of a file: in the folder beside the catalogue, or
+/// beside the file.
 ///
 /// # Errors
 /// If there are some under its name and none can be read.
 pub(crate) fn find(
     tag: &Tag,
     path: &Path,
-    catalogue: Option<&Path>,
+    folder: Option<&LeavesFolder>,
 ) -> io::Result<Option<(PathBuf, Kept)>> {
-    let folder = catalogue.map(Folder::of).transpose().map_err(io::Error::other)?.flatten();
-    find_in(folder.as_ref(), tag, path)
-}
-
-fn find_in(folder: Option<&Folder>, tag: &Tag, path: &Path) -> io::Result<Option<(PathBuf, Kept)>> {
     let mut failed = None;
     let mut take = |place: PathBuf, opened| match of_tag(opened, tag) {
         Ok(kept) => kept.map(|kept| (place, kept)),
@@ -96,7 +78,7 @@ fn find_in(folder: Option<&Folder>, tag: &Tag, path: &Path) -> io::Result<Option
             None
         }
     };
-    let lens = folder.map(Folder::page_lens).unwrap_or_default();
+    let lens = folder.map(LeavesFolder::page_lens).unwrap_or_default();
     let kept = folder.iter().flat_map(|folder| lens.iter().map(move |len| (folder, *len)));
     let mut kept = kept.map(|(folder, len)| (folder.place(len, tag), folder.open(len, tag)));
     let found = kept.find_map(|(place, opened)| take(place, opened));
@@ -111,7 +93,7 @@ fn find_in(folder: Option<&Folder>, tag: &Tag, path: &Path) -> io::Result<Option
 #[derive(Debug)]
 pub(crate) struct PageKeeper {
     /// Where the catalogue's leaves are.
-    catalogue: Option<Folder>,
+    catalogue: Option<LeavesFolder>,
     /// Whether new leaves go beside each file.
     sidecars: bool,
     params: VerityParams,
@@ -134,12 +116,11 @@ impl PageKeeper {
     /// If they are asked for and have no place.
     pub(crate) fn new(
         wanted: &PagesUse,
-        catalogue: Option<&Path>,
+        catalogue: Option<LeavesFolder>,
         lanes: Lanes,
         stop: Arc<AtomicBool>,
     ) -> Result<PageKeeper, Error> {
-        let catalogue = catalogue.map(Folder::of).transpose()?.flatten();
-        let lens = catalogue.as_ref().map(Folder::page_lens).unwrap_or_default();
+        let lens = catalogue.as_ref().map(LeavesFolder::page_lens).unwrap_or_default();
         let (asked, page_len, sidecars) = match wanted {
             PagesUse::Kept => (false, None, lens.is_empty()),
             PagesUse::All { page_len, sidecars } => (true, *page_len, *sidecars),
@@ -252,13 +233,13 @@ impl PageKeeper {
     }
 
     /// Returns the folder that new leaves go to; `None` for beside each file.
-    fn folder(&self) -> Option<&Folder> {
+    fn folder(&self) -> Option<&LeavesFolder> {
         self.catalogue.as_ref().filter(|_| !self.sidecars)
     }
 
     /// Finds what is kept for a tag, wherever it is.
     pub(crate) fn find(&self, tag: &Tag, path: &Path) -> io::Result<Option<Kept>> {
-        Ok(find_in(self.catalogue.as_ref(), tag, path)?.map(|(_, kept)| kept))
+        Ok(find(tag, path, self.catalogue.as_ref())?.map(|(_, kept)| kept))
     }
 
     /// Begins with a file's leaves.

@@ -10,7 +10,7 @@ use steadfast_sys::xattr;
 
 use super::carried::{self, Held, Slot};
 use super::{Replaces, Store, StoredTag, carrier};
-use crate::monitor::Trouble;
+use crate::event::Trouble;
 use crate::tag::{Tag, TagError, VALUE_LEN_MAX};
 
 /// Room for any value that could be a tag of ours; longer ones are not.

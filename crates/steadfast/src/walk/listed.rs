@@ -13,9 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast_sys::file::{Dir, FileKind};
 
 use super::{Entry, Found, Place, Sink};
-use crate::monitor::{FileEvent, FilePath, Subject, Trouble};
+use crate::event::{FileEvent, FilePath, Subject, Trouble};
 use crate::reference::Reference;
-use crate::verdict::Verdict;
 
 /// One line of a list.
 pub(crate) enum Listed {
@@ -134,18 +133,16 @@ impl Beneath {
 /// The event of a listed file that is not there, or of which that cannot be said.
 fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) -> FileEvent {
     let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-    let mut event = FileEvent::new(path);
+    let mut event = match gone {
+        true => FileEvent::missing(path),
+        false => FileEvent::unreadable(path, Subject::File, Trouble::from_io("open", error)),
+    };
     event.reference = reference;
-    event.verdict = Some(if gone { Verdict::Missing } else { Verdict::Unreadable });
-    event.trouble = (!gone).then(|| Trouble::from_io("open", error));
     event
 }
 
 /// The event of a line that says nothing of any file.
 fn faulty(list: &Path, reason: String) -> FileEvent {
-    let mut event = FileEvent::new(FilePath::whole(list));
-    event.subject = Subject::Directory;
-    event.verdict = Some(Verdict::Unreadable);
-    event.trouble = Some(Trouble { doing: "read the list", reason });
-    event
+    let trouble = Trouble { doing: "read the list", reason };
+    FileEvent::unreadable(FilePath::whole(list), Subject::Directory, trouble)
 }

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use steadfast::cost::{Resource, Role, Span, SpanSink, ThreadCost};
-use steadfast::monitor::Trouble;
+use steadfast::event::Trouble;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::run_with;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use steadfast::monitor::Trouble;
+use steadfast::event::Trouble;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::xattr::Xattr;

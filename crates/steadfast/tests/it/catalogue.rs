@@ -11,11 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast::catalogue::{
     Begin, Catalogue, CatalogueErrorKind, Finding, RunRecord, RunState, Scope, Sighting, Standing,
-    TagPlace, Writer,
+    Writer,
 };
-use steadfast::monitor::{FilePath, Subject};
+use steadfast::tag::TagPlace;
 use steadfast::verdict::{Reading, Stored};
 use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
+use steadfast::{FilePath, Subject};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::file::{FileKind, Status};
 

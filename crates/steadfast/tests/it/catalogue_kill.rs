@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use steadfast::catalogue::{Begin, Catalogue, Scope, Sighting, TagPlace};
-use steadfast::monitor::{FilePath, Subject};
+use steadfast::catalogue::{Begin, Catalogue, Scope, Sighting};
+use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Digest, Tag};
+use steadfast::{FilePath, Subject};
 use steadfast_sys::file::{FileKind, Status};
 
 use crate::catalogue::{moment, writer};

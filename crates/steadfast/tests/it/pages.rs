@@ -10,8 +10,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast::pages::{Kept, PagesOptions, PagesUse, SIDECAR_SUFFIX, verify};
-use steadfast::run::{fastest_lanes, init, run};
+use steadfast::fastest_lanes;
+use steadfast::pages::{Kept, PagesUse, SIDECAR_SUFFIX};
+use steadfast::run::{PagesOptions, init, run, verify_pages};
 use steadfast::{Action, Algorithm, Event, Monitor, Options, ReadFrom, Verb, Verdict};
 use steadfast_verity::{ReadOptions, VerityParams};
 
@@ -80,7 +81,7 @@ fn kept_in(tree: &Tree) -> Vec<PathBuf> {
 }
 
 fn damaged(path: &Path) -> (Verdict, Vec<Range<u64>>) {
-    let verified = verify(path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(path, &PagesOptions::default()).unwrap();
     (verified.verdict, verified.damage.check.damaged)
 }
 
@@ -95,7 +96,7 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     let said = tree.run_as(Verb::Tag, &keeping(None, false));
     assert_eq!((said.status(), said.action("long")), (0, Some(Action::Tagged)));
     assert_eq!(kept_in(&tree).len(), 1, "a file of one page has no leaves");
-    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
     assert_eq!((verified.verdict, verified.damage.check.pages), (Verdict::Intact, 2305));
     let workers = NonZeroUsize::new(2).unwrap();
     let reading = ReadOptions { workers, lanes: fastest_lanes(), stop: None };
@@ -177,7 +178,7 @@ fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
     tree.write("later", random.bytes(50_000));
     let said = tree.run(Verb::Update);
     assert_eq!(said.action("file"), Some(Action::Retagged));
-    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
     assert_eq!((verified.verdict, verified.damage.page_len), (Verdict::Intact, 1024));
     let place = verified.kept.unwrap();
     assert_ne!(old[0], place);
@@ -185,7 +186,7 @@ fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
     let options = Options { algorithm: Some(Algorithm::Blake3), ..Options::default() };
     let said = tree.run_as(Verb::Retag { accept: false }, &options);
     assert_eq!(said.status(), 0);
-    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
     let moved = Kept::open(verified.kept.as_deref().unwrap()).unwrap();
     assert_eq!((verified.verdict, moved.header().algorithm), (Verdict::Intact, Algorithm::Blake3));
     assert_eq!(kept_in(&tree).len(), 2, "one for each file: {:?}", kept_in(&tree));
@@ -214,7 +215,7 @@ fn an_empty_file_needs_no_leaves() {
     let tree = catalogued();
     let path = tree.write("empty", "");
     tree.run_as(Verb::Tag, &keeping(None, false));
-    let verified = verify(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
     assert_eq!((verified.verdict, verified.kept), (Verdict::Intact, None));
     let mtime = fs::metadata(&path).unwrap().modified().unwrap();
     fs::write(&path, "grown").unwrap();
@@ -241,7 +242,7 @@ fn tagged_files_are_read_for_their_leaves_once_and_never_retagged() {
     let again = tree.run_as(Verb::Tag, &keeping(None, false));
     assert_eq!(again.of("fine").bytes_read, 0);
     assert!(!left.exists(), "no leaves replace this draft");
-    assert!(verify(&tree.at("decayed"), &PagesOptions::default()).is_err());
+    assert!(verify_pages(&tree.at("decayed"), &PagesOptions::default()).is_err());
 }
 
 #[test]
@@ -256,7 +257,7 @@ fn sidecars_are_no_data_and_serve_their_own_file_alone() {
     assert_eq!((said.files.len(), said.summary.skipped.sidecars), (2, 0));
     assert_eq!(said.summary.skipped.leaves, 2);
     fs::copy(sidecar(&one), sidecar(&two)).unwrap();
-    let error = verify(&two, &PagesOptions::default()).unwrap_err();
+    let error = verify_pages(&two, &PagesOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no leaves are kept"), "{error}");
     tree.edit("one", &second);
     assert_eq!(damaged(&one).0, Verdict::Modified);
@@ -286,12 +287,12 @@ fn damaged_leaves_are_never_believed() {
     assert_eq!(good.len(), 192 + 3 * 32 + 4);
     for bit in 0..8 * good.len() as u64 {
         fs::write(&place, with_bit(&good, bit)).unwrap();
-        let error = verify(&path, &PagesOptions::default()).unwrap_err();
+        let error = verify_pages(&path, &PagesOptions::default()).unwrap_err();
         assert!(error.to_string().contains("kept leaves"), "bit {bit}: {error}");
     }
     for len in [0, 1, 191, 195, 196, good.len() - 1] {
         fs::write(&place, &good[..len]).unwrap();
-        assert!(verify(&path, &PagesOptions::default()).is_err(), "cut to {len}");
+        assert!(verify_pages(&path, &PagesOptions::default()).is_err(), "cut to {len}");
         assert_eq!(Kept::open(&place).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
     let said = tree.run_as(Verb::Tag, &keeping(None, true));
@@ -425,9 +426,9 @@ fn what_has_no_place_or_no_use_is_refused() {
     tree.run_as(Verb::Tag, &keeping(None, false));
     assert!(refused(&keeping(Some(8192), false)).contains("4096"));
     let untagged = tree.write("untagged", "bytes");
-    let error = verify(&untagged, &PagesOptions::default()).unwrap_err();
+    let error = verify_pages(&untagged, &PagesOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no tag"), "{error}");
-    assert!(verify(tree.path(), &PagesOptions::default()).is_err());
+    assert!(verify_pages(tree.path(), &PagesOptions::default()).is_err());
 }
 
 #[test]
@@ -443,6 +444,6 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
     assert!(other.at("of-the-tree.sqlite.pages/4096").is_dir());
     tree.corrupt("file", with_bit(&data, 8 * 4096));
     let options = PagesOptions { catalogue: Some(catalogue), ..PagesOptions::default() };
-    assert_eq!(verify(&path, &options).unwrap().damage.check.damaged, [1..2]);
-    assert!(verify(&path, &PagesOptions::default()).is_err());
+    assert_eq!(verify_pages(&path, &options).unwrap().damage.check.damaged, [1..2]);
+    assert!(verify_pages(&path, &PagesOptions::default()).is_err());
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use steadfast::monitor::Trouble;
+use steadfast::event::Trouble;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::init;

@@ -43,7 +43,7 @@ impl Kernel {
 
     /// Returns what a run takes for SHA-256 unless told otherwise.
     pub(super) fn of_runs() -> Kernel {
-        Kernel::Sha256(steadfast::run::fastest_lanes())
+        Kernel::Sha256(steadfast::fastest_lanes())
     }
 
     pub(super) fn algorithm(self) -> Algorithm {

@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use steadfast::beneath::is_sidecar;
 use steadfast::catalogue::{FILE, FOLDER};
+use steadfast::store::is_sidecar;
 
 use crate::random::Random;
 use crate::record::Files;

@@ -10,7 +10,7 @@ use steadfast_digest::Algorithm;
 use steadfast_sys::file::{File, Timestamp};
 use steadfast_sys::xattr;
 
-use crate::monitor::Trouble;
+use crate::event::Trouble;
 use crate::store::xattr::trouble;
 use crate::tag::Tag;
 

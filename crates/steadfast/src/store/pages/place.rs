@@ -11,33 +11,23 @@ use std::sync::Arc;
 use steadfast_sys::file::{Dir, FileKind, Status};
 use steadfast_verity::{VerityHash, VerityParams};
 
-use crate::catalogue::{self, CatalogueError, CatalogueErrorKind};
 use crate::pages::{Kept, SIDECAR_SUFFIX, is_ours};
 use crate::tag::Tag;
 
 /// The folder that leaves of a catalogue's files are kept in: in the tree's own folder, or beside a
 /// catalogue that is kept elsewhere.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct LeavesFolder {
     /// The directory that it is in.
     above: Arc<Dir>,
     /// Its own path.
     path: PathBuf,
 }
 
-impl Folder {
-    /// Opens the directory that the folder is in, or is to be in. `None` if that is not there.
-    pub(super) fn of(catalogue: &Path) -> Result<Option<Folder>, CatalogueError> {
-        let inside = catalogue.parent().is_some_and(|folder| folder.ends_with(catalogue::FOLDER));
-        let path = match inside && catalogue.ends_with(catalogue::FILE) {
-            true => catalogue.with_file_name("pages"),
-            false => with_suffix(catalogue, ".pages"),
-        };
-        match catalogue::folder(catalogue) {
-            Ok(above) => Ok(Some(Folder { above, path })),
-            Err(error) if error.kind() == CatalogueErrorKind::Absent => Ok(None),
-            Err(error) => Err(error),
-        }
+impl LeavesFolder {
+    /// Names the folder of this path, which need not exist, in its open directory.
+    pub(crate) fn new(above: Arc<Dir>, path: PathBuf) -> LeavesFolder {
+        LeavesFolder { above, path }
     }
 
     /// Returns the lengths of pages that it keeps leaves of.
@@ -137,7 +127,7 @@ pub(super) fn ensure_leaves(dir: &Dir, name: &OsStr) -> io::Result<()> {
     Err(io::Error::other(format!("`{name}` is not a file of leaves: rename or remove it first")))
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)

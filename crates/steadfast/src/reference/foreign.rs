@@ -5,9 +5,9 @@
 
 use steadfast_sys::file::Timestamp;
 
-use super::{Reading, Verdict, same_mtime};
-use crate::reference::{Found, Reference};
-use crate::store::foreign::{ForeignFault, ForeignTag, ForeignTime, Resolution};
+use super::{Found, Reference};
+use crate::foreign_tag::{ForeignFault, ForeignTag, ForeignTime, Resolution};
+use crate::verdict::{Reading, Verdict, same_mtime};
 
 /// The step in which cshatag compares times: what SMB keeps.
 const TICK_NS: i128 = 100;
@@ -64,7 +64,7 @@ pub(crate) fn agrees(stored: ForeignTime, actual: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::foreign::{FaultReason, ForeignKind};
+    use crate::foreign_tag::{FaultReason, ForeignKind};
     use crate::tag::Tag;
     use steadfast_digest::{Algorithm, Digest};
 

@@ -8,13 +8,15 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 
 use steadfast_sys::file::{File, FileKind};
 use steadfast_verity::{PageCheck, Tree, VerityDigest, VerityParams};
 
-use super::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
+use super::leaves::leaves_folder;
 use crate::catalogue::Catalogue;
 use crate::error::Error;
+use crate::pages::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
 use crate::store::pages::find;
 use crate::store::{StoredTag, tag_at};
 use crate::tag::Tag;
@@ -29,6 +31,13 @@ pub struct PagesOptions {
     pub workers: NonZeroUsize,
     /// Set from outside to end early.
     pub stop: Arc<AtomicBool>,
+}
+
+impl Default for PagesOptions {
+    fn default() -> PagesOptions {
+        let workers = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        PagesOptions { catalogue: None, workers, stop: Arc::default() }
+    }
 }
 
 /// What became of one file.
@@ -54,7 +63,7 @@ pub struct Verified {
 /// # Errors
 /// `Usage` if the file has no tag or no leaves are kept for it; else why they, or the file, cannot
 /// be read.
-pub fn verify(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
+pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
     let system = |doing: &'static str| move |error: io::Error| Error::system(doing, error).at(path);
     let file = File::open(path).map_err(system("open"))?;
     let before = file.status().map_err(system("look at"))?;
@@ -63,7 +72,10 @@ pub fn verify(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
     }
     let catalogue = options.catalogue.clone().or_else(|| Catalogue::find(path.parent()?.here()));
     let tag = tag_of(path, &file, catalogue.as_deref())?;
-    let found = find(&tag, path, catalogue.as_deref());
+    let folder = catalogue.as_deref().map(leaves_folder).transpose();
+    let folder =
+        folder.map_err(io::Error::other).map_err(system("read the kept leaves of"))?.flatten();
+    let found = find(&tag, path, folder.as_ref());
     let (place, damage, verity) = match found.map_err(system("read the kept leaves of"))? {
         Some((place, kept)) => {
             let source = Descriptor { file: &file, len_bytes: before.length };

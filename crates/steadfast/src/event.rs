@@ -1,0 +1,330 @@
+//! What is known of one file: what walks, the pipeline and the verbs fill in, and a monitor hears.
+//!
+//! Holds the types that every stage shares, and no stage's work.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::{Status, Timestamp};
+
+use crate::pages::Damage;
+use crate::read::Origin;
+use crate::reference::Reference;
+use crate::tag::{Tag, TagError, TagPlace};
+use crate::verdict::{Verdict, same_mtime};
+
+/// Where a file is: its directory's path as the user would write it, and its name.
+///
+/// Kept in two parts because a million files share few directories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePath {
+    /// Path of the directory; empty for the current one.
+    pub parent: Arc<Path>,
+    /// Name within it; empty when the path itself is meant.
+    pub name: OsString,
+}
+
+impl FilePath {
+    /// Makes a path that is its own parent, as a root is.
+    pub fn whole(path: &Path) -> FilePath {
+        FilePath { parent: Arc::from(path), name: OsString::new() }
+    }
+
+    /// Returns the whole path.
+    pub fn to_path(&self) -> PathBuf {
+        if self.name.is_empty() {
+            return self.parent.to_path_buf();
+        }
+        self.parent.join(&self.name)
+    }
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A regular file.
+    File,
+    /// A directory, or a root that could not be opened at all.
+    Directory,
+}
+
+/// What a run did to a file's tag, or would do in a dry run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Gave the file its first tag.
+    Tagged,
+    /// Replaced the tag by one of the present contents; the previous tag is kept beside it.
+    Retagged,
+    /// Replaced the tag of unchanged contents, to record their new modification time.
+    Refreshed,
+    /// Left an existing tag as it was, without reading the file.
+    Kept,
+    /// Removed the tag.
+    Removed,
+    /// Wrote the tag as another tool has it.
+    Exported,
+    /// Put the tag back that the catalogue had and the file had lost.
+    Restored,
+}
+
+impl Action {
+    /// Every action, in the order in which summaries list them.
+    pub const ALL: [Action; 7] = [
+        Action::Tagged,
+        Action::Retagged,
+        Action::Refreshed,
+        Action::Restored,
+        Action::Kept,
+        Action::Removed,
+        Action::Exported,
+    ];
+
+    /// Returns the name in lower case, as JSON carries it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Tagged => "tagged",
+            Action::Retagged => "retagged",
+            Action::Refreshed => "refreshed",
+            Action::Kept => "kept",
+            Action::Removed => "removed",
+            Action::Restored => "restored",
+            Action::Exported => "exported",
+        }
+    }
+}
+
+/// What went wrong with one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What was being done, as an infinitive: "read", "set the tag".
+    pub doing: &'static str,
+    /// Why it failed, a lower-case fragment.
+    pub reason: String,
+}
+
+impl Trouble {
+    /// Makes trouble of a failed system call.
+    pub fn from_io(doing: &'static str, error: &std::io::Error) -> Trouble {
+        Trouble { doing, reason: reason_of(error) }
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot {}: {}", self.doing, self.reason)
+    }
+}
+
+/// The system's words, without the number and in lower case.
+fn reason_of(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if !text.starts_with("I/O") => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// What is known of one file at the end of its path.
+#[derive(Clone, Debug)]
+pub struct FileEvent {
+    /// Where the file is.
+    pub path: FilePath,
+    /// File or directory.
+    pub subject: Subject,
+    /// What became of the file, if the run judged it.
+    pub verdict: Option<Verdict>,
+    /// What the run did to its tag, if anything.
+    pub action: Option<Action>,
+    /// The tag that was stored when the run came by.
+    pub stored: Option<Tag>,
+    /// The tag before that one, where the run looked for it; of a file whose contents differ from
+    /// its tag, an earlier tag of the contents that it has.
+    pub previous: Option<Tag>,
+    /// What the file holds now, if it was read.
+    pub actual: Option<Tag>,
+    /// What the file system says of a file that was not read, because its length decided.
+    pub resized: Option<Resized>,
+    /// The tag that was written, if one was.
+    pub(crate) written: Option<Tag>,
+    /// Where the stored tag was.
+    pub tag_place: TagPlace,
+    /// Whether the stored tag was in the AppleDouble file beside the file, which is never written.
+    pub(crate) is_beside: bool,
+    /// Why what is stored is no tag, where the run found that.
+    pub tag_error: Option<TagError>,
+    /// Whether its file system keeps no attributes, and no catalogue has the file's tag.
+    pub(crate) has_no_place: bool,
+    /// Whether the trouble is that of the whole file system, and was told of another file there.
+    pub is_told: bool,
+    /// What the file was compared with, where that is no tag of its own.
+    pub reference: Option<Box<Reference>>,
+    /// Which pages of a corrupt file are damaged, where leaves are kept for its tag.
+    pub damage: Option<Box<Damage>>,
+    /// Where the contents are now, of a file that moved.
+    pub moved_to: Option<PathBuf>,
+    /// What the file system said of the file at the end of what the run did to it.
+    pub(crate) status: Option<Status>,
+    /// Device and inode of a file with several names, to know it again under the next.
+    pub(crate) identity: Option<(u64, u64)>,
+    /// Whether the contents were read for an earlier path of the same file (a hard link).
+    pub linked: bool,
+    /// Bytes read for this event.
+    pub bytes_read: u64,
+    /// Time spent opening and reading the file, and its share of the hashing, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Where the bytes came from, if any were read.
+    pub origin: Option<Origin>,
+    /// What went wrong.
+    pub trouble: Option<Trouble>,
+}
+
+impl FileEvent {
+    /// Makes an event that says nothing yet but where.
+    pub fn new(path: FilePath) -> FileEvent {
+        FileEvent {
+            path,
+            subject: Subject::File,
+            verdict: None,
+            action: None,
+            stored: None,
+            previous: None,
+            actual: None,
+            resized: None,
+            written: None,
+            tag_place: TagPlace::Attribute,
+            is_beside: false,
+            tag_error: None,
+            has_no_place: false,
+            is_told: false,
+            reference: None,
+            damage: None,
+            moved_to: None,
+            status: None,
+            identity: None,
+            linked: false,
+            bytes_read: 0,
+            elapsed_ns: 0,
+            origin: None,
+            trouble: None,
+        }
+    }
+
+    /// Makes the event of a file or directory that could not be opened or read.
+    pub fn unreadable(path: FilePath, subject: Subject, trouble: Trouble) -> FileEvent {
+        let mut event = FileEvent { subject, ..FileEvent::new(path) };
+        event.fail(trouble);
+        event
+    }
+
+    /// Makes the event of a file that is gone.
+    pub fn missing(path: FilePath) -> FileEvent {
+        FileEvent { verdict: Some(Verdict::Missing), ..FileEvent::new(path) }
+    }
+
+    /// Notes that the file or its tag could not be read, and why.
+    pub fn fail(&mut self, trouble: Trouble) {
+        self.verdict = Some(Verdict::Unreadable);
+        self.trouble = Some(trouble);
+    }
+
+    /// Says whether the stored tag is of the file's present length and modification time, as
+    /// verdicts compare times; `None` without a tag or a file.
+    pub fn tag_is_current(&self) -> Option<bool> {
+        let (tag, status) = (self.stored?, self.status?);
+        Some(tag.length == status.length && same_mtime(tag.mtime, status.mtime))
+    }
+
+    /// Returns the length and the modification time of the contents that were judged.
+    pub fn extent(&self) -> Option<(u64, Timestamp)> {
+        let read = self.actual.map(|tag| (tag.length, tag.mtime));
+        read.or(self.resized.map(|resized| (resized.length, resized.mtime)))
+    }
+
+    /// Returns the digest that the file has now, if it was read.
+    pub fn digest(&self) -> Option<(Algorithm, Digest)> {
+        self.actual.map(|tag| (tag.algorithm, tag.digest))
+    }
+}
+
+/// A file whose length is not the recorded one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resized {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its modification time.
+    pub mtime: Timestamp,
+}
+
+/// A circumstance that is no file's fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The path it is about, if any.
+    pub path: Option<PathBuf>,
+    /// What the reader should know, a lower-case fragment.
+    pub text: String,
+    /// The exit status that it asks for. A notice that asks for another than 0 is told even where
+    /// the reader wants to hear of findings only.
+    pub status: u8,
+}
+
+impl Notice {
+    /// Makes a notice of information, about no path.
+    pub fn new(text: impl Into<String>) -> Notice {
+        Notice { path: None, text: text.into(), status: 0 }
+    }
+
+    /// Makes a notice of something that prevents a success: status 2.
+    pub fn failure(text: impl Into<String>) -> Notice {
+        Notice { status: 2, ..Notice::new(text) }
+    }
+
+    /// Says which path it is about.
+    #[must_use]
+    pub fn at(self, path: &Path) -> Notice {
+        Notice { path: Some(path.to_owned()), ..self }
+    }
+}
+
+/// What the walk passed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Symbolic links: never followed.
+    pub symlinks: u64,
+    /// Pipes, sockets and devices.
+    pub special: u64,
+    /// Files and directories that the reader excluded.
+    pub excluded: u64,
+    /// Files whose contents are not on this machine: reading them would download them.
+    pub dataless: u64,
+    /// AppleDouble files: the attributes of their neighbours, not data.
+    pub sidecars: u64,
+    /// Files of leaves that are kept beside their files, and drafts of them.
+    pub leaves: u64,
+    /// Directories on another file system.
+    pub other_file_systems: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn reasons_are_fragments_without_numbers() {
+        let denied = io::Error::from_raw_os_error(13);
+        assert_eq!(Trouble::from_io("open", &denied).to_string(), "cannot open: permission denied");
+    }
+
+    #[test]
+    fn a_path_is_its_parent_and_name() {
+        let path = FilePath { parent: Arc::from(Path::new("a/b")), name: "c".into() };
+        assert_eq!(path.to_path(), Path::new("a/b/c"));
+        assert_eq!(FilePath::whole(Path::new("a")).to_path(), Path::new("a"));
+        let here = FilePath { parent: Arc::from(Path::new("")), name: "c".into() };
+        assert_eq!(here.to_path(), Path::new("c"));
+    }
+}

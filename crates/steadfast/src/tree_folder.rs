@@ -1,0 +1,45 @@
+//! The folder at the root of a tree that holds its catalogue: its name, the names in it, and how a
+//! walk recognises it.
+
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+
+use steadfast_sys::file::Dir;
+
+/// The folder at the root of a tree that holds its catalogue. A walk leaves it out.
+pub const FOLDER: &str = ".steadfast";
+
+/// The catalogue's name in that folder.
+pub const FILE: &str = "catalogue.sqlite";
+
+/// What follows a catalogue's name while it is made.
+pub(crate) const DRAFT: &str = ".new";
+
+/// What follows a catalogue's name in that of its lock.
+pub(crate) const LOCK: &str = ".lock";
+
+/// Says of a directory of our name how much is in it that is no catalogue's; `None` if it holds
+/// neither a catalogue nor what is left of one, and so is a directory like any other.
+pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
+    let (mut ours, mut others) = (false, 0);
+    let listed = dir.entries(&mut |entry| {
+        let is_ours = entry.name == FILE || is_left_of(OsStr::new(FILE), entry.name);
+        ours |= is_ours;
+        let parts = entry.name.as_bytes().starts_with(FILE.as_bytes());
+        others += u64::from(!parts);
+        ControlFlow::Continue(())
+    });
+    // What can be entered and not listed.
+    ours |= listed.is_err() && dir.status_of(OsStr::new(FILE)).is_ok();
+    ours.then_some(others)
+}
+
+/// Says whether `name` is a lock, a log or a damaged file of the catalogue `file`.
+pub(crate) fn is_left_of(file: &OsStr, name: &OsStr) -> bool {
+    let rest = name.as_bytes().strip_prefix(file.as_bytes());
+    rest.is_some_and(|rest| {
+        let begins = |part: &str| rest.starts_with(part.as_bytes());
+        rest == LOCK.as_bytes() || rest == b"-wal" || begins(".damaged-") || begins(DRAFT)
+    })
+}

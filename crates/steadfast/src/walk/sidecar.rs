@@ -1,0 +1,44 @@
+//! Files that belong to their neighbour and are not data.
+
+use std::ffi::OsStr;
+
+use steadfast_sys::file::{Dir, File, FileKind, Status};
+
+use crate::{appledouble, pages};
+
+/// Says whether a file has a tag of ours. The walk does not know where tags are kept.
+pub(crate) type IsTagged = fn(&File) -> bool;
+
+/// What a file is that belongs to its neighbour and is not data.
+pub(crate) enum Sidecar {
+    /// Attributes that macOS could not keep at the neighbour.
+    AppleDouble,
+    /// Leaves of the neighbour's pages, or a draft of them; perhaps torn.
+    Leaves,
+}
+
+impl Sidecar {
+    /// Says whether a name is that of a sidecar.
+    pub(crate) fn is_name(name: &OsStr) -> bool {
+        appledouble::companion(name).or_else(|| pages::companion(name)).is_some()
+    }
+
+    /// Looks at a file's name and bytes: a file that only has such a name is data.
+    pub(crate) fn of(dir: &Dir, name: &OsStr, is_tagged: IsTagged) -> Option<Sidecar> {
+        let attributes = appledouble::companion(name);
+        let companion = attributes.or_else(|| pages::companion(name))?;
+        let is_regular = |status: Status| status.kind == FileKind::Regular;
+        if !dir.status_of(companion).is_ok_and(is_regular) {
+            return None;
+        }
+        let file = dir.open_file(name).ok()?;
+        if attributes.is_none() {
+            return pages::is_ours(&file).unwrap_or(false).then_some(Sidecar::Leaves);
+        }
+        let mut head = [0; appledouble::MAGIC_LEN];
+        let len = file.read_at(&mut head, 0).ok()?;
+        // A file that was tagged as data before its neighbour came stays data while it has the tag.
+        let is_sidecar = appledouble::is_appledouble(&head[..len]) && !is_tagged(&file);
+        is_sidecar.then_some(Sidecar::AppleDouble)
+    }
+}
