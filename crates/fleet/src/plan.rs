@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast::event::Trouble as FileTrouble;
+use steadfast::event::FileError;
 use steadfast::manifest::Record;
 use steadfast::{FileEvent, FilePath, Subject, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, AlgorithmHasher};
@@ -429,7 +429,7 @@ fn write_troubles(
         let mut event = FileEvent::new(FilePath::whole(path));
         event.subject = Subject::Directory;
         event.verdict = Some(Verdict::Unreadable);
-        event.trouble = Some(FileTrouble { doing, reason: reason.clone() });
+        event.trouble = Some(FileError { operation: doing, reason: reason.clone() });
         writer.put(&Row::of(&event, Path::new("")))?;
     }
     writer.put(&Closing { summary: Outcome::default() })?;

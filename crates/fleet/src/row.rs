@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use steadfast::event::Trouble;
+use steadfast::event::FileError;
 use steadfast::store::foreign::{ForeignKind, ForeignTime, Resolution};
 use steadfast::{
     Algorithm, Digest, FileEvent, FilePath, Origin, Reference, Resized, Subject, Tag, Timestamp,
@@ -252,12 +252,12 @@ const DOINGS: [&str; 9] = [
 ];
 
 /// Takes apart what a trouble says: "cannot open: permission denied".
-fn trouble(text: &str) -> Trouble {
+fn trouble(text: &str) -> FileError {
     let known = DOINGS.into_iter().find_map(|doing| {
         let reason = text.strip_prefix("cannot ")?.strip_prefix(doing)?.strip_prefix(": ")?;
-        Some(Trouble { doing, reason: reason.to_owned() })
+        Some(FileError { operation: doing, reason: reason.to_owned() })
     });
-    known.unwrap_or_else(|| Trouble { doing: "judge it", reason: text.to_owned() })
+    known.unwrap_or_else(|| FileError { operation: "judge it", reason: text.to_owned() })
 }
 
 #[cfg(test)]

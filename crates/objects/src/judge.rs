@@ -3,7 +3,7 @@
 //! In: a [`Reference`], an [`Object`], and when they have nothing in common, what was found in the
 //! file here. Out: a judgement and what it rests on. Specified in `docs/objects.md`.
 
-use steadfast::reference::Found;
+use steadfast::reference::Computed;
 use steadfast::{Reference, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, Digest};
 
@@ -87,7 +87,7 @@ fn differing(reference: &Reference, object: &Object) -> Verdict {
         ..reference.clone()
     };
     let mtime = object.mtime.unwrap_or(Timestamp { seconds: 0, nanoseconds: 0 });
-    known.judge(&Found { digests: &[(Algorithm::Sha256, byte(1))], length: 0, mtime })
+    known.judge(&Computed { digests: &[(Algorithm::Sha256, byte(1))], length: 0, mtime })
 }
 
 /// Says what the store keeps, for whoever cannot compare it.

@@ -79,7 +79,7 @@ fn decay(verdict: Option<Verdict>) -> Option<Verdict> {
 mod tests {
     use super::*;
     use steadfast::diff::{Doubt, Side};
-    use steadfast::event::Trouble;
+    use steadfast::event::FileError;
     use steadfast::{Algorithm, Digest, Tag, Timestamp};
 
     fn side(content: u8, length: u64) -> Option<Box<Side>> {
@@ -116,7 +116,7 @@ mod tests {
         let unknown = Pair { doubt, ..pair("unknown", Difference::Unknown) };
         let mut closed = pair("closed", Difference::Unreadable);
         let reason = "permission denied".to_owned();
-        closed.there.as_mut().unwrap().trouble = Some(Trouble { doing: "open", reason });
+        closed.there.as_mut().unwrap().trouble = Some(FileError { operation: "open", reason });
         (closed.here, closed.kind) = (None, Kind::Directory);
         let mut decayed = pair("decayed", Difference::Same);
         decayed.here.as_mut().unwrap().verdict = Some(Verdict::Corrupt);

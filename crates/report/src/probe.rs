@@ -46,15 +46,15 @@ fn absent_tools(probe: &Probe) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast::event::Trouble;
+    use steadfast::event::FileError;
     use steadfast::probe::{Direct, Group, NameUnit, Normalisation, Operation, Place, Traits};
 
-    fn place(path: &str, traits: Result<Traits, Trouble>) -> Place {
+    fn place(path: &str, traits: Result<Traits, FileError>) -> Place {
         let file_system = Some("ext4".to_owned());
         Place { path: path.into(), file_system, traits, left_behind: None }
     }
 
-    fn traits(attributes: Result<(), Trouble>) -> Traits {
+    fn traits(attributes: Result<(), FileError>) -> Traits {
         Traits {
             attributes,
             value_len_max: Some(4040),
@@ -70,7 +70,8 @@ mod tests {
     }
 
     fn probe() -> Probe {
-        let refusal = || Trouble { doing: "set an attribute", reason: "no\x1bway".to_owned() };
+        let refusal =
+            || FileError { operation: "set an attribute", reason: "no\x1bway".to_owned() };
         let impossible = || Outcome::Impossible("no\x1bway".to_owned());
         let operation = |group, name, from, outcomes| Operation { group, name, from, outcomes };
         let kept = Outcome::Kept(Time::New);
@@ -78,7 +79,7 @@ mod tests {
             places: vec![
                 place("a\n", Ok(traits(Ok(())))),
                 place("b", Ok(traits(Err(refusal())))),
-                place("c", Err(Trouble { doing: "make a folder", reason: "no".to_owned() })),
+                place("c", Err(FileError { operation: "make a folder", reason: "no".to_owned() })),
             ],
             operations: vec![
                 operation(

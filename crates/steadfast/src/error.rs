@@ -31,9 +31,9 @@ impl Error {
         Error { kind: ErrorKind::Usage, path: None, message: message.into(), source: None }
     }
 
-    /// Makes an error of a failed system call. `doing` is an infinitive: "start a thread".
-    pub fn system(doing: &str, source: io::Error) -> Error {
-        let message = format!("cannot {doing}");
+    /// Makes an error of a failed system call. `operation` is an infinitive: "start a thread".
+    pub fn system(operation: &str, source: io::Error) -> Error {
+        let message = format!("cannot {operation}");
         Error { kind: ErrorKind::System, path: None, message, source: Some(source) }
     }
 

@@ -95,25 +95,25 @@ impl Action {
     }
 }
 
-/// What went wrong with one file.
+/// Why an operation on one file failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// What was being done, as an infinitive: "read", "set the tag".
-    pub doing: &'static str,
+pub struct FileError {
+    /// The operation, as an infinitive: "read", "set the tag".
+    pub operation: &'static str,
     /// Why it failed, a lower-case fragment.
     pub reason: String,
 }
 
-impl Trouble {
-    /// Makes trouble of a failed system call.
-    pub fn from_io(doing: &'static str, error: &std::io::Error) -> Trouble {
-        Trouble { doing, reason: reason_of(error) }
+impl FileError {
+    /// Makes the error of a failed system call.
+    pub fn from_io(operation: &'static str, error: &std::io::Error) -> FileError {
+        FileError { operation, reason: reason_of(error) }
     }
 }
 
-impl std::fmt::Display for Trouble {
+impl std::fmt::Display for FileError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "cannot {}: {}", self.doing, self.reason)
+        write!(f, "cannot {}: {}", self.operation, self.reason)
     }
 }
 
@@ -179,7 +179,7 @@ pub struct FileEvent {
     /// Where the bytes came from, if any were read.
     pub origin: Option<Origin>,
     /// What went wrong.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<FileError>,
 }
 
 impl FileEvent {
@@ -214,7 +214,7 @@ impl FileEvent {
     }
 
     /// Makes the event of a file or directory that could not be opened or read.
-    pub fn unreadable(path: FilePath, subject: Subject, trouble: Trouble) -> FileEvent {
+    pub fn unreadable(path: FilePath, subject: Subject, trouble: FileError) -> FileEvent {
         let mut event = FileEvent { subject, ..FileEvent::new(path) };
         event.fail(trouble);
         event
@@ -226,7 +226,7 @@ impl FileEvent {
     }
 
     /// Notes that the file or its tag could not be read, and why.
-    pub fn fail(&mut self, trouble: Trouble) {
+    pub fn fail(&mut self, trouble: FileError) {
         self.verdict = Some(Verdict::Unreadable);
         self.trouble = Some(trouble);
     }
@@ -316,7 +316,10 @@ mod tests {
     #[test]
     fn reasons_are_fragments_without_numbers() {
         let denied = io::Error::from_raw_os_error(13);
-        assert_eq!(Trouble::from_io("open", &denied).to_string(), "cannot open: permission denied");
+        assert_eq!(
+            FileError::from_io("open", &denied).to_string(),
+            "cannot open: permission denied"
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod selection;
 mod tree_folder;
 pub mod beneath;
 mod walk;
-mod hash;
+mod pipeline;
 pub mod store;
 pub mod catalogue;
 pub mod monitor;

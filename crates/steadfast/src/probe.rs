@@ -21,7 +21,7 @@ use steadfast_sys::file::{File, Status};
 pub use traits::{Direct, NameUnit, Normalisation, Traits};
 
 use crate::error::Error;
-use crate::event::Trouble;
+use crate::event::FileError;
 use folder::Folder;
 use recipe::Recipe;
 use sample::Sample;
@@ -48,9 +48,9 @@ pub struct Place {
     /// Its file system, as the system calls it.
     pub file_system: Option<String>,
     /// What the file system is like, or why nothing could be tried.
-    pub traits: Result<Traits, Trouble>,
+    pub traits: Result<Traits, FileError>,
     /// Why the probe's own folder is still there, if it is.
-    pub left_behind: Option<(PathBuf, Trouble)>,
+    pub left_behind: Option<(PathBuf, FileError)>,
 }
 
 /// One thing that was tried.
@@ -175,7 +175,7 @@ struct Site {
     file_system: Option<String>,
     device: Option<u64>,
     /// The folder, and what the file system is like.
-    found: Result<(Folder, Traits), Trouble>,
+    found: Result<(Folder, Traits), FileError>,
     /// The number of the next bench.
     next: u32,
 }
@@ -185,10 +185,10 @@ impl Site {
         let opened = File::open(path);
         let file_system = opened.and_then(|file| file.file_system()).ok();
         let found = Folder::make(path)
-            .map_err(|error| Trouble::from_io("make a folder of its own", &error))
+            .map_err(|error| FileError::from_io("make a folder of its own", &error))
             .and_then(|folder| {
                 let traits = Traits::of(&folder, sample)
-                    .map_err(|error| Trouble::from_io("try the file system", &error))?;
+                    .map_err(|error| FileError::from_io("try the file system", &error))?;
                 Ok((folder, traits))
             });
         Site {
@@ -236,7 +236,7 @@ impl Site {
             Err(trouble) => (Err(trouble), None),
         };
         let left_behind = left_behind
-            .map(|(folder, error)| (folder, Trouble::from_io("remove its own folder", &error)));
+            .map(|(folder, error)| (folder, FileError::from_io("remove its own folder", &error)));
         Place { path, file_system, traits, left_behind }
     }
 }

@@ -33,7 +33,7 @@ pub struct Reference {
 
 /// A file as it was read, for comparison with a [`Reference`].
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct Computed<'a> {
     /// The digests that were computed.
     pub digests: &'a [(Algorithm, Digest)],
     /// Length in bytes.
@@ -83,14 +83,14 @@ impl Reference {
     /// Judges a file by its length alone, if that differs from what was recorded.
     pub(crate) fn judge_length(&self, length: u64, mtime: Timestamp) -> Option<Verdict> {
         let differs = self.length.is_some_and(|recorded| recorded != length);
-        differs.then(|| self.judge(&Found { digests: &[], length, mtime }))
+        differs.then(|| self.judge(&Computed { digests: &[], length, mtime }))
     }
 
     /// Judges a file that was read whole. At least one digest must be of an algorithm of both.
     ///
     /// Without a recorded modification time a difference is an edit, unless the record is younger
     /// than the file's time: then nobody changed the file since, and it is decay.
-    pub fn judge(&self, found: &Found<'_>) -> Verdict {
+    pub fn judge(&self, found: &Computed<'_>) -> Verdict {
         let common = self.digests.iter().filter_map(|(algorithm, digest)| {
             let computed = found.digests.iter().find(|(other, _)| other == algorithm);
             computed.map(|(_, computed)| computed == digest)
@@ -171,7 +171,7 @@ mod tests {
             (Some(90), Some(101), &other, 10, Verdict::Modified),
         ];
         for (row, (mtime, recorded, digests, length, verdict)) in rows.into_iter().enumerate() {
-            let found = Found { digests, length, mtime: at(100) };
+            let found = Computed { digests, length, mtime: at(100) };
             assert_eq!(reference(mtime, recorded).judge(&found), verdict, "row {row}");
         }
     }
@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn every_common_digest_counts_and_one_there_must_be() {
         let both = [(Algorithm::Sha256, digest(1)), (Algorithm::Blake3, digest(7))];
-        let found = Found { digests: &both, length: 10, mtime: at(0) };
+        let found = Computed { digests: &both, length: 10, mtime: at(0) };
         assert_eq!(reference(None, None).judge(&found), Verdict::Modified);
         let none = [(Algorithm::Md5, digest(1))];
-        let found = Found { digests: &none, length: 10, mtime: at(0) };
+        let found = Computed { digests: &none, length: 10, mtime: at(0) };
         assert_eq!(reference(None, None).judge(&found), Verdict::Unreadable);
     }
 }

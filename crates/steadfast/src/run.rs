@@ -9,7 +9,7 @@ mod compare;
 mod due;
 mod hash;
 mod import;
-mod judge;
+mod tag_context;
 mod kept;
 mod leaves;
 mod listed;
@@ -33,13 +33,13 @@ use steadfast_sys::file::Timestamp;
 
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
-use judge::Tools;
 use kept::{Kept, Opened};
 use leaves::leaves_folder;
 pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 pub use read::read_without_hashing;
 use source::{ListSource, WalkSource};
 use survey::Survey;
+use tag_context::TagContext;
 pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute, lanes_of, queue_depth_of};
 
@@ -47,8 +47,8 @@ use crate::calibration::fastest_lanes;
 use crate::catalogue::{Catalogue, Finding, Records, Scope, Writer};
 use crate::error::Error;
 use crate::event::Notice;
-use crate::hash::Task;
 use crate::monitor::{Event, Monitor, Noted, Summary};
+use crate::pipeline::Task;
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
@@ -60,17 +60,17 @@ use crate::store::pages::PageKeeper;
 use crate::store::xattr::Xattr;
 use crate::walk::{Excludes, Listed};
 
-fn task_of(verb: Verb, tools: Tools) -> Arc<dyn Task> {
+fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     match verb {
-        Verb::Tag => Arc::new(tag::TagTask { tools }),
-        Verb::Check => Arc::new(check::CheckTask { tools }),
-        Verb::Update => Arc::new(update::UpdateTask { tools }),
-        Verb::Retag { accept } => Arc::new(retag::RetagTask { tools, accept }),
-        Verb::Untag => Arc::new(untag::UntagTask { tools }),
-        Verb::Show => Arc::new(show::ShowTask { tools }),
-        Verb::Hash => Arc::new(hash::HashTask { tools }),
-        Verb::Import => Arc::new(import::ImportTask { tools, trust: false }),
-        Verb::Export(kind) => Arc::new(import::ExportTask { tools, kind }),
+        Verb::Tag => Arc::new(tag::TagTask { context }),
+        Verb::Check => Arc::new(check::CheckTask { context }),
+        Verb::Update => Arc::new(update::UpdateTask { context }),
+        Verb::Retag { accept } => Arc::new(retag::RetagTask { context, accept }),
+        Verb::Untag => Arc::new(untag::UntagTask { context }),
+        Verb::Show => Arc::new(show::ShowTask { context }),
+        Verb::Hash => Arc::new(hash::HashTask { context }),
+        Verb::Import => Arc::new(import::ImportTask { context, trust: false }),
+        Verb::Export(kind) => Arc::new(import::ExportTask { context, kind }),
     }
 }
 
@@ -153,7 +153,7 @@ pub fn run_with(
     let survey = options.survey.then(counted).flatten();
     let work = Work {
         verb: verb.name(),
-        task: task_of(verb, Tools { pages, ..tools(store, records, options) }),
+        task: task_of(verb, TagContext { pages, ..context_of(store, records, options) }),
         engine,
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&walked)),
         source: Box::new(WalkSource {
@@ -213,7 +213,7 @@ pub fn init(
     let begin = kept::begin("init", "", false, options);
     let work = Work {
         verb: "init",
-        task: task_of(Verb::Show, tools(Arc::new(Xattr), None, options)),
+        task: task_of(Verb::Show, context_of(Arc::new(Xattr), None, options)),
         engine: Arc::new(Buffered),
         queue_depth: queue_depth_of(&selection),
         time_limit: None,
@@ -255,8 +255,8 @@ pub fn compare(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let tools = tools(Arc::new(Xattr), None, options);
-    let task = Arc::new(compare::CompareTask { tools });
+    let context = context_of(Arc::new(Xattr), None, options);
+    let task = Arc::new(compare::CompareTask { context });
     let mut summary = run_listed(Verb::Check, task, (root, list), None, options, monitor)?;
     tell_extra(root, extra, &mut summary, monitor);
     Ok(summary)
@@ -273,9 +273,9 @@ pub fn check_listed(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let tools = || tools(Arc::new(Xattr), None, options);
-    let by_list = compare::CompareTask { tools: tools() };
-    let task = listed::ListedTask { by_tag: check::CheckTask { tools: tools() }, by_list };
+    let context = || context_of(Arc::new(Xattr), None, options);
+    let by_list = compare::CompareTask { context: context() };
+    let task = listed::ListedTask { by_tag: check::CheckTask { context: context() }, by_list };
     run_listed(Verb::Check, Arc::new(task), (root, list), None, options, monitor)
 }
 
@@ -307,8 +307,8 @@ pub fn import(
     let begin = kept::begin(Verb::Import.name(), "", false, options);
     let kept = opened.zip(scope);
     let kept = kept.map(|(opened, scope)| opened.keep(scope, &selection, &begin)).transpose()?;
-    let tools = tools(Arc::new(Xattr), records, options);
-    let task = Arc::new(import::ImportTask { tools, trust });
+    let context = context_of(Arc::new(Xattr), records, options);
+    let task = Arc::new(import::ImportTask { context, trust });
     let mut summary = run_listed(Verb::Import, task, (root, list), kept, options, monitor)?;
     tell_extra(root, extra, &mut summary, monitor);
     Ok(summary)
@@ -373,14 +373,14 @@ fn check_due(
     let backend = lanes_of(options)?.to_string();
     let begin = kept::begin(Verb::Check.name(), &backend, false, options);
     let pages = pages_of(Verb::Check, Some(&opened.file), options)?;
-    let mut tools = Tools { pages, ..tools(store, records, options) };
+    let mut context = TagContext { pages, ..context_of(store, records, options) };
     let time_limit = deadline.map(|deadline| {
-        tools.stop = Arc::default();
-        TimeLimit { deadline, files_due: list.files(), stop: Arc::clone(&tools.stop) }
+        context.stop = Arc::default();
+        TimeLimit { deadline, files_due: list.files(), stop: Arc::clone(&context.stop) }
     });
     let work = Work {
         verb: Verb::Check.name(),
-        task: task_of(Verb::Check, tools),
+        task: task_of(Verb::Check, context),
         engine,
         queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
         time_limit,
@@ -441,8 +441,12 @@ pub(crate) fn no_file() -> Notice {
 const NOT_CATALOGUED: &str =
     "there is no catalogue at or above these paths: `steadfast init DIR` makes one";
 
-fn tools(store: Arc<dyn Store>, records: Option<Arc<Records>>, options: &Options) -> Tools {
-    Tools {
+fn context_of(
+    store: Arc<dyn Store>,
+    records: Option<Arc<Records>>,
+    options: &Options,
+) -> TagContext {
+    TagContext {
         store,
         records,
         restore_tags: options.restore_tags,

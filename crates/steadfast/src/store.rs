@@ -17,7 +17,7 @@ use steadfast_sys::file::File;
 use self::carried::Beside;
 use self::xattr::Xattr;
 use crate::beneath;
-use crate::event::Trouble;
+use crate::event::FileError;
 use crate::tag::{Tag, TagError};
 use crate::walk::Sidecar;
 
@@ -101,7 +101,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// If the system would refuse.
-    fn ready(&self, _file: &File) -> Result<(), Trouble> {
+    fn ready(&self, _file: &File) -> Result<(), FileError> {
         Ok(())
     }
 
@@ -110,11 +110,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// If something else is stored than is to be replaced; if the tag could not be stored, or what
     /// was read back is not what was written.
-    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble>;
+    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), FileError>;
 
     /// Removes the tag and the one before it, and nothing else; says whether there was any.
     ///
     /// # Errors
     /// If the system refuses.
-    fn remove(&self, file: &File) -> Result<bool, Trouble>;
+    fn remove(&self, file: &File) -> Result<bool, FileError>;
 }

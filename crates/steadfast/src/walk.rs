@@ -25,7 +25,7 @@ pub(crate) use listed::{Beneath, Listed};
 use names::Names;
 pub(crate) use sidecar::{IsTagged, Sidecar};
 
-use crate::event::{FileEvent, FilePath, Notice, Skipped, Subject, Trouble};
+use crate::event::{FileError, FileEvent, FilePath, Notice, Skipped, Subject};
 use crate::reference::Reference;
 use crate::selection::Selection;
 use crate::tree_folder;
@@ -72,11 +72,11 @@ impl Entry {
 }
 
 /// What a walk comes upon.
-pub(crate) enum Found {
+pub(crate) enum WalkItem {
     /// A regular file.
     File(Entry),
     /// A directory or root that cannot be walked.
-    Trouble(Box<FileEvent>),
+    Failed(Box<FileEvent>),
     /// A file of leaves beside the file that they are of, whole or torn: not data.
     Leaves(Entry),
     /// Something worth saying.
@@ -84,7 +84,7 @@ pub(crate) enum Found {
 }
 
 /// Takes what is found; breaking ends the walk.
-pub(crate) type Sink<'a> = dyn FnMut(Found) -> ControlFlow<()> + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(WalkItem) -> ControlFlow<()> + 'a;
 
 /// Walks a selection, until the sink breaks or `stop` is set.
 ///
@@ -173,7 +173,7 @@ impl Walk<'_, '_> {
                 Ok(root) if self.given.take(&root) => self.root(path, root)?,
                 Ok(_) => {
                     let notice = Notice::new("given more than once: taken once").at(path);
-                    (self.sink)(Found::Notice(notice))?;
+                    (self.sink)(WalkItem::Notice(notice))?;
                 }
                 Err(error) => self.trouble(path, Subject::Directory, "open", &error)?,
             }
@@ -221,7 +221,7 @@ impl Walk<'_, '_> {
                 Some(Parent { dir, path, name, .. }) => {
                     let path = FilePath { parent: path, name };
                     let (inode, place) = (status.inode, Place::Beneath(dir));
-                    (self.sink)(Found::File(Entry { path, inode, place, reference: None }))
+                    (self.sink)(WalkItem::File(Entry { path, inode, place, reference: None }))
                 }
                 None => self.typed_file(path),
             },
@@ -238,7 +238,7 @@ impl Walk<'_, '_> {
 
     fn typed_file(&mut self, path: &Path) -> ControlFlow<()> {
         let path = FilePath::whole(path);
-        (self.sink)(Found::File(Entry { path, inode: 0, place: Place::Typed, reference: None }))
+        (self.sink)(WalkItem::File(Entry { path, inode: 0, place: Place::Typed, reference: None }))
     }
 
     /// Walks what is on the stack until it is empty.
@@ -284,11 +284,11 @@ impl Walk<'_, '_> {
                     let place = Place::Beneath(Arc::clone(&level.dir));
                     let entry = Entry { path, inode, place, reference: None };
                     match sidecar {
-                        None => (self.sink)(Found::File(entry))?,
+                        None => (self.sink)(WalkItem::File(entry))?,
                         Some(Sidecar::AppleDouble) => self.skipped.sidecars += 1,
                         Some(Sidecar::Leaves) => {
                             self.skipped.leaves += 1;
-                            (self.sink)(Found::Leaves(entry))?;
+                            (self.sink)(WalkItem::Leaves(entry))?;
                         }
                     }
                 }
@@ -369,12 +369,12 @@ impl Walk<'_, '_> {
         &mut self,
         path: &Path,
         subject: Subject,
-        doing: &'static str,
+        operation: &'static str,
         error: &io::Error,
     ) -> ControlFlow<()> {
-        let trouble = Trouble::from_io(doing, error);
+        let trouble = FileError::from_io(operation, error);
         let event = FileEvent::unreadable(FilePath::whole(path), subject, trouble);
-        (self.sink)(Found::Trouble(Box::new(event)))
+        (self.sink)(WalkItem::Failed(Box::new(event)))
     }
 }
 

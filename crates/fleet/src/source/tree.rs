@@ -86,7 +86,7 @@ impl Walk<'_, '_> {
         let relative = path.strip_prefix(self.root).unwrap_or(&path).to_owned();
         if event.subject == Subject::Directory {
             let trouble = event.trouble.as_ref();
-            let doing = trouble.map_or("open", |trouble| trouble.doing);
+            let doing = trouble.map_or("open", |trouble| trouble.operation);
             let reason = trouble.map_or(String::new(), |trouble| trouble.reason.clone());
             return Found::Trouble(Trouble { path: relative, doing, reason });
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use steadfast::cost::{Role, ThreadCost};
-use steadfast::event::Trouble;
+use steadfast::event::FileError;
 use steadfast::{
     Account, Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped,
     Stage, Subject, Tag, Timestamp, Verdict,
@@ -52,7 +52,8 @@ const APRIL: i64 = 1_712_000_000;
 pub(crate) fn check_events() -> Vec<Event> {
     let stored = tag(1, 4_194_304, MARCH);
     let mut unreadable = event(b"locked.jpg", Some(Verdict::Unreadable));
-    unreadable.trouble = Some(Trouble { doing: "open", reason: "permission denied".to_owned() });
+    unreadable.trouble =
+        Some(FileError { operation: "open", reason: "permission denied".to_owned() });
     let mut directory = event(b"closed", Some(Verdict::Unreadable));
     directory.subject = Subject::Directory;
     directory.trouble = unreadable.trouble.clone();
@@ -62,7 +63,7 @@ pub(crate) fn check_events() -> Vec<Event> {
     let mut unstable = event(b"growing.log", Some(Verdict::Unstable));
     unstable.stored = Some(stored);
     let reason = "the file changed meanwhile".to_owned();
-    unstable.trouble = Some(Trouble { doing: "read it whole", reason });
+    unstable.trouble = Some(FileError { operation: "read it whole", reason });
     unstable.bytes_read = 4096;
     let files = vec![
         read("a.jpg", Verdict::Intact, Some(stored), stored),
@@ -157,7 +158,7 @@ pub(crate) fn tag_events() -> Vec<Event> {
     let mut failed = read("c.jpg", Verdict::Untagged, None, actual);
     failed.verdict = None;
     failed.trouble =
-        Some(Trouble { doing: "set the tag", reason: "no space left on device".to_owned() });
+        Some(FileError { operation: "set the tag", reason: "no space left on device".to_owned() });
     [tagged, kept, failed].into_iter().map(said).collect()
 }
 
@@ -188,7 +189,7 @@ pub(crate) fn show_events() -> Vec<Event> {
     tagged.previous = Some(tag(1, 1, MARCH));
     let mut damaged = event(b"b.jpg", Some(Verdict::Unreadable));
     let reason = "the tag is damaged: its check value does not fit".to_owned();
-    damaged.trouble = Some(Trouble { doing: "read the tag", reason });
+    damaged.trouble = Some(FileError { operation: "read the tag", reason });
     let untagged = event(b"c.jpg", Some(Verdict::Untagged));
     [tagged, damaged, untagged].into_iter().map(said).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use steadfast::event::Trouble;
+use steadfast::event::FileError;
 use steadfast::manifest::sums::{Ending, Line, LineError, LineFault, Style};
 use steadfast::{Algorithm, Digest, FileEvent, FilePath};
 use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> &str {
 fn lines_of_digests() {
     let mut failed = FileEvent::new(FilePath::whole(Path::new("gone")));
     let reason = "no such file or directory".to_owned();
-    failed.trouble = Some(Trouble { doing: "open", reason });
+    failed.trouble = Some(FileError { operation: "open", reason });
     let events = [facts::said(hashed("a\nb", 1)), facts::said(failed)];
     let mut sums = Sums { style: Style::Tagged, ending: Ending::Newline, ..Sums::default() };
     let pages = facts::document(&mut sums, &events, &RunView::default());
@@ -54,7 +54,7 @@ fn a_comparison_in_the_words_of_coreutils() {
     }
     let mut pages = Pages::default();
     let mut gone = hashed("gone", 1);
-    gone.trouble = Some(Trouble { doing: "open", reason: "permission denied".to_owned() });
+    gone.trouble = Some(FileError { operation: "open", reason: "permission denied".to_owned() });
     for event in [hashed("good", 1), hashed("bad", 2), gone, hashed("someone else", 1)] {
         comparison.event(&facts::said(event), &mut pages);
     }

@@ -15,12 +15,12 @@ use super::scope::Scope;
 use super::sighting::Sighting;
 use super::{Catalogue, CatalogueError};
 use crate::error::Error;
-use crate::event::{FileEvent, Skipped, Subject, Trouble};
+use crate::event::{FileError, FileEvent, Skipped, Subject};
 use crate::selection::Selection;
 use crate::store::has_tag;
 use crate::tag::TagPlace;
 use crate::verdict::Verdict;
-use crate::walk::{Excludes, Found, walk};
+use crate::walk::{Excludes, WalkItem, walk};
 
 /// What a quick look came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,25 +69,25 @@ impl Catalogue {
         let mut failed: Option<CatalogueError> = None;
         let (skipped, whole) = walk(selection, &excludes, has_tag, stop, &mut |found| {
             let event = match found {
-                Found::File(entry) => {
+                WalkItem::File(entry) => {
                     let mut event = FileEvent::new(entry.path.clone());
                     match entry.status() {
                         Ok(status) => event.status = Some(status),
                         Err(error) => {
                             summary.unreadable += 1;
                             event.verdict = Some(Verdict::Unreadable);
-                            event.trouble = Some(Trouble::from_io("look at", &error));
+                            event.trouble = Some(FileError::from_io("look at", &error));
                             trouble(event.clone());
                         }
                     }
                     event
                 }
-                Found::Trouble(event) => {
+                WalkItem::Failed(event) => {
                     summary.unreadable += 1;
                     trouble((*event).clone());
                     *event
                 }
-                Found::Leaves(_) | Found::Notice(_) => return ControlFlow::Continue(()),
+                WalkItem::Leaves(_) | WalkItem::Notice(_) => return ControlFlow::Continue(()),
             };
             if event.status.is_none() && event.subject == Subject::File {
                 return ControlFlow::Continue(());

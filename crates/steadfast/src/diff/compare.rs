@@ -120,7 +120,7 @@ fn times_differ(here: &Side, there: &Side) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Trouble;
+    use crate::event::FileError;
     use crate::verdict::Verdict;
     use steadfast_digest::{Algorithm, Digest};
     use steadfast_sys::file::Timestamp;
@@ -151,12 +151,12 @@ mod tests {
     }
 
     fn damaged(side: Side) -> Side {
-        let trouble = Trouble { doing: "read the tag", reason: "damaged".to_owned() };
+        let trouble = FileError { operation: "read the tag", reason: "damaged".to_owned() };
         Side { tag: None, tag_trouble: Some(trouble), ..side }
     }
 
     fn unreadable(side: Side) -> Side {
-        let trouble = Trouble { doing: "open", reason: "permission denied".to_owned() };
+        let trouble = FileError { operation: "open", reason: "permission denied".to_owned() };
         Side { trouble: Some(trouble), ..side }
     }
 

@@ -13,7 +13,7 @@ use super::moves::{Moves, Where};
 use super::pair::{Difference, Doubt, Kind, Pair, Side};
 use super::source::{Entry, Found, Source, Taken};
 use crate::error::Error;
-use crate::event::{Notice, Trouble};
+use crate::event::{FileError, Notice};
 
 /// How a merge ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ fn only(side: Where, path: PathBuf, file: Box<Side>) -> Pair {
     lone(side, path, Kind::File, only_of(side), file)
 }
 
-fn hidden(side: Where, path: PathBuf, trouble: Trouble) -> Pair {
+fn hidden(side: Where, path: PathBuf, trouble: FileError) -> Pair {
     let file = Box::new(Side { trouble: Some(trouble), ..Side::default() });
     lone(side, path, Kind::Directory, Difference::Unreadable, file)
 }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     fn hidden(path: &str) -> Entry {
-        let trouble = Trouble { doing: "open", reason: "permission denied".to_owned() };
+        let trouble = FileError { operation: "open", reason: "permission denied".to_owned() };
         Entry { path: path.into(), found: Found::Hidden(trouble) }
     }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use steadfast_digest::Algorithm;
 use steadfast_sys::file::Timestamp;
 
-use crate::event::{FileEvent, Skipped, Trouble};
+use crate::event::{FileError, FileEvent, Skipped};
 use crate::read::Origin;
 use crate::reference::Reference;
 use crate::tag::Tag;
@@ -167,9 +167,9 @@ pub struct Side {
     /// What its contents say of its own tag, if both are known.
     pub verdict: Option<Verdict>,
     /// Why the file could not be read.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<FileError>,
     /// Why its tag could not be read, although the file could.
-    pub tag_trouble: Option<Trouble>,
+    pub tag_trouble: Option<FileError>,
     /// What a list says of it, if this side is a list.
     pub(super) listed: Option<Box<Reference>>,
     /// Whether it is the list itself, which no list names.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::pair::Side;
 use crate::error::Error;
-use crate::event::Trouble;
+use crate::event::FileError;
 
 /// Gives the entries of one side.
 pub(super) trait Source {
@@ -45,5 +45,5 @@ pub(super) enum Found {
     File(Box<Side>),
     /// A directory of which the contents, or some of them, are not known. It comes before what
     /// was found in it.
-    Hidden(Trouble),
+    Hidden(FileError),
 }

@@ -19,15 +19,15 @@ use super::source::{Entry, Found, Source, Taken};
 use super::{Trees, defect};
 use crate::calibration::fastest_lanes;
 use crate::error::Error;
-use crate::event::{FileEvent, Notice, Skipped, Subject, Trouble};
-use crate::hash::{Algorithms, Contents, Pipeline, Plan, Settings, Task};
+use crate::event::{FileError, FileEvent, Notice, Skipped, Subject};
+use crate::pipeline::{Algorithms, Contents, Pipeline, Plan, Settings, Task};
 use crate::read::Engine;
 use crate::run::{Options, no_file};
 use crate::selection::Selection;
 use crate::store::{StoredTag, has_tag, tag_at};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
-use crate::walk::{Excludes, Found as Walked, walk};
+use crate::walk::{Excludes, WalkItem, walk};
 
 /// More workers than any machine has use for.
 const WORKERS_MAX: usize = 256;
@@ -139,7 +139,7 @@ fn algorithm_of_tags(
 ) -> Option<Algorithm> {
     let (mut algorithm, mut looked_at) = (None, 0);
     walk(selection, excludes, has_tag, stop, &mut |found| {
-        if let Walked::File(entry) = found {
+        if let WalkItem::File(entry) = found {
             looked_at += 1;
             let path = entry.path.to_path();
             if let Ok(StoredTag::Whole(tag)) = entry.open().and_then(|file| tag_at(&file, &path)) {
@@ -307,9 +307,9 @@ impl Task for Look {
             Ok(StoredTag::Impossible) => self.no_place.store(true, Ordering::Relaxed),
             Ok(StoredTag::Damaged(error)) => {
                 let reason = error.to_string();
-                event.trouble = Some(Trouble { doing: "read the tag", reason });
+                event.trouble = Some(FileError { operation: "read the tag", reason });
             }
-            Err(error) => event.trouble = Some(Trouble::from_io("read the tag", &error)),
+            Err(error) => event.trouble = Some(FileError::from_io("read the tag", &error)),
         }
         match self.algorithms(event) {
             Some(algorithms) => Plan::Hash { algorithms, settled: false },
@@ -322,7 +322,7 @@ impl Task for Look {
             Contents::Whole { digests, length, mtime } => (digests, length, mtime),
             Contents::Changed => {
                 let reason = "the file changed meanwhile".to_owned();
-                event.trouble = Some(Trouble { doing: "read it whole", reason });
+                event.trouble = Some(FileError { operation: "read it whole", reason });
                 event.verdict = Some(Verdict::Unstable);
                 return;
             }

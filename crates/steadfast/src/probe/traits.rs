@@ -14,13 +14,13 @@ use steadfast_sys::xattr;
 
 use super::folder::{self, Folder};
 use super::sample::{MTIME, Sample};
-use crate::event::Trouble;
+use crate::event::FileError;
 
 /// What a file system is like.
 #[derive(Clone, Debug)]
 pub struct Traits {
     /// Whether files can have attributes.
-    pub attributes: Result<(), Trouble>,
+    pub attributes: Result<(), FileError>,
     /// Length of the longest value that an attribute can have, in bytes, up to a mebibyte.
     pub value_len_max: Option<u64>,
     /// Space that a tag took beside its file, in bytes, as far as the file system counts it.
@@ -74,7 +74,7 @@ pub enum Direct {
     /// They are granted, and nobody says whether they are direct.
     Untold,
     /// They are refused.
-    Refused(Trouble),
+    Refused(FileError),
 }
 
 /// The longest value that is tried. Linux allows 64 KiB.
@@ -103,7 +103,7 @@ impl Traits {
         folder::write_new(&path, &[7; DIRECT_LEN], None)?;
         let file = File::open(&path)?;
         let attributes = folder::set_attribute(&file, xattr::TAG, sample.tag_value())
-            .map_err(|error| Trouble::from_io("set an attribute", &error));
+            .map_err(|error| FileError::from_io("set an attribute", &error));
         let names = folder.drawer("names")?;
         let name_len_max = longest_name(&names, "n");
         let fits_twice = |len: u64| name_works(&names, &COMPOSED.repeat(len as usize));
@@ -225,7 +225,7 @@ fn direct(file: &File) -> Direct {
         Ok(None) => Direct::Cached,
         // Reading worked; only the question was too new, or not for this file system.
         Err(_) if buffer[0] == 7 => Direct::Untold,
-        Err(error) => Direct::Refused(Trouble::from_io("read directly", &error)),
+        Err(error) => Direct::Refused(FileError::from_io("read directly", &error)),
     }
 }
 

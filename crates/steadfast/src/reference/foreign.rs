@@ -5,7 +5,7 @@
 
 use steadfast_sys::file::Timestamp;
 
-use super::{Found, Reference};
+use super::{Computed, Reference};
 use crate::foreign_tag::{ForeignFault, ForeignTag, ForeignTime, Resolution};
 use crate::verdict::{Reading, Verdict, same_mtime};
 
@@ -28,12 +28,12 @@ impl Verdict {
             (Err(_), _) => return Verdict::Untagged,
             (Ok(stored), Reading::Whole(actual)) => (stored, actual),
             (Ok(stored), Reading::Resized { length, mtime }) => {
-                let found = Found { digests: &[], length, mtime };
+                let found = Computed { digests: &[], length, mtime };
                 return Reference::of_foreign(stored).judge(&found);
             }
         };
         let digests = [(actual.algorithm, actual.digest)];
-        let found = Found { digests: &digests, length: actual.length, mtime: actual.mtime };
+        let found = Computed { digests: &digests, length: actual.length, mtime: actual.mtime };
         Reference::of_foreign(stored).judge(&found)
     }
 }

@@ -7,44 +7,46 @@ use steadfast_digest::Algorithm;
 use steadfast_sys::file::File;
 
 use super::compare::{algorithms, compare};
-use super::judge::{Found, Tools};
+use super::tag_context::{TagContext, TagLookup};
 use crate::appledouble;
-use crate::event::{FileEvent, Trouble};
-use crate::hash::{Algorithms, Contents, Plan, Task};
+use crate::event::{FileError, FileEvent};
+use crate::pipeline::{Algorithms, Contents, Plan, Task};
 use crate::reference::Reference;
 use crate::store::foreign;
 use crate::verdict::Verdict;
 
 pub(super) struct CheckTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
 }
 
 impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match self.tools.look_up(file, event) {
-            Found::Tag(tag) => {
-                if Tools::judge_length(event).is_some() && !self.tools.may_be_earlier(file, event) {
-                    self.tools.locate(file, event);
+        match self.context.look_up(file, event) {
+            TagLookup::Tag(tag) => {
+                if TagContext::judge_length(event).is_some()
+                    && !self.context.may_be_earlier(file, event)
+                {
+                    self.context.locate(file, event);
                     return Plan::Done;
                 }
-                Tools::read_nevertheless(event);
+                TagContext::read_nevertheless(event);
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
-            Found::Nothing | Found::NoPlace => return foreign_plan(file, event),
-            Found::Unreadable => {}
+            TagLookup::Nothing | TagLookup::NoPlace => return foreign_plan(file, event),
+            TagLookup::Unreadable => {}
         }
         Plan::Done
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         if event.reference.is_some() {
-            return compare(&self.tools, event, contents);
+            return compare(&self.context, event, contents);
         }
         let algorithm = stored_algorithm(event);
-        self.tools.judge(event, algorithm, contents);
-        self.tools.look_back(file, event);
-        self.tools.locate(file, event);
-        self.tools.look_at_leaves(event);
+        self.context.judge(event, algorithm, contents);
+        self.context.look_back(file, event);
+        self.context.locate(file, event);
+        self.context.look_at_leaves(event);
     }
 }
 
@@ -54,7 +56,7 @@ fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
         Ok(Some(reference)) => {
             let algorithms = algorithms(&reference);
             event.reference = Some(Box::new(reference));
-            if Tools::judge_length(event).is_some() {
+            if TagContext::judge_length(event).is_some() {
                 return Plan::Done;
             }
             let algorithms = algorithms.expect("a foreign tag has a digest");
@@ -72,8 +74,11 @@ fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
 }
 
 /// Returns the most telling of other tools' tags: at the file, or in its AppleDouble sidecar.
-pub(super) fn first_foreign(file: &File, event: &FileEvent) -> Result<Option<Reference>, Trouble> {
-    let trouble = |error: io::Error| Trouble::from_io("read other tools' tags", &error);
+pub(super) fn first_foreign(
+    file: &File,
+    event: &FileEvent,
+) -> Result<Option<Reference>, FileError> {
+    let trouble = |error: io::Error| FileError::from_io("read other tools' tags", &error);
     let mut tags = foreign::read(file).map_err(trouble)?;
     if tags.is_empty() {
         tags = sidecar_tags(event).map_err(trouble)?;
@@ -92,7 +97,7 @@ pub(super) fn first_foreign(file: &File, event: &FileEvent) -> Result<Option<Ref
     match first_fault {
         Some(fault) => {
             let reason = fault.to_string();
-            Err(Trouble { doing: "read another tool's tag", reason })
+            Err(FileError { operation: "read another tool's tag", reason })
         }
         None => Ok(None),
     }

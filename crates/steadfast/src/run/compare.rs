@@ -3,20 +3,20 @@
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::File;
 
-use super::judge::Tools;
-use crate::event::{FileEvent, Trouble};
-use crate::hash::{Algorithms, Contents, Plan, Task};
-use crate::reference::{Found, Reference};
+use super::tag_context::TagContext;
+use crate::event::{FileError, FileEvent};
+use crate::pipeline::{Algorithms, Contents, Plan, Task};
+use crate::reference::{Computed, Reference};
 use crate::verdict::Verdict;
 
 /// Compares every file that comes with a reference.
 pub(super) struct CompareTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
 }
 
 impl Task for CompareTask {
     fn open(&self, _file: &File, event: &mut FileEvent) -> Plan {
-        if Tools::judge_length(event).is_some() {
+        if TagContext::judge_length(event).is_some() {
             return Plan::Done;
         }
         match event.reference.as_deref().and_then(algorithms) {
@@ -29,7 +29,7 @@ impl Task for CompareTask {
     }
 
     fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
-        compare(&self.tools, event, contents);
+        compare(&self.context, event, contents);
     }
 }
 
@@ -41,7 +41,7 @@ pub(super) fn algorithms(reference: &Reference) -> Option<Algorithms> {
 }
 
 /// Judges contents by the reference of their event.
-pub(super) fn compare(tools: &Tools, event: &mut FileEvent, contents: Contents) {
+pub(super) fn compare(context: &TagContext, event: &mut FileEvent, contents: Contents) {
     let Some(reference) = event.reference.clone() else { return };
     match contents {
         Contents::Whole { digests, length, mtime } => {
@@ -49,13 +49,13 @@ pub(super) fn compare(tools: &Tools, event: &mut FileEvent, contents: Contents) 
             let first = names.next().expect("only a reference with a digest is hashed");
             let mut computed: Vec<(Algorithm, Digest)> = vec![(first, digests.first)];
             computed.extend(names.next().zip(digests.second));
-            let found = Found { digests: &computed, length, mtime };
-            event.actual = Some(tools.tag_of(first, digests.first, length, mtime));
+            let found = Computed { digests: &computed, length, mtime };
+            event.actual = Some(context.tag_of(first, digests.first, length, mtime));
             event.verdict = Some(reference.judge(&found));
         }
         Contents::Changed => {
             let reason = "the file changed meanwhile".to_owned();
-            event.trouble = Some(Trouble { doing: "read it whole", reason });
+            event.trouble = Some(FileError { operation: "read it whole", reason });
             event.verdict = Some(Verdict::Unstable);
         }
         Contents::Failed(trouble) => {
@@ -72,12 +72,12 @@ pub(super) fn compare(tools: &Tools, event: &mut FileEvent, contents: Contents) 
 /// Judges a file of whose contents the record says nothing that this program can compute.
 pub(super) fn judge_undigested(event: &mut FileEvent) {
     let verdict = event.reference.as_deref().zip(event.status).map(|(reference, status)| {
-        reference.judge(&Found { digests: &[], length: status.length, mtime: status.mtime })
+        reference.judge(&Computed { digests: &[], length: status.length, mtime: status.mtime })
     });
     let verdict = verdict.unwrap_or(Verdict::Unreadable);
     event.verdict = Some(verdict);
     if verdict == Verdict::Unreadable {
         let reason = "its record has no digest that this program computes".to_owned();
-        event.trouble = Some(Trouble { doing: "compare it", reason });
+        event.trouble = Some(FileError { operation: "compare it", reason });
     }
 }

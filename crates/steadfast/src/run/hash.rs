@@ -6,25 +6,25 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
-use super::judge::{Found, Tools};
-use crate::event::{FileEvent, Trouble};
-use crate::hash::{Algorithms, Contents, Plan, Task};
+use super::tag_context::{TagContext, TagLookup};
+use crate::event::{FileError, FileEvent};
+use crate::pipeline::{Algorithms, Contents, Plan, Task};
 use crate::reference;
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
 
 pub(super) struct HashTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
 }
 
 impl Task for HashTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        let wanted = self.tools.new_algorithm();
-        let second = if self.tools.judges { self.known_algorithm(file, event) } else { Ok(None) };
+        let wanted = self.context.new_algorithm();
+        let second = if self.context.judges { self.known_algorithm(file, event) } else { Ok(None) };
         match second {
-            Ok(Some(_)) if Tools::judge_length(event) == Some(Verdict::Corrupt) => Plan::Done,
+            Ok(Some(_)) if TagContext::judge_length(event) == Some(Verdict::Corrupt) => Plan::Done,
             Ok(Some(second)) => {
-                Tools::read_nevertheless(event);
+                TagContext::read_nevertheless(event);
                 Plan::Hash { algorithms: Algorithms::two(wanted, second), settled: false }
             }
             Ok(None) => Plan::Hash { algorithms: Algorithms::one(wanted), settled: false },
@@ -43,7 +43,7 @@ impl Task for HashTask {
             _ => None,
         };
         let (stored, reference) = (event.stored.take(), event.reference.take());
-        let verdict = self.tools.judge(event, self.tools.new_algorithm(), contents);
+        let verdict = self.context.judge(event, self.context.new_algorithm(), contents);
         if verdict == Verdict::Untagged {
             event.verdict = None;
         }
@@ -59,7 +59,7 @@ impl Task for HashTask {
                 let digests: Vec<_> =
                     first.map(|(algorithm, _)| (*algorithm, digest)).into_iter().collect();
                 let (length, mtime) = (actual.length, actual.mtime);
-                reference.judge(&reference::Found { digests: &digests, length, mtime })
+                reference.judge(&reference::Computed { digests: &digests, length, mtime })
             }
             (None, None) => return,
         };
@@ -75,18 +75,19 @@ impl HashTask {
         &self,
         file: &File,
         event: &mut FileEvent,
-    ) -> Result<Option<Algorithm>, Trouble> {
-        match self.tools.look_up(file, event) {
-            Found::Tag(tag) => {
+    ) -> Result<Option<Algorithm>, FileError> {
+        match self.context.look_up(file, event) {
+            TagLookup::Tag(tag) => {
                 // A damaged attribute is no trouble where the catalogue can judge the contents.
                 event.trouble = None;
                 return Ok(Some(tag.algorithm));
             }
-            Found::Unreadable => {
-                let unknown = || Trouble { doing: "read the tag", reason: "unknown".to_owned() };
+            TagLookup::Unreadable => {
+                let unknown =
+                    || FileError { operation: "read the tag", reason: "unknown".to_owned() };
                 return Err(event.trouble.take().unwrap_or_else(unknown));
             }
-            Found::Nothing | Found::NoPlace => {}
+            TagLookup::Nothing | TagLookup::NoPlace => {}
         }
         event.reference = first_foreign(file, event)?.map(Box::new);
         let digests = event.reference.as_deref().map(|reference| &reference.digests);

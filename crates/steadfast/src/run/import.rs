@@ -7,9 +7,9 @@ use steadfast_sys::file::File;
 
 use super::check::first_foreign;
 use super::compare::{algorithms, compare, judge_undigested};
-use super::judge::{Found, Tools};
-use crate::event::{Action, FileEvent, Trouble};
-use crate::hash::{Contents, Plan, Task};
+use super::tag_context::{TagContext, TagLookup};
+use crate::event::{Action, FileError, FileEvent};
+use crate::pipeline::{Contents, Plan, Task};
 use crate::reference::{Reference, agrees};
 use crate::store::Replaces;
 use crate::store::foreign::{self, Existing, ForeignKind};
@@ -18,24 +18,24 @@ use crate::verdict::Verdict;
 
 /// Gives files that lack our tag one of what another tool recorded.
 pub(super) struct ImportTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
     /// Whether a digest is believed that does not say what time it is of.
     pub(super) trust: bool,
 }
 
 impl Task for ImportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match self.tools.look_up(file, event) {
-            Found::Nothing => {}
-            Found::Tag(tag) => {
+        match self.context.look_up(file, event) {
+            TagLookup::Nothing => {}
+            TagLookup::Tag(tag) => {
                 keep(event, &tag);
                 return Plan::Done;
             }
-            Found::NoPlace => {
-                self.tools.refuse(event);
+            TagLookup::NoPlace => {
+                self.context.refuse(event);
                 return Plan::Done;
             }
-            Found::Unreadable => return Plan::Done,
+            TagLookup::Unreadable => return Plan::Done,
         }
         let recorded = match event.reference.take() {
             Some(listed) if listed.digests.is_empty() => {
@@ -63,24 +63,24 @@ impl Task for ImportTask {
         event.reference = Some(Box::new(reference));
         match believed {
             Some(tag) => {
-                self.tools.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
+                self.context.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
                 Plan::Done
             }
-            None if Tools::judge_length(event).is_some() => Plan::Done,
+            None if TagContext::judge_length(event).is_some() => Plan::Done,
             None => match algorithms {
-                Some(algorithms) => self.tools.plan(algorithms),
+                Some(algorithms) => self.context.plan(algorithms),
                 None => Plan::Done,
             },
         }
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        compare(&self.tools, event, contents);
+        compare(&self.context, event, contents);
         if let (Some(Verdict::Intact | Verdict::Touched), Some(actual)) =
             (event.verdict, event.actual)
         {
             event.verdict = None;
-            self.tools.write(file, event, &actual, Replaces::Nothing, Action::Tagged);
+            self.context.write(file, event, &actual, Replaces::Nothing, Action::Tagged);
         }
     }
 }
@@ -102,7 +102,7 @@ impl ImportTask {
             (None, _) if self.trust => status.mtime,
             (None, _) => return None,
         };
-        let now = super::whole_seconds((self.tools.now)());
+        let now = super::whole_seconds((self.context.now)());
         let tagged = reference.recorded.map_or(now, super::whole_seconds);
         (length == status.length).then_some(Tag { algorithm, digest, length, mtime, tagged })
     }
@@ -115,7 +115,7 @@ fn keep(event: &mut FileEvent, tag: &Tag) {
     });
     if listed.is_some_and(|(_, digest)| *digest != tag.digest) {
         let reason = "its tag is of other contents than the record".to_owned();
-        event.trouble = Some(Trouble { doing: "import it", reason });
+        event.trouble = Some(FileError { operation: "import it", reason });
     } else {
         event.action = Some(Action::Kept);
     }
@@ -123,19 +123,19 @@ fn keep(event: &mut FileEvent, tag: &Tag) {
 
 /// Writes our tags as another tool has them.
 pub(super) struct ExportTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
     pub(super) kind: ForeignKind,
 }
 
 impl Task for ExportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match self.tools.look_up_here(file, event) {
-            Found::Tag(_) if event.tag_is_current() == Some(false) => {
+        match self.context.look_up_here(file, event) {
+            TagLookup::Tag(_) if event.tag_is_current() == Some(false) => {
                 let reason = "it is not of the present contents".to_owned();
-                event.trouble = Some(Trouble { doing: "export its tag", reason });
+                event.trouble = Some(FileError { operation: "export its tag", reason });
             }
-            Found::Tag(tag) => {
-                let written = match self.tools.dry_run {
+            TagLookup::Tag(tag) => {
+                let written = match self.context.dry_run {
                     true => Ok(()),
                     false => foreign::write(file, self.kind, &tag, Existing::Keep),
                 };
@@ -144,12 +144,12 @@ impl Task for ExportTask {
                     Err(trouble) => event.trouble = Some(trouble),
                 }
             }
-            Found::Nothing | Found::NoPlace => {
+            TagLookup::Nothing | TagLookup::NoPlace => {
                 event.verdict = Some(Verdict::Untagged);
                 let reason = "it has none".to_owned();
-                event.trouble = Some(Trouble { doing: "export its tag", reason });
+                event.trouble = Some(FileError { operation: "export its tag", reason });
             }
-            Found::Unreadable => {}
+            TagLookup::Unreadable => {}
         }
         Plan::Done
     }

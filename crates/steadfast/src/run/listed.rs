@@ -5,7 +5,7 @@ use steadfast_sys::file::File;
 use super::check::CheckTask;
 use super::compare::CompareTask;
 use crate::event::FileEvent;
-use crate::hash::{Contents, Plan, Task};
+use crate::pipeline::{Contents, Plan, Task};
 
 /// Checks every file of a list.
 pub(super) struct ListedTask {

@@ -10,9 +10,9 @@ use steadfast_sys::file::File;
 use super::source::WalkSource;
 use super::{Options, Work, execute, no_file, queue_depth_of};
 use crate::error::Error;
-use crate::event::{FileEvent, Trouble};
-use crate::hash::{Contents, Plan, Task};
+use crate::event::{FileError, FileEvent};
 use crate::monitor::{Monitor, Summary};
+use crate::pipeline::{Contents, Plan, Task};
 use crate::read::Engine;
 use crate::selection::Selection;
 use crate::verdict::Verdict;
@@ -62,7 +62,7 @@ impl Task for ReadTask {
             Contents::Unhashed | Contents::Whole { .. } => {}
             Contents::Changed => {
                 let reason = "the file changed meanwhile".to_owned();
-                event.trouble = Some(Trouble { doing: "read it whole", reason });
+                event.trouble = Some(FileError { operation: "read it whole", reason });
                 event.verdict = Some(Verdict::Unstable);
             }
             Contents::Failed(trouble) => {

@@ -3,38 +3,38 @@
 
 use steadfast_sys::file::File;
 
-use super::judge::{Found, Tools};
+use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
-use crate::hash::{Algorithms, ByteSink, Contents, Plan, Task};
+use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
 use crate::store::Replaces;
 use crate::tag::Tag;
 use crate::verdict::Verdict;
 
 pub(super) struct RetagTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
     pub(super) accept: bool,
 }
 
 impl Task for RetagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match self.tools.look_up(file, event) {
-            Found::Tag(tag) => {
-                let verdict = Tools::judge_length(event);
+        match self.context.look_up(file, event) {
+            TagLookup::Tag(tag) => {
+                let verdict = TagContext::judge_length(event);
                 if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag))
-                    && !self.tools.may_be_earlier(file, event)
+                    && !self.context.may_be_earlier(file, event)
                 {
                     return Plan::Done;
                 }
-                Tools::read_nevertheless(event);
-                let wanted = self.tools.algorithm.unwrap_or(tag.algorithm);
-                return self.tools.plan(Algorithms::two(tag.algorithm, wanted));
+                TagContext::read_nevertheless(event);
+                let wanted = self.context.algorithm.unwrap_or(tag.algorithm);
+                return self.context.plan(Algorithms::two(tag.algorithm, wanted));
             }
-            Found::Unreadable if self.accept => {
+            TagLookup::Unreadable if self.accept => {
                 (event.verdict, event.trouble) = (None, None);
-                return self.tools.plan(Algorithms::one(self.tools.new_algorithm()));
+                return self.context.plan(Algorithms::one(self.context.new_algorithm()));
             }
-            Found::Nothing | Found::NoPlace => event.verdict = Some(Verdict::Untagged),
-            Found::Unreadable => {}
+            TagLookup::Nothing | TagLookup::NoPlace => event.verdict = Some(Verdict::Untagged),
+            TagLookup::Unreadable => {}
         }
         Plan::Done
     }
@@ -47,32 +47,32 @@ impl Task for RetagTask {
         let Some(stored) = event.stored else {
             return self.replace_unreadable(file, event, contents);
         };
-        let verdict = self.tools.judge(event, stored.algorithm, contents);
-        self.tools.look_back(file, event);
+        let verdict = self.context.judge(event, stored.algorithm, contents);
+        self.context.look_back(file, event);
         let Some(actual) = event.actual else { return };
-        let moved = second.zip(self.tools.algorithm);
+        let moved = second.zip(self.context.algorithm);
         let new = moved.map_or(actual, |(digest, algorithm)| {
-            self.tools.tag_of(algorithm, digest, actual.length, actual.mtime)
+            self.context.tag_of(algorithm, digest, actual.length, actual.mtime)
         });
         match verdict {
             _ if self.keeps(verdict, event, &stored) => {}
             // The catalogue vouches for the contents, and what is at the file is no tag.
             Verdict::Intact if self.accept && event.trouble.is_some() => {
-                self.tools.write(file, event, &new, Replaces::DamagedKept, Action::Retagged);
+                self.context.write(file, event, &new, Replaces::DamagedKept, Action::Retagged);
             }
             Verdict::Intact if moved.is_none() => event.action = Some(Action::Kept),
             Verdict::Touched if moved.is_none() => {
-                self.tools.write(file, event, &new, Replaces::Tag(stored), Action::Refreshed);
+                self.context.write(file, event, &new, Replaces::Tag(stored), Action::Refreshed);
             }
             _ => {
-                self.tools.write(file, event, &new, Replaces::TagKept(stored), Action::Retagged);
+                self.context.write(file, event, &new, Replaces::TagKept(stored), Action::Retagged);
             }
         }
     }
 
     fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
-        let wanted = self.tools.algorithm.or(event.stored.map(|tag| tag.algorithm));
-        self.tools.leaves(event, wanted.unwrap_or(self.tools.new_algorithm()))
+        let wanted = self.context.algorithm.or(event.stored.map(|tag| tag.algorithm));
+        self.context.leaves(event, wanted.unwrap_or(self.context.new_algorithm()))
     }
 }
 
@@ -83,7 +83,7 @@ impl RetagTask {
             _ if self.accept => false,
             Verdict::Corrupt => true,
             Verdict::Intact | Verdict::Touched | Verdict::Modified => {
-                self.tools.is_disputed(event, stored)
+                self.context.is_disputed(event, stored)
             }
             _ => false,
         }
@@ -91,10 +91,10 @@ impl RetagTask {
 
     /// Replaces a tag that is none; its bytes are kept beside the new one.
     fn replace_unreadable(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        self.tools.judge(event, self.tools.new_algorithm(), contents);
+        self.context.judge(event, self.context.new_algorithm(), contents);
         if let Some(actual) = event.actual {
             event.verdict = None;
-            self.tools.write(file, event, &actual, Replaces::DamagedKept, Action::Retagged);
+            self.context.write(file, event, &actual, Replaces::DamagedKept, Action::Retagged);
         }
     }
 }

@@ -9,17 +9,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::event::{FileEvent, FilePath, Skipped, Subject, Trouble};
+use crate::event::{FileError, FileEvent, FilePath, Skipped, Subject};
 use crate::pages::{Kept, is_draft};
 use crate::selection::Selection;
 use crate::store::has_tag;
 use crate::store::pages;
 use crate::verdict::Verdict;
-use crate::walk::{Beneath, Entry, Excludes, Found, Listed, Sink, walk};
+use crate::walk::{Beneath, Entry, Excludes, Listed, Sink, WalkItem, walk};
 
 /// How finding files ended.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Walked {
+pub(super) struct WalkEnd {
     pub(super) skipped: Skipped,
     /// Whether it came to the end of every root, or of the list.
     pub(super) whole: bool,
@@ -28,7 +28,7 @@ pub(super) struct Walked {
 /// Finds the files of a run.
 pub(super) trait Source: Send {
     /// Hands everything that is found to the sink, until it breaks or `stop` is set.
-    fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> Walked;
+    fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd;
 }
 
 /// Every file beneath the roots of a selection.
@@ -40,16 +40,16 @@ pub(super) struct WalkSource {
 }
 
 impl Source for WalkSource {
-    fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> Walked {
+    fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd {
         let mut heed = |found| match found {
-            Found::Leaves(entry) if self.reads_leaves => match torn(&entry, stop) {
-                Some(event) => sink(Found::Trouble(Box::new(event))),
+            WalkItem::Leaves(entry) if self.reads_leaves => match torn(&entry, stop) {
+                Some(event) => sink(WalkItem::Failed(Box::new(event))),
                 None => ControlFlow::Continue(()),
             },
             found => sink(found),
         };
         let (skipped, whole) = walk(&self.selection, &self.excludes, has_tag, stop, &mut heed);
-        Walked { skipped, whole }
+        WalkEnd { skipped, whole }
     }
 }
 
@@ -74,17 +74,17 @@ pub(super) struct ListSource {
 }
 
 impl Source for ListSource {
-    fn find(mut self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> Walked {
+    fn find(mut self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd {
         let whole = match Beneath::new(&self.root) {
             Ok(mut beneath) => beneath.each(&mut self.list, stop, sink),
             Err(error) => {
                 let mut event = FileEvent::new(FilePath::whole(&self.root));
                 event.subject = Subject::Directory;
                 event.verdict = Some(Verdict::Unreadable);
-                event.trouble = Some(Trouble::from_io("open", &error));
-                sink(Found::Trouble(Box::new(event))) == ControlFlow::Continue(())
+                event.trouble = Some(FileError::from_io("open", &error));
+                sink(WalkItem::Failed(Box::new(event))) == ControlFlow::Continue(())
             }
         };
-        Walked { skipped: Skipped::default(), whole }
+        WalkEnd { skipped: Skipped::default(), whole }
     }
 }

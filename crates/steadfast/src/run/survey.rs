@@ -14,7 +14,7 @@ use steadfast_sys::qos::Level;
 
 use crate::selection::Selection;
 use crate::store::has_tag;
-use crate::walk::{Excludes, Found, walk};
+use crate::walk::{Excludes, WalkItem, walk};
 
 /// Files counted between two rests.
 const STEP_FILES: u64 = 256;
@@ -44,7 +44,7 @@ impl Survey {
             let (mut files, mut bytes) = (0, 0);
             let mut since_ns = clock::monotonic_ns();
             walk(&selection, &excludes, has_tag, &stop, &mut |found| {
-                if let Found::File(entry) = found {
+                if let WalkItem::File(entry) = found {
                     files += 1;
                     bytes += entry.status().map_or(0, |status| status.length);
                     if files % STEP_FILES == 0 {

@@ -3,58 +3,58 @@
 
 use steadfast_sys::file::File;
 
-use super::judge::{Found, Tools};
+use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
-use crate::hash::{Algorithms, ByteSink, Contents, Plan, Task};
+use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
 use crate::tag::Tag;
 use crate::verdict::Verdict;
 
 pub(super) struct TagTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
 }
 
 impl Task for TagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match self.tools.look_up(file, event) {
-            Found::Tag(tag) if event.trouble.is_none() && self.lacks_leaves(event, &tag) => {
-                if Tools::judge_length(event).is_some() {
+        match self.context.look_up(file, event) {
+            TagLookup::Tag(tag) if event.trouble.is_none() && self.lacks_leaves(event, &tag) => {
+                if TagContext::judge_length(event).is_some() {
                     return Plan::Done;
                 }
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
-            Found::Tag(_) if event.trouble.is_some() => {
+            TagLookup::Tag(_) if event.trouble.is_some() => {
                 event.verdict = Some(Verdict::Unreadable);
             }
-            Found::Tag(_) => event.action = Some(Action::Kept),
-            Found::NoPlace => self.tools.refuse(event),
-            Found::Unreadable => {}
-            Found::Nothing => return self.tools.plan_first(file, event),
+            TagLookup::Tag(_) => event.action = Some(Action::Kept),
+            TagLookup::NoPlace => self.context.refuse(event),
+            TagLookup::Unreadable => {}
+            TagLookup::Nothing => return self.context.plan_first(file, event),
         }
         Plan::Done
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         let Some(stored) = event.stored else {
-            return self.tools.tag_first(file, event, contents);
+            return self.context.tag_first(file, event, contents);
         };
         // Read for its leaves alone: the tag stands, and what disagrees with it is told.
         if let Verdict::Intact | Verdict::Touched =
-            self.tools.judge(event, stored.algorithm, contents)
+            self.context.judge(event, stored.algorithm, contents)
         {
             (event.verdict, event.action) = (None, Some(Action::Kept));
         }
     }
 
     fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
-        let algorithm = event.stored.map_or(self.tools.new_algorithm(), |tag| tag.algorithm);
-        self.tools.leaves(event, algorithm)
+        let algorithm = event.stored.map_or(self.context.new_algorithm(), |tag| tag.algorithm);
+        self.context.leaves(event, algorithm)
     }
 }
 
 impl TagTask {
     /// Says whether a tagged file is to be read for the leaves of its pages.
     fn lacks_leaves(&self, event: &FileEvent, tag: &Tag) -> bool {
-        let keeper = self.tools.pages.as_ref().filter(|_| !self.tools.dry_run);
+        let keeper = self.context.pages.as_ref().filter(|_| !self.context.dry_run);
         keeper.is_some_and(|keeper| keeper.is_asked() && keeper.wants(event, tag.algorithm))
     }
 }

@@ -2,34 +2,34 @@
 
 use steadfast_sys::file::File;
 
-use super::judge::Tools;
-use crate::event::{Action, FileEvent, Trouble};
-use crate::hash::{Contents, Plan, Task};
+use super::tag_context::TagContext;
+use crate::event::{Action, FileError, FileEvent};
+use crate::pipeline::{Contents, Plan, Task};
 use crate::store::StoredTag;
 use crate::store::carried::Beside;
 use crate::tag::TagPlace;
 
 pub(super) struct UntagTask {
-    pub(super) tools: Tools,
+    pub(super) context: TagContext,
 }
 
 impl Task for UntagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        let removed = match self.tools.store.tag(file) {
+        let removed = match self.context.store.tag(file) {
             Ok(StoredTag::Absent) if self.in_catalogue(event, TagPlace::Catalogue) => Ok(true),
             Ok(StoredTag::Impossible) if self.in_catalogue(event, TagPlace::CatalogueAlone) => {
                 Ok(true)
             }
-            Ok(StoredTag::Absent | StoredTag::Impossible) if self.tools.dry_run => Ok(false),
+            Ok(StoredTag::Absent | StoredTag::Impossible) if self.context.dry_run => Ok(false),
             Ok(StoredTag::Impossible) => Ok(false),
-            Ok(_) if self.tools.dry_run => Ok(true),
+            Ok(_) if self.context.dry_run => Ok(true),
             Ok(found) => {
                 if let StoredTag::Whole(tag) = found {
                     event.stored = Some(tag);
                 }
-                self.tools.store.remove(file)
+                self.context.store.remove(file)
             }
-            Err(error) => Err(Trouble::from_io("read the tag", &error)),
+            Err(error) => Err(FileError::from_io("read the tag", &error)),
         };
         match removed {
             Ok(true) => event.action = Some(Action::Removed),
@@ -42,7 +42,7 @@ impl Task for UntagTask {
         {
             let name = path.file_name().unwrap_or_default().display();
             let reason = format!("a Mac keeps it in `._{name}`, which Steadfast does not change");
-            event.trouble = Some(Trouble { doing: "remove the tag", reason });
+            event.trouble = Some(FileError { operation: "remove the tag", reason });
         }
         Plan::Done
     }
@@ -53,7 +53,7 @@ impl Task for UntagTask {
 impl UntagTask {
     /// Says whether the catalogue alone has a tag, which is then removed there.
     fn in_catalogue(&self, event: &mut FileEvent, place: TagPlace) -> bool {
-        let known = self.tools.records.as_ref().and_then(|records| records.tag(&event.path).ok());
+        let known = self.context.records.as_ref().and_then(|records| records.tag(&event.path).ok());
         event.stored = known.flatten();
         if event.stored.is_some() {
             event.tag_place = place;

@@ -64,7 +64,8 @@ pub struct Verified {
 /// `Usage` if the file has no tag or no leaves are kept for it; else why they, or the file, cannot
 /// be read.
 pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
-    let system = |doing: &'static str| move |error: io::Error| Error::system(doing, error).at(path);
+    let system =
+        |operation: &'static str| move |error: io::Error| Error::system(operation, error).at(path);
     let file = File::open(path).map_err(system("open"))?;
     let before = file.status().map_err(system("look at"))?;
     if before.kind != FileKind::Regular {

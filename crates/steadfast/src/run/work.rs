@@ -16,14 +16,14 @@ use super::collector::{Collector, Halt};
 use super::due::TimeLimit;
 use super::kept::Kept;
 use super::options::{Options, ReadFrom};
-use super::source::{Source, Walked};
+use super::source::{Source, WalkEnd};
 use super::survey::Survey;
 use crate::calibration::fastest_lanes;
 use crate::cost::Stage;
 use crate::error::Error;
 use crate::event::Notice;
-use crate::hash::{Pipeline, Settings, Task};
 use crate::monitor::{Monitor, Summary};
+use crate::pipeline::{Pipeline, Settings, Task};
 use crate::read::Engine;
 use crate::selection::Selection;
 
@@ -150,9 +150,9 @@ pub(super) fn lanes_of(options: &Options) -> Result<Lanes, Error> {
 }
 
 /// Starts the thread that finds files; how that ended is filled in then.
-fn spawn(pipeline: &Pipeline, source: Box<dyn Source>) -> Result<Arc<Mutex<Walked>>, Error> {
+fn spawn(pipeline: &Pipeline, source: Box<dyn Source>) -> Result<Arc<Mutex<WalkEnd>>, Error> {
     let mut feeder = pipeline.feeder();
-    let walked = Arc::new(Mutex::new(Walked::default()));
+    let walked = Arc::new(Mutex::new(WalkEnd::default()));
     let (result, stop) = (Arc::clone(&walked), feeder.stop_flag());
     thread::Builder::new()
         .name("walk".to_owned())

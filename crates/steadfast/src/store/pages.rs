@@ -21,7 +21,7 @@ use steadfast_sys::xattr;
 use steadfast_verity::{LeafHasher, Tree, VerityHash, VerityParams};
 
 use crate::error::Error;
-use crate::event::{FileEvent, Trouble};
+use crate::event::{FileError, FileEvent};
 use crate::pages::{
     DRAFT_SUFFIX, HEADER_LEN, Header, Kept, MAGIC, PAGE_LEN_DEFAULT, PagesUse, SIDECAR_SUFFIX,
 };
@@ -42,8 +42,8 @@ const KEEPING: &str = "keep its leaves";
 
 /// Says what is wrong with leaves and how they are made again. `sidecars` says that they are beside
 /// their file.
-pub(crate) fn trouble(error: &io::Error, sidecars: bool) -> Trouble {
-    let mut trouble = Trouble::from_io("use the leaves", error);
+pub(crate) fn trouble(error: &io::Error, sidecars: bool) -> FileError {
+    let mut trouble = FileError::from_io("use the leaves", error);
     if error.kind() == io::ErrorKind::InvalidData {
         let option = if sidecars { " --sidecar" } else { "" };
         trouble.reason += &format!(": `steadfast tag --pages{option}` makes them again");
@@ -357,8 +357,8 @@ impl Leaves {
 
     /// Keeps the leaves, once the whole file was taken and has its tag. Those of the tag that it
     /// `replaces` go: a folder of leaves would grow with every edit.
-    pub(crate) fn keep(self, tag: &Tag, replaces: Option<&Tag>) -> Result<(), Trouble> {
-        self.try_keep(tag, replaces).map_err(|error| Trouble::from_io(KEEPING, &error))
+    pub(crate) fn keep(self, tag: &Tag, replaces: Option<&Tag>) -> Result<(), FileError> {
+        self.try_keep(tag, replaces).map_err(|error| FileError::from_io(KEEPING, &error))
     }
 
     fn try_keep(mut self, tag: &Tag, replaces: Option<&Tag>) -> io::Result<()> {

@@ -10,7 +10,7 @@ use steadfast_sys::xattr;
 
 use super::carried::{self, Held, Slot};
 use super::{Replaces, Store, StoredTag, carrier};
-use crate::event::Trouble;
+use crate::event::FileError;
 use crate::tag::{Tag, TagError, VALUE_LEN_MAX};
 
 /// Room for any value that could be a tag of ours; longer ones are not.
@@ -36,11 +36,11 @@ impl Store for Xattr {
         carried::previous_on(file)
     }
 
-    fn ready(&self, file: &File) -> Result<(), Trouble> {
+    fn ready(&self, file: &File) -> Result<(), FileError> {
         xattr::probe(file).map_err(|error| trouble(file, SETTING, &error))
     }
 
-    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
+    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), FileError> {
         let value = tag.encode();
         let value = value.as_bytes();
         if let Replaces::LostKept(lost) = replaces {
@@ -75,7 +75,7 @@ impl Store for Xattr {
         }
     }
 
-    fn remove(&self, file: &File) -> Result<bool, Trouble> {
+    fn remove(&self, file: &File) -> Result<bool, FileError> {
         // The previous tag goes first: alone it would look like a tag that was lost.
         let slots = [Slot::Previous, Slot::Tag];
         let removed = carrier::select(file, Slot::of).and_then(|names| {
@@ -91,20 +91,20 @@ impl Store for Xattr {
     }
 }
 
-fn keep_previous(file: &File, name: &str, value: &[u8]) -> Result<(), Trouble> {
+fn keep_previous(file: &File, name: &str, value: &[u8]) -> Result<(), FileError> {
     xattr::set(file, name, value).map_err(|error| trouble(file, "keep the previous tag", &error))
 }
 
 impl Xattr {
     /// Is content if somebody else stored the same meanwhile, and leaves anything else alone.
-    fn accept_equal(self, file: &File, tag: &Tag) -> Result<(), Trouble> {
+    fn accept_equal(self, file: &File, tag: &Tag) -> Result<(), FileError> {
         match self.tag(file) {
             Ok(StoredTag::Whole(found)) if found.same_contents(tag) && found.mtime == tag.mtime => {
                 Ok(())
             }
             Ok(_) => {
                 let reason = "another tag was stored meanwhile".to_owned();
-                Err(Trouble { doing: SETTING, reason })
+                Err(FileError { operation: SETTING, reason })
             }
             Err(error) => Err(trouble(file, SETTING, &error)),
         }
@@ -140,7 +140,7 @@ fn replace(
     others: &[Held],
     value: &[u8],
     keeps: bool,
-) -> Result<(), Trouble> {
+) -> Result<(), FileError> {
     for held in others.iter().chain([first]).filter(|_| keeps) {
         keep_previous(file, &carried::previous_name(&held.name), &held.value)?;
     }
@@ -159,7 +159,7 @@ fn replace(
 
 /// Reads back what was set, and compares. SMB servers have been seen to drop an attribute that is
 /// set again, so a difference is answered by removing and setting once more.
-fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(), Trouble> {
+fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(), FileError> {
     if reads_back(file, name, value) {
         return Ok(());
     }
@@ -175,7 +175,7 @@ fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(
     Err(match again {
         Ok(()) => {
             let reason = "what was read back is not what was written".to_owned();
-            Trouble { doing: SETTING, reason }
+            FileError { operation: SETTING, reason }
         }
         Err(error) => trouble(file, SETTING, &error),
     })
@@ -190,8 +190,8 @@ fn reads_back(file: &File, name: &str, value: &[u8]) -> bool {
 pub(crate) const NO_ATTRIBUTES: &str = "this file system keeps no extended attributes";
 
 /// The system's words, with what they mean here where they mislead.
-pub(super) fn trouble(file: &File, doing: &'static str, error: &io::Error) -> Trouble {
-    let mut trouble = Trouble::from_io(doing, error);
+pub(super) fn trouble(file: &File, operation: &'static str, error: &io::Error) -> FileError {
+    let mut trouble = FileError::from_io(operation, error);
     match error.kind() {
         io::ErrorKind::Unsupported => trouble.reason = NO_ATTRIBUTES.to_owned(),
         io::ErrorKind::StorageFull => {

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_sys::file::{Dir, FileKind};
 
-use super::{Entry, Found, Place, Sink};
-use crate::event::{FileEvent, FilePath, Subject, Trouble};
+use super::{Entry, Place, Sink, WalkItem};
+use crate::event::{FileError, FileEvent, FilePath, Subject};
 use crate::reference::Reference;
 
 /// One line of a list.
@@ -61,7 +61,7 @@ impl Beneath {
         for listed in list {
             let found = match listed {
                 Listed::File { path, reference } => self.found(&path, reference),
-                Listed::Fault(list, reason) => Found::Trouble(Box::new(faulty(&list, reason))),
+                Listed::Fault(list, reason) => WalkItem::Failed(Box::new(faulty(&list, reason))),
             };
             if stop.load(Ordering::Relaxed) || sink(found).is_break() {
                 return false;
@@ -70,16 +70,16 @@ impl Beneath {
         true
     }
 
-    fn found(&mut self, path: &Path, reference: Option<Box<Reference>>) -> Found {
+    fn found(&mut self, path: &Path, reference: Option<Box<Reference>>) -> WalkItem {
         match self.find(path) {
             Ok((dir, name, inode)) => {
                 let path = FilePath { parent: self.parent_of(path), name };
-                Found::File(Entry { path, inode, place: Place::Beneath(dir), reference })
+                WalkItem::File(Entry { path, inode, place: Place::Beneath(dir), reference })
             }
             Err(error) => {
                 let name = path.file_name().unwrap_or(OsStr::new("")).to_owned();
                 let path = FilePath { parent: self.parent_of(path), name };
-                Found::Trouble(Box::new(absent(path, reference, &error)))
+                WalkItem::Failed(Box::new(absent(path, reference, &error)))
             }
         }
     }
@@ -135,7 +135,7 @@ fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) 
     let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     let mut event = match gone {
         true => FileEvent::missing(path),
-        false => FileEvent::unreadable(path, Subject::File, Trouble::from_io("open", error)),
+        false => FileEvent::unreadable(path, Subject::File, FileError::from_io("open", error)),
     };
     event.reference = reference;
     event
@@ -143,6 +143,6 @@ fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) 
 
 /// The event of a line that says nothing of any file.
 fn faulty(list: &Path, reason: String) -> FileEvent {
-    let trouble = Trouble { doing: "read the list", reason };
+    let trouble = FileError { operation: "read the list", reason };
     FileEvent::unreadable(FilePath::whole(list), Subject::Directory, trouble)
 }

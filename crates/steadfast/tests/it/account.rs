@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use steadfast::cost::{Resource, Role, Span, SpanSink, ThreadCost};
-use steadfast::event::Trouble;
+use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::run_with;
@@ -103,12 +103,12 @@ impl Store for SlowStore {
         Xattr.previous(file)
     }
 
-    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
+    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), FileError> {
         self.brake.hold(self.ns_per_tag);
         Xattr.write(file, tag, replaces)
     }
 
-    fn remove(&self, file: &File) -> Result<bool, Trouble> {
+    fn remove(&self, file: &File) -> Result<bool, FileError> {
         Xattr.remove(file)
     }
 }

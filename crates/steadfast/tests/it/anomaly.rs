@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use steadfast::event::Trouble;
+use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::xattr::Xattr;
@@ -90,14 +90,14 @@ impl Store for FaultyStore {
         Xattr.previous(file)
     }
 
-    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), Trouble> {
+    fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), FileError> {
         if self.writes.strikes() {
-            return Err(Trouble { doing: "set the tag", reason: "no space left".to_owned() });
+            return Err(FileError { operation: "set the tag", reason: "no space left".to_owned() });
         }
         Xattr.write(file, tag, replaces)
     }
 
-    fn remove(&self, file: &File) -> Result<bool, Trouble> {
+    fn remove(&self, file: &File) -> Result<bool, FileError> {
         Xattr.remove(file)
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use steadfast::event::Trouble;
+use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::init;
@@ -262,16 +262,16 @@ impl Store for Refusing {
         Ok(StoredTag::Absent)
     }
 
-    fn ready(&self, _file: &File) -> Result<(), Trouble> {
+    fn ready(&self, _file: &File) -> Result<(), FileError> {
         let reason = "this file system keeps no extended attributes".to_owned();
-        Err(Trouble { doing: "set the tag", reason })
+        Err(FileError { operation: "set the tag", reason })
     }
 
-    fn write(&self, _file: &File, _tag: &Tag, _replaces: Replaces) -> Result<(), Trouble> {
+    fn write(&self, _file: &File, _tag: &Tag, _replaces: Replaces) -> Result<(), FileError> {
         unreachable!("no file is ready")
     }
 
-    fn remove(&self, _file: &File) -> Result<bool, Trouble> {
+    fn remove(&self, _file: &File) -> Result<bool, FileError> {
         Ok(false)
     }
 }

@@ -10,7 +10,7 @@ use steadfast_digest::Algorithm;
 use steadfast_sys::file::{File, Timestamp};
 use steadfast_sys::xattr;
 
-use crate::event::Trouble;
+use crate::event::FileError;
 use crate::store::xattr::trouble;
 use crate::tag::Tag;
 
@@ -41,11 +41,17 @@ pub fn encode(kind: ForeignKind, tag: &Tag) -> Option<Vec<(String, Vec<u8>)>> {
 /// If the kind has no place for the tag's algorithm; if another tag is there that is to be kept;
 /// if the system refuses, or what is read back is not what was written. The old tag is put back
 /// then, as far as the system lets it.
-pub fn write(file: &File, kind: ForeignKind, tag: &Tag, existing: Existing) -> Result<(), Trouble> {
+pub fn write(
+    file: &File,
+    kind: ForeignKind,
+    tag: &Tag,
+    existing: Existing,
+) -> Result<(), FileError> {
     let new = values(kind, tag).ok_or_else(|| {
         refusal(format!("{} keeps no digests of {}", kind.owner(), tag.algorithm))
     })?;
-    let mut old = held_on(file).map_err(|error| Trouble::from_io("read the tag again", &error))?;
+    let mut old =
+        held_on(file).map_err(|error| FileError::from_io("read the tag again", &error))?;
     old.retain(|held| held.slot.kind() == kind);
     let new = placed(new, &old, tag);
     if old.len() == new.len() && new.iter().all(|attribute| is_held(&old, attribute)) {
@@ -57,8 +63,8 @@ pub fn write(file: &File, kind: ForeignKind, tag: &Tag, existing: Existing) -> R
     replace(file, &old, &new).map_err(|error| trouble(file, SETTING, &error))
 }
 
-fn refusal(reason: String) -> Trouble {
-    Trouble { doing: SETTING, reason }
+fn refusal(reason: String) -> FileError {
+    FileError { operation: SETTING, reason }
 }
 
 /// The attributes of a kind, the digest last.

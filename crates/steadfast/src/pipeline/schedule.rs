@@ -10,10 +10,10 @@ use std::time::Instant;
 use steadfast_sys::file::{AlignedBuffer, File, Status};
 
 use super::Settings;
-use super::contents::{Algorithms, FileHasher};
-use super::jobs::{Chunk, ChunkRead, ChunkWanted, Done, Job};
+use super::outcome::{Algorithms, FileHasher};
+use super::worker::{Chunk, ChunkRead, ChunkWanted, Done, Job};
 use crate::cost::JobTime;
-use crate::event::{FileEvent, Trouble};
+use crate::event::{FileError, FileEvent};
 use crate::walk::Entry;
 
 /// Chunks of one file that may be read ahead of its hashing. Reading stops there and goes on when
@@ -70,7 +70,7 @@ pub(super) struct Running {
 
 /// Why a large file will not be hashed to its end.
 pub(super) enum Broken {
-    Failed(Trouble),
+    Failed(FileError),
     Shorter,
 }
 

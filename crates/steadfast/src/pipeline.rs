@@ -9,10 +9,10 @@
 //! by chunk, ahead of the hashing, so that one file alone runs at the hash's or the storage's rate
 //! and not at their sum. While reading waits for storage, further threads that only read join in.
 
-mod contents;
-mod jobs;
+mod outcome;
+mod worker;
 mod links;
-mod outbox;
+mod reorder_buffer;
 mod schedule;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -24,9 +24,9 @@ use steadfast_digest::Lanes;
 use steadfast_sys::file::{AlignedBuffer, File};
 use steadfast_sys::qos::Level;
 
-pub(crate) use contents::{Algorithms, Contents};
 use links::Links;
-use outbox::{Finished, Numbered, Outbox};
+pub(crate) use outcome::{Algorithms, Contents};
+use reorder_buffer::{Finished, Numbered, ReorderBuffer};
 use schedule::Schedule;
 
 use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::event::{FileEvent, Notice};
 use crate::qos;
 use crate::read::Engine;
-use crate::walk::{Entry, Found};
+use crate::walk::{Entry, WalkItem};
 
 /// What a verb does with each file, called from many threads.
 pub(crate) trait Task: Send + Sync {
@@ -182,7 +182,7 @@ struct Shared {
     reads: Condvar,
     /// Signalled when the walk may go on.
     room: Condvar,
-    outbox: Outbox,
+    finished: ReorderBuffer,
     links: Links,
     ledger: Arc<Ledger>,
     /// Bytes read so far, and bytes of files that needed no reading.
@@ -226,7 +226,7 @@ impl Pipeline {
             work: Condvar::new(),
             reads: Condvar::new(),
             room: Condvar::new(),
-            outbox: Outbox::new(),
+            finished: ReorderBuffer::new(),
             links: Links::new(),
             ledger: Arc::new(Ledger::new(
                 settings.workers,
@@ -269,7 +269,7 @@ impl Pipeline {
 
     /// Waits at most `patience` and takes the finished events that are next in walk order.
     pub(crate) fn finished(&self, patience: Duration) -> Vec<Finished> {
-        let events = self.shared.outbox.take(patience);
+        let events = self.shared.finished.take(patience);
         if !events.is_empty() {
             self.shared.room.notify_all();
         }
@@ -288,17 +288,17 @@ impl Pipeline {
 
     /// Takes what is finished without regard to gaps before it: for a run that was stopped.
     pub(crate) fn leftovers(&self) -> Vec<Finished> {
-        self.shared.outbox.take_all()
+        self.shared.finished.take_all()
     }
 
     /// Says whether every entry that was fed has come out.
     pub(crate) fn is_complete(&self) -> bool {
-        self.shared.schedule().is_over() && self.shared.outbox.is_empty()
+        self.shared.schedule().is_over() && self.shared.finished.is_empty()
     }
 
     /// Says whether as many events came out as entries went in: anything else is a defect.
     pub(crate) fn has_told_all(&self) -> bool {
-        self.shared.outbox.given() == self.shared.fed.load(Ordering::Acquire)
+        self.shared.finished.given() == self.shared.fed.load(Ordering::Acquire)
     }
 
     /// Returns the bytes read so far, files under way included, and those of files passed by.
@@ -461,7 +461,7 @@ impl Drop for ThreadOf {
             self.shared.halt();
         }
         self.shared.threads.fetch_sub(1, Ordering::AcqRel);
-        self.shared.outbox.notify();
+        self.shared.finished.notify();
     }
 }
 
@@ -485,13 +485,13 @@ impl Feeder {
     }
 
     /// Takes one thing. Waits while the pipeline is full; `false` means that the run was stopped.
-    pub(crate) fn feed(&mut self, found: Found) -> bool {
+    pub(crate) fn feed(&mut self, found: WalkItem) -> bool {
         let number = self.next;
         match found {
-            Found::File(entry) => self.entries.push((number, entry)),
-            Found::Trouble(event) => self.troubles.push((number, event)),
-            Found::Leaves(_) => return true,
-            Found::Notice(notice) => {
+            WalkItem::File(entry) => self.entries.push((number, entry)),
+            WalkItem::Failed(event) => self.troubles.push((number, event)),
+            WalkItem::Leaves(_) => return true,
+            WalkItem::Notice(notice) => {
                 locked(&self.thread.shared.notices).push(notice);
                 return true;
             }
@@ -529,7 +529,8 @@ impl Feeder {
         let shared = &self.thread.shared;
         let mut schedule = shared.schedule();
         while !shared.stopped()
-            && (!schedule.has_room() || !shared.outbox.has_room(self.next, shared.settings.window))
+            && (!schedule.has_room()
+                || !shared.finished.has_room(self.next, shared.settings.window))
         {
             // The timeout makes a missed signal harmless.
             schedule = shared
@@ -544,7 +545,7 @@ impl Feeder {
         schedule.add(&mut self.entries);
         shared.wake(&schedule);
         drop(schedule);
-        shared.outbox.put(std::mem::take(&mut self.troubles));
+        shared.finished.put(std::mem::take(&mut self.troubles));
         if let Some(clock) = &mut self.clock {
             clock.lap(Stage::Wait);
             clock.begin_job();

@@ -6,7 +6,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, Messages};
 use steadfast_sys::file::Timestamp;
 
 use super::ByteSink;
-use crate::event::Trouble;
+use crate::event::FileError;
 
 /// One algorithm, or two where a tag moves from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,15 +47,15 @@ pub(crate) enum Contents {
     /// The file changed meanwhile.
     Changed,
     /// Not every byte could be read.
-    Failed(Trouble),
+    Failed(FileError),
     /// Every byte was read and none was hashed, as [`super::Plan::Read`] has it.
     Unhashed,
 }
 
 impl Contents {
     /// Says what stands in the way of judging contents that were read and not hashed.
-    pub(crate) fn unhashed() -> Trouble {
-        Trouble { doing: "judge it", reason: "it was read without being hashed".to_owned() }
+    pub(crate) fn unhashed() -> FileError {
+        FileError { operation: "judge it", reason: "it was read without being hashed".to_owned() }
     }
 }
 

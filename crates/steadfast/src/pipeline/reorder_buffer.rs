@@ -17,7 +17,7 @@ pub(crate) type Finished = Box<FileEvent>;
 pub(super) type Numbered = (u64, Finished);
 
 /// Where finished events wait for those before them.
-pub(super) struct Outbox {
+pub(super) struct ReorderBuffer {
     queue: Mutex<Queue>,
     signal: Condvar,
     /// The number that comes out next, readable without the lock.
@@ -33,9 +33,9 @@ struct Queue {
     places: VecDeque<Option<Finished>>,
 }
 
-impl Outbox {
-    pub(super) fn new() -> Outbox {
-        Outbox {
+impl ReorderBuffer {
+    pub(super) fn new() -> ReorderBuffer {
+        ReorderBuffer {
             queue: Mutex::new(Queue::default()),
             signal: Condvar::new(),
             next: AtomicU64::new(0),
@@ -111,12 +111,12 @@ mod tests {
     #[test]
     fn what_comes_out_is_counted_and_a_gap_is_not() {
         let event = |name: &str| Box::new(FileEvent::new(FilePath::whole(Path::new(name))));
-        let outbox = Outbox::new();
-        outbox.put(vec![(2, event("c")), (0, event("a")), (3, event("d"))]);
-        assert_eq!(outbox.take(Duration::ZERO).len(), 1);
-        assert_eq!(outbox.take(Duration::ZERO).len(), 0);
-        assert_eq!(outbox.given(), 1);
-        assert_eq!(outbox.take_all().len(), 2);
-        assert_eq!(outbox.given(), 3, "of four entries");
+        let buffer = ReorderBuffer::new();
+        buffer.put(vec![(2, event("c")), (0, event("a")), (3, event("d"))]);
+        assert_eq!(buffer.take(Duration::ZERO).len(), 1);
+        assert_eq!(buffer.take(Duration::ZERO).len(), 0);
+        assert_eq!(buffer.given(), 1);
+        assert_eq!(buffer.take_all().len(), 2);
+        assert_eq!(buffer.given(), 3, "of four entries");
     }
 }

@@ -1,7 +1,7 @@
-//! The jobs of the pipeline's threads, carried out.
+//! Carries out the jobs of the pipeline's threads.
 //!
-//! In: a job and what it works on. Out: what it leaves behind for the schedule, and finished
-//! events for the outbox. No lock is held here.
+//! In: a job and what it works on. Out: what it leaves for the schedule, and finished events for
+//! the reorder buffer. No lock is held here.
 
 use std::io;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use steadfast_digest::Messages;
 use steadfast_sys::clock;
 use steadfast_sys::file::{AlignedBuffer, FileKind, Status, Timestamp};
 
-use super::contents::{Contents, FileHasher};
 use super::links::Claim;
-use super::outbox::Numbered;
+use super::outcome::{Contents, FileHasher};
+use super::reorder_buffer::Numbered;
 use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
 use super::{ByteSink, Plan, Shared};
 use crate::cost::{JobFacts, JobTime, Stage, StageClock};
-use crate::event::{FileEvent, Trouble};
+use crate::event::{FileError, FileEvent};
 use crate::read::PositionedRead;
 use crate::walk::Entry;
 
@@ -122,7 +122,7 @@ impl Job {
             done.reading = Some(time);
         }
         clock.hand_in(facts);
-        shared.outbox.put(finished);
+        shared.finished.put(finished);
         done
     }
 
@@ -226,12 +226,12 @@ impl Worker<'_> {
         let (status, file) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                self.refuse(number, event, Trouble::from_io("open", &error));
+                self.refuse(number, event, FileError::from_io("open", &error));
                 return None;
             }
         };
         if let Some(reason) = unfit(&status) {
-            self.refuse(number, event, Trouble { doing: "read", reason: reason.to_owned() });
+            self.refuse(number, event, FileError { operation: "read", reason: reason.to_owned() });
             return None;
         }
         event.status = Some(status);
@@ -267,7 +267,7 @@ impl Worker<'_> {
             }
             Err(error) => {
                 event.elapsed_ns += self.clock.lap(Stage::Open);
-                let contents = Contents::Failed(Trouble::from_io("read", &error));
+                let contents = Contents::Failed(FileError::from_io("read", &error));
                 self.conclude(&Opened { number, file, status, algorithms }, event, contents);
                 self.clock.lap(Stage::Store);
                 None
@@ -296,7 +296,7 @@ impl Worker<'_> {
     }
 
     /// Finishes an entry that never became an open file.
-    fn refuse(&mut self, number: u64, mut event: Box<FileEvent>, trouble: Trouble) {
+    fn refuse(&mut self, number: u64, mut event: Box<FileEvent>, trouble: FileError) {
         event.fail(trouble);
         event.elapsed_ns = self.clock.lap(Stage::Open);
         self.finished.push((number, event));
@@ -326,7 +326,7 @@ impl Worker<'_> {
                 }
                 Contents::Changed
             }
-            Err(error) => Contents::Failed(Trouble::from_io("read", &error)),
+            Err(error) => Contents::Failed(FileError::from_io("read", &error)),
         };
         self.conclude(&opened, event, contents);
         self.clock.lap(Stage::Store);
@@ -345,7 +345,7 @@ impl Worker<'_> {
                         break hasher.finalize(length, opened.status.mtime);
                     }
                     Ok(_) => break Contents::Changed,
-                    Err(error) => break Contents::Failed(Trouble::from_io("read", &error)),
+                    Err(error) => break Contents::Failed(FileError::from_io("read", &error)),
                 },
                 // The file is not finished, and nothing is known of it.
                 Ok(_) if self.shared.stopped() => return,
@@ -353,7 +353,7 @@ impl Worker<'_> {
                     hasher.take_alone(&target[..read], false, *lanes);
                     length += read as u64;
                 }
-                Err(error) => break Contents::Failed(Trouble::from_io("read", &error)),
+                Err(error) => break Contents::Failed(FileError::from_io("read", &error)),
             }
         };
         event.bytes_read = length;
@@ -427,7 +427,7 @@ impl Worker<'_> {
         let buffer = match result {
             Ok(read) if read >= len => Ok(buffer),
             Ok(_) => Err((buffer, Broken::Shorter)),
-            Err(error) => Err((buffer, Broken::Failed(Trouble::from_io("read", &error)))),
+            Err(error) => Err((buffer, Broken::Failed(FileError::from_io("read", &error)))),
         };
         ChunkRead { opened, offset, buffer, elapsed_ns }
     }
@@ -499,7 +499,7 @@ impl Worker<'_> {
                 return self.conclude_whole(opened, event, hasher, (length, mtime));
             }
             Ok(_) => Contents::Changed,
-            Err(error) => Contents::Failed(Trouble::from_io("read", &error)),
+            Err(error) => Contents::Failed(FileError::from_io("read", &error)),
         };
         self.conclude(opened, running.event, contents);
     }

@@ -13,9 +13,9 @@ use steadfast_sys::file::{File, Status, Timestamp};
 
 use super::check::first_foreign;
 use crate::catalogue::Records;
-use crate::event::{Action, FileEvent, Resized, Trouble};
-use crate::hash::{Algorithms, ByteSink, Contents, Plan};
+use crate::event::{Action, FileError, FileEvent, Resized};
 use crate::pages::{self, Descriptor};
+use crate::pipeline::{Algorithms, ByteSink, Contents, Plan};
 use crate::reference;
 use crate::store::carried::Beside;
 use crate::store::pages::{Leaves, PageKeeper};
@@ -25,7 +25,7 @@ use crate::tag::{Tag, TagPlace};
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
 
 /// What every verb has at hand.
-pub(super) struct Tools {
+pub(super) struct TagContext {
     pub(super) store: Arc<dyn Store>,
     /// What the catalogue knows, where the tree has one.
     pub(super) records: Option<Arc<Records>>,
@@ -45,7 +45,7 @@ pub(super) struct Tools {
 }
 
 /// What looking for a tag found.
-pub(super) enum Found {
+pub(super) enum TagLookup {
     /// No tag.
     Nothing,
     /// No tag, and no place for one.
@@ -56,7 +56,7 @@ pub(super) enum Found {
     Unreadable,
 }
 
-impl Tools {
+impl TagContext {
     /// Returns the algorithm of a file's first tag.
     pub(super) fn new_algorithm(&self) -> Algorithm {
         self.algorithm.unwrap_or(Algorithm::Sha256)
@@ -68,7 +68,7 @@ impl Tools {
     }
 
     /// Looks for a file's tag.
-    pub(super) fn look_up(&self, file: &File, event: &mut FileEvent) -> Found {
+    pub(super) fn look_up(&self, file: &File, event: &mut FileEvent) -> TagLookup {
         let trouble = match self.store.tag(file) {
             Ok(StoredTag::Absent) => {
                 let found = self.look_beside(event, TagPlace::Catalogue);
@@ -83,13 +83,13 @@ impl Tools {
             }
             Ok(StoredTag::Whole(tag)) => {
                 event.stored = Some(tag);
-                return Found::Tag(tag);
+                return TagLookup::Tag(tag);
             }
             Ok(StoredTag::Damaged(error)) => {
                 event.tag_error = Some(error);
-                Trouble { doing: "read the tag", reason: error.to_string() }
+                FileError { operation: "read the tag", reason: error.to_string() }
             }
-            Err(error) => Trouble::from_io("read the tag", &error),
+            Err(error) => FileError::from_io("read the tag", &error),
         };
         event.trouble = Some(trouble);
         self.look_past(event)
@@ -97,7 +97,7 @@ impl Tools {
 
     /// Looks for the tag that a file itself has: the catalogue's stands for it only where the file
     /// system has no place for one.
-    pub(super) fn look_up_here(&self, file: &File, event: &mut FileEvent) -> Found {
+    pub(super) fn look_up_here(&self, file: &File, event: &mut FileEvent) -> TagLookup {
         let found = self.look_up(file, event);
         if !event.tag_place.is_loss() {
             return found;
@@ -106,47 +106,47 @@ impl Tools {
         match event.trouble {
             Some(_) => {
                 event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
-                Found::Unreadable
+                TagLookup::Unreadable
             }
-            None => Found::Nothing,
+            None => TagLookup::Nothing,
         }
     }
 
     /// Looks for a tag in the catalogue, of a file whose own cannot be read: the trouble stays, and
     /// the contents are judged nevertheless.
-    fn look_past(&self, event: &mut FileEvent) -> Found {
+    fn look_past(&self, event: &mut FileEvent) -> TagLookup {
         let known = self.records.as_ref().map(|records| records.tag(&event.path));
         if let Some(Ok(Some(tag))) = known {
             event.tag_place = TagPlace::Damaged;
             event.stored = Some(tag);
-            return Found::Tag(tag);
+            return TagLookup::Tag(tag);
         }
         event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
-        Found::Unreadable
+        TagLookup::Unreadable
     }
 
     /// Looks for the tag of a file without an attribute: in the AppleDouble file beside it, and in
     /// the catalogue. If the two differ the catalogue's holds, and the attribute counts as lost.
     ///
     /// `place` says whether the file could have an attribute.
-    fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> Found {
+    fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
         let beside = Beside::of(&event.path.to_path()).map(|beside| beside.tag);
         let found = self.look_further(event, place);
-        event.has_no_place = matches!(found, Found::NoPlace);
+        event.has_no_place = matches!(found, TagLookup::NoPlace);
         let reason = match (beside, &found) {
             (Ok(StoredTag::Absent | StoredTag::Impossible), _) => return found,
-            (Ok(StoredTag::Whole(tag)), Found::Nothing | Found::NoPlace) => {
+            (Ok(StoredTag::Whole(tag)), TagLookup::Nothing | TagLookup::NoPlace) => {
                 (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
                 (event.stored, event.has_no_place) = (Some(tag), false);
-                return Found::Tag(tag);
+                return TagLookup::Tag(tag);
             }
-            (Ok(StoredTag::Whole(tag)), Found::Tag(known)) => {
+            (Ok(StoredTag::Whole(tag)), TagLookup::Tag(known)) => {
                 if tag.same_contents(known) && place == TagPlace::Catalogue {
                     (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
                 }
                 return found;
             }
-            (Ok(StoredTag::Whole(_)), Found::Unreadable) => return found,
+            (Ok(StoredTag::Whole(_)), TagLookup::Unreadable) => return found,
             (Ok(StoredTag::Damaged(error)), _) => {
                 event.tag_error = Some(error);
                 error.to_string()
@@ -154,13 +154,13 @@ impl Tools {
             (Err(error), _) => error.to_string(),
         };
         if event.trouble.is_none() {
-            let doing = "read the tag in the AppleDouble file beside it";
-            event.trouble = Some(Trouble { doing, reason });
+            let operation = "read the tag in the AppleDouble file beside it";
+            event.trouble = Some(FileError { operation, reason });
         }
-        if matches!(found, Found::Nothing | Found::NoPlace) {
+        if matches!(found, TagLookup::Nothing | TagLookup::NoPlace) {
             (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
             event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
-            return Found::Unreadable;
+            return TagLookup::Unreadable;
         }
         found
     }
@@ -168,32 +168,32 @@ impl Tools {
     /// Looks for a tag in the catalogue, of a file that has none itself.
     ///
     /// `place` says whether it could have one.
-    fn look_further(&self, event: &mut FileEvent, place: TagPlace) -> Found {
+    fn look_further(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
         let Some(records) = &self.records else {
             return match place {
-                TagPlace::CatalogueAlone => Found::NoPlace,
-                _ => Found::Nothing,
+                TagPlace::CatalogueAlone => TagLookup::NoPlace,
+                _ => TagLookup::Nothing,
             };
         };
         let trouble = match records.tag(&event.path) {
             Ok(Some(tag)) => {
                 event.tag_place = place;
                 event.stored = Some(tag);
-                return Found::Tag(tag);
+                return TagLookup::Tag(tag);
             }
             Ok(None) if place == TagPlace::CatalogueAlone => {
                 if !records.covers(&event.path) {
-                    return Found::NoPlace;
+                    return TagLookup::NoPlace;
                 }
                 event.tag_place = place;
-                return Found::Nothing;
+                return TagLookup::Nothing;
             }
-            Ok(None) => return Found::Nothing,
-            Err(error) => Trouble { doing: "ask the catalogue", reason: error.to_string() },
+            Ok(None) => return TagLookup::Nothing,
+            Err(error) => FileError { operation: "ask the catalogue", reason: error.to_string() },
         };
         event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
         event.trouble = Some(trouble);
-        Found::Unreadable
+        TagLookup::Unreadable
     }
 
     /// Says whether the catalogue has a tag of other contents than the attribute's: then to write
@@ -228,7 +228,7 @@ impl Tools {
     /// Refuses to tag where tags cannot be kept.
     pub(super) fn refuse(&self, event: &mut FileEvent) {
         let reason = NO_ATTRIBUTES.to_owned();
-        event.trouble = Some(Trouble { doing: "set the tag", reason });
+        event.trouble = Some(FileError { operation: "set the tag", reason });
     }
 
     /// Makes the tag of present contents.
@@ -263,7 +263,7 @@ impl Tools {
         verdict
     }
 
-    /// Takes back what [`Tools::judge_length`] said: the contents are read after all.
+    /// Takes back what [`TagContext::judge_length`] said: the contents are read after all.
     pub(super) fn read_nevertheless(event: &mut FileEvent) {
         (event.verdict, event.resized) = (None, None);
     }
@@ -285,7 +285,7 @@ impl Tools {
             }
             Contents::Changed => {
                 let reason = "the file changed meanwhile".to_owned();
-                event.trouble = Some(Trouble { doing: "read it whole", reason });
+                event.trouble = Some(FileError { operation: "read it whole", reason });
                 Verdict::of(stored, Reading::Changed)
             }
             Contents::Failed(trouble) => {
@@ -378,19 +378,19 @@ impl Tools {
     pub(super) fn plan_first(&self, file: &File, event: &mut FileEvent) -> Plan {
         match first_foreign(file, event) {
             Ok(reference) => event.reference = reference.map(Box::new),
-            Err(Trouble { doing, reason }) => {
+            Err(FileError { operation, reason }) => {
                 // The contents may have decayed since the record was made: a tag would hide that.
                 let advice = "not tagged until that record is removed, or made again by its tool";
                 let reason = format!("{reason}; {advice}");
                 event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
-                event.trouble = Some(Trouble { doing, reason });
+                event.trouble = Some(FileError { operation, reason });
                 return Plan::Done;
             }
         }
-        if Tools::judge_length(event) == Some(Verdict::Corrupt) {
+        if TagContext::judge_length(event) == Some(Verdict::Corrupt) {
             return Plan::Done;
         }
-        Tools::read_nevertheless(event);
+        TagContext::read_nevertheless(event);
         let new = self.new_algorithm();
         let reference = event.reference.as_deref();
         let its = reference.and_then(|reference| reference.digests.first()).map(|(its, _)| *its);
@@ -437,7 +437,7 @@ impl Tools {
         let Some(&(its, _)) = reference.digests.first() else { return false };
         let by_its = Tag { algorithm: its, digest: second.unwrap_or(actual.digest), ..actual };
         let digests = &[(its, by_its.digest)];
-        let found = reference::Found { digests, length: actual.length, mtime: actual.mtime };
+        let found = reference::Computed { digests, length: actual.length, mtime: actual.mtime };
         if reference.judge(&found) != Verdict::Corrupt {
             return false;
         }
