@@ -231,6 +231,13 @@ impl FileEvent {
         self.trouble = Some(trouble);
     }
 
+    /// Notes that the file changed while it was read.
+    pub(crate) fn note_change(&mut self) {
+        let reason = "the file changed meanwhile".to_owned();
+        self.verdict = Some(Verdict::Unstable);
+        self.trouble = Some(FileError { operation: "read it whole", reason });
+    }
+
     /// Says whether the stored tag is of the file's present length and modification time, as
     /// verdicts compare times; `None` without a tag or a file.
     pub fn tag_is_current(&self) -> Option<bool> {

@@ -41,8 +41,13 @@ pub(crate) trait Task: Send + Sync {
     /// Looks at an opened file and says whether its contents are wanted.
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan;
 
-    /// Finishes a file whose contents were wanted.
+    /// Finishes a file that was read whole and hashed.
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents);
+
+    /// Finishes a file whose contents could not be read. The event says why.
+    fn give_up(&self, event: &mut FileEvent) {
+        let _ = event;
+    }
 
     /// Returns what takes the bytes of a file beside its digests, if anything does.
     fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {

@@ -105,11 +105,10 @@ impl Reference {
             return Verdict::Unreadable;
         }
         match (same, self.mtime, self.recorded) {
-            (true, Some(mtime), _) if !agrees(mtime, found.mtime) => Verdict::Touched,
-            (true, ..) => Verdict::Intact,
-            (false, Some(mtime), _) if agrees(mtime, found.mtime) => Verdict::Corrupt,
+            (_, Some(mtime), _) => Verdict::of_comparison(same, agrees(mtime, found.mtime)),
+            (true, None, _) => Verdict::Intact,
             (false, None, Some(recorded)) if recorded > found.mtime => Verdict::Corrupt,
-            (false, ..) => Verdict::Modified,
+            (false, None, _) => Verdict::Modified,
         }
     }
 }

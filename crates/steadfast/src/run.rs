@@ -9,6 +9,7 @@ mod compare;
 mod due;
 mod hash;
 mod import;
+mod judge;
 mod tag_context;
 mod kept;
 mod leaves;

@@ -78,7 +78,7 @@ impl Verdict {
 
     /// Judges one file. The stored tag and the actual one must be of the same algorithm.
     pub fn of(stored: Stored<'_>, reading: Reading<'_>) -> Verdict {
-        let same = match (stored, reading) {
+        let (same_contents, same_time) = match (stored, reading) {
             (_, Reading::Failed) | (Stored::Damaged, _) => return Verdict::Unreadable,
             (_, Reading::Changed) => return Verdict::Unstable,
             (Stored::Absent, _) => return Verdict::Untagged,
@@ -89,7 +89,12 @@ impl Verdict {
                 (false, same_mtime(stored.mtime, mtime))
             }
         };
-        match same {
+        Verdict::of_comparison(same_contents, same_time)
+    }
+
+    /// Judges a file whose contents and modification time were compared with the recorded ones.
+    pub(crate) fn of_comparison(same_contents: bool, same_time: bool) -> Verdict {
+        match (same_contents, same_time) {
             (true, true) => Verdict::Intact,
             (true, false) => Verdict::Touched,
             (false, false) => Verdict::Modified,

@@ -318,25 +318,7 @@ impl Task for Look {
     }
 
     fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
-        let (digests, length, mtime) = match contents {
-            Contents::Whole { digests, length, mtime } => (digests, length, mtime),
-            Contents::Changed => {
-                let reason = "the file changed meanwhile".to_owned();
-                event.trouble = Some(FileError { operation: "read it whole", reason });
-                event.verdict = Some(Verdict::Unstable);
-                return;
-            }
-            Contents::Failed(trouble) => {
-                event.trouble = Some(trouble);
-                event.verdict = Some(Verdict::Unreadable);
-                return;
-            }
-            Contents::Unhashed => {
-                event.trouble = Some(Contents::unhashed());
-                event.verdict = Some(Verdict::Unreadable);
-                return;
-            }
-        };
+        let Contents { digests, length, mtime } = contents;
         let Some(Algorithms { first, second }) = self.algorithms(event) else { return };
         let tagged = Timestamp::default();
         let actual = Tag { algorithm: first, digest: digests.first, length, mtime, tagged };

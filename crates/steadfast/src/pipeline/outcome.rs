@@ -1,6 +1,6 @@
-//! What was learned of one file's contents, and the states that learn it.
+//! How reading one file went, and the digests that are computed meanwhile.
 //!
-//! In: which digests are wanted. Out: [`Contents`]. Knows nothing of how the bytes arrive.
+//! In: which digests are wanted. Out: [`Outcome`]. Knows nothing of how the bytes arrive.
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, Messages};
 use steadfast_sys::file::Timestamp;
@@ -32,31 +32,27 @@ pub(crate) struct Digests {
     pub(crate) second: Option<Digest>,
 }
 
+/// What a file holds: every byte was read and hashed, and the file did not change meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contents {
+    /// In the order of [`Algorithms`].
+    pub(crate) digests: Digests,
+    /// Bytes that were hashed.
+    pub(crate) length: u64,
+    /// The file's modification time before and after.
+    pub(crate) mtime: Timestamp,
+}
+
 /// How reading a file went.
-#[derive(Clone, Debug)]
-pub(crate) enum Contents {
-    /// Every byte was read and the file held still.
-    Whole {
-        /// In the order of [`Algorithms`].
-        digests: Digests,
-        /// Bytes that were hashed.
-        length: u64,
-        /// The file's time before and after.
-        mtime: Timestamp,
-    },
+pub(super) enum Outcome {
+    /// Every byte was read and hashed.
+    Hashed(Contents),
+    /// Every byte was read and none was hashed, as [`super::Plan::Read`] asks.
+    Unhashed,
     /// The file changed meanwhile.
     Changed,
     /// Not every byte could be read.
     Failed(FileError),
-    /// Every byte was read and none was hashed, as [`super::Plan::Read`] has it.
-    Unhashed,
-}
-
-impl Contents {
-    /// Says what stands in the way of judging contents that were read and not hashed.
-    pub(crate) fn unhashed() -> FileError {
-        FileError { operation: "judge it", reason: "it was read without being hashed".to_owned() }
-    }
 }
 
 /// The running digests of one file; none if it is only read.
@@ -105,9 +101,10 @@ impl FileHasher {
     }
 
     /// Returns what the file held. The last bytes must have been taken as such.
-    pub(super) fn finalize(self, length: u64, mtime: Timestamp) -> Contents {
-        let Some(first) = self.first else { return Contents::Unhashed };
+    pub(super) fn finalize(self, length: u64, mtime: Timestamp) -> Outcome {
+        let Some(first) = self.first else { return Outcome::Unhashed };
         let second = self.second.map(|second| second.finalize());
-        Contents::Whole { digests: Digests { first: first.finalize(), second }, length, mtime }
+        let digests = Digests { first: first.finalize(), second };
+        Outcome::Hashed(Contents { digests, length, mtime })
     }
 }

@@ -14,7 +14,7 @@ use steadfast_sys::clock;
 use steadfast_sys::file::{AlignedBuffer, FileKind, Status, Timestamp};
 
 use super::links::Claim;
-use super::outcome::{Contents, FileHasher};
+use super::outcome::{FileHasher, Outcome};
 use super::reorder_buffer::Numbered;
 use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
 use super::{ByteSink, Plan, Shared};
@@ -267,8 +267,8 @@ impl Worker<'_> {
             }
             Err(error) => {
                 event.elapsed_ns += self.clock.lap(Stage::Open);
-                let contents = Contents::Failed(FileError::from_io("read", &error));
-                self.conclude(&Opened { number, file, status, algorithms }, event, contents);
+                let outcome = Outcome::Failed(FileError::from_io("read", &error));
+                self.conclude(&Opened { number, file, status, algorithms }, event, outcome);
                 self.clock.lap(Stage::Store);
                 None
             }
@@ -316,7 +316,7 @@ impl Worker<'_> {
             return self.read_unsized(*opened, event, &mut room.buffer[start..]);
         }
         event.elapsed_ns += self.clock.small_read();
-        let contents = match result {
+        let outcome = match result {
             Ok((read, after)) => {
                 event.bytes_read = read as u64;
                 if read == length && held_still(&opened.status, &after) {
@@ -324,11 +324,11 @@ impl Worker<'_> {
                     room.used += span;
                     return;
                 }
-                Contents::Changed
+                Outcome::Changed
             }
-            Err(error) => Contents::Failed(FileError::from_io("read", &error)),
+            Err(error) => Outcome::Failed(FileError::from_io("read", &error)),
         };
-        self.conclude(&opened, event, contents);
+        self.conclude(&opened, event, outcome);
         self.clock.lap(Stage::Store);
     }
 
@@ -337,15 +337,15 @@ impl Worker<'_> {
         let Shared { engine, lanes, .. } = self.shared;
         let mut hasher = FileHasher::new(opened.algorithms, None);
         let mut length = 0;
-        let contents = loop {
+        let outcome = loop {
             match engine.read_at(&opened.file, target, length) {
                 Ok(0) => match opened.file.status() {
                     Ok(after) if held_still(&opened.status, &after) => {
                         hasher.take_alone(&[], true, *lanes);
                         break hasher.finalize(length, opened.status.mtime);
                     }
-                    Ok(_) => break Contents::Changed,
-                    Err(error) => break Contents::Failed(FileError::from_io("read", &error)),
+                    Ok(_) => break Outcome::Changed,
+                    Err(error) => break Outcome::Failed(FileError::from_io("read", &error)),
                 },
                 // The file is not finished, and nothing is known of it.
                 Ok(_) if self.shared.stopped() => return,
@@ -353,12 +353,12 @@ impl Worker<'_> {
                     hasher.take_alone(&target[..read], false, *lanes);
                     length += read as u64;
                 }
-                Err(error) => break Contents::Failed(FileError::from_io("read", &error)),
+                Err(error) => break Outcome::Failed(FileError::from_io("read", &error)),
             }
         };
         event.bytes_read = length;
         event.elapsed_ns += self.clock.lap(Stage::Read);
-        self.conclude(&opened, event, contents);
+        self.conclude(&opened, event, outcome);
         self.clock.lap(Stage::Store);
     }
 
@@ -493,23 +493,23 @@ impl Worker<'_> {
     fn conclude_large(&mut self, opened: &Opened, running: Running) {
         let Status { length, mtime, .. } = opened.status;
         self.shared.ledger.hashed_file(length);
-        let contents = match opened.file.status() {
+        let outcome = match opened.file.status() {
             Ok(after) if held_still(&opened.status, &after) => {
                 let Running { hasher, event } = running;
                 return self.conclude_whole(opened, event, hasher, (length, mtime));
             }
-            Ok(_) => Contents::Changed,
-            Err(error) => Contents::Failed(FileError::from_io("read", &error)),
+            Ok(_) => Outcome::Changed,
+            Err(error) => Outcome::Failed(FileError::from_io("read", &error)),
         };
-        self.conclude(opened, running.event, contents);
+        self.conclude(opened, running.event, outcome);
     }
 
     fn give_up(&mut self, opened: &Opened, running: Running, why: Broken) -> Done {
-        let contents = match why {
-            Broken::Shorter => Contents::Changed,
-            Broken::Failed(trouble) => Contents::Failed(trouble),
+        let outcome = match why {
+            Broken::Shorter => Outcome::Changed,
+            Broken::Failed(trouble) => Outcome::Failed(trouble),
         };
-        self.conclude(opened, running.event, contents);
+        self.conclude(opened, running.event, outcome);
         self.clock.lap(Stage::Store);
         Done::default()
     }
@@ -521,8 +521,8 @@ impl Worker<'_> {
     }
 
     /// Lets the task compare and store, and sends the event off.
-    fn conclude(&mut self, opened: &Opened, event: Box<FileEvent>, contents: Contents) {
-        self.conclude_with(opened, event, contents, None);
+    fn conclude(&mut self, opened: &Opened, event: Box<FileEvent>, outcome: Outcome) {
+        self.conclude_with(opened, event, outcome, None);
     }
 
     /// Does so with a file that was read whole: its length, and its time before and after.
@@ -541,12 +541,24 @@ impl Worker<'_> {
         &mut self,
         opened: &Opened,
         mut event: Box<FileEvent>,
-        contents: Contents,
+        outcome: Outcome,
         sink: Option<Box<dyn ByteSink>>,
     ) {
         let Opened { file, status, .. } = opened;
         event.origin = event.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
-        self.shared.task.conclude(&opened.file, &mut event, contents);
+        let task = &self.shared.task;
+        match outcome {
+            Outcome::Hashed(contents) => task.conclude(file, &mut event, contents),
+            Outcome::Unhashed => {}
+            Outcome::Changed => {
+                event.note_change();
+                task.give_up(&mut event);
+            }
+            Outcome::Failed(error) => {
+                event.fail(error);
+                task.give_up(&mut event);
+            }
+        }
         if let Some(sink) = sink {
             sink.finish(&mut event);
         }

@@ -6,7 +6,8 @@ use std::io;
 use steadfast_digest::Algorithm;
 use steadfast_sys::file::File;
 
-use super::compare::{algorithms, compare};
+use super::compare::algorithms;
+use super::judge::{judge_length, read_nevertheless};
 use super::tag_context::{TagContext, TagLookup};
 use crate::appledouble;
 use crate::event::{FileError, FileEvent};
@@ -23,13 +24,11 @@ impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => {
-                if TagContext::judge_length(event).is_some()
-                    && !self.context.may_be_earlier(file, event)
-                {
+                if judge_length(event).is_some() && !self.context.may_be_earlier(file, event) {
                     self.context.locate(file, event);
                     return Plan::Done;
                 }
-                TagContext::read_nevertheless(event);
+                read_nevertheless(event);
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
             TagLookup::Nothing | TagLookup::NoPlace => return foreign_plan(file, event),
@@ -40,7 +39,7 @@ impl Task for CheckTask {
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         if event.reference.is_some() {
-            return compare(&self.context, event, contents);
+            return self.context.judge_by_reference(event, contents);
         }
         let algorithm = stored_algorithm(event);
         self.context.judge(event, algorithm, contents);
@@ -56,7 +55,7 @@ fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
         Ok(Some(reference)) => {
             let algorithms = algorithms(&reference);
             event.reference = Some(Box::new(reference));
-            if TagContext::judge_length(event).is_some() {
+            if judge_length(event).is_some() {
                 return Plan::Done;
             }
             let algorithms = algorithms.expect("a foreign tag has a digest");
@@ -68,8 +67,7 @@ fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
         }
         Err(trouble) => trouble,
     };
-    event.verdict = Some(Verdict::Unreadable);
-    event.trouble = Some(trouble);
+    event.fail(trouble);
     Plan::Done
 }
 

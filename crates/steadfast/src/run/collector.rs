@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use steadfast_sys::file::Timestamp;
 
 use super::due::TimeLimit;
+use super::judge;
 use super::kept::{self, Kept};
 use super::options::Options;
 use super::survey::Survey;
-use super::tag_context;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
 use crate::event::{FileEvent, Notice};
 use crate::monitor::{Event, Monitor, Progress, Summary};
@@ -219,7 +219,7 @@ impl<'a> Collector<'a> {
         if event.has_no_place {
             self.tell_of_volume(&mut event);
         }
-        let status = tag_context::exit_status(&event, self.require_tags, self.summary.dry_run);
+        let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
         self.summary.count(&event, status);
         let event = Event::File(event);
         self.monitor.event(&event);
@@ -260,7 +260,7 @@ impl<'a> Collector<'a> {
         work(kept, now(), &mut |event| {
             match &event {
                 Event::File(event) => {
-                    summary.count(event, tag_context::exit_status(event, *require_tags, false));
+                    summary.count(event, judge::exit_status(event, *require_tags, false));
                 }
                 Event::Finding(noted) => summary.note(&noted.finding),
                 Event::Notice(notice) => summary.raise_status(notice.status),

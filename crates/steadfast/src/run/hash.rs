@@ -6,12 +6,11 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
+use super::judge::{judge_known, judge_length, read_nevertheless};
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{FileError, FileEvent};
 use crate::pipeline::{Algorithms, Contents, Plan, Task};
-use crate::reference;
-use crate::tag::Tag;
-use crate::verdict::{Reading, Stored, Verdict};
+use crate::verdict::Verdict;
 
 pub(super) struct HashTask {
     pub(super) context: TagContext,
@@ -22,49 +21,33 @@ impl Task for HashTask {
         let wanted = self.context.new_algorithm();
         let second = if self.context.judges { self.known_algorithm(file, event) } else { Ok(None) };
         match second {
-            Ok(Some(_)) if TagContext::judge_length(event) == Some(Verdict::Corrupt) => Plan::Done,
+            Ok(Some(_)) if judge_length(event) == Some(Verdict::Corrupt) => Plan::Done,
             Ok(Some(second)) => {
-                TagContext::read_nevertheless(event);
+                read_nevertheless(event);
                 Plan::Hash { algorithms: Algorithms::two(wanted, second), settled: false }
             }
             Ok(None) => Plan::Hash { algorithms: Algorithms::one(wanted), settled: false },
             Err(trouble) => {
                 // Whether it is decay cannot be told, and so it is not taken for the truth.
-                event.verdict = Some(Verdict::Unreadable);
-                event.trouble = Some(trouble);
+                event.fail(trouble);
                 Plan::Done
             }
         }
     }
 
     fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
-        let second = match &contents {
-            Contents::Whole { digests, .. } => digests.second,
-            _ => None,
-        };
-        let (stored, reference) = (event.stored.take(), event.reference.take());
-        let verdict = self.context.judge(event, self.context.new_algorithm(), contents);
-        if verdict == Verdict::Untagged {
-            event.verdict = None;
-        }
-        let Some(actual) = event.actual else { return };
-        let digest = second.unwrap_or(actual.digest);
-        let judged = match (&stored, &reference) {
-            (Some(stored), _) => {
-                let by_tag = Tag { algorithm: stored.algorithm, digest, ..actual };
-                Verdict::of(Stored::Tag(stored), Reading::Whole(&by_tag))
-            }
-            (None, Some(reference)) => {
-                let first = reference.digests.first();
-                let digests: Vec<_> =
-                    first.map(|(algorithm, _)| (*algorithm, digest)).into_iter().collect();
-                let (length, mtime) = (actual.length, actual.mtime);
-                reference.judge(&reference::Computed { digests: &digests, length, mtime })
-            }
-            (None, None) => return,
-        };
-        (event.stored, event.reference) = (stored, reference);
-        event.verdict = (judged == Verdict::Corrupt).then_some(judged);
+        let algorithm = self.context.new_algorithm();
+        let Contents { digests, length, mtime } = contents;
+        let actual = self.context.tag_of(algorithm, digests.first, length, mtime);
+        let (stored, reference) = (event.stored.as_ref(), event.reference.as_deref());
+        let judged = judge_known(stored, reference, &actual, digests.second);
+        event.actual = Some(actual);
+        // Any other verdict than decay is not what was asked for.
+        event.verdict = judged.map(|(verdict, _)| verdict).filter(|v| *v == Verdict::Corrupt);
+    }
+
+    fn give_up(&self, event: &mut FileEvent) {
+        (event.stored, event.reference) = (None, None);
     }
 }
 

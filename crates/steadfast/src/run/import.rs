@@ -6,7 +6,8 @@ use steadfast_digest::Digest;
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
-use super::compare::{algorithms, compare, judge_undigested};
+use super::compare::algorithms;
+use super::judge::{judge_length, judge_undigested};
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileError, FileEvent};
 use crate::pipeline::{Contents, Plan, Task};
@@ -53,8 +54,7 @@ impl Task for ImportTask {
                 return Plan::Done;
             }
             Err(trouble) => {
-                event.verdict = Some(Verdict::Unreadable);
-                event.trouble = Some(trouble);
+                event.fail(trouble);
                 return Plan::Done;
             }
         };
@@ -66,7 +66,7 @@ impl Task for ImportTask {
                 self.context.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
                 Plan::Done
             }
-            None if TagContext::judge_length(event).is_some() => Plan::Done,
+            None if judge_length(event).is_some() => Plan::Done,
             None => match algorithms {
                 Some(algorithms) => self.context.plan(algorithms),
                 None => Plan::Done,
@@ -75,7 +75,7 @@ impl Task for ImportTask {
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        compare(&self.context, event, contents);
+        self.context.judge_by_reference(event, contents);
         if let (Some(Verdict::Intact | Verdict::Touched), Some(actual)) =
             (event.verdict, event.actual)
         {

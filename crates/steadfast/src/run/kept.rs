@@ -11,7 +11,7 @@ use std::sync::Arc;
 use steadfast_sys::clock;
 use steadfast_sys::file::Timestamp;
 
-use super::tag_context;
+use super::judge;
 use super::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 use crate::catalogue::{
     self, Begin, Catalogue, CatalogueError, CatalogueErrorKind, FILE, FOLDER, Finding, Keeper,
@@ -397,9 +397,7 @@ pub(super) fn look_quickly(
     let tell = |event: Event| {
         let (summary, monitor) = &mut *told.borrow_mut();
         match &event {
-            Event::File(event) => {
-                summary.count(event, tag_context::exit_status(event, false, false))
-            }
+            Event::File(event) => summary.count(event, judge::exit_status(event, false, false)),
             Event::Finding(noted) => summary.note(&noted.finding),
             Event::Notice(notice) => summary.raise_status(notice.status),
         }

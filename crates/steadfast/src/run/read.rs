@@ -10,12 +10,11 @@ use steadfast_sys::file::File;
 use super::source::WalkSource;
 use super::{Options, Work, execute, no_file, queue_depth_of};
 use crate::error::Error;
-use crate::event::{FileError, FileEvent};
+use crate::event::FileEvent;
 use crate::monitor::{Monitor, Summary};
 use crate::pipeline::{Contents, Plan, Task};
 use crate::read::Engine;
 use crate::selection::Selection;
-use crate::verdict::Verdict;
 use crate::walk::Excludes;
 
 /// Reads files as `hash` does, on the same threads into the same buffers, and hashes nothing.
@@ -57,18 +56,5 @@ impl Task for ReadTask {
         Plan::Read
     }
 
-    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
-        match contents {
-            Contents::Unhashed | Contents::Whole { .. } => {}
-            Contents::Changed => {
-                let reason = "the file changed meanwhile".to_owned();
-                event.trouble = Some(FileError { operation: "read it whole", reason });
-                event.verdict = Some(Verdict::Unstable);
-            }
-            Contents::Failed(trouble) => {
-                event.trouble = Some(trouble);
-                event.verdict = Some(Verdict::Unreadable);
-            }
-        }
-    }
+    fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
 }

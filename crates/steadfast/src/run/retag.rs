@@ -3,6 +3,7 @@
 
 use steadfast_sys::file::File;
 
+use super::judge::{judge_length, read_nevertheless};
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -19,13 +20,13 @@ impl Task for RetagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => {
-                let verdict = TagContext::judge_length(event);
+                let verdict = judge_length(event);
                 if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag))
                     && !self.context.may_be_earlier(file, event)
                 {
                     return Plan::Done;
                 }
-                TagContext::read_nevertheless(event);
+                read_nevertheless(event);
                 let wanted = self.context.algorithm.unwrap_or(tag.algorithm);
                 return self.context.plan(Algorithms::two(tag.algorithm, wanted));
             }
@@ -40,17 +41,13 @@ impl Task for RetagTask {
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        let second = match &contents {
-            Contents::Whole { digests, .. } => digests.second,
-            _ => None,
-        };
         let Some(stored) = event.stored else {
             return self.replace_unreadable(file, event, contents);
         };
-        let verdict = self.context.judge(event, stored.algorithm, contents);
+        let actual = self.context.judge(event, stored.algorithm, contents);
         self.context.look_back(file, event);
-        let Some(actual) = event.actual else { return };
-        let moved = second.zip(self.context.algorithm);
+        let Some(verdict) = event.verdict else { return };
+        let moved = contents.digests.second.zip(self.context.algorithm);
         let new = moved.map_or(actual, |(digest, algorithm)| {
             self.context.tag_of(algorithm, digest, actual.length, actual.mtime)
         });
@@ -91,10 +88,8 @@ impl RetagTask {
 
     /// Replaces a tag that is none; its bytes are kept beside the new one.
     fn replace_unreadable(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        self.context.judge(event, self.context.new_algorithm(), contents);
-        if let Some(actual) = event.actual {
-            event.verdict = None;
-            self.context.write(file, event, &actual, Replaces::DamagedKept, Action::Retagged);
-        }
+        let actual = self.context.judge(event, self.context.new_algorithm(), contents);
+        event.verdict = None;
+        self.context.write(file, event, &actual, Replaces::DamagedKept, Action::Retagged);
     }
 }

@@ -14,7 +14,6 @@ use crate::pages::{Kept, is_draft};
 use crate::selection::Selection;
 use crate::store::has_tag;
 use crate::store::pages;
-use crate::verdict::Verdict;
 use crate::walk::{Beneath, Entry, Excludes, Listed, Sink, WalkItem, walk};
 
 /// How finding files ended.
@@ -61,10 +60,8 @@ fn torn(entry: &Entry, stop: &AtomicBool) -> Option<FileEvent> {
     }
     let read = || entry.open().and_then(Kept::read)?.ensure_whole(stop);
     let error = read().err().filter(|error| error.kind() != io::ErrorKind::Interrupted)?;
-    let mut event = FileEvent::new(entry.path.clone());
-    event.verdict = Some(Verdict::Unreadable);
-    event.trouble = Some(pages::trouble(&error, true));
-    Some(event)
+    let error = pages::trouble(&error, true);
+    Some(FileEvent::unreadable(entry.path.clone(), Subject::File, error))
 }
 
 /// The files of a list, beneath one root.
@@ -78,10 +75,9 @@ impl Source for ListSource {
         let whole = match Beneath::new(&self.root) {
             Ok(mut beneath) => beneath.each(&mut self.list, stop, sink),
             Err(error) => {
-                let mut event = FileEvent::new(FilePath::whole(&self.root));
-                event.subject = Subject::Directory;
-                event.verdict = Some(Verdict::Unreadable);
-                event.trouble = Some(FileError::from_io("open", &error));
+                let error = FileError::from_io("open", &error);
+                let path = FilePath::whole(&self.root);
+                let event = FileEvent::unreadable(path, Subject::Directory, error);
                 sink(WalkItem::Failed(Box::new(event))) == ControlFlow::Continue(())
             }
         };

@@ -3,6 +3,7 @@
 
 use steadfast_sys::file::File;
 
+use super::judge::judge_length;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -17,7 +18,7 @@ impl Task for TagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) if event.trouble.is_none() && self.lacks_leaves(event, &tag) => {
-                if TagContext::judge_length(event).is_some() {
+                if judge_length(event).is_some() {
                     return Plan::Done;
                 }
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
@@ -38,9 +39,8 @@ impl Task for TagTask {
             return self.context.tag_first(file, event, contents);
         };
         // Read for its leaves alone: the tag stands, and what disagrees with it is told.
-        if let Verdict::Intact | Verdict::Touched =
-            self.context.judge(event, stored.algorithm, contents)
-        {
+        self.context.judge(event, stored.algorithm, contents);
+        if let Some(Verdict::Intact | Verdict::Touched) = event.verdict {
             (event.verdict, event.action) = (None, Some(Action::Kept));
         }
     }

@@ -9,20 +9,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_sys::file::{File, Status, Timestamp};
+use steadfast_sys::file::{File, Timestamp};
 
 use super::check::first_foreign;
+use super::judge::{judge_known, judge_length, read_nevertheless};
 use crate::catalogue::Records;
-use crate::event::{Action, FileError, FileEvent, Resized};
+use crate::event::{Action, FileError, FileEvent};
 use crate::pages::{self, Descriptor};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan};
-use crate::reference;
 use crate::store::carried::Beside;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::xattr::NO_ATTRIBUTES;
 use crate::store::{self, Replaces, Store, StoredTag};
 use crate::tag::{Tag, TagPlace};
-use crate::verdict::{Reading, Stored, Verdict, worse_status};
+use crate::verdict::Verdict;
 
 /// What every verb has at hand.
 pub(super) struct TagContext {
@@ -105,7 +105,7 @@ impl TagContext {
         (event.tag_place, event.stored) = (TagPlace::Attribute, None);
         match event.trouble {
             Some(_) => {
-                event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+                event.verdict = Some(Verdict::Unreadable);
                 TagLookup::Unreadable
             }
             None => TagLookup::Nothing,
@@ -121,7 +121,7 @@ impl TagContext {
             event.stored = Some(tag);
             return TagLookup::Tag(tag);
         }
-        event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+        event.verdict = Some(Verdict::Unreadable);
         TagLookup::Unreadable
     }
 
@@ -159,7 +159,7 @@ impl TagContext {
         }
         if matches!(found, TagLookup::Nothing | TagLookup::NoPlace) {
             (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
-            event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
+            event.verdict = Some(Verdict::Unreadable);
             return TagLookup::Unreadable;
         }
         found
@@ -191,8 +191,7 @@ impl TagContext {
             Ok(None) => return TagLookup::Nothing,
             Err(error) => FileError { operation: "ask the catalogue", reason: error.to_string() },
         };
-        event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
-        event.trouble = Some(trouble);
+        event.fail(trouble);
         TagLookup::Unreadable
     }
 
@@ -240,65 +239,6 @@ impl TagContext {
         mtime: Timestamp,
     ) -> Tag {
         Tag { algorithm, digest, length, mtime, tagged: super::whole_seconds((self.now)()) }
-    }
-
-    /// Judges a file by its length alone, if that is not the one of its tag, or else of its
-    /// reference: then the contents differ, and need not be read.
-    pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
-        let Status { length, mtime, .. } = event.status?;
-        // Files of /proc, and of some network file systems, have bytes although their length is 0.
-        if length == 0 {
-            return None;
-        }
-        let verdict = match (&event.stored, &event.reference) {
-            (Some(stored), _) if stored.length == length => None,
-            (Some(stored), _) => {
-                Some(Verdict::of(Stored::Tag(stored), Reading::Resized { length, mtime }))
-            }
-            (None, Some(reference)) => reference.judge_length(length, mtime),
-            (None, None) => None,
-        };
-        event.resized = verdict.map(|_| Resized { length, mtime });
-        event.verdict = verdict.or(event.verdict);
-        verdict
-    }
-
-    /// Takes back what [`TagContext::judge_length`] said: the contents are read after all.
-    pub(super) fn read_nevertheless(event: &mut FileEvent) {
-        (event.verdict, event.resized) = (None, None);
-    }
-
-    /// Compares contents with the stored tag of the same algorithm, or with none.
-    pub(super) fn judge(
-        &self,
-        event: &mut FileEvent,
-        algorithm: Algorithm,
-        contents: Contents,
-    ) -> Verdict {
-        let stored = event.stored;
-        let stored = stored.as_ref().map_or(Stored::Absent, Stored::Tag);
-        let verdict = match contents {
-            Contents::Whole { digests, length, mtime } => {
-                let actual = self.tag_of(algorithm, digests.first, length, mtime);
-                event.actual = Some(actual);
-                Verdict::of(stored, Reading::Whole(&actual))
-            }
-            Contents::Changed => {
-                let reason = "the file changed meanwhile".to_owned();
-                event.trouble = Some(FileError { operation: "read it whole", reason });
-                Verdict::of(stored, Reading::Changed)
-            }
-            Contents::Failed(trouble) => {
-                event.trouble = Some(trouble);
-                Verdict::of(stored, Reading::Failed)
-            }
-            Contents::Unhashed => {
-                event.trouble = Some(Contents::unhashed());
-                Verdict::of(stored, Reading::Failed)
-            }
-        };
-        event.verdict = Some(verdict);
-        verdict
     }
 
     /// Looks whether contents that are not the tag's are those that an earlier tag recorded: a loss
@@ -382,15 +322,14 @@ impl TagContext {
                 // The contents may have decayed since the record was made: a tag would hide that.
                 let advice = "not tagged until that record is removed, or made again by its tool";
                 let reason = format!("{reason}; {advice}");
-                event.verdict = Some(Verdict::of(Stored::Damaged, Reading::Failed));
-                event.trouble = Some(FileError { operation, reason });
+                event.fail(FileError { operation, reason });
                 return Plan::Done;
             }
         }
-        if TagContext::judge_length(event) == Some(Verdict::Corrupt) {
+        if judge_length(event) == Some(Verdict::Corrupt) {
             return Plan::Done;
         }
-        TagContext::read_nevertheless(event);
+        read_nevertheless(event);
         let new = self.new_algorithm();
         let reference = event.reference.as_deref();
         let its = reference.and_then(|reference| reference.digests.first()).map(|(its, _)| *its);
@@ -428,40 +367,22 @@ impl TagContext {
         self.store.ready(file).is_err_and(|trouble| trouble.reason == NO_ATTRIBUTES)
     }
 
-    /// Says whether contents that were hashed for a first tag are corrupt by the reference of their
+    /// Gives a file the first tag of its contents, unless they are corrupt by the reference of the
     /// event, which then stays.
-    fn is_refuted(&self, event: &mut FileEvent, second: Option<Digest>) -> bool {
-        let (Some(reference), Some(actual)) = (event.reference.take(), event.actual) else {
-            return false;
-        };
-        let Some(&(its, _)) = reference.digests.first() else { return false };
-        let by_its = Tag { algorithm: its, digest: second.unwrap_or(actual.digest), ..actual };
-        let digests = &[(its, by_its.digest)];
-        let found = reference::Computed { digests, length: actual.length, mtime: actual.mtime };
-        if reference.judge(&found) != Verdict::Corrupt {
-            return false;
-        }
-        event.actual = Some(by_its);
-        event.verdict = Some(Verdict::Corrupt);
-        event.reference = Some(reference);
-        true
-    }
-
-    /// Gives a file the first tag of its contents.
     pub(super) fn tag_first(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        let (whole, second) = match &contents {
-            Contents::Whole { digests, .. } => (true, digests.second),
-            _ => (false, None),
-        };
-        self.judge(event, self.new_algorithm(), contents);
-        if whole && self.is_refuted(event, second) {
+        let tag = self.judge(event, self.new_algorithm(), contents);
+        let reference = event.reference.take();
+        if let Some((Verdict::Corrupt, by_reference)) =
+            judge_known(None, reference.as_deref(), &tag, contents.digests.second)
+        {
+            event.actual = Some(by_reference);
+            event.verdict = Some(Verdict::Corrupt);
+            event.reference = reference;
             return;
         }
-        if whole && let Some(tag) = event.actual {
-            // The file has a tag from here on: it is not untagged any more.
-            event.verdict = None;
-            self.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
-        }
+        // The file has a tag from here on: it is not untagged any more.
+        event.verdict = None;
+        self.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
     }
 
     /// Replaces a tag, unless nothing is to be written, and notes what was done.
@@ -523,17 +444,4 @@ fn tell_of_leaves(event: &mut FileEvent, error: &io::Error, sidecars: bool) {
     if error.kind() != io::ErrorKind::Interrupted {
         event.trouble.get_or_insert_with(|| store::pages::trouble(error, sidecars));
     }
-}
-
-/// Returns the exit status that one event asks for.
-///
-/// What a verb accepted and wrote down is settled; what it only would accept, in a dry run, is not.
-pub(super) fn exit_status(event: &FileEvent, require_tags: bool, dry_run: bool) -> u8 {
-    let settled = event.action.is_some() && !dry_run;
-    let verdict = match event.verdict {
-        Some(verdict) if !settled => verdict.exit_status(require_tags),
-        _ => 0,
-    };
-    let trouble = if event.trouble.is_some() { 2 } else { 0 };
-    worse_status(verdict, trouble)
 }

@@ -3,6 +3,7 @@
 
 use steadfast_sys::file::File;
 
+use super::judge::{judge_length, read_nevertheless};
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -18,14 +19,14 @@ impl Task for UpdateTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => {
-                let verdict = TagContext::judge_length(event);
+                let verdict = judge_length(event);
                 if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag))
                     && !self.context.may_be_earlier(file, event)
                 {
                     self.context.locate(file, event);
                     return Plan::Done;
                 }
-                TagContext::read_nevertheless(event);
+                read_nevertheless(event);
                 return self.context.plan(Algorithms::one(tag.algorithm));
             }
             TagLookup::Nothing => return self.context.plan_first(file, event),
@@ -39,9 +40,9 @@ impl Task for UpdateTask {
         let Some(stored) = event.stored else {
             return self.context.tag_first(file, event, contents);
         };
-        let verdict = self.context.judge(event, stored.algorithm, contents);
+        let actual = self.context.judge(event, stored.algorithm, contents);
         self.context.look_back(file, event);
-        let Some(actual) = event.actual else { return };
+        let Some(verdict) = event.verdict else { return };
         match verdict {
             _ if self.keeps(verdict, event, &stored) => {}
             Verdict::Touched => {

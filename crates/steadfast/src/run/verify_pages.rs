@@ -98,15 +98,10 @@ pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Err
     let verdict = match &damage.check {
         _ if after != before => Verdict::Unstable,
         check if check.damaged_pages > 0 || before.length != tag.length => {
-            if same_time {
-                Verdict::Corrupt
-            } else {
-                Verdict::Modified
-            }
+            Verdict::of_comparison(false, same_time)
         }
         check if check.unreadable_pages > 0 => Verdict::Unreadable,
-        _ if !same_time => Verdict::Touched,
-        _ => Verdict::Intact,
+        _ => Verdict::of_comparison(true, same_time),
     };
     Ok(Verified { verdict, damage, length_now: before.length, tag, kept: place, verity })
 }

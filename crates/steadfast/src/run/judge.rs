@@ -1,0 +1,117 @@
+//! What became of a file: each verdict of a file that could be read is assigned here.
+//!
+//! In: an event, and what the file holds. Out: the event's verdict. That a file could not be read
+//! is noted by [`FileEvent`] itself.
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::Status;
+
+use super::tag_context::TagContext;
+use crate::event::{FileError, FileEvent, Resized};
+use crate::pipeline::Contents;
+use crate::reference::{Computed, Reference};
+use crate::tag::Tag;
+use crate::verdict::{Reading, Stored, Verdict, worse_status};
+
+impl TagContext {
+    /// Compares contents with the stored tag of the same algorithm, or with none. Returns the tag
+    /// that they would get.
+    pub(super) fn judge(
+        &self,
+        event: &mut FileEvent,
+        algorithm: Algorithm,
+        contents: Contents,
+    ) -> Tag {
+        let Contents { digests, length, mtime } = contents;
+        let actual = self.tag_of(algorithm, digests.first, length, mtime);
+        let stored = event.stored.as_ref().map_or(Stored::Absent, Stored::Tag);
+        event.verdict = Some(Verdict::of(stored, Reading::Whole(&actual)));
+        event.actual = Some(actual);
+        actual
+    }
+
+    /// Compares contents with the reference of their event, if it has one.
+    pub(super) fn judge_by_reference(&self, event: &mut FileEvent, contents: Contents) {
+        let Some(reference) = event.reference.as_deref() else { return };
+        let Contents { digests, length, mtime } = contents;
+        let mut names = reference.digests.iter().map(|(algorithm, _)| *algorithm);
+        let first = names.next().expect("only a reference with a digest is hashed");
+        let mut computed: Vec<(Algorithm, Digest)> = vec![(first, digests.first)];
+        computed.extend(names.next().zip(digests.second));
+        event.verdict = Some(reference.judge(&Computed { digests: &computed, length, mtime }));
+        event.actual = Some(self.tag_of(first, digests.first, length, mtime));
+    }
+}
+
+/// Judges a file by its length alone, if that is not the one of its tag, or else of its
+/// reference: then the contents differ, and need not be read.
+pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
+    let Status { length, mtime, .. } = event.status?;
+    // Files of /proc, and of some network file systems, have bytes although their length is 0.
+    if length == 0 {
+        return None;
+    }
+    let verdict = match (&event.stored, &event.reference) {
+        (Some(stored), _) if stored.length == length => None,
+        (Some(stored), _) => {
+            Some(Verdict::of(Stored::Tag(stored), Reading::Resized { length, mtime }))
+        }
+        (None, Some(reference)) => reference.judge_length(length, mtime),
+        (None, None) => None,
+    };
+    event.resized = verdict.map(|_| Resized { length, mtime });
+    event.verdict = verdict.or(event.verdict);
+    verdict
+}
+
+/// Takes back what [`judge_length`] said: the contents are read after all.
+pub(super) fn read_nevertheless(event: &mut FileEvent) {
+    (event.verdict, event.resized) = (None, None);
+}
+
+/// Judges contents that were hashed with two algorithms by a known tag, or else by a reference, of
+/// the second one. `actual` has the first digest, which is both if there is no second. Returns the
+/// tag that was judged as well.
+pub(super) fn judge_known(
+    stored: Option<&Tag>,
+    reference: Option<&Reference>,
+    actual: &Tag,
+    second: Option<Digest>,
+) -> Option<(Verdict, Tag)> {
+    let digest = second.unwrap_or(actual.digest);
+    if let Some(stored) = stored {
+        let by_tag = Tag { algorithm: stored.algorithm, digest, ..*actual };
+        return Some((Verdict::of(Stored::Tag(stored), Reading::Whole(&by_tag)), by_tag));
+    }
+    let reference = reference?;
+    let &(algorithm, _) = reference.digests.first()?;
+    let (length, mtime) = (actual.length, actual.mtime);
+    let verdict = reference.judge(&Computed { digests: &[(algorithm, digest)], length, mtime });
+    Some((verdict, Tag { algorithm, digest, ..*actual }))
+}
+
+/// Judges a file of whose contents the record says nothing that this program can compute.
+pub(super) fn judge_undigested(event: &mut FileEvent) {
+    let verdict = event.reference.as_deref().zip(event.status).map(|(reference, status)| {
+        reference.judge(&Computed { digests: &[], length: status.length, mtime: status.mtime })
+    });
+    let verdict = verdict.unwrap_or(Verdict::Unreadable);
+    event.verdict = Some(verdict);
+    if verdict == Verdict::Unreadable {
+        let reason = "its record has no digest that this program computes".to_owned();
+        event.trouble = Some(FileError { operation: "compare it", reason });
+    }
+}
+
+/// Returns the exit status that one event asks for.
+///
+/// What a verb accepted and wrote down is settled; what it only would accept, in a dry run, is not.
+pub(super) fn exit_status(event: &FileEvent, require_tags: bool, dry_run: bool) -> u8 {
+    let settled = event.action.is_some() && !dry_run;
+    let verdict = match event.verdict {
+        Some(verdict) if !settled => verdict.exit_status(require_tags),
+        _ => 0,
+    };
+    let trouble = if event.trouble.is_some() { 2 } else { 0 };
+    worse_status(verdict, trouble)
+}
