@@ -1,4 +1,4 @@
-//! Why a run could not begin or go on. Trouble with one file is an event, never an [`Error`].
+//! Why a run could not begin or go on. An error of one file is in its event, never an [`Error`].
 
 use std::fmt;
 use std::io;
@@ -17,6 +17,9 @@ pub enum ErrorKind {
 }
 
 /// Why a run could not begin or go on.
+///
+/// Its message includes that of the system's error, so [`std::error::Error::source`] goes on with
+/// what lies behind that one and nothing is printed twice.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -70,6 +73,20 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
+        self.source.as_ref()?.source()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn a_source_is_in_the_message_alone() {
+        let denied = io::Error::from_raw_os_error(13);
+        let error = Error::system("open", denied).at(Path::new("a"));
+        assert_eq!(error.to_string(), "`a`: cannot open: Permission denied (os error 13)");
+        assert!(error.source().is_none(), "whoever prints the chain would print it again");
     }
 }
