@@ -17,6 +17,7 @@ mod listed;
 mod options;
 mod read;
 mod retag;
+mod settings;
 mod show;
 mod source;
 mod survey;
@@ -38,11 +39,13 @@ use kept::{Kept, Opened};
 use leaves::leaves_folder;
 pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 pub use read::read_without_hashing;
+use settings::RunSettings;
+pub(crate) use settings::{engine_of, lanes_of, open_files, queue_depth_of, workers_of};
 use source::{ListSource, WalkSource};
 use survey::Survey;
 use tag_context::TagContext;
 pub use verify_pages::{PagesOptions, Verified, verify_pages};
-use work::{Work, execute, lanes_of, queue_depth_of};
+use work::{Work, execute};
 
 use crate::calibration::fastest_lanes;
 use crate::catalogue::{Catalogue, Finding, Records, Scope, Writer};
@@ -52,8 +55,6 @@ use crate::monitor::{Event, Monitor, Noted, Summary};
 use crate::pipeline::Task;
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
-use crate::read::direct::Direct;
-use crate::read::limited::Limited;
 use crate::reference::Reference;
 use crate::selection::Selection;
 use crate::store::Store;
@@ -91,18 +92,6 @@ pub fn run(
     run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
 }
 
-/// Returns the way of reading that was asked for.
-pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
-    let engine: Arc<dyn Engine> = match options.read_from {
-        ReadFrom::Cache => Arc::new(Buffered),
-        ReadFrom::Media => Arc::new(Direct),
-    };
-    match options.rate_limit_bytes_per_s {
-        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s, Arc::clone(&options.stop))),
-        None => engine,
-    }
-}
-
 /// Executes a verb with a given engine and store, as tests and measurements do.
 ///
 /// # Errors
@@ -136,7 +125,8 @@ pub fn run_with(
         Some((opened, scope)) => Some(opened.records(scope)?),
         None => consulted(verb, selection, options, monitor)?,
     };
-    let backend = lanes_of(options)?.to_string();
+    let settings = RunSettings::of(options, selection)?;
+    let backend = settings.lanes.to_string();
     let accepts = options.accept_missing && !options.dry_run;
     let begin = kept::begin(verb.name(), &backend, accepts, options);
     let catalogue = opened.as_ref().map(|opened| opened.file.as_path());
@@ -156,7 +146,7 @@ pub fn run_with(
         verb: verb.name(),
         task: task_of(verb, TagContext { pages, ..context_of(store, records, options) }),
         engine,
-        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&walked)),
+        settings,
         source: Box::new(WalkSource {
             selection: walked,
             excludes,
@@ -167,7 +157,7 @@ pub fn run_with(
         notices: lost,
         if_empty: no_file(),
     };
-    execute(work, options, survey.as_ref(), monitor)
+    execute(work, survey.as_ref(), monitor)
 }
 
 /// Opens the catalogue that a verb asks and does not keep.
@@ -216,7 +206,7 @@ pub fn init(
         verb: "init",
         task: task_of(Verb::Show, context_of(Arc::new(Xattr), None, options)),
         engine: Arc::new(Buffered),
-        queue_depth: queue_depth_of(&selection),
+        settings: RunSettings::of(options, &selection)?,
         time_limit: None,
         kept: Some(opened.keep(scope, &selection, &begin)?),
         notices: Vec::new(),
@@ -228,7 +218,7 @@ pub fn init(
             reads_leaves: false,
         }),
     };
-    execute(work, options, None, monitor)
+    execute(work, None, monitor)
 }
 
 /// A list of files and of what it says of each: a path beneath a root, with a reference or
@@ -343,14 +333,14 @@ fn run_listed(
         verb: verb.name(),
         task,
         engine: engine_of(options),
-        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
+        settings: RunSettings::of(options, &selection)?,
         time_limit: None,
         kept,
         source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
         notices: Vec::new(),
         if_empty: Notice::failure("the list names no file"),
     };
-    execute(work, options, None, monitor)
+    execute(work, None, monitor)
 }
 
 /// Checks what is due, the longest-unchecked first.
@@ -371,7 +361,8 @@ fn check_due(
     let (list, outcome) = DueList::begin(&opened, choice, beneath, (options.now)())?;
     let if_empty = list.if_empty();
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
-    let backend = lanes_of(options)?.to_string();
+    let settings = RunSettings::of(options, &selection)?;
+    let backend = settings.lanes.to_string();
     let begin = kept::begin(Verb::Check.name(), &backend, false, options);
     let pages = pages_of(Verb::Check, Some(&opened.file), options)?;
     let mut context = TagContext { pages, ..context_of(store, records, options) };
@@ -383,14 +374,14 @@ fn check_due(
         verb: Verb::Check.name(),
         task: task_of(Verb::Check, context),
         engine,
-        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(&selection)),
+        settings,
         time_limit,
         kept: Some(opened.keep(scope, &Selection::default(), &begin)?),
         source: Box::new(ListSource { root, list: Box::new(list) }),
         notices: Vec::new(),
         if_empty,
     };
-    let summary = execute(work, options, None, monitor);
+    let summary = execute(work, None, monitor);
     outcome.ensure_whole()?;
     summary
 }

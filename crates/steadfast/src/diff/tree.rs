@@ -11,32 +11,21 @@ use std::time::Duration;
 use std::{thread, vec};
 
 use steadfast_digest::{Algorithm, Lanes};
-use steadfast_sys::file::{File, Status, Timestamp, raise_open_files_limit, reserve_open_files};
-use steadfast_sys::storage::{self, Medium};
+use steadfast_sys::file::{File, Timestamp};
 
 use super::pair::Side;
 use super::source::{Entry, Found, Source, Taken};
 use super::{Trees, defect};
-use crate::calibration::fastest_lanes;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Notice, Skipped, Subject};
 use crate::pipeline::{Algorithms, Contents, Pipeline, Plan, Settings, Task};
 use crate::read::Engine;
-use crate::run::{Options, no_file};
+use crate::run::{Options, engine_of, lanes_of, no_file, open_files, queue_depth_of, workers_of};
 use crate::selection::Selection;
 use crate::store::{StoredTag, has_tag, tag_at};
 use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
 use crate::walk::{Excludes, WalkItem, walk};
-
-/// More workers than any machine has use for.
-const WORKERS_MAX: usize = 256;
-
-/// Files that any process may open, where the system does not say more.
-const OPEN_FILES_MIN: u64 = 256;
-
-/// Files that both sides have open at a time, at most, on machines of ordinary size.
-const OPEN_FILES_RESERVED: u64 = 1024;
 
 /// Entries of one side that may be ahead of the other. A quarter of what a run allows itself: an
 /// entry may take a kilobyte, and there are two sides.
@@ -69,23 +58,9 @@ impl Means {
         options: &Options,
         excludes: &Arc<Excludes>,
     ) -> Result<Means, Error> {
-        let workers = options.workers.unwrap_or_else(|| crate::qos::workers(options.qos));
-        if !(1..=WORKERS_MAX).contains(&workers) {
-            let reason = format!("a comparison has 1 to {WORKERS_MAX} workers, not {workers}");
-            return Err(Error::usage(reason));
-        }
-        if options.queue_depth == Some(0) {
-            return Err(Error::usage("a queue has a depth of at least 1"));
-        }
-        let lanes = match (options.backend, options.lanes) {
-            (None, None) => fastest_lanes(),
-            (Some(backend), None) => Lanes::best(backend),
-            (backend, Some(count)) => Lanes::new(backend.unwrap_or_default(), count)
-                .map_err(|error| Error::usage(error.to_string()))?,
-        };
-        let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
-        // Without it the comparison is only slower.
-        let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
+        let workers = workers_of(options, "a comparison")?;
+        let lanes = lanes_of(options)?;
+        let open_files = open_files();
         let settings = Settings::new(workers.div_ceil(2), lanes, open_files / 2, options.qos);
         let selection =
             Selection { one_file_system: trees.one_file_system, ..Selection::default() };
@@ -97,7 +72,7 @@ impl Means {
             selection,
             excludes: Arc::clone(excludes),
             // One engine for both sides: a limit on the rate is one on both together.
-            engine: crate::run::engine_of(options),
+            engine: engine_of(options),
             lanes,
             settings: Settings { window: WINDOW, ..settings },
             queue_depth: options.queue_depth,
@@ -178,7 +153,7 @@ impl Tree {
             second,
             no_place: AtomicBool::new(false),
         });
-        let queue_depth = means.queue_depth.unwrap_or_else(|| queue_depth_of(root));
+        let queue_depth = queue_depth_of(means.queue_depth, [root])?;
         let settings = means.settings.with_queue_depth(queue_depth);
         let engine = Arc::clone(&means.engine);
         let look = Arc::clone(&task) as Arc<dyn Task>;
@@ -250,13 +225,6 @@ impl Source for Tree {
     fn bytes(&self) -> u64 {
         self.pipeline.bytes().0
     }
-}
-
-/// One reader to a disk that rotates, in the order of the disk; no limit elsewhere.
-fn queue_depth_of(root: &Path) -> usize {
-    let device = Status::of(root).map(|status| status.device);
-    let rotates = device.is_ok_and(|device| storage::medium(device) == Medium::Rotating);
-    if rotates { 1 } else { usize::MAX }
 }
 
 /// Starts the walk's thread; what it passed by is filled in at its end.

@@ -13,7 +13,7 @@ use steadfast_sys::file::Timestamp;
 use super::due::TimeLimit;
 use super::judge;
 use super::kept::{self, Kept};
-use super::options::Options;
+use super::settings::Control;
 use super::survey::Survey;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
 use crate::event::{FileEvent, Notice};
@@ -57,8 +57,8 @@ pub(super) enum Halt {
 
 impl Halt {
     /// Says why a run is to be stopped now, if it is.
-    fn of(options: &Options, time_limit: Option<&TimeLimit>) -> Option<Halt> {
-        if options.stop.load(Ordering::Relaxed) {
+    fn of(control: &Control, time_limit: Option<&TimeLimit>) -> Option<Halt> {
+        if control.stop.load(Ordering::Relaxed) {
             return Some(Halt::Asked);
         }
         let time_up = time_limit.is_some_and(|limit| Instant::now() >= limit.deadline);
@@ -102,19 +102,20 @@ impl Held {
 impl<'a> Collector<'a> {
     pub(super) fn new(
         summary: Summary,
-        options: &Options,
+        require_tags: bool,
+        now: fn() -> Timestamp,
         kept: Option<Kept>,
         monitor: &'a mut dyn Monitor,
         clock: StageClock,
     ) -> Collector<'a> {
         Collector {
             summary,
-            require_tags: options.require_tags,
+            require_tags,
             seen: HashSet::new(),
             volumes: HashSet::new(),
             monitor,
             kept,
-            now: options.now,
+            now,
             clock,
             held: Duration::ZERO,
         }
@@ -124,7 +125,7 @@ impl<'a> Collector<'a> {
     pub(super) fn follow(
         &mut self,
         pipeline: &Pipeline,
-        options: &Options,
+        control: &Control,
         time_limit: Option<&TimeLimit>,
         survey: Option<&Survey>,
         start: Instant,
@@ -143,7 +144,7 @@ impl<'a> Collector<'a> {
             }
             patience = (patience * 2).min(Duration::from_millis(25));
             if stopped.is_none()
-                && let Some(halt) = Halt::of(options, time_limit)
+                && let Some(halt) = Halt::of(control, time_limit)
             {
                 stopped = Some((Instant::now(), halt));
                 pipeline.stop();
@@ -151,7 +152,7 @@ impl<'a> Collector<'a> {
                     limit.stop.store(true, Ordering::Relaxed);
                 }
             }
-            held.heed(options.hold.load(Ordering::Relaxed), pipeline);
+            held.heed(control.hold.load(Ordering::Relaxed), pipeline);
             if told.elapsed() >= PROGRESS_EVERY {
                 told = Instant::now();
                 let elapsed = held.without(start);

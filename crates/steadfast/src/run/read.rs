@@ -8,7 +8,7 @@ use std::sync::Arc;
 use steadfast_sys::file::File;
 
 use super::source::WalkSource;
-use super::{Options, Work, execute, no_file, queue_depth_of};
+use super::{Options, RunSettings, Work, execute, no_file};
 use crate::error::Error;
 use crate::event::FileEvent;
 use crate::monitor::{Monitor, Summary};
@@ -35,7 +35,7 @@ pub fn read_without_hashing(
         verb: "read",
         task: Arc::new(ReadTask),
         engine,
-        queue_depth: options.queue_depth.unwrap_or_else(|| queue_depth_of(selection)),
+        settings: RunSettings::of(options, selection)?,
         time_limit: None,
         kept: None,
         notices: Vec::new(),
@@ -46,7 +46,7 @@ pub fn read_without_hashing(
         }),
         if_empty: no_file(),
     };
-    execute(work, options, None, monitor)
+    execute(work, None, monitor)
 }
 
 struct ReadTask;

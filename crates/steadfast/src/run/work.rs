@@ -8,36 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast_digest::Lanes;
-use steadfast_sys::file::{Status, raise_open_files_limit, reserve_open_files};
-use steadfast_sys::storage::{self, Medium};
-
 use super::collector::{Collector, Halt};
 use super::due::TimeLimit;
 use super::kept::Kept;
-use super::options::{Options, ReadFrom};
+use super::settings::RunSettings;
 use super::source::{Source, WalkEnd};
 use super::survey::Survey;
-use crate::calibration::fastest_lanes;
 use crate::cost::Stage;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::monitor::{Monitor, Summary};
 use crate::pipeline::{Pipeline, Settings, Task};
 use crate::read::Engine;
-use crate::selection::Selection;
-
-/// More workers than any machine has use for; memory is bounded for no more.
-const WORKERS_MAX: usize = 256;
-
-/// Files that any process may open, where the system does not say more.
-const OPEN_FILES_MIN: u64 = 256;
-
-/// Files that a run has open at a time, at most, on machines of ordinary size.
-const OPEN_FILES_RESERVED: u64 = 1024;
-
-/// Paths that are asked for their disk; a long list is taken to be on the disks of its beginning.
-const ROOTS_LOOKED_AT: usize = 64;
 
 /// What a run consists of, once it is known what is asked for.
 pub(super) struct Work {
@@ -45,7 +27,7 @@ pub(super) struct Work {
     pub(super) task: Arc<dyn Task>,
     pub(super) engine: Arc<dyn Engine>,
     pub(super) source: Box<dyn Source>,
-    pub(super) queue_depth: usize,
+    pub(super) settings: RunSettings,
     pub(super) time_limit: Option<TimeLimit>,
     pub(super) kept: Option<Kept>,
     /// What is known beforehand and to be told at the end.
@@ -57,33 +39,34 @@ pub(super) struct Work {
 /// Runs the pipeline to its end.
 pub(super) fn execute(
     work: Work,
-    options: &Options,
     survey: Option<&Survey>,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
-    let Work { verb, task, engine, source, queue_depth, time_limit, kept, mut notices, if_empty } =
+    let Work { verb, task, engine, source, settings, time_limit, kept, mut notices, if_empty } =
         work;
-    let lanes = lanes_of(options)?;
+    let RunSettings { lanes, trace, dry_run, from_media, allow_empty, .. } = settings;
     let deadline = time_limit.as_ref().map(|limit| limit.deadline);
-    let settings = Settings { deadline, ..settings_of(queue_depth, options, lanes)? };
+    let sizes = Settings { deadline, ..settings.pipeline };
     let (engine_name, engine_after) = (engine.name(), Arc::clone(&engine));
-    let pipeline = Pipeline::start(task, engine, lanes, settings, options.trace.clone())?;
+    let pipeline = Pipeline::start(task, engine, lanes, sizes, trace)?;
     let walked = spawn(&pipeline, source)?;
     let summary = Summary {
         verb,
-        dry_run: options.dry_run,
-        workers: settings.workers,
+        dry_run,
+        workers: sizes.workers,
         backend: lanes.to_string(),
         engine: engine_name,
         catalogued: kept.is_some(),
         ..Summary::default()
     };
-    let mut collector = Collector::new(summary, options, kept, monitor, pipeline.report_clock());
-    let halt = collector.follow(&pipeline, options, time_limit.as_ref(), survey, start);
+    let (require_tags, now) = (settings.require_tags, settings.now);
+    let mut collector =
+        Collector::new(summary, require_tags, now, kept, monitor, pipeline.report_clock());
+    let halt = collector.follow(&pipeline, &settings.control, time_limit.as_ref(), survey, start);
     ensure_whole(&pipeline, halt.is_some())?;
     notices.extend(pipeline.notices());
-    notices.extend(notice_of_origin(options, &collector.summary));
+    notices.extend(notice_of_origin(from_media, &collector.summary));
     notices.extend(notice_of_hold(collector.held));
     notices.extend(engine_after.notice().map(Notice::new));
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +79,7 @@ pub(super) fn execute(
     }
     collector.finish((walked.whole || time_up) && !collector.summary.interrupted);
     notices.into_iter().for_each(|notice| collector.notice(notice));
-    if let Some(notice) = collector.summary.unproved(if_empty, options.allow_empty) {
+    if let Some(notice) = collector.summary.unproved(if_empty, allow_empty) {
         collector.notice(notice);
     }
     collector.clock.lap(Stage::Report);
@@ -114,39 +97,6 @@ fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
         return Err(Error::system("finish the run", std::io::Error::other(reason)));
     }
     Ok(())
-}
-
-fn settings_of(queue_depth: usize, options: &Options, lanes: Lanes) -> Result<Settings, Error> {
-    let workers = options.workers.unwrap_or_else(|| crate::qos::workers(options.qos));
-    if !(1..=WORKERS_MAX).contains(&workers) {
-        return Err(Error::usage(format!("a run has 1 to {WORKERS_MAX} workers, not {workers}")));
-    }
-    if queue_depth == 0 {
-        return Err(Error::usage("a queue has a depth of at least 1"));
-    }
-    let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
-    // Without it the run is only slower.
-    let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
-    Ok(Settings::new(workers, lanes, open_files, options.qos).with_queue_depth(queue_depth))
-}
-
-/// One reader to a disk that rotates, in the order of the disk; no limit elsewhere.
-pub(super) fn queue_depth_of(selection: &Selection) -> usize {
-    let mut paths = selection.roots.iter().chain(&selection.listed).take(ROOTS_LOOKED_AT);
-    let rotates = paths.any(|path| {
-        let device = Status::of(path).map(|status| status.device);
-        device.is_ok_and(|device| storage::medium(device) == Medium::Rotating)
-    });
-    if rotates { 1 } else { usize::MAX }
-}
-
-pub(super) fn lanes_of(options: &Options) -> Result<Lanes, Error> {
-    match (options.backend, options.lanes) {
-        (None, None) => Ok(fastest_lanes()),
-        (Some(backend), None) => Ok(Lanes::best(backend)),
-        (backend, Some(count)) => Lanes::new(backend.unwrap_or_default(), count)
-            .map_err(|error| Error::usage(error.to_string())),
-    }
 }
 
 /// Starts the thread that finds files; how that ended is filled in then.
@@ -169,9 +119,9 @@ fn spawn(pipeline: &Pipeline, source: Box<dyn Source>) -> Result<Arc<Mutex<WalkE
 }
 
 /// Says so when the medium was asked for and the page cache answered.
-fn notice_of_origin(options: &Options, summary: &Summary) -> Option<Notice> {
+fn notice_of_origin(from_media: bool, summary: &Summary) -> Option<Notice> {
     let cached = summary.bytes - summary.bytes_from_media;
-    (options.read_from == ReadFrom::Media && cached > 0).then(|| {
+    (from_media && cached > 0).then(|| {
         Notice::new(format!(
             "{cached} of {} bytes cannot be said to come from the medium: the file system reads \
              them through the page cache, or does not tell",

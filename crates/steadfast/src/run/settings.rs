@@ -1,0 +1,150 @@
+//! How a run is carried out: its options, resolved once.
+//!
+//! In: [`Options`] and the files. Out: values that each stage takes its part of.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use steadfast_digest::Lanes;
+use steadfast_sys::file::{Status, Timestamp, raise_open_files_limit, reserve_open_files};
+use steadfast_sys::storage::{self, Medium};
+
+use super::options::{Options, ReadFrom};
+use crate::calibration::fastest_lanes;
+use crate::cost::SpanSink;
+use crate::error::Error;
+use crate::pipeline::Settings;
+use crate::read::Engine;
+use crate::read::buffered::Buffered;
+use crate::read::direct::Direct;
+use crate::read::limited::Limited;
+use crate::selection::Selection;
+
+/// More workers than any machine has use for; memory is bounded for no more.
+const WORKERS_MAX: usize = 256;
+
+/// Files that any process may open, where the system does not say more.
+const OPEN_FILES_MIN: u64 = 256;
+
+/// Files that a run has open at a time, at most, on machines of ordinary size.
+const OPEN_FILES_RESERVED: u64 = 1024;
+
+/// Paths that are asked for their disk; a long list is taken to be on the disks of its beginning.
+const ROOTS_LOOKED_AT: usize = 64;
+
+/// How one run is carried out.
+pub(super) struct RunSettings {
+    /// Sizes of the pipeline.
+    pub(super) pipeline: Settings,
+    pub(super) lanes: Lanes,
+    pub(super) trace: Option<Arc<dyn SpanSink>>,
+    pub(super) control: Control,
+    /// The time of day.
+    pub(super) now: fn() -> Timestamp,
+    pub(super) dry_run: bool,
+    pub(super) require_tags: bool,
+    pub(super) allow_empty: bool,
+    /// Whether the bytes were to come from the medium.
+    pub(super) from_media: bool,
+}
+
+/// What is asked of a run from outside while it works.
+pub(super) struct Control {
+    /// Set to end the run early.
+    pub(super) stop: Arc<AtomicBool>,
+    /// Set and cleared to hold the run.
+    pub(super) hold: Arc<AtomicBool>,
+}
+
+impl RunSettings {
+    /// Resolves the options for a run over `selection`.
+    ///
+    /// # Errors
+    /// If an option makes no sense.
+    pub(super) fn of(options: &Options, selection: &Selection) -> Result<RunSettings, Error> {
+        let lanes = lanes_of(options)?;
+        let workers = workers_of(options, "a run")?;
+        let roots = selection.roots.iter().chain(&selection.listed);
+        let queue_depth = queue_depth_of(options.queue_depth, roots)?;
+        let open_files = open_files();
+        let pipeline = Settings::new(workers, lanes, open_files, options.qos);
+        Ok(RunSettings {
+            pipeline: pipeline.with_queue_depth(queue_depth),
+            lanes,
+            trace: options.trace.clone(),
+            control: Control { stop: Arc::clone(&options.stop), hold: Arc::clone(&options.hold) },
+            now: options.now,
+            dry_run: options.dry_run,
+            require_tags: options.require_tags,
+            allow_empty: options.allow_empty,
+            from_media: options.read_from == ReadFrom::Media,
+        })
+    }
+}
+
+/// Returns the way of reading that was asked for.
+pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
+    let engine: Arc<dyn Engine> = match options.read_from {
+        ReadFrom::Cache => Arc::new(Buffered),
+        ReadFrom::Media => Arc::new(Direct),
+    };
+    match options.rate_limit_bytes_per_s {
+        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s, Arc::clone(&options.stop))),
+        None => engine,
+    }
+}
+
+/// Returns the SHA-256 lanes that were asked for, or the fastest here.
+///
+/// # Errors
+/// If the backend does not have that many.
+pub(crate) fn lanes_of(options: &Options) -> Result<Lanes, Error> {
+    match (options.backend, options.lanes) {
+        (None, None) => Ok(fastest_lanes()),
+        (Some(backend), None) => Ok(Lanes::best(backend)),
+        (backend, Some(count)) => Lanes::new(backend.unwrap_or_default(), count)
+            .map_err(|error| Error::usage(error.to_string())),
+    }
+}
+
+/// Returns the number of threads that hash. `what` names the task in the message.
+///
+/// # Errors
+/// If there are none, or too many.
+pub(crate) fn workers_of(options: &Options, what: &str) -> Result<usize, Error> {
+    let workers = options.workers.unwrap_or_else(|| crate::qos::workers(options.qos));
+    if !(1..=WORKERS_MAX).contains(&workers) {
+        return Err(Error::usage(format!("{what} has 1 to {WORKERS_MAX} workers, not {workers}")));
+    }
+    Ok(workers)
+}
+
+/// Returns how many reads may be in flight: one where a disk rotates, so that it is read in its
+/// own order, and any number elsewhere.
+///
+/// # Errors
+/// If the queue that was asked for has no place.
+pub(crate) fn queue_depth_of(
+    asked: Option<usize>,
+    paths: impl IntoIterator<Item: AsRef<Path>>,
+) -> Result<usize, Error> {
+    match asked {
+        Some(0) => return Err(Error::usage("a queue has a depth of at least 1")),
+        Some(depth) => return Ok(depth),
+        None => {}
+    }
+    let rotates = paths.into_iter().take(ROOTS_LOOKED_AT).any(|path| {
+        let device = Status::of(path.as_ref()).map(|status| status.device);
+        device.is_ok_and(|device| storage::medium(device) == Medium::Rotating)
+    });
+    Ok(if rotates { 1 } else { usize::MAX })
+}
+
+/// Raises the limit of open files, and returns it.
+pub(crate) fn open_files() -> u64 {
+    let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
+    // Without the reservation the run is only slower.
+    let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
+    open_files
+}
