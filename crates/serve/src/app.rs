@@ -1,90 +1,129 @@
-//! What all requests share: the roots, the runs, who is in, and what the server is called.
+//! The state that all handlers share: the roots, the runs, the sessions and the server's names.
 //!
 //! In: a configuration. Out: one value behind an `Arc`, which handlers take as their state.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
-use crate::address::Address;
+use crate::audits::RootAudits;
 use crate::config::{Config, Limits};
 use crate::drops::Drops;
 use crate::error::Error;
-use crate::fields::encode;
+use crate::fields::{NamedValues, encode};
+use crate::lock::lock;
 use crate::measuring::Measurements;
-use crate::pages::home::Facts;
-use crate::roots::{Place, Roots};
-use crate::runs::Runs;
+use crate::names::ServerNames;
+use crate::recent::Recent;
+use crate::refusal::Refusal;
+use crate::roots::{ServedPath, ServedRoots};
+use crate::runs::ServedRuns;
 use crate::session::{Secret, Sessions, Tickets};
 use crate::shelf::Shelf;
 
-/// Passwords that wait to be tried, at most.
-const TRIES_MAX: usize = 16;
+/// Password attempts that may wait at the same time.
+const PASSWORD_QUEUE_MAX: usize = 16;
 
-/// Handfuls of paths that are remembered; a page that shows an earlier one has been shown.
-const GIVEN_MAX: usize = 32;
+/// Lists of handed-over paths that are kept. Older ones have long been shown.
+const HANDED_OVER_MAX: usize = 32;
 
-/// Applications, comparisons and drops that are looked at, at a time.
+/// Verifications of code, comparisons and look-ups of drops at a time.
 const HEAVY_MAX: usize = 2;
 
-/// Files and records that are sent, at a time.
-const TAKES_MAX: usize = 8;
+/// Uploads of files and records at a time.
+const UPLOADS_MAX: usize = 8;
 
-/// Handfuls of places, each under its number, and the number of the last.
-type Given = (u64, VecDeque<(u64, Arc<[Place]>)>);
-
-/// What all requests share.
+/// The state that all handlers share.
 pub(crate) struct App {
     pub(crate) config: Config,
-    pub(crate) address: Address,
-    pub(crate) roots: Roots,
-    pub(crate) runs: Runs,
+    pub(crate) names: ServerNames,
+    pub(crate) roots: ServedRoots,
+    pub(crate) runs: ServedRuns,
     pub(crate) drops: Drops,
     pub(crate) measurements: Measurements,
     pub(crate) shelf: Shelf,
-    /// Whose turn it is with what takes a processor for seconds.
-    pub(crate) heavy: Arc<Semaphore>,
-    /// Who may send bytes that are no form, at the same time.
-    pub(crate) takes: Semaphore,
+    /// Limits work that takes a processor for seconds.
+    heavy: Arc<Semaphore>,
+    /// Limits bodies that are no forms.
+    pub(crate) uploads: Semaphore,
     pub(crate) sessions: Sessions,
-    /// What the catalogues of the roots said a moment ago.
-    pub(crate) facts: Facts,
-    /// Who may wait for a password to be tried, and whose turn it is: one after another.
-    pub(crate) tries: (Semaphore, Semaphore),
+    pub(crate) audits: RootAudits,
+    /// Limits how many password attempts wait.
+    pub(crate) password_queue: Semaphore,
+    /// Lets one password attempt after another be verified.
+    pub(crate) password_turn: Semaphore,
     pub(crate) tickets: Tickets,
-    /// What was handed over, by number: more paths than an address holds.
-    given: Mutex<Given>,
+    /// Lists of paths that are too long for an address.
+    handed_over: Mutex<Recent<Arc<[ServedPath]>>>,
     token: Secret,
     bound: SocketAddr,
 }
 
 impl App {
-    /// Gathers it for a server that listens at `bound`.
+    /// Makes the state of a server that listens at `bound`.
     ///
     /// # Errors
-    /// If a root is no folder, or what is asked for makes no sense.
+    /// If a root is not a folder, or the configuration is contradictory.
     pub(crate) fn new(config: Config, bound: SocketAddr) -> Result<App, Error> {
         Ok(App {
-            address: Address::of(&config, bound)?,
-            roots: Roots::new(&config.roots)?,
-            runs: Runs::default(),
+            names: ServerNames::new(&config, bound)?,
+            roots: ServedRoots::new(&config.roots)?,
+            runs: ServedRuns::default(),
             drops: Drops::default(),
             measurements: Measurements::default(),
             shelf: Shelf::default(),
             heavy: Arc::new(Semaphore::new(HEAVY_MAX)),
-            takes: Semaphore::new(TAKES_MAX),
+            uploads: Semaphore::new(UPLOADS_MAX),
             sessions: Sessions::default(),
-            facts: Facts::default(),
-            tries: (Semaphore::new(TRIES_MAX), Semaphore::new(1)),
+            audits: RootAudits::default(),
+            password_queue: Semaphore::new(PASSWORD_QUEUE_MAX),
+            password_turn: Semaphore::new(1),
             tickets: Tickets::default(),
-            given: Mutex::default(),
+            handed_over: Mutex::default(),
             token: Secret::random()?,
             config,
             bound,
         })
+    }
+
+    /// Does work that waits for the disk on a thread that may block, so that no other request waits.
+    ///
+    /// # Errors
+    /// If the work panics.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        self: &Arc<App>,
+        work: impl FnOnce(&Arc<App>) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let app = Arc::clone(self);
+        tokio::task::spawn_blocking(move || work(&app)).await.map_err(|_| Refusal::Conflict)
+    }
+
+    /// Does work that takes a processor for seconds, as soon as few others do.
+    ///
+    /// # Errors
+    /// If the work panics.
+    pub(crate) async fn heavy<T: Send + 'static>(
+        self: &Arc<App>,
+        work: impl FnOnce(&Arc<App>) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let turn = Arc::clone(&self.heavy).acquire_owned().await.map_err(|_| Refusal::TooMuch)?;
+        self.blocking(move |app| {
+            // Held by the thread: the work goes on even if the request is dropped.
+            let _turn = turn;
+            work(app)
+        })
+        .await
+    }
+
+    /// Returns the path that the field `place` of a request names, if there is one.
+    ///
+    /// # Errors
+    /// If it names no path beneath the roots.
+    pub(crate) fn place(&self, values: &NamedValues) -> Result<Option<ServedPath>, Refusal> {
+        let token = values.text("place");
+        token.map(|token| self.roots.place(token).ok_or(Refusal::NotFound)).transpose()
     }
 
     /// Returns the address that lets a browser in.
@@ -97,25 +136,26 @@ impl App {
         format!("{}&to={}", self.entrance(), encode(page.as_bytes()))
     }
 
-    /// Returns the address of a page, which lets nobody in by itself.
+    /// Returns the address of a page, without the token.
     pub(crate) fn page_address(&self, page: &str) -> String {
         format!("{}{page}", self.base())
     }
 
-    /// Returns an address that lets one browser in, once and soon, and leads it on to a page.
+    /// Returns an address that lets one browser in, once and within a minute, and leads it on to a
+    /// page.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system returns no random bytes.
     pub(crate) fn ticket_to(&self, page: &str) -> Result<String, Error> {
         let ticket = self.tickets.issue()?;
         let page = encode(page.as_bytes());
         Ok(format!("{}/enter?ticket={}&to={page}", self.base(), ticket.letters()))
     }
 
-    /// Returns the page that shows paths; `None` if one is beneath no root. A folder is to be
-    /// checked or tagged; files are looked up.
+    /// Returns the page that shows paths: the form to check or tag for a folder, the look-up for
+    /// files. Returns `None` if a path is beneath no root.
     pub(crate) fn page_of(&self, paths: &[PathBuf]) -> Option<String> {
-        let places: Option<Vec<Place>> =
+        let places: Option<Vec<ServedPath>> =
             paths.iter().map(|path| self.roots.place_of(path)).collect();
         let places = places?;
         Some(match places.as_slice() {
@@ -123,35 +163,30 @@ impl App {
             [place] if self.roots.path(place).is_dir() => {
                 format!("/run?place={}", place.query())
             }
-            places => format!("/drop?given={}", self.give(places)),
+            places => format!("/drop?given={}", self.hand_over(places)),
         })
     }
 
-    /// Keeps places under a number, since an address has no room for many.
-    fn give(&self, places: &[Place]) -> u64 {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        given.0 += 1;
-        let number = given.0;
-        if given.1.len() >= GIVEN_MAX {
-            given.1.pop_front();
-        }
-        given.1.push_back((number, places.into()));
+    /// Keeps paths under a number, since there may be too many for an address.
+    fn hand_over(&self, places: &[ServedPath]) -> u64 {
+        let mut handed_over = lock(&self.handed_over);
+        let number = handed_over.next_number();
+        handed_over.add(number, places.into(), HANDED_OVER_MAX, |_| true);
         number
     }
 
-    /// Returns what was kept under a number.
-    pub(crate) fn given(&self, number: u64) -> Option<Arc<[Place]>> {
-        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        given.1.iter().find(|(other, _)| *other == number).map(|(_, places)| Arc::clone(places))
+    /// Returns the paths that are kept under a number.
+    pub(crate) fn handed_over(&self, number: u64) -> Option<Arc<[ServedPath]>> {
+        lock(&self.handed_over).find(number).map(Arc::clone)
     }
 
-    /// Says whether this is the token of the entrance.
+    /// Compares a token with the one of the entrance.
     pub(crate) fn is_token(&self, shown: &str) -> bool {
         self.token.is(shown)
     }
 
-    /// Returns how long and how much a client may take here: connections and what a run opens
-    /// share the system's limit on open files.
+    /// Returns the limits of connections here. Connections and the files that a run opens share the
+    /// system's limit on open files.
     pub(crate) fn limits(&self) -> Limits {
         let limits = self.config.limits;
         let open_files = steadfast::raise_open_files_limit().unwrap_or(1024);
@@ -159,7 +194,7 @@ impl App {
         Limits { connections: limits.connections.min(connections), ..limits }
     }
 
-    /// The origin by which its owner reaches it.
+    /// Returns the origin by which the owner reaches this server.
     fn base(&self) -> String {
         if let Some(origin) = &self.config.proxy_origin {
             return origin.trim_end_matches('/').to_owned();

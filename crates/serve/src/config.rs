@@ -1,6 +1,4 @@
-//! What a server is asked for: roots, an address, who may come in, and how long it waits.
-//!
-//! In: nothing. Out: plain values with defaults that need no thought.
+//! The configuration: roots, address, authentication and limits, with safe defaults.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -21,7 +19,7 @@ impl Language {
     /// Every language, in the order in which they are offered.
     pub const ALL: [Language; 2] = [Language::English, Language::German];
 
-    /// Returns the tag by which browsers name it.
+    /// Returns its language tag.
     pub fn tag(self) -> &'static str {
         match self {
             Language::English => "en",
@@ -29,20 +27,20 @@ impl Language {
         }
     }
 
-    /// Finds the language of a tag, whatever its region.
+    /// Finds the language of a tag; ignores the region.
     pub fn named(tag: &str) -> Option<Language> {
         let primary = tag.trim().split('-').next().unwrap_or_default();
         Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
 
-    /// Chooses by a browser's wishes, as `de-AT,de;q=0.9,en;q=0.8`; English if none is spoken.
+    /// Chooses by a header `Accept-Language`, such as `de-AT,de;q=0.9,en;q=0.8`. Defaults to English.
     pub fn wished(header: &str) -> Language {
         let mut best = (Language::English, 0.0_f32);
         for wish in header.split(',').take(32) {
             let (tag, weight) = wish.split_once(';').unwrap_or((wish, "q=1"));
             let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok());
             let weight: f32 = weight.unwrap_or(0.0);
-            // Of equal wishes the first counts.
+            // Of equal weights the first counts.
             if weight > best.1
                 && let Some(language) = Language::named(tag)
             {
@@ -53,10 +51,10 @@ impl Language {
     }
 }
 
-/// Certificates and their key, as PEM.
+/// Certificates and their key in PEM.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tls {
-    /// The certificate of this server and those above it, in that order.
+    /// The certificate of this server, followed by its issuers.
     pub certificates: Vec<u8>,
     /// Its private key.
     pub key: Vec<u8>,
@@ -68,16 +66,16 @@ impl std::fmt::Debug for Tls {
     }
 }
 
-/// How long and how much a client may take.
+/// Limits of time and size for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time; further ones wait to be accepted.
+    /// Connections at a time. Further ones wait to be accepted.
     pub connections: usize,
-    /// Time for the head of a request, also that of the next one on the same connection.
+    /// Time for the head of a request, also of the next one on the same connection.
     pub head: Duration,
-    /// Time in which a client that is to send or to take bytes moves none.
+    /// Longest time in which a client sends or takes no byte.
     pub stall: Duration,
-    /// Bytes of a form.
+    /// Longest form in bytes.
     pub form_len: usize,
 }
 
@@ -92,34 +90,34 @@ impl Default for Limits {
     }
 }
 
-/// What a server is asked for.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The folders that are served, and nothing else is.
+    /// The served folders. Nothing outside them is served.
     pub roots: Vec<PathBuf>,
-    /// Where to listen; port 0 for any that is free.
+    /// Where to listen. Port 0 is any free port.
     pub listen: SocketAddr,
-    /// An argon2 hash in PHC form of the password that lets a browser in, beside the token.
+    /// The Argon2 hash, in PHC form, of a password that lets a browser in like the token.
     pub password_hash: Option<String>,
-    /// What to speak TLS with.
+    /// The certificates for TLS.
     pub tls: Option<Tls>,
-    /// Names, beside the address itself, by which browsers reach this server.
+    /// Further host names by which browsers reach this server.
     pub hosts: Vec<String>,
-    /// The origin that browsers see, as `https://nas.example`, where a proxy stands in front.
+    /// The origin of a proxy in front of this server, such as `https://nas.example`.
     pub proxy_origin: Option<String>,
-    /// The language of all pages; `None` for each browser's own wish.
+    /// The language of all pages. `None` follows each browser.
     pub language: Option<Language>,
-    /// Where records of measurements are kept and found, if anywhere.
+    /// The folder of records of measurements.
     pub records: Option<PathBuf>,
-    /// The list of catalogued trees, by which runs notice a catalogue that was deleted.
+    /// The list of catalogued trees, by which runs detect a deleted catalogue.
     pub trees: Option<PathBuf>,
-    /// What records of measurements say of who made them: program, version, system.
+    /// The program, version and system that records of measurements name.
     pub made_by: String,
-    /// What starts the process that times ciphers, if they are to be measured.
+    /// Starts the process that times ciphers. `None` does not offer to measure them.
     pub worker: Option<WorkerCommand>,
-    /// After how long the server ends by itself if nobody is connected and no run is under way.
+    /// Ends the server after this time without connections and runs.
     pub ends_when_idle: Option<Duration>,
-    /// How long and how much a client may take.
+    /// Limits for clients.
     pub limits: Limits,
 }
 

@@ -1,12 +1,13 @@
-//! Files that somebody asks about: their names and digests, and not one of their bytes.
+//! Dropped files: their names and digests. Keeps none of their bytes.
 //!
-//! In: bytes as they come, or places beneath the roots. Out: digests by every algorithm that the
-//! catalogues use. Memory is bounded: of a drop so many files, of past drops the last.
+//! In: uploads, or paths beneath the roots. Out: digests by every algorithm of the catalogues.
+//! Memory is bounded: so many files of a drop, and the latest drops.
 
-use std::collections::VecDeque;
+mod lookup;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use steadfast::beneath;
 use steadfast::catalogue::Catalogue;
@@ -16,43 +17,50 @@ use steadfast::{
 };
 use steadfast_report::escape;
 
-use crate::roots::{Place, Roots};
+pub(crate) use lookup::{DropAnswer, LookedUp, Lookup};
 
-/// Files of one drop.
+use crate::lock::lock;
+use crate::recent::Recent;
+use crate::roots::{ServedPath, ServedRoots};
+
+/// Files of one drop at most.
 pub(crate) const FILES_MAX: usize = 1000;
 
-/// Drops that are remembered.
+/// Drops that are kept.
 const DROPS_MAX: usize = 24;
 
-/// Bytes of a name: as long as a path may be.
+/// Longest name in bytes, as that of a path.
 const NAME_LEN_MAX: usize = 4096;
 
-/// Bytes that are read at a time.
+/// Bytes of one read.
 const PIECE_LEN: usize = 256 << 10;
 
-/// Digests of some bytes, and how many these were.
+/// The length of a file, and its digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Digests {
+pub(crate) struct FileDigests {
     pub(crate) length: u64,
     pub(crate) digests: Vec<(Algorithm, Digest)>,
 }
 
-impl Digests {
-    /// Says whether a tag is of the same contents.
-    pub(crate) fn fit(&self, tag: &Tag) -> bool {
+impl FileDigests {
+    /// Returns whether a tag is of the same contents.
+    pub(crate) fn matches(&self, tag: &Tag) -> bool {
         tag.length == self.length && self.digests.contains(&(tag.algorithm, tag.digest))
     }
 }
 
-/// Takes bytes and keeps none.
-pub(crate) struct Taker {
+/// Hashes a file piece by piece.
+pub(crate) struct DropHasher {
     hashers: Vec<AlgorithmHasher>,
     length: u64,
 }
 
-impl Taker {
-    pub(crate) fn new(algorithms: &[Algorithm]) -> Taker {
-        Taker { hashers: algorithms.iter().copied().map(AlgorithmHasher::new).collect(), length: 0 }
+impl DropHasher {
+    pub(crate) fn new(algorithms: &[Algorithm]) -> DropHasher {
+        DropHasher {
+            hashers: algorithms.iter().copied().map(AlgorithmHasher::new).collect(),
+            length: 0,
+        }
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
@@ -60,22 +68,22 @@ impl Taker {
         self.hashers.iter_mut().for_each(|hasher| hasher.update(bytes));
     }
 
-    pub(crate) fn end(self) -> Digests {
+    pub(crate) fn end(self) -> FileDigests {
         let digests = self.hashers.into_iter().map(|one| (one.algorithm(), one.finalize()));
-        Digests { length: self.length, digests: digests.collect() }
+        FileDigests { length: self.length, digests: digests.collect() }
     }
 }
 
-/// One file that somebody asks about.
+/// One dropped file.
 #[derive(Clone, Debug)]
 pub(crate) struct Dropped {
-    /// Its name, or its path from the folder that was dropped, as documents show it.
+    /// Its name, or its path from the dropped folder, as documents show it.
     pub(crate) shown: String,
-    /// The last part of it, as it is.
+    /// The last part of the name, exactly.
     pub(crate) name: Vec<u8>,
     /// Its digests, or why there are none.
-    pub(crate) read: Result<Digests, String>,
-    /// What its own tag says of it, where it is one of the roots' files.
+    pub(crate) read: Result<FileDigests, String>,
+    /// The verdict by its own tag, if it is a file of a root.
     pub(crate) own: Option<(Verdict, Option<Tag>)>,
 }
 
@@ -87,7 +95,7 @@ pub(crate) struct Drop {
     pub(crate) algorithms: Vec<Algorithm>,
     files: Mutex<Vec<Dropped>>,
     /// Places whose files come by themselves.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<ServedPath>,
     /// Whether these still come.
     going: AtomicBool,
     /// Whether there are more than are told of.
@@ -96,9 +104,9 @@ pub(crate) struct Drop {
 }
 
 impl Drop {
-    /// Adds a file; says whether there was room for it.
+    /// Adds a file; returns whether there was room for it.
     pub(crate) fn add(&self, file: Dropped) -> bool {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = lock(&self.files);
         let fits = files.len() < FILES_MAX;
         match fits {
             true => files.push(file),
@@ -107,22 +115,22 @@ impl Drop {
         fits
     }
 
-    /// Says whether there are more files than are told of.
+    /// Returns whether there are more files than are kept.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Acquire)
     }
 
     /// Returns its files.
     pub(crate) fn files(&self) -> Vec<Dropped> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.files).clone()
     }
 
     /// Returns how many files it has.
     pub(crate) fn len(&self) -> usize {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).len()
+        lock(&self.files).len()
     }
 
-    /// Says whether files still come by themselves.
+    /// Returns whether a thread still adds files.
     pub(crate) fn is_going(&self) -> bool {
         self.going.load(Ordering::Acquire)
     }
@@ -130,20 +138,20 @@ impl Drop {
 
 /// The drops of this server.
 #[derive(Default)]
-pub(crate) struct Drops(Mutex<(u64, VecDeque<Arc<Drop>>)>);
+pub(crate) struct Drops(Mutex<Recent<Arc<Drop>>>);
 
 impl Drops {
-    /// Begins one. It asks the catalogues what they use, and so waits for the disk.
-    pub(crate) fn begin(&self, roots: &Roots) -> Arc<Drop> {
+    /// Begins a drop of uploads. Reads the catalogues' algorithms, and so waits for the disk.
+    pub(crate) fn begin(&self, roots: &ServedRoots) -> Arc<Drop> {
         self.begin_of(Vec::new(), roots)
     }
 
-    fn begin_of(&self, places: Vec<Place>, roots: &Roots) -> Arc<Drop> {
+    fn begin_of(&self, places: Vec<ServedPath>, roots: &ServedRoots) -> Arc<Drop> {
         let algorithms = algorithms_of(roots);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.0 += 1;
+        let mut drops = lock(&self.0);
+        let id = drops.next_number();
         let drop = Arc::new(Drop {
-            id: known.0,
+            id,
             begun: (Options::default().now)(),
             algorithms,
             files: Mutex::default(),
@@ -152,21 +160,22 @@ impl Drops {
             cut: AtomicBool::new(false),
             stop: Arc::default(),
         });
-        while known.1.len() >= DROPS_MAX {
-            if let Some(old) = known.1.pop_front() {
-                old.stop.store(true, Ordering::Relaxed);
-            }
+        if let Some(oldest) = drops.add(id, Arc::clone(&drop), DROPS_MAX, |_| true) {
+            oldest.stop.store(true, Ordering::Relaxed);
         }
-        known.1.push_back(Arc::clone(&drop));
         drop
     }
 
-    /// Begins one of files of the roots, which are read in a thread of their own.
-    pub(crate) fn begin_at(&self, places: Vec<Place>, roots: &Roots) -> Option<Arc<Drop>> {
+    /// Begins a drop of files of the roots, which a thread reads.
+    pub(crate) fn begin_at(
+        &self,
+        places: Vec<ServedPath>,
+        roots: &ServedRoots,
+    ) -> Option<Arc<Drop>> {
         let drop = self.begin_of(places, roots);
         let (of_thread, roots) = (Arc::clone(&drop), roots.clone());
         let spawned = std::thread::Builder::new().name("drop".to_owned()).spawn(move || {
-            let _ended = Ended(&of_thread);
+            let _end_guard = DropEndGuard(&of_thread);
             for place in &of_thread.places {
                 read_place(&of_thread, place, &roots);
             }
@@ -174,40 +183,38 @@ impl Drops {
         spawned.is_ok().then_some(drop)
     }
 
-    /// Finds one by its number.
+    /// Finds a drop by its number.
     pub(crate) fn find(&self, id: u64) -> Option<Arc<Drop>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.1.iter().find(|drop| drop.id == id).cloned()
+        lock(&self.0).find(id).cloned()
     }
 
-    /// Returns those that are remembered, the latest first.
+    /// Returns the drops that are kept, the latest first.
     pub(crate) fn all(&self) -> Vec<Arc<Drop>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.1.iter().rev().cloned().collect()
+        lock(&self.0).iter().rev().map(|(_, drop)| Arc::clone(drop)).collect()
     }
 
-    /// Says whether files of one still come by themselves.
+    /// Returns whether a thread still reads files.
     pub(crate) fn any_going(&self) -> bool {
         self.all().iter().any(|drop| drop.is_going())
     }
 
-    /// Ends what goes on. Its threads see so within a piece of a file.
+    /// Stops all threads. They end after at most one more read.
     pub(crate) fn end_all(&self) {
         self.all().iter().for_each(|drop| drop.stop.store(true, Ordering::Relaxed));
     }
 }
 
-/// Says that no more files come, also if the thread panicked.
-struct Ended<'a>(&'a Drop);
+/// Marks a drop as complete when its thread ends, also by a panic.
+struct DropEndGuard<'a>(&'a Drop);
 
-impl std::ops::Drop for Ended<'_> {
+impl std::ops::Drop for DropEndGuard<'_> {
     fn drop(&mut self) {
         self.0.going.store(false, Ordering::Release);
     }
 }
 
-/// SHA-256, which new tags have, and what else the catalogues' tags have.
-fn algorithms_of(roots: &Roots) -> Vec<Algorithm> {
+/// Returns SHA-256, which new tags have, and the other algorithms of the catalogues.
+fn algorithms_of(roots: &ServedRoots) -> Vec<Algorithm> {
     let mut all = vec![Algorithm::Sha256];
     for place in roots.places() {
         let file = roots.root(&place).ok().and_then(Catalogue::find);
@@ -218,26 +225,26 @@ fn algorithms_of(roots: &Roots) -> Vec<Algorithm> {
     known.filter(|algorithm| all.contains(algorithm)).collect()
 }
 
-/// Returns the last part of a name, or `None` for what is none.
+/// Returns the last part of a name. Returns `None` if it is not a name.
 pub(crate) fn name_of(path: &[u8]) -> Option<&[u8]> {
     let name = path.rsplit(|byte| *byte == b'/').next()?;
     let is_name = !name.is_empty() && path.len() <= NAME_LEN_MAX && !path.contains(&0);
     is_name.then_some(name)
 }
 
-/// Reads the files of a place, with what their own tags say of them.
-fn read_place(drop: &Arc<Drop>, place: &Place, roots: &Roots) {
+/// Reads the files at a path, and checks them by their own tags.
+fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
     let read = roots.root(place).map_err(|error| error.to_string()).and_then(|root| {
         let selection = Selection {
             listed: vec![roots.path(place)],
             within: Some(root.to_owned()),
             ..Selection::default()
         };
-        // It reads the catalogue beside whoever writes to it, and leaves no record.
+        // Dry: the run neither locks the catalogue nor writes to it.
         let stop = Arc::clone(&drop.stop);
         let options = Options { stop, dry_run: true, ..Options::default() };
-        let mut reader = Reader { drop, root, options: &options };
-        let run = steadfast::run::run(Verb::Check, &selection, &options, &mut reader);
+        let mut monitor = DropMonitor { drop, root, options: &options };
+        let run = steadfast::run::run(Verb::Check, &selection, &options, &mut monitor);
         run.map(std::mem::drop).map_err(|error| error.to_string())
     });
     if let Err(error) = read {
@@ -247,14 +254,14 @@ fn read_place(drop: &Arc<Drop>, place: &Place, roots: &Roots) {
     }
 }
 
-/// Hears a check of dropped places.
-struct Reader<'a> {
+/// Monitors the check of dropped files.
+struct DropMonitor<'a> {
     drop: &'a Drop,
     root: &'a Path,
     options: &'a Options,
 }
 
-impl Monitor for Reader<'_> {
+impl Monitor for DropMonitor<'_> {
     fn event(&mut self, event: &Event) {
         let Event::File(event) = event else { return };
         if self.drop.len() >= FILES_MAX {
@@ -268,7 +275,7 @@ impl Monitor for Reader<'_> {
         let actual = event.actual.filter(|tag| self.drop.algorithms == [tag.algorithm]);
         let read = match actual {
             Some(tag) => {
-                Ok(Digests { length: tag.length, digests: vec![(tag.algorithm, tag.digest)] })
+                Ok(FileDigests { length: tag.length, digests: vec![(tag.algorithm, tag.digest)] })
             }
             None => self.digests(&path),
         };
@@ -279,12 +286,12 @@ impl Monitor for Reader<'_> {
     fn progress(&mut self, _progress: &Progress) {}
 }
 
-impl Reader<'_> {
-    /// Reads a file that the check had no reason to read, or not by all algorithms.
-    fn digests(&self, path: &Path) -> std::io::Result<Digests> {
+impl DropMonitor<'_> {
+    /// Reads a file that the check did not read, or not by all algorithms.
+    fn digests(&self, path: &Path) -> std::io::Result<FileDigests> {
         let below = path.strip_prefix(self.root).map_err(std::io::Error::other)?;
         let file = beneath::file(self.root, below)?;
-        let mut taker = Taker::new(&self.drop.algorithms);
+        let mut taker = DropHasher::new(&self.drop.algorithms);
         let mut piece = vec![0; PIECE_LEN];
         loop {
             if self.options.stop.load(Ordering::Relaxed) {
@@ -314,7 +321,7 @@ mod tests {
     #[test]
     fn pieces_have_the_digests_of_the_whole() {
         let all = [Algorithm::Sha256, Algorithm::Md5];
-        let (mut one, mut two) = (Taker::new(&all), Taker::new(&all));
+        let (mut one, mut two) = (DropHasher::new(&all), DropHasher::new(&all));
         one.take(b"steadfast");
         two.take(b"stead");
         two.take(b"");
@@ -330,8 +337,8 @@ mod tests {
             tagged: Timestamp { seconds: 0, nanoseconds: 0 },
         };
         let (algorithm, digest) = one.digests[1];
-        assert!(one.fit(&of(algorithm, digest, 9)));
-        assert!(!one.fit(&of(algorithm, digest, 8)));
-        assert!(!one.fit(&of(algorithm, one.digests[0].1, 9)));
+        assert!(one.matches(&of(algorithm, digest, 9)));
+        assert!(!one.matches(&of(algorithm, digest, 8)));
+        assert!(!one.matches(&of(algorithm, one.digests[0].1, 9)));
     }
 }

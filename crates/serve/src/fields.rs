@@ -1,20 +1,19 @@
-//! Bytes of an address or a form → named values, and values → an address.
+//! Parses queries and forms, and encodes values for addresses.
 //!
-//! In: `name=value&…`, percent-encoded, from anyone. Out: bytes, since names of files need not be
-//! UTF-8. Knows nothing of what the values mean.
+//! In: `name=value&…`, percent-encoded, from anyone. Out: bytes, since file names need not be UTF-8.
 
-use std::fmt::Write as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
 
-/// Values that one request may name: far more than any form here has.
+/// Most values of one request. No form here has nearly as many.
 const FIELDS_MAX: usize = 64;
 
-/// Named values, in the order in which they came.
+/// Named values, in the order of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fields(Vec<(Vec<u8>, Vec<u8>)>);
+pub(crate) struct NamedValues(Vec<(Vec<u8>, Vec<u8>)>);
 
-impl Fields {
-    /// Reads a query or the body of a form; `None` for what is neither.
-    pub(crate) fn parse(encoded: &[u8]) -> Option<Fields> {
+impl NamedValues {
+    /// Parses a query or the body of a form. Returns `None` if it is malformed.
+    pub(crate) fn parse(encoded: &[u8]) -> Option<NamedValues> {
         let mut fields = Vec::new();
         for pair in encoded.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
             let split = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
@@ -24,13 +23,12 @@ impl Fields {
                 return None;
             }
         }
-        Some(Fields(fields))
+        Some(NamedValues(fields))
     }
 
     /// Returns the first value of a name.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
-        let found = self.0.iter().find(|(other, _)| other == name.as_bytes());
-        found.map(|(_, value)| value.as_slice())
+        self.all_bytes(name).next()
     }
 
     /// Returns all values of a name.
@@ -41,8 +39,7 @@ impl Fields {
 
     /// Returns all values of a name that are UTF-8.
     pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
-        let named = self.0.iter().filter(move |(other, _)| other == name.as_bytes());
-        named.filter_map(|(_, value)| std::str::from_utf8(value).ok())
+        self.all_bytes(name).filter_map(|value| std::str::from_utf8(value).ok())
     }
 
     /// Returns the first value of a name, if it is UTF-8.
@@ -56,41 +53,26 @@ impl Fields {
     }
 }
 
-/// Writes bytes so that they stand for themselves in an address: all but letters, digits and
-/// `-._~/` as `%XX`.
+/// The bytes of a path that stay as they are in an address. Source: RFC 3986, section 2.3.
+const ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// Percent-encodes bytes for an address.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for &byte in bytes {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(char::from(byte));
-            }
-            // Writing to a `String` cannot fail.
-            _ => drop(write!(text, "%{byte:02X}")),
-        }
-    }
-    text
+    percent_encode(bytes, ESCAPED).to_string()
 }
 
-/// Reads what [`encode`] wrote; `None` for a `%` without two digits.
+/// Decodes the output of [`encode`]. Returns `None` if a `%` is not followed by two digits, which
+/// the library would leave as it is.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&first, after)) = rest.split_first() {
-        if first != b'%' {
-            bytes.push(first);
-            rest = after;
-            continue;
-        }
-        let (&[high, low], after) = after.split_first_chunk::<2>()?;
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        bytes.push(u8::try_from(digit(high)? * 16 + digit(low)?).ok()?);
-        rest = after;
-    }
-    Some(bytes)
+    let mut escapes = text.split(|byte| *byte == b'%').skip(1);
+    let is_digits = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+    escapes
+        .all(|escape| escape.get(..2).is_some_and(is_digits))
+        .then(|| percent_decode(text).collect())
 }
 
-/// The same, where `+` stands for a space, as forms have it.
+/// Decodes a part of a form, in which `+` is a space.
 fn decode_form(text: &[u8]) -> Option<Vec<u8>> {
     let spaced: Vec<u8> = text.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
     decode(&spaced)
@@ -105,7 +87,7 @@ mod tests {
         let all: Vec<u8> = (0..=255).collect();
         assert_eq!(decode(encode(&all).as_bytes()), Some(all.clone()));
         let form = format!("a=1&path={}&empty=&flag", encode(&all));
-        let fields = Fields::parse(form.as_bytes()).unwrap();
+        let fields = NamedValues::parse(form.as_bytes()).unwrap();
         assert_eq!(fields.bytes("path"), Some(&all[..]));
         assert_eq!((fields.text("empty"), fields.text("flag")), (Some(""), Some("")));
         assert_eq!((fields.number("a"), fields.text("b")), (Some(1), None));
@@ -113,15 +95,15 @@ mod tests {
 
     #[test]
     fn forms_write_spaces_as_plus() {
-        let fields = Fields::parse(b"a=x+y%2Bz").unwrap();
+        let fields = NamedValues::parse(b"a=x+y%2Bz").unwrap();
         assert_eq!(fields.text("a"), Some("x y+z"));
     }
 
     #[test]
     fn what_is_no_form_is_refused() {
         for bad in [&b"a=%"[..], b"a=%4", b"a=%zz", b"%q=1"] {
-            assert_eq!(Fields::parse(bad), None, "{bad:?}");
+            assert_eq!(NamedValues::parse(bad), None, "{bad:?}");
         }
-        assert_eq!(Fields::parse(&b"a=1&".repeat(FIELDS_MAX + 1)), None);
+        assert_eq!(NamedValues::parse(&b"a=1&".repeat(FIELDS_MAX + 1)), None);
     }
 }

@@ -1,143 +1,49 @@
-//! Before every page: who asks, from where, and with what in hand; after it: what browsers may do.
+//! The checks before every page, and the headers after it.
 //!
-//! In: any request. Out: a refusal, or the request with its [`Visitor`] and, where it posts, the
-//! [`Fields`] of its form. No page can forget any of it: it stands around the router, and a form
-//! reaches a page only through it.
+//! In: any request. Out: a refusal as a page, or the request with its [`Visitor`] and, if it posts
+//! a form, its [`FormFields`]. The guard wraps the whole router, so no page can omit a check.
 
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequestParts, Request, State};
-use axum::http::request::Parts;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
-use maud::{Markup, html};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use tokio::time::timeout;
 
 use crate::app::App;
 use crate::config::Language;
-use crate::fields::{Fields, encode};
-use crate::pages;
-use crate::session::Session;
-use crate::texts::{Texts, texts};
+use crate::fields::{NamedValues, encode};
+use crate::layout::notice;
+use crate::refusal::Refusal;
+use crate::visitor::{FormFields, Visitor};
 
-/// Bytes of an address: a path of the longest kind, each byte written as `%25XX`.
+/// Longest address in bytes: the longest path, each byte written as `%25XX`.
 const ADDRESS_LEN_MAX: usize = 24 << 10;
 
-/// What a page may load and do. Nothing inline, nothing from elsewhere, no frame around it.
+/// The content policy of every page: own scripts and styles only, nothing inline, no frames.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
     base-uri 'none'";
 
-/// Pages that need no session; the second wants the token.
+/// Pages that need no session. `/ticket` requires the token instead.
 const OPEN: [&str; 5] = ["/enter", "/ticket", "/style.css", "/script.js", "/icon.svg"];
 
-/// Who asks.
-#[derive(Clone)]
-pub(crate) struct Visitor {
-    /// The language to answer in.
-    pub(crate) language: Language,
-    session: Option<Arc<Session>>,
-}
-
-impl Visitor {
-    /// Makes a visitor without a session.
-    pub(crate) fn outside(language: Language) -> Visitor {
-        Visitor { language, session: None }
-    }
-
-    /// Returns the words to answer with.
-    pub(crate) fn texts(&self) -> &'static Texts {
-        texts(self.language)
-    }
-
-    /// Returns the session, where a page needs one.
-    pub(crate) fn session(&self) -> Option<&Arc<Session>> {
-        self.session.as_ref()
-    }
-
-    /// Returns the field that every form that posts must have.
-    pub(crate) fn csrf(&self) -> Markup {
-        html! {
-            @if let Some(session) = &self.session {
-                input type="hidden" name="csrf" value=(session.csrf.letters());
-            }
-        }
-    }
-
-    /// Returns what scripts put in the header `x-csrf` of a request that carries no form.
-    pub(crate) fn csrf_letters(&self) -> &str {
-        self.session.as_ref().map_or("", |session| session.csrf.letters())
-    }
-}
-
-/// What a query names.
-pub(crate) struct Asked(pub(crate) Fields);
-
-/// The form of a request that posts, whose token was the session's.
-#[derive(Clone)]
-pub(crate) struct Posted(pub(crate) Arc<Fields>);
-
-/// Why a request is not answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// It asks for something else than to get or to post.
-    Method,
-    /// It cannot be understood.
-    Malformed,
-    /// Its address is too long.
-    LongAddress,
-    /// It names another server, or comes from another's page.
-    Stranger,
-    /// It has no session.
-    NoSession,
-    /// Its form is not one of this session.
-    ForeignForm,
-    /// Its body is too large.
-    TooLarge,
-    /// It took too long.
-    TooSlow,
-    /// Too much is asked at once.
-    TooMuch,
-    /// There is no such page or place.
-    NotFound,
-    /// What is asked for cannot be done now.
-    Conflict,
-}
-
-impl Refusal {
-    fn status(self) -> StatusCode {
-        match self {
-            Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Refusal::Malformed => StatusCode::BAD_REQUEST,
-            Refusal::LongAddress => StatusCode::URI_TOO_LONG,
-            Refusal::Stranger | Refusal::ForeignForm => StatusCode::FORBIDDEN,
-            Refusal::NoSession => StatusCode::UNAUTHORIZED,
-            Refusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Refusal::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            Refusal::TooMuch => StatusCode::TOO_MANY_REQUESTS,
-            Refusal::NotFound => StatusCode::NOT_FOUND,
-            Refusal::Conflict => StatusCode::CONFLICT,
-        }
-    }
-
-    /// Makes the page that says so.
-    pub(crate) fn page(self, visitor: &Visitor) -> Response {
-        let words = (visitor.texts().refusal)(self);
-        pages::notice(visitor, self.status(), words)
-    }
-}
-
-/// Stands before and after every page.
+/// Wraps every page: checks the request first, and completes the response afterwards.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let visitor = visitor_of(&app, request.headers());
     let entrance = entrance_of(&request);
     let mut response = match admit(&app, &visitor, request).await {
         Ok(request) => next.run(request).await,
-        Err(Refusal::NoSession) if app.config.password_hash.is_some() => to(&entrance),
-        Err(refusal) => refusal.page(&visitor),
+        Err(Refusal::NoSession) if app.config.password_hash.is_some() => {
+            Redirect::to(&entrance).into_response()
+        }
+        Err(refusal) => refusal.into_response(),
     };
+    if let Some(refusal) = response.extensions().get::<Refusal>().copied() {
+        response = notice(&visitor, refusal.status(), (visitor.texts().refusal)(refusal));
+    }
     if response.status() == StatusCode::REQUEST_TIMEOUT {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -145,7 +51,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// The page that asks for the password and leads on to what was asked for.
+/// Returns the address of the password page, which leads on to the requested page.
 fn entrance_of(request: &Request) -> String {
     match (request.method(), request.uri().path_and_query()) {
         (&Method::GET, Some(page)) if page.as_str() != "/" => {
@@ -155,18 +61,11 @@ fn entrance_of(request: &Request) -> String {
     }
 }
 
-/// Sends a browser on to a page of this server.
-pub(crate) fn to(page: &str) -> Response {
-    // Whatever is no header's value is not in addresses that this server writes.
-    let location = HeaderValue::from_str(page).unwrap_or(HeaderValue::from_static("/"));
-    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
-}
-
 fn visitor_of(app: &App, headers: &HeaderMap) -> Visitor {
     let wish = headers.get(header::ACCEPT_LANGUAGE).and_then(|wish| wish.to_str().ok());
     let language = app.config.language.unwrap_or_else(|| Language::wished(wish.unwrap_or("")));
-    let session = cookie(headers, &app.address.cookie).and_then(|key| app.sessions.find(key));
-    Visitor { language, session }
+    let session = cookie(headers, &app.names.cookie).and_then(|key| app.sessions.find(key));
+    Visitor::new(language, session)
 }
 
 /// Returns the value of a cookie.
@@ -178,7 +77,7 @@ fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-/// Lets a request through to its page, with what is known of it.
+/// Checks a request, and adds the visitor and the form for its page.
 async fn admit(app: &App, visitor: &Visitor, request: Request) -> Result<Request, Refusal> {
     let (method, uri) = (request.method(), request.uri());
     if !matches!(*method, Method::GET | Method::HEAD | Method::POST) {
@@ -188,10 +87,10 @@ async fn admit(app: &App, visitor: &Visitor, request: Request) -> Result<Request
         return Err(Refusal::LongAddress);
     }
     let is_open = OPEN.contains(&uri.path());
-    if !app.address.admits(method, request.headers(), uri.path() == "/enter") {
+    if !app.names.admits(method, request.headers(), uri.path() == "/enter") {
         return Err(Refusal::Stranger);
     }
-    if visitor.session.is_none() && !is_open {
+    if visitor.session().is_none() && !is_open {
         return Err(Refusal::NoSession);
     }
     let mut request = match *method == Method::POST {
@@ -202,17 +101,17 @@ async fn admit(app: &App, visitor: &Visitor, request: Request) -> Result<Request
     Ok(request)
 }
 
-/// Makes sure that what is posted comes from a form of this session, and reads it if it is a form.
+/// Checks that a posted body comes from this session, and parses it if it is a form.
 ///
-/// Anything else keeps its body, which the page reads as it comes, and shows the token in a header:
-/// no page of a stranger can set one without asking first.
+/// Other bodies stay unread for the page and carry the token in a header, which a page of another
+/// server cannot set without a preflight request.
 async fn posted(app: &App, visitor: &Visitor, request: Request) -> Result<Request, Refusal> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.unwrap_or("").split(';').next().unwrap_or("").trim();
     let is_form = kind.eq_ignore_ascii_case("application/x-www-form-urlencoded");
     let shown = request.headers().get("x-csrf").and_then(|shown| shown.to_str().ok());
     let shown = shown.map(str::to_owned);
-    let fits = |shown: Option<&str>| match (&visitor.session, shown) {
+    let fits = |shown: Option<&str>| match (visitor.session(), shown) {
         (Some(session), Some(shown)) => session.csrf.is(shown),
         _ => false,
     };
@@ -223,26 +122,25 @@ async fn posted(app: &App, visitor: &Visitor, request: Request) -> Result<Reques
     let (parts, body) = request.into_parts();
     let body = timeout(limits.stall, to_bytes(body, limits.form_len)).await;
     let body = body.map_err(|_| Refusal::TooSlow)?.map_err(|_| Refusal::TooLarge)?;
-    let fields = Fields::parse(&body).ok_or(Refusal::Malformed)?;
-    // To come in there is no session yet whose token could be shown; the origin was.
+    let fields = NamedValues::parse(&body).ok_or(Refusal::Malformed)?;
+    // The password form has no session yet, and so no token. Its origin was checked.
     if parts.uri.path() != "/enter" && !fits(fields.text("csrf").or(shown.as_deref())) {
         return Err(Refusal::ForeignForm);
     }
     let mut request = Request::from_parts(parts, Body::empty());
-    request.extensions_mut().insert(Posted(Arc::new(fields)));
+    request.extensions_mut().insert(FormFields(Arc::new(fields)));
     Ok(request)
 }
 
-/// Says what browsers may do with an answer. A page may have said more of itself.
+/// Adds the security headers that the page did not set itself.
 ///
-/// Not that the host is to be reached by TLS alone: that would hold for its every other port too,
-/// which are not this server's.
+/// Sets no HSTS: it would also apply to the host's other ports, which belong to other servers.
 fn protect(headers: &mut HeaderMap) {
     for (name, value) in [
         ("content-security-policy", POLICY),
         ("cache-control", "no-store"),
         ("x-content-type-options", "nosniff"),
-        // Not less: a form that posts would then not say its origin even to its own server.
+        // With a stricter policy, forms would not send their origin even to this server.
         ("referrer-policy", "same-origin"),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
@@ -253,36 +151,5 @@ fn protect(headers: &mut HeaderMap) {
         if !headers.contains_key(name) {
             headers.insert(name, HeaderValue::from_static(value));
         }
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for Visitor {
-    type Rejection = StatusCode;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, StatusCode> {
-        let visitor = parts.extensions.get::<Visitor>().cloned();
-        Ok(visitor.expect("the guard stands around every page"))
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for Asked {
-    type Rejection = Response;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Asked, Response> {
-        let query = parts.uri.query().unwrap_or("");
-        let visitor = parts.extensions.get::<Visitor>().cloned();
-        let visitor = visitor.expect("the guard stands around every page");
-        Fields::parse(query.as_bytes()).map(Asked).ok_or_else(|| Refusal::Malformed.page(&visitor))
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for Posted {
-    type Rejection = Response;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Posted, Response> {
-        let visitor = parts.extensions.get::<Visitor>().cloned();
-        let visitor = visitor.expect("the guard stands around every page");
-        let posted = parts.extensions.get::<Posted>().cloned();
-        posted.ok_or_else(|| Refusal::Malformed.page(&visitor))
     }
 }

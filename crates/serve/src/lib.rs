@@ -1,32 +1,39 @@
-//! The server in the browser: the runs and documents of the command, as pages on loopback.
+//! The web server: the command's runs and reports as pages on loopback.
 //!
-//! In: folders, an address, and who may come in. Out: a [`Server`], which answers until it is told
-//! to stop. It adds no facts: numbers, units, order and the words of verdicts are the report's. It
-//! never prints; nothing outside the named folders is read.
+//! In: folders, an address, and who may sign in. Out: a [`Server`], which answers until it is told
+//! to stop. It adds no facts: numbers, units, order and verdict names come from `steadfast_report`.
+//! It never prints, and reads nothing outside the named folders.
 //!
-//! A request's way: `server` bounds its connection, `guard` admits it, one file in `pages` answers.
-//! What goes on longer than a request, a run, is kept in `runs` and told to every page by `live`.
+//! A request goes through `server`, which limits its connection, through `guard`, which checks it,
+//! to the one file in `pages` that answers it. Runs, measurements and drops outlive requests: `runs`,
+//! `measuring` and `drops` keep them, and `live` streams their state to every open page.
 
 #![forbid(unsafe_code)]
 
-mod address;
-mod app;
 mod config;
-mod drops;
 mod error;
 mod fields;
-mod guard;
-mod live;
-mod measuring;
-mod pages;
-mod roots;
-mod runs;
-mod server;
-mod session;
-mod shelf;
-mod texts;
+mod lock;
+mod recent;
+mod names;
 mod tls;
 mod wire;
+mod roots;
+mod session;
+mod refusal;
+mod live;
+mod audits;
+mod measuring;
+mod runs;
+mod drops;
+mod shelf;
+mod texts;
+mod visitor;
+mod layout;
+mod app;
+mod guard;
+mod pages;
+mod server;
 
 pub use crate::config::{Config, Language, Limits, Tls};
 pub use crate::error::{Error, ErrorKind};

@@ -1,8 +1,8 @@
-//! Something that goes on → the parts of a page that show it, to as many pages as look.
+//! Streams the state of a run or measurement to all pages that show it.
 //!
-//! In: the latest state, replaced some times a second. Out: server-sent events, one for each part
-//! that reads otherwise than before. A page that is slow misses states, never the last; what waits
-//! for it is one state, so a thousand pages take no more memory than their connections do.
+//! In: the latest snapshot, replaced several times a second. Out: server-sent events, one for each
+//! part of the page that changed. A slow page misses snapshots, but never the last one. Only one
+//! snapshot waits for it, so many pages take no more memory than their connections do.
 
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
@@ -12,72 +12,79 @@ use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use maud::Markup;
+use maud::{Markup, PreEscaped, html};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::config::Language;
-use crate::guard::Visitor;
-use crate::session::Session;
+use crate::session::BrowserSession;
 
-/// How often a page hears that the server is there, where nothing else is to be told.
+/// How often the server sends a sign of life if nothing changes.
 const SIGN_EVERY: Duration = Duration::from_secs(10);
 
-/// A part of a page: the name in its `data-live`, and what it shows.
-pub(crate) type Part = (&'static str, Arc<str>);
+/// A part of a page: the name in its `data-live`, and its HTML.
+pub(crate) type LivePart = (&'static str, Arc<str>);
 
-/// A state of something that goes on.
+/// A snapshot of a run or measurement.
 pub(crate) trait Live: Send + Sync + 'static {
-    /// Returns the parts that show it, always the same in the same order.
-    fn parts(&self, language: Language) -> Parts;
+    /// Returns the parts that show it: always the same parts in the same order.
+    fn parts(&self, language: Language) -> LiveParts;
 
-    /// Says whether nothing will follow.
+    /// Returns whether this is the last snapshot.
     fn is_over(&self) -> bool;
 }
 
-/// The parts of one state.
-pub(crate) type Parts = Arc<[Part]>;
+/// The parts of one snapshot.
+pub(crate) type LiveParts = Arc<[LivePart]>;
 
-/// The parts of a state, written once for each language that somebody reads.
+/// The parts of a snapshot, rendered at most once for each language.
 #[derive(Default)]
-pub(crate) struct Rendered([OnceLock<Parts>; Language::ALL.len()]);
+pub(crate) struct Rendered([OnceLock<LiveParts>; Language::ALL.len()]);
 
 impl Rendered {
-    /// Returns the parts, writing them if nobody has yet.
+    /// Returns the parts, rendering them on the first call.
     pub(crate) fn of(
         &self,
         language: Language,
-        write: impl FnOnce() -> Vec<(&'static str, Markup)>,
-    ) -> Parts {
+        render: impl FnOnce() -> Vec<(&'static str, Markup)>,
+    ) -> LiveParts {
         let at = Language::ALL.iter().position(|other| *other == language).unwrap_or(0);
-        let written = || write().into_iter().map(|(name, part)| (name, part.into_string().into()));
-        Arc::clone(self.0[at].get_or_init(|| written().collect()))
+        let parts = || render().into_iter().map(|(name, part)| (name, part.into_string().into()));
+        Arc::clone(self.0[at].get_or_init(|| parts().collect()))
     }
 }
 
-/// Answers with the events of something that goes on, until it is over or the page is gone, or who
-/// looks has left.
-pub(crate) fn follow<L: Live>(states: watch::Receiver<Arc<L>>, visitor: &Visitor) -> Response {
-    let session = visitor.session().cloned();
-    let reader = Reader { states, language: visitor.language, session, shown: None, over: false };
-    let events = stream::unfold(reader, async |mut reader| {
-        let event = reader.next().await?;
-        Some((Ok::<Bytes, Infallible>(event), reader))
+/// Returns the element that shows a part and that the script updates.
+pub(crate) fn part(parts: &LiveParts, wanted: &str) -> Markup {
+    let found = parts.iter().find(|(name, _)| *name == wanted);
+    html! { @if let Some((name, part)) = found { div data-live=(name) { (PreEscaped(part)) } } }
+}
+
+/// Responds with events until the run or measurement ends, the page closes, or the session ends.
+pub(crate) fn follow<L: Live>(
+    snapshots: watch::Receiver<Arc<L>>,
+    language: Language,
+    session: Option<Arc<BrowserSession>>,
+) -> Response {
+    let follower = Follower { snapshots, language, session, shown: None, over: false };
+    let events = stream::unfold(follower, async |mut follower| {
+        let event = follower.next().await?;
+        Some((Ok::<Bytes, Infallible>(event), follower))
     });
     let kind = [(header::CONTENT_TYPE, "text/event-stream")];
     (kind, Body::from_stream(events)).into_response()
 }
 
-/// One page that looks.
-struct Reader<L> {
-    states: watch::Receiver<Arc<L>>,
+/// One page that follows.
+struct Follower<L> {
+    snapshots: watch::Receiver<Arc<L>>,
     language: Language,
-    session: Option<Arc<Session>>,
-    shown: Option<Parts>,
+    session: Option<Arc<BrowserSession>>,
+    shown: Option<LiveParts>,
     over: bool,
 }
 
-impl<L: Live> Reader<L> {
+impl<L: Live> Follower<L> {
     /// Waits for the next event; `None` after the last.
     async fn next(&mut self) -> Option<Bytes> {
         if self.over {
@@ -85,18 +92,18 @@ impl<L: Live> Reader<L> {
         }
         if self.shown.is_some() {
             let changed = tokio::select! {
-                changed = timeout(SIGN_EVERY, self.states.changed()) => changed,
+                changed = timeout(SIGN_EVERY, self.snapshots.changed()) => changed,
                 () = left(self.session.as_deref()) => return None,
             };
             match changed {
                 Err(_) => return Some(Bytes::from_static(b": \n\n")),
-                // Whoever told it is gone; the last state stands.
+                // The sender is gone. The page shows the last snapshot.
                 Ok(Err(_)) => return None,
                 Ok(Ok(())) => {}
             }
         }
-        let state = Arc::clone(&self.states.borrow_and_update());
-        let parts = state.parts(self.language);
+        let snapshot = Arc::clone(&self.snapshots.borrow_and_update());
+        let parts = snapshot.parts(self.language);
         let mut text = String::new();
         for (at, (name, part)) in parts.iter().enumerate() {
             let before = self.shown.as_ref().and_then(|shown| shown.get(at));
@@ -105,7 +112,7 @@ impl<L: Live> Reader<L> {
             }
         }
         self.shown = Some(parts);
-        if state.is_over() {
+        if snapshot.is_over() {
             self.over = true;
             write_event("over", "", &mut text);
         }
@@ -116,15 +123,15 @@ impl<L: Live> Reader<L> {
     }
 }
 
-/// Returns once a session has ended.
-async fn left(session: Option<&Session>) {
+/// Waits until a session has ended.
+async fn left(session: Option<&BrowserSession>) {
     match session {
         Some(session) => session.ended().await,
         None => std::future::pending().await,
     }
 }
 
-/// Writes one event. Its data may be of several lines.
+/// Writes one event, whose data may have several lines.
 fn write_event(name: &str, data: &str, text: &mut String) {
     text.push_str("event: ");
     text.push_str(name);

@@ -1,168 +1,167 @@
-//! Measurements of this server: one at a time, seen by all, kept by whoever wants to.
+//! The measurements of this server: one at a time, which every page can follow.
 //!
-//! In: a workload, a profile and a root. Out: states some times a second, and in the end a record
-//! and the report's document about it. Stopping keeps the samples. Only roots are measured in: a
-//! folder that a browser chose could be another one by the time files are made in it.
+//! In: a kind, a profile and a root. Out: several snapshots a second, and at the end a record and
+//! its document. Stopping keeps the samples. Files are created in roots only: a folder beneath them
+//! could be replaced by a link before the files are created.
 
-mod kept;
-mod session;
-mod state;
-mod work;
+mod keep;
+mod kind;
+mod snapshot;
+mod thread;
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, JoinHandle};
 
 use steadfast::{Options, Timestamp};
 use tokio::sync::watch;
 
-pub(crate) use kept::file_name;
-pub(crate) use state::{MeasureEnd, MeasureStand, MeasureState, SeriesSoFar};
-pub(crate) use work::{Profile, Work, is_offered};
+pub(crate) use keep::file_name;
+pub(crate) use kind::{MeasureKind, MeasureProfile, is_offered};
+pub(crate) use snapshot::{MeasureEnd, MeasureSnapshot, MeasureStatus, SeriesSoFar};
 
 use crate::config::Config;
+use crate::lock::lock;
+use crate::recent::Recent;
 
-/// Measurements that are remembered, each with its record.
+/// Measurements that are kept, each with its record.
 const MEASUREMENTS_MAX: usize = 12;
 
-/// What a page asks for.
+/// The measurement that a page asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MeasureAsk {
-    pub(crate) work: Work,
-    pub(crate) profile: Profile,
-    /// The root in which files are made.
+pub(crate) struct MeasureRequest {
+    pub(crate) kind: MeasureKind,
+    pub(crate) profile: MeasureProfile,
+    /// The root in which files are created.
     pub(crate) folder: PathBuf,
 }
 
-/// One measurement, going on or ended.
+/// One measurement.
 pub(crate) struct Measurement {
     pub(crate) id: u64,
-    pub(crate) ask: MeasureAsk,
+    pub(crate) request: MeasureRequest,
     pub(crate) begun: Timestamp,
     stop: AtomicBool,
-    states: watch::Sender<Arc<MeasureState>>,
+    snapshots: watch::Sender<Arc<MeasureSnapshot>>,
 }
 
 impl Measurement {
-    /// Returns its latest state.
-    pub(crate) fn state(&self) -> Arc<MeasureState> {
-        Arc::clone(&self.states.borrow())
+    /// Returns the latest snapshot.
+    pub(crate) fn snapshot(&self) -> Arc<MeasureSnapshot> {
+        Arc::clone(&self.snapshots.borrow())
     }
 
-    /// Returns its states as they come.
-    pub(crate) fn states(&self) -> watch::Receiver<Arc<MeasureState>> {
-        self.states.subscribe()
+    /// Subscribes to the snapshots.
+    pub(crate) fn snapshots(&self) -> watch::Receiver<Arc<MeasureSnapshot>> {
+        self.snapshots.subscribe()
     }
 
-    /// Says whether it has ended.
+    /// Returns whether it has ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.states.borrow().ended.is_some()
+        self.snapshots.borrow().end.is_some()
     }
 
-    /// Ends it early.
+    /// Tells it to stop.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Says how it stands.
-    pub(crate) fn stand(&self) -> MeasureStand {
+    /// Returns its status, which follows the latest command at once.
+    pub(crate) fn status(&self) -> MeasureStatus {
         match (self.is_over(), self.stop.load(Ordering::Relaxed)) {
-            (true, _) => MeasureStand::Over,
-            (false, true) => MeasureStand::Stopping,
-            (false, false) => MeasureStand::Going,
+            (true, _) => MeasureStatus::Ended,
+            (false, true) => MeasureStatus::Stopping,
+            (false, false) => MeasureStatus::Running,
         }
     }
 }
 
-/// Why a measurement was not begun.
+/// Why a measurement was not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NotBegun {
-    /// Another goes on: both would measure each other.
+pub(crate) enum MeasureRefused {
+    /// The measurement of this number goes on, and both would distort each other.
     Busy(u64),
-    /// A run goes on, which would be measured with it.
+    /// The run of this number goes on, and would distort the measurement.
     Runs(u64),
-    /// The folder is not the one any more that was named.
+    /// The folder was replaced since the start of the server.
     Gone,
-    /// The system gives no thread, or no process.
+    /// The system refused a thread or a process.
     NoThread,
 }
 
 /// The measurements of this server.
 #[derive(Default)]
-pub(crate) struct Measurements(Mutex<Known>);
+pub(crate) struct Measurements(Mutex<MeasurementList>);
 
 #[derive(Default)]
-struct Known {
-    last: u64,
-    /// The first one first.
-    all: VecDeque<Arc<Measurement>>,
-    thread: Option<thread::JoinHandle<()>>,
+struct MeasurementList {
+    measurements: Recent<Arc<Measurement>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Measurements {
-    /// Begins one.
+    /// Starts a measurement, unless another one goes on.
     pub(crate) fn begin(
         &self,
-        ask: MeasureAsk,
+        request: MeasureRequest,
         config: &Config,
-    ) -> Result<Arc<Measurement>, NotBegun> {
-        let workload = work::workload(&ask, config.worker.as_ref()).ok_or(NotBegun::NoThread)?;
-        let mut known = self.known();
-        if let Some(going) = known.all.iter().find(|one| !one.is_over()) {
-            return Err(NotBegun::Busy(going.id));
+    ) -> Result<Arc<Measurement>, MeasureRefused> {
+        let workload = kind::workload(&request, config.worker.as_ref());
+        let workload = workload.ok_or(MeasureRefused::NoThread)?;
+        let mut list = lock(&self.0);
+        if let Some(going) = list.going() {
+            return Err(MeasureRefused::Busy(going));
         }
-        known.last += 1;
+        let id = list.measurements.next_number();
         let measurement = Arc::new(Measurement {
-            id: known.last,
-            ask,
+            id,
+            request,
             begun: (Options::default().now)(),
             stop: AtomicBool::new(false),
-            states: watch::Sender::new(Arc::default()),
+            snapshots: watch::Sender::new(Arc::default()),
         });
         let of_thread = Arc::clone(&measurement);
         let (made_by, records) = (config.made_by.clone(), config.records.clone());
-        let spawned = thread::Builder::new().name("measure".to_owned()).spawn(move || {
-            session::carry_out(&of_thread, workload.as_ref(), made_by, records.as_deref());
+        let spawned = Builder::new().name("measure".to_owned()).spawn(move || {
+            thread::execute(&of_thread, workload.as_ref(), made_by, records.as_deref());
         });
-        known.thread = Some(spawned.map_err(|_| NotBegun::NoThread)?);
-        while known.all.len() >= MEASUREMENTS_MAX {
-            known.all.pop_front();
-        }
-        known.all.push_back(Arc::clone(&measurement));
+        list.thread = Some(spawned.map_err(|_| MeasureRefused::NoThread)?);
+        list.measurements.add(id, Arc::clone(&measurement), MEASUREMENTS_MAX, |_| true);
         Ok(measurement)
     }
 
-    /// Finds one by its number.
+    /// Finds a measurement by its number.
     pub(crate) fn find(&self, id: u64) -> Option<Arc<Measurement>> {
-        self.known().all.iter().find(|one| one.id == id).cloned()
+        lock(&self.0).measurements.find(id).cloned()
     }
 
-    /// Returns all that are remembered, the latest first.
+    /// Returns the measurements that are kept, the latest first.
     pub(crate) fn all(&self) -> Vec<Arc<Measurement>> {
-        self.known().all.iter().rev().cloned().collect()
+        lock(&self.0).measurements.iter().rev().map(|(_, one)| Arc::clone(one)).collect()
     }
 
-    /// Returns the number of the one that goes on.
+    /// Returns the number of the measurement that goes on.
     pub(crate) fn going(&self) -> Option<u64> {
-        self.known().all.iter().find(|one| !one.is_over()).map(|one| one.id)
+        lock(&self.0).going()
     }
 
-    /// Ends what goes on, and waits for it.
+    /// Stops the measurement that goes on, and waits for it.
     pub(crate) fn end_all(&self) {
         let thread = {
-            let mut known = self.known();
-            known.all.iter().for_each(|one| one.stop());
-            known.thread.take()
+            let mut list = lock(&self.0);
+            list.measurements.iter().for_each(|(_, one)| one.stop());
+            list.thread.take()
         };
         if let Some(thread) = thread {
-            // One that panicked has said so where its state was looked at.
+            // A thread that panicked has published the failure as its last snapshot.
             let _ = thread.join();
         }
     }
+}
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl MeasurementList {
+    fn going(&self) -> Option<u64> {
+        self.measurements.iter().find(|(_, one)| !one.is_over()).map(|(id, _)| id)
     }
 }

@@ -1,8 +1,8 @@
-//! The folders that are served, and places beneath them.
+//! The served folders (the roots), and paths beneath them.
 //!
-//! In: roots named at start, and places that a browser names. Out: paths. A place is made of names
-//! alone, so that no text can mean anything outside its root; that no link on the disk leads out is
-//! seen to where files are opened, by `steadfast::beneath`.
+//! In: roots named at the start, and paths that a browser names. Out: paths on the disk. A served
+//! path consists of plain names, so no text can name anything outside its root. Links on the disk
+//! are refused where files are opened, by `steadfast::beneath`.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,24 +16,24 @@ use steadfast_report::escape;
 use crate::error::Error;
 use crate::fields::{decode, encode};
 
-/// Bytes of a path that is looked at: as many as systems allow.
+/// Longest path in bytes, as on Linux.
 const PATH_LEN_MAX: usize = 4096;
 
 /// The folders that are served.
 #[derive(Clone, Debug)]
-pub(crate) struct Roots(Vec<Root>);
+pub(crate) struct ServedRoots(Vec<ServedRoot>);
 
-/// One of them, and which folder that was at the start: device and number.
+/// A served folder, and its device and inode at the start.
 #[derive(Clone, Debug)]
-struct Root {
+struct ServedRoot {
     path: PathBuf,
     identity: (u64, u64),
 }
 
-impl Root {
-    fn of(path: PathBuf) -> io::Result<Root> {
+impl ServedRoot {
+    fn of(path: PathBuf) -> io::Result<ServedRoot> {
         let identity = identity(&path)?;
-        Ok(Root { path, identity })
+        Ok(ServedRoot { path, identity })
     }
 }
 
@@ -41,31 +41,31 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     path.metadata().map(|found| (found.dev(), found.ino()))
 }
 
-/// A root and a path beneath it, made of names alone; an empty path is the root itself.
+/// A root and a path of plain names beneath it. An empty path is the root itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct ServedPath {
     /// Index of the root.
     pub(crate) root: usize,
     /// The names from there.
     pub(crate) below: PathBuf,
 }
 
-impl Roots {
-    /// Takes folders as they are now, without links in their paths.
+impl ServedRoots {
+    /// Resolves the links in the paths of folders, and keeps them with their identity.
     ///
     /// # Errors
-    /// If there is none, or one is no folder.
-    pub(crate) fn new(paths: &[PathBuf]) -> Result<Roots, Error> {
+    /// If there is no folder, or one of them is not a folder.
+    pub(crate) fn new(paths: &[PathBuf]) -> Result<ServedRoots, Error> {
         let real = |path: &PathBuf| {
             let shown = escape::path(path);
             let refused = |error| Error::system(format!("serve `{shown}`"), error);
             let real = path.canonicalize().map_err(refused)?;
             match real.is_dir() {
-                true => Root::of(real).map_err(refused),
+                true => ServedRoot::of(real).map_err(refused),
                 false => Err(Error::usage(format!("`{shown}` is not a folder"))),
             }
         };
-        let mut roots: Vec<Root> = Vec::new();
+        let mut roots: Vec<ServedRoot> = Vec::new();
         for path in paths {
             let root = real(path)?;
             if !roots.iter().any(|other| other.path == root.path) {
@@ -74,41 +74,41 @@ impl Roots {
         }
         match roots.is_empty() {
             true => Err(Error::usage("there is no folder to serve")),
-            false => Ok(Roots(roots)),
+            false => Ok(ServedRoots(roots)),
         }
     }
 
-    /// Returns the roots as places.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
-        (0..self.0.len()).map(|root| Place { root, below: PathBuf::new() })
+    /// Returns the roots.
+    pub(crate) fn places(&self) -> impl Iterator<Item = ServedPath> {
+        (0..self.0.len()).map(|root| ServedPath { root, below: PathBuf::new() })
     }
 
-    /// Reads what [`Place::token`] wrote; `None` for anything else.
-    pub(crate) fn place(&self, token: &str) -> Option<Place> {
+    /// Parses the output of [`ServedPath::token`]. Returns `None` for anything else.
+    pub(crate) fn place(&self, token: &str) -> Option<ServedPath> {
         let (root, below) = token.split_once('/')?;
         let root = root.parse().ok().filter(|root| *root < self.0.len())?;
         let below = decode(below.as_bytes())?;
-        Some(Place { root, below: names_of(&below)? })
+        Some(ServedPath { root, below: names_of(&below)? })
     }
 
-    /// Finds the place of a path that a person or a program wrote; `None` if no root holds it.
+    /// Finds the root that a path of the disk is beneath. Returns `None` if there is none.
     ///
-    /// The path is taken by its letters: links in it are not followed.
-    pub(crate) fn place_of(&self, path: &Path) -> Option<Place> {
+    /// Compares names only: does not follow links in the path.
+    pub(crate) fn place_of(&self, path: &Path) -> Option<ServedPath> {
         let within = self.0.iter().enumerate().filter_map(|(root, above)| {
             let below = path.strip_prefix(&above.path).ok()?;
-            Some(Place { root, below: names_of(below.as_os_str().as_bytes())? })
+            Some(ServedPath { root, below: names_of(below.as_os_str().as_bytes())? })
         });
-        // Of roots within each other, the innermost.
+        // Of nested roots, the innermost.
         within.min_by_key(|place| place.below.as_os_str().len())
     }
 
-    /// Returns the path of a place's root, to open what is beneath it. It waits for the disk.
+    /// Returns the path of a root, to open files beneath it. Waits for the disk.
     ///
     /// # Errors
-    /// If it is not the folder any more that was named at the start, as after a link took its name:
-    /// what is there now, nobody named.
-    pub(crate) fn root(&self, place: &Place) -> io::Result<&Path> {
+    /// If the folder was replaced since the start, for example by a link: the owner did not name
+    /// the folder that is there now.
+    pub(crate) fn root(&self, place: &ServedPath) -> io::Result<&Path> {
         let root = &self.0[place.root];
         match identity(&root.path)? == root.identity {
             true => Ok(&root.path),
@@ -119,13 +119,12 @@ impl Roots {
         }
     }
 
-    /// Returns the path of a place for a run: a folder or a file that is reached from its root
-    /// without a link. It waits for the disk.
+    /// Returns the path of a folder or a file for a run. Waits for the disk.
     ///
     /// # Errors
-    /// As [`Roots::root`]; also if the place is a link or has one on its path, or is neither a
-    /// folder nor a file.
-    pub(crate) fn resolve(&self, place: &Place) -> io::Result<PathBuf> {
+    /// As [`ServedRoots::root`]. Also if the path is or contains a link, or is neither a folder nor
+    /// a file.
+    pub(crate) fn resolve(&self, place: &ServedPath) -> io::Result<PathBuf> {
         let kind = beneath::status(self.root(place)?, &place.below)?.kind;
         match kind {
             FileKind::Directory | FileKind::Regular => Ok(self.path(place)),
@@ -133,52 +132,60 @@ impl Roots {
         }
     }
 
-    /// Returns the path of a place, as far as letters tell.
-    pub(crate) fn path(&self, place: &Place) -> PathBuf {
+    /// Returns the path on the disk, without looking at the disk.
+    pub(crate) fn path(&self, place: &ServedPath) -> PathBuf {
         let root = &self.0[place.root].path;
-        match place.below.as_os_str().is_empty() {
+        match place.is_root() {
             true => root.to_owned(),
             false => root.join(&place.below),
         }
     }
 
-    /// Says whether one of two places holds the other, also where roots are within each other.
-    pub(crate) fn overlap(&self, one: &Place, other: &Place) -> bool {
+    /// Returns whether one of two paths contains the other, also in nested roots.
+    pub(crate) fn overlap(&self, one: &ServedPath, other: &ServedPath) -> bool {
         let (one, other) = (self.path(one), self.path(other));
         one.starts_with(&other) || other.starts_with(&one)
     }
 
-    /// Returns the path of a place as documents show it.
-    pub(crate) fn shown(&self, place: &Place) -> String {
+    /// Returns the path as documents show it.
+    pub(crate) fn shown(&self, place: &ServedPath) -> String {
         escape::path(&self.path(place))
     }
 }
 
-impl Place {
-    /// Writes a place as addresses and forms carry it: ASCII, whatever its names hold.
+impl ServedPath {
+    /// Returns whether this is a root itself.
+    pub(crate) fn is_root(&self) -> bool {
+        self.below.as_os_str().is_empty()
+    }
+
+    /// Encodes the path for addresses and forms, in ASCII.
     pub(crate) fn token(&self) -> String {
         format!("{}/{}", self.root, encode(self.below.as_os_str().as_bytes()))
     }
 
-    /// Writes it as the value of a query.
+    /// Encodes the token as the value of a query.
     pub(crate) fn query(&self) -> String {
         encode(self.token().as_bytes())
     }
 
-    /// Returns the place of a name directly beneath.
-    pub(crate) fn join(&self, name: &OsStr) -> Place {
-        Place { root: self.root, below: self.below.join(name) }
+    /// Returns the path of a name in this folder.
+    pub(crate) fn join(&self, name: &OsStr) -> ServedPath {
+        ServedPath { root: self.root, below: self.below.join(name) }
     }
 
-    /// Returns the places from the root down to this one.
-    pub(crate) fn way(&self) -> Vec<Place> {
+    /// Returns the paths from the root down to this one.
+    pub(crate) fn way(&self) -> Vec<ServedPath> {
         let mut above: Vec<&Path> = self.below.ancestors().collect();
         above.reverse();
-        above.into_iter().map(|below| Place { root: self.root, below: below.to_owned() }).collect()
+        above
+            .into_iter()
+            .map(|below| ServedPath { root: self.root, below: below.to_owned() })
+            .collect()
     }
 }
 
-/// Takes a path apart; `None` if it has anything but names.
+/// Splits a path into plain names. Returns `None` if it contains anything else.
 fn names_of(path: &[u8]) -> Option<PathBuf> {
     if path.len() > PATH_LEN_MAX || path.contains(&0) {
         return None;
@@ -195,9 +202,9 @@ fn names_of(path: &[u8]) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn roots() -> Roots {
-        let root = |path: &str| Root { path: PathBuf::from(path), identity: (0, 0) };
-        Roots(vec![root("/a"), root("/a/b")])
+    fn roots() -> ServedRoots {
+        let root = |path: &str| ServedRoot { path: PathBuf::from(path), identity: (0, 0) };
+        ServedRoots(vec![root("/a"), root("/a/b")])
     }
 
     #[test]
@@ -237,7 +244,7 @@ mod tests {
     #[test]
     fn a_path_is_found_in_the_innermost_root() {
         let roots = roots();
-        let place = |root, below: &str| Some(Place { root, below: PathBuf::from(below) });
+        let place = |root, below: &str| Some(ServedPath { root, below: PathBuf::from(below) });
         assert_eq!(roots.place_of(Path::new("/a/b/c")), place(1, "c"));
         assert_eq!(roots.place_of(Path::new("/a/c")), place(0, "c"));
         assert_eq!(roots.place_of(Path::new("/a")), place(0, ""));
@@ -249,13 +256,13 @@ mod tests {
     #[test]
     fn places_overlap_up_and_down() {
         let roots = roots();
-        let place = |root, below: &str| Place { root, below: PathBuf::from(below) };
+        let place = |root, below: &str| ServedPath { root, below: PathBuf::from(below) };
         for (one, other, overlap) in [
             (place(0, ""), place(0, "a/b"), true),
             (place(0, "a/b"), place(0, "a"), true),
             (place(0, "a/b"), place(0, "a/c"), false),
             (place(0, "ab"), place(0, "a"), false),
-            // Roots within each other.
+            // ServedRoots within each other.
             (place(0, ""), place(1, ""), true),
             (place(1, "c"), place(0, "b"), true),
             (place(0, "c"), place(1, "c"), false),

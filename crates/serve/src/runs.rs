@@ -1,18 +1,18 @@
-//! The runs of this server: begun by one page, seen by all, ended by nobody who merely leaves.
+//! The runs of this server. A page starts a run, every page can follow it, and it goes on when all
+//! pages are closed.
 //!
-//! In: what a page asks for. Out: runs, each in a thread of its own, that tell their state some
-//! times a second. Memory is bounded: of a run its findings up to a number, of past runs the last.
+//! In: the request of a page. Out: runs, each on a thread of its own, that publish a snapshot
+//! several times a second. Memory is bounded: so many findings of a run, and the latest runs.
 
 mod cores;
-mod ended;
+mod end;
 mod findings;
-mod listener;
-mod state;
+mod monitor;
+mod snapshot;
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use steadfast::catalogue::Catalogue;
@@ -21,225 +21,231 @@ use steadfast::{CatalogueUse, Options, ReadFrom, Selection, Timestamp};
 use tokio::sync::watch;
 
 pub(crate) use cores::CoreHistory;
-pub(crate) use ended::Ended;
-pub(crate) use findings::{Finding, Findings, Wanted};
-pub(crate) use state::{Row, Stand, State};
+pub(crate) use end::RunEnd;
+pub(crate) use findings::{FindingFilter, Findings, RunFinding};
+pub(crate) use snapshot::{RunSnapshot, RunStatus};
 
-use crate::app::App;
-use crate::roots::{Place, Roots};
-use listener::Listener;
+use crate::lock::lock;
+use crate::measuring::Measurements;
+use crate::recent::Recent;
+use crate::roots::{ServedPath, ServedRoots};
+use monitor::RunMonitor;
 
-/// Runs that are remembered: those that go on, and the last that ended.
+/// Runs that are kept: those that go on, and the latest that have ended.
 const RUNS_MAX: usize = 24;
 
-/// What a run is to do.
+/// The verbs that a page can start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub(crate) enum RunVerb {
     Tag,
     Check,
     Update,
     Init,
 }
 
-impl Verb {
+impl RunVerb {
     /// Every verb, in the order in which they are offered.
-    pub(crate) const ALL: [Verb; 4] = [Verb::Tag, Verb::Check, Verb::Update, Verb::Init];
+    pub(crate) const ALL: [RunVerb; 4] =
+        [RunVerb::Tag, RunVerb::Check, RunVerb::Update, RunVerb::Init];
 
-    /// Returns the name as the command has it.
+    /// Returns the name of the command.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Verb::Tag => "tag",
-            Verb::Check => "check",
-            Verb::Update => "update",
-            Verb::Init => "init",
+            RunVerb::Tag => "tag",
+            RunVerb::Check => "check",
+            RunVerb::Update => "update",
+            RunVerb::Init => "init",
         }
     }
 
-    /// Finds the verb of a name.
-    pub(crate) fn named(name: &str) -> Option<Verb> {
-        Verb::ALL.into_iter().find(|verb| verb.name() == name)
+    /// Finds a verb by its name.
+    pub(crate) fn named(name: &str) -> Option<RunVerb> {
+        RunVerb::ALL.into_iter().find(|verb| verb.name() == name)
     }
 }
 
-/// What a page asks for.
+/// The run that a page asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ask {
-    pub(crate) verb: Verb,
-    pub(crate) place: Place,
+pub(crate) struct RunRequest {
+    pub(crate) verb: RunVerb,
+    pub(crate) place: ServedPath,
     pub(crate) pace: Pace,
-    /// Whether to read past the page cache.
+    /// Whether to bypass the page cache.
     pub(crate) from_media: bool,
 }
 
-/// Why a run was not begun.
+/// Why a run was not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// A run goes on in the same folder, above or beneath, or with the same catalogue.
+pub(crate) enum RunRefused {
+    /// The run of this number is in the same folder, above or beneath it, or has the same catalogue.
     Overlaps(u64),
-    /// A measurement goes on, which the run would spoil.
+    /// The measurement of this number goes on, and the run would distort it.
     Measures(u64),
-    /// The folder cannot be looked at any more.
+    /// The folder cannot be accessed any more.
     Gone,
-    /// The system gives no thread.
+    /// The system refused a thread.
     NoThread,
 }
 
-/// One run, going on or ended.
-pub(crate) struct Run {
+/// One run.
+pub(crate) struct ServedRun {
     pub(crate) id: u64,
-    pub(crate) ask: Ask,
-    /// The place as documents show it.
+    pub(crate) request: RunRequest,
+    /// The path as documents show it.
     pub(crate) shown: Arc<str>,
     pub(crate) begun: Timestamp,
-    /// The catalogue that it writes to, found once and by names alone.
+    /// The catalogue that it writes to, found at the start without following links.
     catalogue: Option<PathBuf>,
     /// The list of catalogued trees.
     trees: Option<PathBuf>,
-    pub(crate) findings: Mutex<Findings>,
+    findings: Mutex<Findings>,
     stop: Arc<AtomicBool>,
     hold: Arc<AtomicBool>,
-    states: watch::Sender<Arc<State>>,
+    snapshots: watch::Sender<Arc<RunSnapshot>>,
 }
 
-impl Run {
-    /// Returns its latest state.
-    pub(crate) fn state(&self) -> Arc<State> {
-        Arc::clone(&self.states.borrow())
+impl ServedRun {
+    /// Returns the latest snapshot.
+    pub(crate) fn snapshot(&self) -> Arc<RunSnapshot> {
+        Arc::clone(&self.snapshots.borrow())
     }
 
-    /// Returns its states as they come.
-    pub(crate) fn states(&self) -> watch::Receiver<Arc<State>> {
-        self.states.subscribe()
+    /// Subscribes to the snapshots.
+    pub(crate) fn snapshots(&self) -> watch::Receiver<Arc<RunSnapshot>> {
+        self.snapshots.subscribe()
     }
 
-    /// Says whether it has ended.
+    /// Returns the findings so far, locked.
+    pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
+        lock(&self.findings)
+    }
+
+    /// Returns whether it has ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.states.borrow().ended.is_some()
+        self.snapshots.borrow().end.is_some()
     }
 
-    /// Holds it, or lets it go on.
+    /// Pauses or resumes it.
     pub(crate) fn hold(&self, held: bool) {
         self.hold.store(held, Ordering::Relaxed);
     }
 
-    /// Ends it early.
+    /// Tells it to stop.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Says how it stands by what it was told last.
-    pub(crate) fn stand(&self) -> Stand {
-        match (self.is_over(), &self.stop, &self.hold) {
-            (true, ..) => Stand::Over,
-            (_, stop, _) if stop.load(Ordering::Relaxed) => Stand::Stopping,
-            (.., hold) if hold.load(Ordering::Relaxed) => Stand::Held,
-            _ => Stand::Going,
+    /// Returns its status, which follows the latest command at once.
+    pub(crate) fn status(&self) -> RunStatus {
+        if self.is_over() {
+            RunStatus::Ended
+        } else if self.stop.load(Ordering::Relaxed) {
+            RunStatus::Stopping
+        } else if self.hold.load(Ordering::Relaxed) {
+            RunStatus::Paused
+        } else {
+            RunStatus::Running
         }
     }
 
-    fn tell(&self, state: State) {
-        self.states.send_replace(Arc::new(state));
+    fn publish(&self, snapshot: RunSnapshot) {
+        self.snapshots.send_replace(Arc::new(snapshot));
     }
 }
 
 /// The runs of this server.
 #[derive(Default)]
-pub(crate) struct Runs(Mutex<Kept>);
+pub(crate) struct ServedRuns(Mutex<RunList>);
 
 #[derive(Default)]
-struct Kept {
-    last: u64,
-    /// The first one first.
-    runs: VecDeque<Arc<Run>>,
+struct RunList {
+    runs: Recent<Arc<ServedRun>>,
     threads: Vec<thread::JoinHandle<()>>,
 }
 
-impl Runs {
-    /// Begins a run. It waits for the disk.
-    pub(crate) fn begin(&self, ask: Ask, app: &App) -> Result<Arc<Run>, Refused> {
-        let roots = &app.roots;
-        let root = roots.root(&ask.place).map_err(|_| Refused::Gone)?;
-        let path = roots.resolve(&ask.place).map_err(|_| Refused::Gone)?;
+impl ServedRuns {
+    /// Starts a run, unless another run or a measurement is in its way. Waits for the disk.
+    ///
+    /// `trees` is the list of catalogued trees.
+    pub(crate) fn begin(
+        &self,
+        request: RunRequest,
+        roots: &ServedRoots,
+        measurements: &Measurements,
+        trees: Option<PathBuf>,
+    ) -> Result<Arc<ServedRun>, RunRefused> {
+        let root = roots.root(&request.place).map_err(|_| RunRefused::Gone)?;
+        let path = roots.resolve(&request.place).map_err(|_| RunRefused::Gone)?;
         let catalogue = Catalogue::find_beneath(root, &path);
-        let selection = selection_of(&ask, root, roots);
-        let mut kept = self.kept();
-        let in_the_way = |run: &&Arc<Run>| {
+        let selection = selection_of(&request, root, roots);
+        let mut list = lock(&self.0);
+        let overlaps = |(_, run): &(u64, &Arc<ServedRun>)| {
             let shares = run.catalogue.is_some() && run.catalogue == catalogue;
-            !run.is_over() && (shares || roots.overlap(&run.ask.place, &ask.place))
+            !run.is_over() && (shares || roots.overlap(&run.request.place, &request.place))
         };
-        if let Some(other) = kept.runs.iter().find(in_the_way) {
-            return Err(Refused::Overlaps(other.id));
+        if let Some((other, _)) = list.runs.iter().find(overlaps) {
+            return Err(RunRefused::Overlaps(other));
         }
-        if let Some(measurement) = app.measurements.going() {
-            return Err(Refused::Measures(measurement));
+        if let Some(measurement) = measurements.going() {
+            return Err(RunRefused::Measures(measurement));
         }
-        kept.last += 1;
-        let run = Arc::new(Run {
-            id: kept.last,
-            shown: roots.shown(&ask.place).into(),
+        let id = list.runs.next_number();
+        let run = Arc::new(ServedRun {
+            id,
+            shown: roots.shown(&request.place).into(),
             begun: (Options::default().now)(),
             catalogue,
-            trees: app.config.trees.clone(),
+            trees,
             findings: Mutex::default(),
             stop: Arc::default(),
             hold: Arc::default(),
-            states: watch::Sender::new(Arc::default()),
-            ask,
+            snapshots: watch::Sender::new(Arc::default()),
+            request,
         });
         let of_thread = Arc::clone(&run);
-        let spawned = thread::Builder::new().name(format!("run {}", run.id)).spawn(move || {
-            let listener = Listener::new(&of_thread);
-            listener.carry_out(&selection, &path);
+        let spawned = thread::Builder::new().name(format!("run {id}")).spawn(move || {
+            RunMonitor::new(&of_thread).execute(&selection, &path);
         });
-        kept.threads.retain(|thread| !thread.is_finished());
-        kept.threads.push(spawned.map_err(|_| Refused::NoThread)?);
-        kept.runs.push_back(Arc::clone(&run));
-        if kept.runs.len() > RUNS_MAX
-            && let Some(oldest) = kept.runs.iter().position(|run| run.is_over())
-        {
-            kept.runs.remove(oldest);
-        }
+        list.threads.retain(|thread| !thread.is_finished());
+        list.threads.push(spawned.map_err(|_| RunRefused::NoThread)?);
+        list.runs.add(id, Arc::clone(&run), RUNS_MAX, |run| run.is_over());
         Ok(run)
     }
 
     /// Finds a run by its number.
-    pub(crate) fn find(&self, id: u64) -> Option<Arc<Run>> {
-        self.kept().runs.iter().find(|run| run.id == id).cloned()
+    pub(crate) fn find(&self, id: u64) -> Option<Arc<ServedRun>> {
+        lock(&self.0).runs.find(id).cloned()
     }
 
-    /// Returns all that are remembered, the latest first.
-    pub(crate) fn all(&self) -> Vec<Arc<Run>> {
-        self.kept().runs.iter().rev().cloned().collect()
+    /// Returns the runs that are kept, the latest first.
+    pub(crate) fn all(&self) -> Vec<Arc<ServedRun>> {
+        lock(&self.0).runs.iter().rev().map(|(_, run)| Arc::clone(run)).collect()
     }
 
-    /// Says whether one goes on.
-    pub(crate) fn any_going(&self) -> bool {
-        self.kept().runs.iter().any(|run| !run.is_over())
+    /// Returns the number of a run that goes on.
+    pub(crate) fn going(&self) -> Option<u64> {
+        lock(&self.0).runs.iter().rev().find(|(_, run)| !run.is_over()).map(|(id, _)| id)
     }
 
-    /// Tells all to stop and waits for them.
+    /// Stops all runs and waits for them.
     pub(crate) fn end_all(&self) {
         let threads = {
-            let mut kept = self.kept();
-            kept.runs.iter().for_each(|run| run.stop());
-            std::mem::take(&mut kept.threads)
+            let mut list = lock(&self.0);
+            list.runs.iter().for_each(|(_, run)| run.stop());
+            std::mem::take(&mut list.threads)
         };
         for thread in threads {
-            // A run that failed has said so where it was looked at.
+            // A thread that panicked has published the failure as its last snapshot.
             let _ = thread.join();
         }
     }
-
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// Returns what files a run is about. What a browser chose beneath a root is reached by names
-/// alone, so that a link that is planted meanwhile leads nowhere.
-fn selection_of(ask: &Ask, root: &Path, roots: &Roots) -> Selection {
-    let path = roots.path(&ask.place);
-    match ask.place.below.as_os_str().is_empty() {
+/// Returns the files of a run. A path beneath a root is opened name by name, so that a link created
+/// meanwhile leads nowhere.
+fn selection_of(request: &RunRequest, root: &Path, roots: &ServedRoots) -> Selection {
+    let path = roots.path(&request.place);
+    match request.place.is_root() {
         true => Selection { roots: vec![path], ..Selection::default() },
         false => {
             Selection { listed: vec![path], within: Some(root.to_owned()), ..Selection::default() }
@@ -247,11 +253,10 @@ fn selection_of(ask: &Ask, root: &Path, roots: &Roots) -> Selection {
     }
 }
 
-/// Returns how a run is carried out.
-fn options_of(run: &Run) -> Options {
+fn options_of(run: &ServedRun) -> Options {
     Options {
-        qos: run.ask.pace.level(),
-        read_from: if run.ask.from_media { ReadFrom::Media } else { ReadFrom::Cache },
+        qos: run.request.pace.level(),
+        read_from: if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache },
         stop: Arc::clone(&run.stop),
         hold: Arc::clone(&run.hold),
         trees: run.trees.clone(),

@@ -1,7 +1,7 @@
-//! A listener, and what happens to each connection until its first request.
+//! The listener, and the limits of connections.
 //!
-//! In: a [`Config`]. Out: a bound [`Server`] that runs until it is told to stop. It bounds how many
-//! connections there are and how long each may take; what is answered is the pages' business.
+//! In: a [`Config`]. Out: a bound [`Server`] that runs until it is told to stop. Limits how many
+//! connections there are, and how long each may take.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -27,25 +27,25 @@ use crate::error::Error;
 use crate::pages;
 use crate::session::ensure_hash;
 use crate::tls;
-use crate::wire::Patient;
+use crate::wire::WriteTimeout;
 
-/// Threads that talk to browsers. What takes long is done by others.
-const TALKERS: usize = 2;
+/// Threads that serve connections. Long work has other threads.
+const SERVING_THREADS: usize = 2;
 
-/// Threads for what waits for the disk.
-const WAITERS_MAX: usize = 32;
+/// Threads for work that waits for the disk.
+const BLOCKING_THREADS_MAX: usize = 32;
 
-/// Bytes of a request's head, and its lines, at most.
+/// Limits of the head of a request: bytes and lines.
 const HEAD_LEN_MAX: usize = 64 << 10;
 const HEAD_LINES_MAX: usize = 64;
 
-/// How often it is looked whether to stop.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Time between two checks whether to stop.
+const POLL_EVERY: Duration = Duration::from_millis(100);
 
 /// How long connections may go on when the server stops.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A server that listens and does not answer yet.
+/// A server that listens, but does not answer yet.
 pub struct Server {
     app: Arc<App>,
     listener: TcpListener,
@@ -54,10 +54,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes its place.
+    /// Binds the address.
     ///
     /// # Errors
-    /// If what is asked for is not safe or makes no sense, or the address is taken.
+    /// If the configuration is unsafe or contradictory, or the address is in use.
     pub fn bind(config: Config) -> Result<Server, Error> {
         ensure_safe(&config)?;
         if let Some(records) = config.records.as_deref() {
@@ -75,18 +75,18 @@ impl Server {
         Ok(Server { app, listener, bound, tls })
     }
 
-    /// Returns where it listens.
+    /// Returns the address that it listens at.
     pub fn bound(&self) -> SocketAddr {
         self.bound
     }
 
-    /// Returns the address that lets a browser in, with the token: for its owner alone.
+    /// Returns the address with the token, which lets a browser in. Show it to the owner only.
     pub fn address(&self) -> String {
         self.app.entrance()
     }
 
-    /// Returns the address to print, which leads on to a page of this server, as `/drop?path=…`. It
-    /// has the token unless there is a password: what a service prints ends up in logs.
+    /// Returns the address of a page to print. It contains the token unless there is a password:
+    /// what a service prints ends up in logs.
     pub fn address_to_print(&self, page: &str) -> String {
         match self.app.config.password_hash {
             Some(_) => self.app.page_address(page),
@@ -94,37 +94,36 @@ impl Server {
         }
     }
 
-    /// Returns the address of a page with a ticket in place of the token, which lets one browser
-    /// in, once and soon: for who starts a browser, whose arguments others may see.
+    /// Returns the address of a page with a ticket instead of the token, which lets one browser in,
+    /// once and within a minute. Pass it to a browser, since others may see its arguments.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system returns no random bytes.
     pub fn ticket_to(&self, page: &str) -> Result<String, Error> {
         self.app.ticket_to(page)
     }
 
-    /// Returns the page that shows paths, as far as they are beneath the roots.
+    /// Returns the page that shows paths, or the start page if one is beneath no root.
     pub fn page_of(&self, paths: &[PathBuf]) -> String {
         self.app.page_of(paths).unwrap_or_else(|| "/".to_owned())
     }
 
-    /// Says whether this machine alone can reach it, and without encryption, so that other commands
-    /// of its owner can talk to it.
+    /// Returns whether only this machine can reach it, and without TLS, so that other commands of
+    /// its owner can connect to it.
     pub fn is_plain_loopback(&self) -> bool {
         let config = &self.app.config;
         let named = config.hosts.is_empty() && config.proxy_origin.is_none();
         self.bound.ip().is_loopback() && self.tls.is_none() && named
     }
 
-    /// Answers until `stop` is set. Runs that are under way then are told to stop as well, and
-    /// waited for.
+    /// Answers until `stop` is set. Then stops all runs and waits for them.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system refuses threads.
     pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(TALKERS)
-            .max_blocking_threads(WAITERS_MAX)
+            .worker_threads(SERVING_THREADS)
+            .max_blocking_threads(BLOCKING_THREADS_MAX)
             .thread_name("serve")
             .enable_io()
             .enable_time()
@@ -152,7 +151,7 @@ impl Server {
     }
 }
 
-/// Refuses to be reached from elsewhere without a password and without encryption.
+/// Requires a password and TLS if other machines can reach the server.
 fn ensure_safe(config: &Config) -> Result<(), Error> {
     let elsewhere = !config.listen.ip().is_loopback();
     if elsewhere && config.tls.is_none() {
@@ -167,21 +166,21 @@ fn ensure_safe(config: &Config) -> Result<(), Error> {
     config.password_hash.as_deref().map_or(Ok(()), ensure_hash)
 }
 
-/// Returns once the flag is set.
+/// Waits until the flag is set.
 async fn told(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_EVERY).await;
     }
 }
 
-/// Returns once nobody was connected and nothing ran for as long as was asked for.
+/// Waits until there was no connection and no run for the configured time.
 async fn idle(app: &App, places: &Semaphore, all: usize) {
     let Some(patience) = app.config.ends_when_idle else { return std::future::pending().await };
     let mut since = Instant::now();
     while since.elapsed() < patience {
-        tokio::time::sleep(LOOK_EVERY).await;
-        // The place that waits for the next connection is taken already.
-        let works = app.runs.any_going() || app.measurements.going().is_some();
+        tokio::time::sleep(POLL_EVERY).await;
+        // One permit is held for the next connection.
+        let works = app.runs.going().is_some() || app.measurements.going().is_some();
         let going = works || app.drops.any_going();
         if places.available_permits() + 1 < all || going {
             since = Instant::now();
@@ -189,7 +188,7 @@ async fn idle(app: &App, places: &Semaphore, all: usize) {
     }
 }
 
-/// Takes connections, as many at a time as may be.
+/// Accepts connections, up to the limit at a time.
 async fn accept(
     listener: &tokio::net::TcpListener,
     tls: Option<TlsAcceptor>,
@@ -201,13 +200,13 @@ async fn accept(
         let place = Arc::clone(&places).acquire_owned().await;
         let place = place.expect("the semaphore is never closed");
         let Ok((stream, _)) = listener.accept().await else {
-            // The other side is gone already, or there are no more descriptors for now.
-            tokio::time::sleep(LOOK_EVERY).await;
+            // The client is gone already, or the process has no free file descriptor now.
+            tokio::time::sleep(POLL_EVERY).await;
             continue;
         };
         let (tls, router) = (tls.clone(), router.clone());
         tokio::spawn(async move {
-            // What goes wrong with a connection is the other side's affair.
+            // A failed connection concerns its client only.
             let _ = attend(stream, tls, router, limits).await;
             drop(place);
         });
@@ -221,7 +220,7 @@ async fn attend(
     limits: Limits,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let stream = Patient::new(stream, limits.stall);
+    let stream = WriteTimeout::new(stream, limits.stall);
     match tls {
         None => talk(stream, router, limits).await,
         Some(tls) => talk(timeout(limits.head, tls.accept(stream)).await??, router, limits).await,

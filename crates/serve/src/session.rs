@@ -1,10 +1,10 @@
-//! Who may come in: the token of the printed address, a password, and the sessions they open.
+//! Authentication: the token of the printed address, tickets, a password, and sessions.
 //!
-//! In: what a browser shows. Out: a session, or none. Secrets are 32 random bytes, compared in
-//! constant time and kept nowhere but in memory. Knows nothing of pages.
+//! In: what a browser presents. Out: a session, or none. Secrets are 32 random bytes, compared in
+//! constant time and kept only in memory. Knows nothing of pages.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use argon2::Argon2;
@@ -16,14 +16,15 @@ use subtle::ConstantTimeEq as _;
 use tokio::sync::watch;
 
 use crate::error::Error;
+use crate::lock::lock;
 
-/// Browsers that are known at a time; beyond that the one that came first has to come in again.
+/// Sessions at a time. A further one ends the oldest.
 const SESSIONS_MAX: usize = 256;
 
-/// How long a ticket is good: a browser that starts slowly has come by then.
+/// How long a ticket is valid: enough for a browser that starts slowly.
 const TICKET_LIFE: Duration = Duration::from_secs(60);
 
-/// A secret of 32 random bytes, written in letters that an address may hold.
+/// A secret of 32 random bytes, encoded in characters that an address may contain.
 #[derive(Clone)]
 pub(crate) struct Secret(String);
 
@@ -31,7 +32,7 @@ impl Secret {
     /// Makes one.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system returns no random bytes.
     pub(crate) fn random() -> Result<Secret, Error> {
         let mut bytes = [0; 32];
         let refused = |error: getrandom::Error| std::io::Error::other(error.to_string());
@@ -40,18 +41,18 @@ impl Secret {
         Ok(Secret(URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// Returns its letters, for who may know them.
+    /// Returns its encoding. Show it to the owner of the secret only.
     pub(crate) fn letters(&self) -> &str {
         &self.0
     }
 
-    /// Compares in a time that does not tell how much fits.
+    /// Compares in constant time.
     pub(crate) fn is(&self, shown: &str) -> bool {
         self.0.as_bytes().ct_eq(shown.as_bytes()).into()
     }
 }
 
-/// Secrets that let one browser in, each once and within a minute.
+/// Secrets that each let one browser in, once and within a minute.
 #[derive(Default)]
 pub(crate) struct Tickets(Mutex<Vec<(Secret, Instant)>>);
 
@@ -59,17 +60,17 @@ impl Tickets {
     /// Makes one.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system returns no random bytes.
     pub(crate) fn issue(&self) -> Result<Secret, Error> {
         let ticket = Secret::random()?;
-        let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tickets = lock(&self.0);
         tickets.push((ticket.clone(), Instant::now()));
         Ok(ticket)
     }
 
-    /// Takes one back; says whether it was good.
+    /// Removes a ticket; returns whether it was valid.
     pub(crate) fn redeem(&self, shown: &str) -> bool {
-        let mut tickets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tickets = lock(&self.0);
         tickets.retain(|(_, issued)| issued.elapsed() < TICKET_LIFE);
         let before = tickets.len();
         tickets.retain(|(ticket, _)| !ticket.is(shown));
@@ -78,35 +79,35 @@ impl Tickets {
 }
 
 /// A browser that was let in.
-pub(crate) struct Session {
+pub(crate) struct BrowserSession {
     key: Secret,
-    /// What its forms carry, so that no other page can post in its name.
+    /// The token that its forms carry, so that no other page can post in its name.
     pub(crate) csrf: Secret,
     over: watch::Sender<bool>,
 }
 
-impl Session {
-    /// Returns once it has ended.
+impl BrowserSession {
+    /// Waits until it has ended.
     pub(crate) async fn ended(&self) {
-        // The sender is its own, and lasts as long.
+        // Cannot fail: the session owns the sender.
         let _ = self.over.subscribe().wait_for(|over| *over).await;
     }
 }
 
 /// The browsers that were let in.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<VecDeque<Arc<Session>>>);
+pub(crate) struct Sessions(Mutex<VecDeque<Arc<BrowserSession>>>);
 
 impl Sessions {
-    /// Lets a browser in and returns what its cookie is to hold.
+    /// Begins a session and returns the value of its cookie.
     pub(crate) fn begin(&self) -> Result<String, Error> {
-        let session = Session {
+        let session = BrowserSession {
             key: Secret::random()?,
             csrf: Secret::random()?,
             over: watch::Sender::new(false),
         };
         let key = session.key.letters().to_owned();
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = lock(&self.0);
         if sessions.len() >= SESSIONS_MAX {
             sessions.pop_front().into_iter().for_each(|first| {
                 first.over.send_replace(true);
@@ -117,9 +118,9 @@ impl Sessions {
     }
 
     /// Finds the session of a cookie.
-    pub(crate) fn find(&self, key: &str) -> Option<Arc<Session>> {
-        let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // All are looked at, so that the time tells nothing of which it was.
+    pub(crate) fn find(&self, key: &str) -> Option<Arc<BrowserSession>> {
+        let sessions = lock(&self.0);
+        // Compares with all of them, so that the time does not depend on which one it is.
         let mut found = None;
         for session in sessions.iter() {
             if session.key.is(key) {
@@ -129,9 +130,9 @@ impl Sessions {
         found
     }
 
-    /// Forgets a session.
-    pub(crate) fn end(&self, session: &Arc<Session>) {
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Ends a session.
+    pub(crate) fn end(&self, session: &Arc<BrowserSession>) {
+        let mut sessions = lock(&self.0);
         sessions.retain(|other| !Arc::ptr_eq(other, session));
         session.over.send_replace(true);
     }
@@ -140,14 +141,14 @@ impl Sessions {
 /// Makes the hash of a password that [`crate::Config::password_hash`] wants.
 ///
 /// # Errors
-/// If the system has no randomness to give.
+/// If the system returns no random bytes.
 pub fn hash_password(password: &str) -> Result<String, Error> {
     let hash = Argon2::default().hash_password(password.as_bytes());
     let hash = hash.map_err(|error| Error::usage(format!("the password: {error}")))?;
     Ok(hash.to_string())
 }
 
-/// Makes sure that a text is a hash as [`hash_password`] makes it.
+/// Checks that a text is a hash of the form that [`hash_password`] makes.
 pub(crate) fn ensure_hash(hash: &str) -> Result<(), Error> {
     let parsed = PasswordHash::new(hash);
     let is_argon2 = parsed.is_ok_and(|parsed| parsed.algorithm.as_str().starts_with("argon2"));
@@ -157,8 +158,8 @@ pub(crate) fn ensure_hash(hash: &str) -> Result<(), Error> {
     }
 }
 
-/// Says whether a password is the one of a hash. Takes tens of milliseconds, on purpose.
-pub(crate) fn fits(hash: &str, password: &str) -> bool {
+/// Compares a password with a hash. Takes tens of milliseconds on purpose.
+pub(crate) fn is_password(hash: &str, password: &str) -> bool {
     let Ok(parsed) = PasswordHash::new(hash) else { return false };
     Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok()
 }
@@ -203,9 +204,9 @@ mod tests {
     fn a_password_fits_its_hash_and_no_other() {
         let hash = hash_password("höchst geheim").unwrap();
         assert!(ensure_hash(&hash).is_ok());
-        assert!(fits(&hash, "höchst geheim"));
-        assert!(!fits(&hash, "höchst geheim "));
+        assert!(is_password(&hash, "höchst geheim"));
+        assert!(!is_password(&hash, "höchst geheim "));
         assert!(ensure_hash("geheim").is_err());
-        assert!(!fits("geheim", "geheim"));
+        assert!(!is_password("geheim", "geheim"));
     }
 }

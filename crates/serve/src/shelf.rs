@@ -1,12 +1,11 @@
-//! Records that can be compared: measured here, found in a folder, added by a browser, published.
+//! The records that can be compared: measured here, found in a folder, uploaded, published.
 //!
-//! In: names of records, as addresses carry them. Out: records, read anew each time unless they are
-//! in memory. What a browser adds is bounded, validated and gone when the server ends.
+//! In: tokens of records, as addresses carry them. Out: records, which are read again each time
+//! unless they are in memory. Uploaded records are bounded, validated, and lost when the server ends.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use steadfast::beneath::{self, Kind, Name};
 use steadfast_measure::published;
@@ -14,20 +13,22 @@ use steadfast_measure::record::{self, Record};
 use steadfast_report::escape;
 
 use crate::fields::{decode, encode};
+use crate::lock::lock;
 use crate::measuring::Measurements;
+use crate::recent::Recent;
 
-/// Length of a record that a browser may add, and of one in the folder that is listed.
+/// Longest record in bytes, uploaded or in the folder.
 pub(crate) const RECORD_LEN_MAX: usize = 8 << 20;
 
-/// Records that browsers added and that are remembered.
+/// Uploaded records that are kept.
 const ADDED_MAX: usize = 12;
 
-/// Names of the folder of records that are looked at.
+/// File names of the folder that are listed.
 const NAMES_MAX: usize = 300;
 
-/// Where a record is from.
+/// The source of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum RecordSource {
     Here,
     Folder,
     Added,
@@ -36,63 +37,51 @@ pub(crate) enum From {
 
 /// A record that can be chosen.
 pub(crate) struct Choice {
-    /// What addresses call it.
+    /// Its name in addresses.
     pub(crate) token: String,
-    /// What documents call it.
+    /// Its name in documents.
     pub(crate) name: String,
-    pub(crate) from: From,
+    pub(crate) source: RecordSource,
     /// The record, or why it cannot be read.
     pub(crate) record: Result<Arc<Record>, String>,
 }
 
-/// The records that browsers added.
+/// The uploaded records with their names.
 #[derive(Default)]
-pub(crate) struct Shelf(Mutex<(u64, VecDeque<Added>)>);
-
-#[derive(Clone)]
-struct Added {
-    id: u64,
-    name: String,
-    record: Arc<Record>,
-}
+pub(crate) struct Shelf(Mutex<Recent<(String, Arc<Record>)>>);
 
 impl Shelf {
-    /// Takes a record that somebody sent, and returns what addresses call it; or what is wrong with
-    /// it, and where.
+    /// Adds an uploaded record and returns its name in addresses.
+    ///
+    /// # Errors
+    /// If the document is not a record. The message says what is wrong, and where.
     pub(crate) fn add(&self, name: &str, document: &[u8]) -> Result<String, String> {
         let record = record::read(document).map_err(|error| escape::text(&error.to_string()))?;
-        let mut added = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        added.0 += 1;
-        let id = added.0;
-        while added.1.len() >= ADDED_MAX {
-            added.1.pop_front();
-        }
-        let name = escape::text(name);
-        added.1.push_back(Added { id, name, record: Arc::new(record) });
+        let mut added = lock(&self.0);
+        let id = added.next_number();
+        added.add(id, (escape::text(name), Arc::new(record)), ADDED_MAX, |_| true);
         Ok(format!("added-{id}"))
     }
 
-    /// Returns all that can be chosen. It waits for the disk.
+    /// Returns all records that can be chosen. Waits for the disk.
     pub(crate) fn all(&self, measurements: &Measurements, folder: Option<&Path>) -> Vec<Choice> {
         let mut all = Vec::new();
         for one in measurements.all() {
-            let state = one.state();
-            let Some((record, _)) = state.ended.as_ref().and_then(|end| end.made.as_ref()) else {
-                continue;
-            };
+            let snapshot = one.snapshot();
+            let Some((record, _)) = snapshot.made() else { continue };
             all.push(Choice {
                 token: format!("run-{}", one.id),
-                name: format!("{} {}", one.ask.work.name(), one.id),
-                from: From::Here,
+                name: format!("{} {}", one.request.kind.name(), one.id),
+                source: RecordSource::Here,
                 record: Ok(Arc::new(record.clone())),
             });
         }
-        for added in &self.0.lock().unwrap_or_else(PoisonError::into_inner).1 {
+        for (id, (name, record)) in lock(&self.0).iter() {
             all.push(Choice {
-                token: format!("added-{}", added.id),
-                name: added.name.clone(),
-                from: From::Added,
-                record: Ok(Arc::clone(&added.record)),
+                token: format!("added-{id}"),
+                name: name.clone(),
+                source: RecordSource::Added,
+                record: Ok(Arc::clone(record)),
             });
         }
         all.extend(folder.into_iter().flat_map(in_folder));
@@ -101,14 +90,14 @@ impl Shelf {
             all.push(Choice {
                 token: format!("published-{at}"),
                 name: escape::text(&name),
-                from: From::Published,
+                source: RecordSource::Published,
                 record: Ok(Arc::new(record)),
             });
         }
         all
     }
 
-    /// Finds one by what addresses call it; `None` if it is gone or cannot be read.
+    /// Finds a record by its name in addresses. Returns `None` if it is gone or cannot be read.
     pub(crate) fn find(
         &self,
         token: &str,
@@ -118,15 +107,10 @@ impl Shelf {
         let (kind, rest) = token.split_once('-')?;
         match kind {
             "run" => {
-                let state = measurements.find(rest.parse().ok()?)?.state();
-                let (record, _) = state.ended.as_ref()?.made.as_ref()?;
-                Some(Arc::new(record.clone()))
+                let snapshot = measurements.find(rest.parse().ok()?)?.snapshot();
+                snapshot.made().map(|(record, _)| Arc::new(record.clone()))
             }
-            "added" => {
-                let id: u64 = rest.parse().ok()?;
-                let added = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                added.1.iter().find(|one| one.id == id).map(|one| Arc::clone(&one.record))
-            }
+            "added" => lock(&self.0).find(rest.parse().ok()?).map(|(_, record)| Arc::clone(record)),
             "published" => {
                 let at: usize = rest.parse().ok()?;
                 published::records().into_iter().nth(at).map(Arc::new)
@@ -141,7 +125,7 @@ impl Shelf {
     }
 }
 
-/// The records of a folder: its files whose names end as those of records do.
+/// The records of a folder: its files named `*.json`.
 fn in_folder(folder: &Path) -> Vec<Choice> {
     let Ok(names) = beneath::names(folder, Path::new(""), None, NAMES_MAX) else {
         return Vec::new();
@@ -153,13 +137,13 @@ fn in_folder(folder: &Path) -> Vec<Choice> {
     let choice = |name: &Name| Choice {
         token: format!("file-{}", encode(name.name.as_encoded_bytes())),
         name: escape::path(Path::new(&name.name)),
-        from: From::Folder,
+        source: RecordSource::Folder,
         record: read(folder, Path::new(&name.name)).map_err(|why| escape::text(&why)),
     };
     names.names.iter().filter(is_record).map(choice).collect()
 }
 
-/// Reads a record of a folder, by its name alone.
+/// Reads a record of a folder, without following links.
 fn read(folder: &Path, name: &Path) -> Result<Arc<Record>, String> {
     let document = bytes(folder, name).map_err(|error| error.to_string())?;
     record::read(&document).map(Arc::new).map_err(|error| error.to_string())

@@ -1,18 +1,18 @@
-//! All words of the pages, in every language: one value for each, so that none can lack a word.
+//! The texts of the pages in every language: one value for each, so that no text can be missing.
 //!
-//! In: a language. Out: its words. What the report says (verdicts, findings, units, figures) is
-//! not here: those words are the same wherever they stand, and documents are not translated.
+//! Texts of the report (verdicts, findings, units, figures) are not here: documents are not
+//! translated.
 
 mod de;
 pub(crate) mod documents;
 mod en;
 
 use crate::config::Language;
-use crate::guard::Refusal;
-use crate::runs::{Stand, Verb};
+use crate::refusal::Refusal;
+use crate::runs::{RunStatus, RunVerb};
 use documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
 
-/// Returns the words of a language.
+/// Returns the texts of a language.
 pub(crate) fn texts(language: Language) -> &'static Texts {
     match language {
         Language::English => &en::TEXTS,
@@ -20,7 +20,7 @@ pub(crate) fn texts(language: Language) -> &'static Texts {
     }
 }
 
-/// The words of all pages.
+/// The texts of all pages.
 pub(crate) struct Texts {
     pub(crate) layout: LayoutTexts,
     pub(crate) enter: EnterTexts,
@@ -33,16 +33,16 @@ pub(crate) struct Texts {
     pub(crate) code: CodeTexts,
     pub(crate) history: HistoryTexts,
     /// A title and a sentence.
-    pub(crate) refusal: fn(Refusal) -> Words,
+    pub(crate) refusal: fn(Refusal) -> NoticeText,
 }
 
 /// A title and a sentence.
-pub(crate) struct Words {
+pub(crate) struct NoticeText {
     pub(crate) title: &'static str,
     pub(crate) text: &'static str,
 }
 
-/// What stands around every page.
+/// The frame of every page.
 pub(crate) struct LayoutTexts {
     pub(crate) skip: &'static str,
     pub(crate) pages: &'static str,
@@ -54,13 +54,13 @@ pub(crate) struct LayoutTexts {
     pub(crate) code: &'static str,
     pub(crate) history: &'static str,
     pub(crate) leave: &'static str,
-    /// That the document below is in English.
+    /// Says that the document below is in English.
     pub(crate) untranslated: &'static str,
-    /// That the server is silent, while something goes on.
+    /// Says that the server does not answer during a run.
     pub(crate) lost: &'static str,
 }
 
-/// The entrance.
+/// The password page.
 pub(crate) struct EnterTexts {
     pub(crate) title: &'static str,
     pub(crate) password: &'static str,
@@ -72,7 +72,7 @@ pub(crate) struct EnterTexts {
     pub(crate) left_text: &'static str,
 }
 
-/// The page of all folders.
+/// The start page, with all folders.
 pub(crate) struct HomeTexts {
     pub(crate) title: &'static str,
     pub(crate) runs: &'static str,
@@ -127,10 +127,10 @@ pub(crate) struct RunTexts {
     pub(crate) pace_names: [&'static str; 5],
     pub(crate) pace_help: &'static str,
     pub(crate) media: &'static str,
-    pub(crate) verb: fn(Verb) -> &'static str,
-    pub(crate) verb_help: fn(Verb) -> &'static str,
-    pub(crate) heading: fn(Verb) -> &'static str,
-    pub(crate) stand: fn(Stand) -> &'static str,
+    pub(crate) verb: fn(RunVerb) -> &'static str,
+    pub(crate) verb_help: fn(RunVerb) -> &'static str,
+    pub(crate) heading: fn(RunVerb) -> &'static str,
+    pub(crate) status: fn(RunStatus) -> &'static str,
     pub(crate) failed: &'static str,
     pub(crate) overlaps: &'static str,
     pub(crate) pause: &'static str,
@@ -170,7 +170,7 @@ pub(crate) struct RunTexts {
     pub(crate) words: &'static str,
     pub(crate) filter: &'static str,
     pub(crate) none_fits: &'static str,
-    /// So many findings were not kept.
+    /// The number of findings that were dropped.
     pub(crate) lost: fn(u64) -> String,
     pub(crate) next: &'static str,
     pub(crate) previous: &'static str,
@@ -178,6 +178,6 @@ pub(crate) struct RunTexts {
     pub(crate) span: fn(u64, u64, u64) -> String,
     pub(crate) report: &'static str,
     pub(crate) again: &'static str,
-    /// So much of it is done, and so many were found: told to who does not see it.
+    /// Progress and number of findings, for screen readers.
     pub(crate) say: fn(&str, u64) -> String,
 }

@@ -1,6 +1,4 @@
-//! Certificates and a key → what speaks TLS with browsers.
-//!
-//! In: PEM. Out: an acceptor for TLS 1.2 and 1.3, without certificates of clients.
+//! Makes a TLS acceptor from PEM: TLS 1.2 and 1.3, without client certificates.
 
 use std::sync::Arc;
 
@@ -16,7 +14,7 @@ use crate::error::Error;
 /// Makes the acceptor.
 ///
 /// # Errors
-/// If the certificates and the key are none, or do not belong together.
+/// If the certificates or the key are invalid, or do not belong together.
 pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
     let wrong = |what: &str, why: &dyn std::fmt::Display| Error::usage(format!("{what}: {why}"));
     let certificates: Result<Vec<_>, _> =

@@ -1,8 +1,7 @@
-//! A connection whose reader must not sleep for ever.
+//! A connection with a timeout for writes.
 //!
-//! In: a stream of bytes and a time. Out: the same stream, which fails once a write has waited that
-//! long for the other side to take anything. Reading waits elsewhere: for the head of a request
-//! and for its body there are clocks of their own.
+//! In: a stream and a duration. Out: the same stream, whose writes fail once the other side has
+//! taken nothing for that long. Reads have other timeouts: those of the head and of the body.
 
 use std::future::Future as _;
 use std::io;
@@ -13,21 +12,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream that gives up on a reader.
-pub(crate) struct Patient<S> {
+/// A stream whose writes time out.
+pub(crate) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
+    limit: Duration,
     /// Runs while a write waits.
     clock: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Patient<S> {
-    /// Gives a reader so much time at a stretch.
-    pub(crate) fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient { stream, patience, clock: None }
+impl<S: AsyncRead + AsyncWrite + Unpin> WriteTimeout<S> {
+    /// Limits how long a write may make no progress.
+    pub(crate) fn new(stream: S, limit: Duration) -> WriteTimeout<S> {
+        WriteTimeout { stream, limit, clock: None }
     }
 
-    /// Passes on what became of a write, unless it has waited too long.
+    /// Returns the outcome of a write, or an error if it has waited too long.
     fn timed<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -37,8 +36,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Patient<S> {
             self.clock = None;
             return outcome;
         }
-        let patience = self.patience;
-        let clock = self.clock.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let limit = self.limit;
+        let clock = self.clock.get_or_insert_with(|| Box::pin(sleep(limit)));
         match clock.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
@@ -46,7 +45,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,7 +55,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! The tree of a folder: names in order, some hundred at a time, folders opened where they stand.
+//! The tree of a folder: names in order, several hundred at a time. Folders open in place.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -7,23 +7,24 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::response::{Html, IntoResponse as _, Response};
+use axum::response::{Html, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, Kind, Name, Names};
 use steadfast_report::escape;
 
-use super::{Tab, page, waiting};
 use crate::app::App;
-use crate::fields::{Fields, decode, encode};
-use crate::guard::{Asked, Refusal, Visitor};
-use crate::roots::Place;
+use crate::fields::{NamedValues, decode, encode};
+use crate::layout::{Tab, page};
+use crate::refusal::Refusal;
+use crate::roots::ServedPath;
 use crate::texts::{BrowseTexts, Texts};
+use crate::visitor::{QueryFields, Visitor};
 
-/// Names that are shown at a time.
+/// Names of one page.
 const NAMES_MAX: usize = 500;
 
-/// The page for which a place is chosen.
+/// The page for which the visitor chooses a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
     Run,
@@ -32,9 +33,9 @@ pub(super) enum Goal {
 }
 
 impl Goal {
-    /// Reads what an address says.
-    fn asked(asked: &Fields) -> Goal {
-        match asked.text("for") {
+    /// Parses the field `for` of a query.
+    fn of(query: &NamedValues) -> Goal {
+        match query.text("for") {
             Some("code") => Goal::Code,
             Some("history") => Goal::History,
             _ => Goal::Run,
@@ -49,8 +50,8 @@ impl Goal {
         }
     }
 
-    /// The address of the page for a place.
-    pub(super) fn address(self, place: &Place) -> String {
+    /// Returns the address of the page for a path.
+    pub(super) fn address(self, place: &ServedPath) -> String {
         let page = match self {
             Goal::Run => "/run",
             Goal::Code => "/code",
@@ -59,8 +60,8 @@ impl Goal {
         format!("{page}?place={}", place.query())
     }
 
-    /// What addresses of trees carry of it.
-    fn query(self, place: &Place) -> String {
+    /// Returns the query of a tree for this page.
+    fn query(self, place: &ServedPath) -> String {
         let goal = match self {
             Goal::Run => "",
             Goal::Code => "for=code&",
@@ -70,7 +71,7 @@ impl Goal {
     }
 }
 
-/// The roots as trees, to choose a place in.
+/// The roots as trees, to choose a path.
 pub(super) fn choice(app: &App, goal: Goal, label: &str) -> Markup {
     html! {
         @for place in app.roots.places() {
@@ -88,12 +89,13 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 /// A folder as a page of its own.
-async fn whole(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
-    let (place, names) = match listed(&app, &asked).await {
-        Ok(listed) => listed,
-        Err(refusal) => return refusal.page(&visitor),
-    };
-    let (texts, goal) = (&visitor.texts().browse, Goal::asked(&asked));
+async fn whole(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
+    let (place, names) = listed(&app, &query).await?;
+    let (texts, goal) = (&visitor.texts().browse, Goal::of(&query));
     let use_this = match goal {
         Goal::Run => texts.use_this,
         Goal::Code => visitor.texts().code.title,
@@ -110,34 +112,38 @@ async fn whole(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Aske
             Err(error) => p .wrong { (texts.unreadable) ": " (error) }
         }
     };
-    page(&visitor, Some(goal.tab()), texts.title, &content)
+    Ok(page(&visitor, Some(goal.tab()), texts.title, &content))
 }
 
-/// What stands within a folder, for a tree that is there already.
-async fn part(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
+/// The names of a folder, which the script adds to a tree.
+async fn part(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    QueryFields(query): QueryFields,
+) -> Result<Html<String>, Refusal> {
     let texts = &visitor.texts().browse;
-    let markup = match listed(&app, &asked).await {
-        Err(refusal) => return refusal.page(&visitor),
-        Ok((place, Ok(names))) => tree(&place, &names, Goal::asked(&asked), texts),
-        Ok((_, Err(error))) => html! { p .wrong { (texts.unreadable) ": " (error) } },
+    let markup = match listed(&app, &query).await? {
+        (place, Ok(names)) => tree(&place, &names, Goal::of(&query), texts),
+        (_, Err(error)) => html! { p .wrong { (texts.unreadable) ": " (error) } },
     };
-    Html(markup.into_string()).into_response()
+    Ok(Html(markup.into_string()))
 }
 
-/// Lists what is asked for. A folder that cannot be listed is an answer; one that is none of here
-/// is refused.
-async fn listed(app: &Arc<App>, asked: &Fields) -> Result<(Place, Result<Names, String>), Refusal> {
-    let place = asked.text("place").and_then(|token| app.roots.place(token));
-    let place = place.ok_or(Refusal::NotFound)?;
-    let after = asked.text("after").map(|after| read_after(after).ok_or(Refusal::Malformed));
+/// Lists a folder. Returns why it cannot be listed if its permissions forbid it; refuses other
+/// failures.
+async fn listed(
+    app: &Arc<App>,
+    query: &NamedValues,
+) -> Result<(ServedPath, Result<Names, String>), Refusal> {
+    let place = app.place(query)?.ok_or(Refusal::NotFound)?;
+    let after = query.text("after").map(|after| read_after(after).ok_or(Refusal::Malformed));
     let after = after.transpose()?;
-    let (looking, at) = (Arc::clone(app), place.clone());
-    let names = waiting(move || {
-        let root = looking.roots.root(&at)?;
+    let at = place.clone();
+    let names = app.blocking(move |app| {
+        let root = app.roots.root(&at)?;
         beneath::names(root, &at.below, after.as_ref(), NAMES_MAX)
     });
-    let names = names.await?;
-    match names {
+    match names.await? {
         Ok(names) => Ok((place, Ok(names))),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             Ok((place, Err(escape::text(&error.to_string()))))
@@ -146,7 +152,7 @@ async fn listed(app: &Arc<App>, asked: &Fields) -> Result<(Place, Result<Names, 
     }
 }
 
-/// Where a page of names ends, as addresses carry it.
+/// Encodes the last name of a page for the address of the next one.
 fn after(name: &Name) -> String {
     let kind = if name.is_leaf { 'f' } else { 'd' };
     encode(format!("{kind}{}", encode(name.name.as_bytes())).as_bytes())
@@ -163,8 +169,8 @@ fn read_after(after: &str) -> Option<Name> {
     Some(Name { is_leaf, name, kind: Kind::Other })
 }
 
-/// The names from the root down to a place, each a way to it.
-pub(super) fn way(app: &App, place: &Place, goal: Goal, texts: &Texts) -> Markup {
+/// The path from the root, with a link to each folder.
+pub(super) fn way(app: &App, place: &ServedPath, goal: Goal, texts: &Texts) -> Markup {
     let way = place.way();
     html! {
         nav .way aria-label=(texts.browse.way) {
@@ -186,8 +192,8 @@ pub(super) fn way(app: &App, place: &Place, goal: Goal, texts: &Texts) -> Markup
     }
 }
 
-/// Names of a folder, as a list. Folders open where they stand; without the script, on a page.
-fn tree(place: &Place, names: &Names, goal: Goal, texts: &BrowseTexts) -> Markup {
+/// The names of a folder as a list. Folders open in place, or on a page if there is no script.
+fn tree(place: &ServedPath, names: &Names, goal: Goal, texts: &BrowseTexts) -> Markup {
     html! {
         @if names.total == 0 {
             p .soft { (texts.empty) }
@@ -209,7 +215,7 @@ fn tree(place: &Place, names: &Names, goal: Goal, texts: &BrowseTexts) -> Markup
     }
 }
 
-fn entry(place: &Place, name: &Name, goal: Goal, texts: &BrowseTexts) -> Markup {
+fn entry(place: &ServedPath, name: &Name, goal: Goal, texts: &BrowseTexts) -> Markup {
     let shown = escape::path(Path::new(OsStr::new(&name.name)));
     let below = place.join(&name.name);
     let (query, address) = (goal.query(&below), goal.address(&below));
@@ -245,7 +251,7 @@ mod tests {
         for bytes in [&b"a b"[..], b"%41", b"\xff&?=", b"d"] {
             let name = OsStr::from_bytes(bytes).to_owned();
             let name = Name { is_leaf: true, name, kind: Kind::Other };
-            let asked = Fields::parse(format!("after={}", after(&name)).as_bytes()).unwrap();
+            let asked = NamedValues::parse(format!("after={}", after(&name)).as_bytes()).unwrap();
             assert_eq!(read_after(asked.text("after").unwrap()), Some(name));
         }
         assert_eq!(read_after("x"), None);

@@ -1,4 +1,4 @@
-//! The seal of an application or a binary: three verdicts, what was found, and a map of its bytes.
+//! The signature of an application or a binary: three verdicts, findings, and a map of its bytes.
 
 use std::io;
 use std::path::Path;
@@ -15,123 +15,114 @@ use steadfast_codesign::bundle::{self, Folder};
 use steadfast_codesign::{Code, Cover, Coverage, Error, FileSource, VerifyOptions};
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
 use steadfast_report::document::Document;
-use steadfast_report::{Units, escape, html as report, units};
+use steadfast_report::{Units, escape, units};
 
-use super::browse::{Goal, way};
-use super::{Tab, page, waiting};
+use super::browse::{Goal, choice, way};
 use crate::app::App;
-use crate::guard::{Asked, Refusal, Visitor};
-use crate::roots::Place;
+use crate::layout::{Tab, documents, page};
+use crate::refusal::Refusal;
+use crate::roots::ServedPath;
 use crate::texts::documents::CodeTexts;
+use crate::visitor::{QueryFields, Visitor};
 
-/// Fields of a map: a page of a file of 4 MB each, more of a longer one.
+/// NamedValues of a map: a page of a file of 4 MB each, more of a longer one.
 const CELLS_MAX: u64 = 1024;
 
-/// Fields in a row.
+/// NamedValues in a row.
 const CELLS_ACROSS: usize = 64;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/code", get(show))
 }
 
-async fn show(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
+async fn show(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
     let texts = &visitor.texts().code;
-    let place = asked.text("place").map(|token| app.roots.place(token));
-    let place = match place {
-        None => return choose(&app, &visitor),
-        Some(None) => return Refusal::NotFound.page(&visitor),
-        Some(Some(place)) => place,
-    };
-    // One after another: a large application takes all processors there are.
-    let Ok(turn) = Arc::clone(&app.heavy).acquire_owned().await else {
-        return Refusal::TooMuch.page(&visitor);
-    };
-    let (looking, at) = (Arc::clone(&app), place.clone());
-    let looked = waiting(move || {
-        let looked = look(&looking, &at);
-        drop(turn);
-        looked
-    });
-    let content = match looked.await {
-        Err(refusal) => return refusal.page(&visitor),
-        Ok(Err(Trouble::Gone)) => return Refusal::NotFound.page(&visitor),
-        Ok(Err(Trouble::NoCode(why))) => html! {
-            (way(&app, &place, Goal::Code, visitor.texts()))
-            p .wrong role="alert" { (texts.no_code) ": " (why) }
+    let content = match app.place(&query)? {
+        None => html! {
+            p { (texts.intro) }
+            (choice(&app, Goal::Code, texts.choose))
         },
-        Ok(Ok(looked)) => html! {
-            (way(&app, &place, Goal::Code, visitor.texts()))
-            (shown(&looked, &visitor))
-        },
+        Some(place) => {
+            let at = place.clone();
+            let verified = match app.heavy(move |app| verify_at(app, &at)).await? {
+                Err(CodeFailure::Gone) => return Err(Refusal::NotFound),
+                Err(CodeFailure::NoCode(why)) => html! {
+                    p .wrong role="alert" { (texts.no_code) ": " (why) }
+                },
+                Ok(verified) => shown(&verified, &visitor),
+            };
+            html! {
+                (way(&app, &place, Goal::Code, visitor.texts()))
+                (verified)
+            }
+        }
     };
-    page(&visitor, Some(Tab::Code), texts.title, &content)
+    Ok(page(&visitor, Some(Tab::Code), texts.title, &content))
 }
 
-/// The roots, to choose some code in.
-fn choose(app: &App, visitor: &Visitor) -> Response {
-    let texts = &visitor.texts().code;
-    let content = html! {
-        p { (texts.intro) }
-        (super::browse::choice(app, Goal::Code, texts.choose))
-    };
-    page(visitor, Some(Tab::Code), texts.title, &content)
-}
-
-/// What was found.
-struct Looked {
+/// The document of verified code, and its map.
+struct CodePage {
     document: Document,
     map: Option<CodeMap>,
 }
 
-/// Why nothing was.
-enum Trouble {
-    /// There is no such name.
+/// Why code could not be verified.
+enum CodeFailure {
+    /// There is no such file.
     Gone,
-    /// It is no code, for this reason.
+    /// It is not code, for this reason.
     NoCode(String),
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
+impl From<io::Error> for CodeFailure {
+    fn from(error: io::Error) -> CodeFailure {
         match error.kind() {
-            io::ErrorKind::NotFound => Trouble::Gone,
-            _ => Trouble::NoCode(escape::text(&error.to_string())),
+            io::ErrorKind::NotFound => CodeFailure::Gone,
+            _ => CodeFailure::NoCode(escape::text(&error.to_string())),
         }
     }
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        Trouble::NoCode(escape::text(&error.to_string()))
+impl From<Error> for CodeFailure {
+    fn from(error: Error) -> CodeFailure {
+        CodeFailure::NoCode(escape::text(&error.to_string()))
     }
 }
 
-/// Verifies what is at a place, reached by names alone.
-fn look(app: &App, place: &Place) -> Result<Looked, Trouble> {
+/// Verifies the code at a path, without following links.
+fn verify_at(app: &App, place: &ServedPath) -> Result<CodePage, CodeFailure> {
     let (root, begun) = (app.roots.root(place)?, Instant::now());
     if let Some(bundle) = bundle_of(app, root, place)? {
-        return look(app, &bundle);
+        return verify_at(app, &bundle);
     }
     let path = app.roots.path(place);
     if beneath::status(root, &place.below)?.kind != FileKind::Directory {
         let source = FileSource::new(beneath::file(root, &place.below)?)?;
         let code = Code::file(Box::new(source))?;
-        return verified(&code, &path, begun);
+        return verify(&code, &path, begun);
     }
     let tree = Folder::of(beneath::directory(root, &place.below)?, &path);
     let called = path.file_name().unwrap_or_default().as_encoded_bytes();
     let code = Code::bundle(&tree, called)?;
-    verified(&code, &path, begun)
+    verify(&code, &path, begun)
 }
 
-/// Returns the bundle beneath the same root whose main executable is at a place.
-fn bundle_of(app: &App, root: &Path, place: &Place) -> Result<Option<Place>, Trouble> {
+/// Returns the bundle beneath the same root whose main executable this is.
+fn bundle_of(
+    app: &App,
+    root: &Path,
+    place: &ServedPath,
+) -> Result<Option<ServedPath>, CodeFailure> {
     if beneath::status(root, &place.below)?.kind == FileKind::Directory {
         return Ok(None);
     }
     for level in bundle::LEVELS {
         let Some(below) = place.below.ancestors().nth(level) else { continue };
-        let bundle = Place { root: place.root, below: below.to_owned() };
+        let bundle = ServedPath { root: place.root, below: below.to_owned() };
         let path = app.roots.path(&bundle);
         let inner = place.below.strip_prefix(below).unwrap_or(&place.below);
         let tree = Folder::of(beneath::directory(root, below)?, &path);
@@ -144,8 +135,8 @@ fn bundle_of(app: &App, root: &Path, place: &Place) -> Result<Option<Place>, Tro
     Ok(None)
 }
 
-fn verified(code: &Code<'_>, path: &Path, begun: Instant) -> Result<Looked, Trouble> {
-    // A clock before 1970 stands for 1970, when no certificate was valid.
+fn verify(code: &Code<'_>, path: &Path, begun: Instant) -> Result<CodePage, CodeFailure> {
+    // A clock before 1970 counts as 1970, when no certificate was valid.
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = i64::try_from(since.map_or(0, |since| since.as_secs())).ok();
     let verification = code.verify(&VerifyOptions { now, ..VerifyOptions::default() })?;
@@ -153,30 +144,28 @@ fn verified(code: &Code<'_>, path: &Path, begun: Instant) -> Result<Looked, Trou
         code.as_binary().map(|binary| Coverage::of(code.source(), binary)).transpose()?;
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let facts = VerifiedCode { path, verification: &verification, elapsed_ns };
-    Ok(Looked {
+    Ok(CodePage {
         document: document(&facts, coverage.as_ref(), Units::Si),
         map: coverage.map(|coverage| CodeMap::of(&coverage, &verification, CELLS_MAX)),
     })
 }
 
-fn shown(looked: &Looked, visitor: &Visitor) -> Markup {
+fn shown(verified: &CodePage, visitor: &Visitor) -> Markup {
     let texts = &visitor.texts().code;
-    let untranslated = visitor.texts().layout.untranslated;
     html! {
         section aria-labelledby="map" {
             h2 #map { (texts.map) }
-            @match &looked.map {
+            @match &verified.map {
                 Some(map) => (map_of(map, texts)),
                 None => p .soft { (texts.no_map) }
             }
         }
-        @if !untranslated.is_empty() { p .soft { (untranslated) } }
-        div .document lang="en" { (report::article(&looked.document, 1, true, Units::Si)) }
+        (documents(visitor, std::slice::from_ref(&verified.document)))
     }
 }
 
-/// The fields, row by row, and what their colours mean. Who cannot see them has the table of
-/// ranges in the report below.
+/// The cells row by row, and a legend. The table of ranges in the report below says the same in
+/// text.
 fn map_of(map: &CodeMap, texts: &CodeTexts) -> Markup {
     let rows = map.cells.len().div_ceil(CELLS_ACROSS);
     let across = CELLS_ACROSS.min(map.cells.len());

@@ -1,11 +1,11 @@
-//! Records side by side: what was measured here, what others measured, what was published.
+//! Compares records: measured here, measured elsewhere, published.
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
@@ -15,12 +15,13 @@ use steadfast_report::document::Document;
 use steadfast_report::{Units, escape, html as report, machines, measure, units};
 use tokio::time::timeout;
 
-use super::{REPORT_POLICY, Tab, page, waiting};
 use crate::app::App;
-use crate::fields::{Fields, encode};
-use crate::guard::{Asked, Refusal, Visitor};
-use crate::shelf::{Choice, From, RECORD_LEN_MAX};
+use crate::fields::{NamedValues, encode};
+use crate::layout::{HTML, Tab, attachment, documents, page};
+use crate::refusal::Refusal;
+use crate::shelf::{Choice, RECORD_LEN_MAX, RecordSource};
 use crate::texts::documents::CompareTexts;
+use crate::visitor::{QueryFields, Visitor};
 
 /// Records that are compared at a time.
 const CHOSEN_MAX: usize = 12;
@@ -32,94 +33,80 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/compare/record", post(add))
 }
 
-async fn show(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
+async fn show(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
     let texts = &visitor.texts().compare;
-    let compared = match compared(&app, &asked).await {
-        Ok(compared) => compared,
-        Err(refusal) => return refusal.page(&visitor),
-    };
-    let asking = Arc::clone(&app);
+    let compared = compared(&app, &query).await?;
     let all =
-        waiting(move || asking.shelf.all(&asking.measurements, asking.config.records.as_deref()));
-    let all = match all.await {
-        Ok(all) => all,
-        Err(refusal) => return refusal.page(&visitor),
-    };
-    // One that was just added is chosen, and so are those that the address named before.
-    let chosen: Vec<&str> = asked.texts("record").chain(asked.texts("added")).collect();
-    let untranslated = visitor.texts().layout.untranslated;
+        app.blocking(|app| app.shelf.all(&app.measurements, app.config.records.as_deref())).await?;
+    // Preselects the record that was just added, and those that the address names.
+    let chosen: Vec<&str> = query.texts("record").chain(query.texts("added")).collect();
     let content = html! {
         p { (texts.intro) }
         @match &compared {
-            Compared::Nothing => (choices(&all, &chosen, texts)),
-            Compared::Gone => {
+            CompareResult::Nothing => (choices(&all, &chosen, texts)),
+            CompareResult::Gone => {
                 p .wrong role="alert" { (texts.gone) }
                 (choices(&all, &chosen, texts))
             }
-            Compared::Documents(documents) => {
+            CompareResult::Documents(compared) => {
                 div .orders {
-                    a .button href=(format!("/compare/report?{}", query(&asked))) { (texts.save) }
+                    a .button href=(format!("/compare/report?{}", chosen_query(&query))) { (texts.save) }
                     a .button .quiet href="/compare" { (texts.more) }
                 }
-                @if !untranslated.is_empty() { p .soft { (untranslated) } }
-                div .document lang="en" {
-                    @for (at, document) in documents.iter().enumerate() {
-                        (report::article(document, at + 1, true, Units::Si))
-                    }
-                }
+                (documents(&visitor, compared))
             }
         }
-        @if !matches!(compared, Compared::Documents(_)) { (adding(texts)) }
+        @if !matches!(compared, CompareResult::Documents(_)) { (adding(texts)) }
     };
-    page(&visitor, Some(Tab::Compare), texts.title, &content)
+    Ok(page(&visitor, Some(Tab::Compare), texts.title, &content))
 }
 
-/// What is chosen, as addresses carry it.
-fn query(asked: &Fields) -> String {
+/// Returns the chosen records as a query.
+fn chosen_query(asked: &NamedValues) -> String {
     let records = asked.texts("record").map(|token| ("record", token));
     let against = asked.texts("against").map(|token| ("against", token));
     let pair = |(name, token): (&str, &str)| format!("{name}={}", encode(token.as_bytes()));
     records.chain(against).map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// What came of a choice.
-enum Compared {
-    /// Nothing was chosen.
+/// The result of a comparison.
+enum CompareResult {
+    /// No record was chosen.
     Nothing,
-    /// Something that was chosen is not there.
+    /// A chosen record does not exist any more.
     Gone,
     Documents(Vec<Document>),
 }
 
-async fn compared(app: &Arc<App>, asked: &Fields) -> Result<Compared, Refusal> {
+async fn compared(app: &Arc<App>, asked: &NamedValues) -> Result<CompareResult, Refusal> {
     let chosen: Vec<String> = asked.texts("record").map(str::to_owned).collect();
     let against = asked.text("against").filter(|token| !token.is_empty()).map(str::to_owned);
     if chosen.is_empty() {
-        return Ok(Compared::Nothing);
+        return Ok(CompareResult::Nothing);
     }
     if chosen.len() > CHOSEN_MAX {
         return Err(Refusal::TooMuch);
     }
-    // Statistics of long records take all of a processor.
-    let turn = Arc::clone(&app.heavy).acquire_owned().await.map_err(|_| Refusal::TooMuch)?;
-    let app = Arc::clone(app);
-    waiting(move || {
+    app.heavy(move |app| {
         let folder = app.config.records.as_deref();
         let find = |token: &String| app.shelf.find(token, &app.measurements, folder);
         let records: Option<Vec<Arc<Record>>> = chosen.iter().map(find).collect();
         let other = against.as_ref().map(find);
-        drop(turn);
         match (records, other) {
-            (None, _) | (_, Some(None)) => Compared::Gone,
-            (Some(records), other) => Compared::Documents(documents(&records, other.flatten())),
+            (None, _) | (_, Some(None)) => CompareResult::Gone,
+            (Some(records), other) => CompareResult::Documents(compare(&records, other.flatten())),
         }
     })
     .await
 }
 
-/// All records together, then each; with one other, figures are held against it. What tells nothing
-/// by itself, as most that is published, has its row among all.
-fn documents(records: &[Arc<Record>], other: Option<Arc<Record>>) -> Vec<Document> {
+/// Makes a document of all records together, and one of each, compared with `other` if given.
+/// Omits empty documents, as of most published records, which have their row in the first one.
+fn compare(records: &[Arc<Record>], other: Option<Arc<Record>>) -> Vec<Document> {
     let other = other.as_deref();
     let all: Vec<&Record> = records.iter().map(Arc::as_ref).chain(other).collect();
     let units = Units::default();
@@ -128,14 +115,14 @@ fn documents(records: &[Arc<Record>], other: Option<Arc<Record>>) -> Vec<Documen
     let mut each: Vec<Document> =
         each.chain(other.map(|other| measure::document_against(other, None, units))).collect();
     if together.is_some() {
-        // A session that was cut short says so, with no figure as well.
+        // A session that was interrupted has a warning, even without figures.
         let tells = |one: &Document| !one.sections.is_empty() || !one.warnings.is_empty();
         each.retain(tells);
     }
     together.into_iter().chain(each).collect()
 }
 
-/// All records, to choose from.
+/// The form that chooses among all records.
 fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
     html! {
         section aria-labelledby="records" {
@@ -177,11 +164,11 @@ fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
 }
 
 fn row(at: usize, choice: &Choice, chosen: &[&str], texts: &CompareTexts) -> Markup {
-    let from = match choice.from {
-        From::Here => texts.measured_here,
-        From::Folder => texts.in_folder,
-        From::Added => texts.uploaded,
-        From::Published => texts.published,
+    let from = match choice.source {
+        RecordSource::Here => texts.measured_here,
+        RecordSource::Folder => texts.in_folder,
+        RecordSource::Added => texts.uploaded,
+        RecordSource::Published => texts.published,
     };
     let id = format!("record-{at}");
     html! {
@@ -214,7 +201,7 @@ fn begun(record: &Record) -> String {
     }
 }
 
-/// Where a record is added. Without the script there is nothing to see.
+/// The form that uploads a record, which needs the script.
 fn adding(texts: &CompareTexts) -> Markup {
     html! {
         section aria-labelledby="adding" {
@@ -233,44 +220,30 @@ fn adding(texts: &CompareTexts) -> Markup {
     }
 }
 
-/// Takes a record; answers with what addresses call it, or with what is wrong with it.
+/// Takes an uploaded record; responds with its name in addresses, or with what is wrong with it.
 async fn add(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Asked(asked): Asked,
+    QueryFields(query): QueryFields,
     body: Body,
-) -> Response {
-    let Ok(_turn) = app.takes.try_acquire() else { return Refusal::TooMuch.page(&visitor) };
-    let body = match timeout(app.config.limits.stall, to_bytes(body, RECORD_LEN_MAX)).await {
-        Err(_) => return Refusal::TooSlow.page(&visitor),
-        Ok(Err(_)) => return Refusal::TooLarge.page(&visitor),
-        Ok(Ok(body)) => body,
-    };
-    let name = asked.text("name").unwrap_or("record").to_owned();
-    let taking = Arc::clone(&app);
-    let added = waiting(move || taking.shelf.add(&name, &body));
-    let plain = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-    match added.await {
-        Ok(Ok(token)) => (StatusCode::OK, plain, token).into_response(),
-        Ok(Err(why)) => (StatusCode::UNPROCESSABLE_ENTITY, plain, why).into_response(),
-        Err(refusal) => refusal.page(&visitor),
-    }
+) -> Result<Response, Refusal> {
+    let _turn = app.uploads.try_acquire().map_err(|_| Refusal::TooMuch)?;
+    let body = timeout(app.config.limits.stall, to_bytes(body, RECORD_LEN_MAX)).await;
+    let body = body.map_err(|_| Refusal::TooSlow)?.map_err(|_| Refusal::TooLarge)?;
+    let name = query.text("name").unwrap_or("record").to_owned();
+    Ok(match app.blocking(move |app| app.shelf.add(&name, &body)).await? {
+        Ok(token) => token.into_response(),
+        Err(why) => (StatusCode::UNPROCESSABLE_ENTITY, why).into_response(),
+    })
 }
 
 /// The comparison as one file: the same as `report --output` writes.
-async fn save(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
-    let documents = match compared(&app, &asked).await {
-        Ok(Compared::Documents(documents)) => documents,
-        Ok(_) => return Refusal::NotFound.page(&visitor),
-        Err(refusal) => return refusal.page(&visitor),
+async fn save(
+    State(app): State<Arc<App>>,
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
+    let CompareResult::Documents(documents) = compared(&app, &query).await? else {
+        return Err(Refusal::NotFound);
     };
-    let lines = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, REPORT_POLICY),
-        (header::CONTENT_DISPOSITION, "attachment; filename=\"steadfast-compared.html\""),
-    ];
-    match waiting(move || report::page(&documents, Units::Si)).await {
-        Ok(page) => (lines, page).into_response(),
-        Err(refusal) => refusal.page(&visitor),
-    }
+    let page = app.blocking(move |_| report::page(&documents, Units::Si)).await?;
+    Ok(attachment("steadfast-compared.html", HTML, page.into_bytes()))
 }

@@ -1,7 +1,5 @@
-//! Files that are dropped on the page, or handed over by the desktop: known here, other than known,
-//! or unknown.
-
-mod answers;
+//! Files that are dropped on the page or handed over by the desktop: known here, different from
+//! the known file, or unknown.
 
 use std::sync::Arc;
 
@@ -9,26 +7,23 @@ use axum::Extension;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt as _;
 use maud::{Markup, html};
 use steadfast_report::{Units, escape, units};
 use tokio::time::timeout;
 
-pub(crate) use answers::Answer;
-use answers::{Answered, Answers};
-
-use super::{Tab, page, page_with, waiting};
 use crate::app::App;
-use crate::drops::{Drop, Dropped, FILES_MAX, Taker, name_of};
-use crate::fields::Fields;
-use crate::guard::{Asked, Posted, Refusal, Visitor, to};
-use crate::roots::Place;
+use crate::drops::{Drop, DropAnswer, DropHasher, Dropped, FILES_MAX, LookedUp, Lookup, name_of};
+use crate::fields::NamedValues;
+use crate::layout::{Tab, page, page_with};
+use crate::refusal::Refusal;
+use crate::roots::ServedPath;
 use crate::texts::documents::DropTexts;
+use crate::visitor::{FormFields, QueryFields, Visitor};
 
-/// Places that are named of those that were handed over.
+/// Paths that are listed of those that were handed over.
 const GIVEN_SHOWN_MAX: usize = 20;
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -39,14 +34,16 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/drop/{id}/file", post(take))
 }
 
-async fn form(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
+async fn form(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
     let texts = &visitor.texts().drop;
-    let Some(places) = handed_over(&app, &asked) else {
-        return Refusal::NotFound.page(&visitor);
-    };
+    let places = handed_over(&app, &query).ok_or(Refusal::NotFound)?;
     let content = html! {
         p { (texts.intro) }
-        @if !places.is_empty() { (given(&app, &visitor, &asked, &places)) }
+        @if !places.is_empty() { (given(&app, &visitor, &query, &places)) }
         (zone(texts))
         @let earlier = app.drops.all();
         @if !earlier.is_empty() {
@@ -65,20 +62,20 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked
             }
         }
     };
-    page(&visitor, Some(Tab::Drop), texts.title, &content)
+    Ok(page(&visitor, Some(Tab::Drop), texts.title, &content))
 }
 
-/// The places that a request names, or that are kept under the number that it names; `None` if
-/// there is no such place or number.
-fn handed_over(app: &App, asked: &Fields) -> Option<Vec<Place>> {
+/// Returns the paths that a request names, or that are kept under the number that it names. Returns
+/// `None` if there is no such path or number.
+fn handed_over(app: &App, asked: &NamedValues) -> Option<Vec<ServedPath>> {
     match asked.text("given") {
-        Some(number) => app.given(number.parse().ok()?).map(|places| places.to_vec()),
+        Some(number) => app.handed_over(number.parse().ok()?).map(|places| places.to_vec()),
         None => asked.texts("place").map(|token| app.roots.place(token)).collect(),
     }
 }
 
-/// What the desktop handed over. The script sends it on by itself.
-fn given(app: &App, visitor: &Visitor, asked: &Fields, places: &[Place]) -> Markup {
+/// The paths that the desktop handed over. The script submits the form by itself.
+fn given(app: &App, visitor: &Visitor, asked: &NamedValues, places: &[ServedPath]) -> Markup {
     let number = asked.text("given");
     let more = places.len().saturating_sub(GIVEN_SHOWN_MAX) as u64;
     let texts = &visitor.texts().drop;
@@ -107,7 +104,7 @@ fn given(app: &App, visitor: &Visitor, asked: &Fields, places: &[Place]) -> Mark
     }
 }
 
-/// Where files are dropped or chosen. Without the script there is nothing to see.
+/// The zone for dropping or choosing files, which needs the script.
 fn zone(texts: &DropTexts) -> Markup {
     html! {
         noscript { p .warnings { (texts.no_script) } }
@@ -140,107 +137,86 @@ fn tray() -> Markup {
     }
 }
 
-/// Begins a drop whose files the script sends one by one; answers with its number.
-async fn begin(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
-    let beginning = Arc::clone(&app);
-    match waiting(move || beginning.drops.begin(&beginning.roots).id).await {
-        Ok(id) => id.to_string().into_response(),
-        Err(refusal) => refusal.page(&visitor),
-    }
+/// Begins a drop whose files the script uploads one by one; responds with its number.
+async fn begin(State(app): State<Arc<App>>) -> Result<String, Refusal> {
+    app.blocking(|app| app.drops.begin(&app.roots).id.to_string()).await
 }
 
 /// Begins a drop of files of the roots.
 async fn begin_at(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Posted(posted): Posted,
-) -> Response {
-    let Some(places) = handed_over(&app, &posted) else {
-        return Refusal::NotFound.page(&visitor);
-    };
+    FormFields(form): FormFields,
+) -> Result<Redirect, Refusal> {
+    let places = handed_over(&app, &form).ok_or(Refusal::NotFound)?;
     if places.is_empty() {
-        return Refusal::Malformed.page(&visitor);
+        return Err(Refusal::Malformed);
     }
-    let beginning = Arc::clone(&app);
-    match waiting(move || beginning.drops.begin_at(places, &beginning.roots)).await {
-        Ok(Some(drop)) => to(&format!("/drop/{}", drop.id)),
-        Ok(None) | Err(_) => Refusal::TooMuch.page(&visitor),
-    }
+    let begun = app.blocking(|app| app.drops.begin_at(places, &app.roots)).await;
+    let drop = begun.ok().flatten().ok_or(Refusal::TooMuch)?;
+    Ok(Redirect::to(&format!("/drop/{}", drop.id)))
 }
 
-/// Takes one file: hashes its bytes as they come and forgets them.
+/// Finds a drop by the number in an address.
+fn found(app: &App, id: &str) -> Result<Arc<Drop>, Refusal> {
+    id.parse().ok().and_then(|id| app.drops.find(id)).ok_or(Refusal::NotFound)
+}
+
+/// Takes one uploaded file: hashes its bytes as they arrive, and keeps none.
 async fn take(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
     Path(id): Path<String>,
-    Asked(asked): Asked,
-    form: Option<Extension<Posted>>,
+    QueryFields(query): QueryFields,
+    form: Option<Extension<FormFields>>,
     body: Body,
-) -> Response {
-    // The bytes of a form were taken for one, and are not here any more.
+) -> Result<String, Refusal> {
+    // The guard has consumed the body of a form.
     if form.is_some() {
-        return Refusal::Malformed.page(&visitor);
+        return Err(Refusal::Malformed);
     }
-    let drop = id.parse().ok().and_then(|id| app.drops.find(id));
-    let Some(drop) = drop else { return Refusal::NotFound.page(&visitor) };
-    let path = asked.bytes("name").unwrap_or_default();
-    let Some(name) = name_of(path) else { return Refusal::Malformed.page(&visitor) };
-    let Ok(_turn) = app.takes.try_acquire() else { return Refusal::TooMuch.page(&visitor) };
+    let drop = found(&app, &id)?;
+    let path = query.bytes("name").unwrap_or_default();
+    let name = name_of(path).ok_or(Refusal::Malformed)?;
+    let _turn = app.uploads.try_acquire().map_err(|_| Refusal::TooMuch)?;
     if drop.len() >= FILES_MAX {
-        return Refusal::TooLarge.page(&visitor);
+        return Err(Refusal::TooLarge);
     }
-    let mut taker = Taker::new(&drop.algorithms);
+    let mut hasher = DropHasher::new(&drop.algorithms);
     let mut pieces = body.into_data_stream();
-    loop {
-        match timeout(app.config.limits.stall, pieces.next()).await {
-            Err(_) => return Refusal::TooSlow.page(&visitor),
-            Ok(Some(Err(_))) => return Refusal::Malformed.page(&visitor),
-            Ok(Some(Ok(piece))) => taker.take(&piece),
-            Ok(None) => break,
-        }
+    let stall = app.config.limits.stall;
+    while let Some(piece) = timeout(stall, pieces.next()).await.map_err(|_| Refusal::TooSlow)? {
+        hasher.take(&piece.map_err(|_| Refusal::Malformed)?);
     }
     let file = Dropped {
         shown: escape::text(&String::from_utf8_lossy(path)),
         name: name.to_vec(),
-        read: Ok(taker.end()),
+        read: Ok(hasher.end()),
         own: None,
     };
-    match drop.add(file) {
-        true => (StatusCode::OK, [(header::CONTENT_TYPE, "text/plain")], "").into_response(),
-        false => Refusal::TooLarge.page(&visitor),
-    }
+    drop.add(file).then(String::new).ok_or(Refusal::TooLarge)
 }
 
-async fn show(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
-    let drop = id.parse().ok().and_then(|id| app.drops.find(id));
-    let Some(drop) = drop else { return Refusal::NotFound.page(&visitor) };
+async fn show(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    let drop = found(&app, &id)?;
     let texts = &visitor.texts().drop;
     let going = drop.is_going();
     let cut = (!going && drop.is_cut()).then_some(&drop);
-    let (asking, files) = (Arc::clone(&app), drop.files());
-    let Ok(turn) = Arc::clone(&app.heavy).acquire_owned().await else {
-        return Refusal::TooMuch.page(&visitor);
-    };
-    let answers = waiting(move || {
-        let answers = Answers::of(files, &asking.roots);
-        std::mem::drop(turn);
-        answers
-    });
-    let answers = match answers.await {
-        Ok(answers) => answers,
-        Err(refusal) => return refusal.page(&visitor),
-    };
+    let files = drop.files();
+    let lookup = app.heavy(move |app| Lookup::of(files, &app.roots)).await?;
     let head = html! { @if going { meta http-equiv="refresh" content="1"; } };
     let content = html! {
         @if going { p .stand role="status" { (texts.hashing) } }
         @if let Some(drop) = cut { (cut_short(&app, drop, texts)) }
-        (shown(&answers, texts))
+        (shown(&lookup, texts))
         p { a .button href="/drop" { (texts.more) } }
     };
-    page_with(&visitor, Some(Tab::Drop), texts.results, &head, &content)
+    Ok(page_with(&visitor, Some(Tab::Drop), texts.results, &head, &content))
 }
 
-/// Says that there are more files than were looked at, and where all of them can be.
+/// Says that there are more files than were looked up, and links to a run over all of them.
 fn cut_short(app: &App, drop: &Drop, texts: &DropTexts) -> Markup {
     html! {
         div .warnings role="alert" {
@@ -256,20 +232,20 @@ fn cut_short(app: &App, drop: &Drop, texts: &DropTexts) -> Markup {
     }
 }
 
-fn shown(answers: &Answers, texts: &DropTexts) -> Markup {
+fn shown(lookup: &Lookup, texts: &DropTexts) -> Markup {
     html! {
         ul .sums {
-            @for (answer, files) in answers.sums() {
+            @for (answer, files) in lookup.sums() {
                 li .(class(answer)) { ((texts.sum)(answer, files)) }
             }
         }
-        @if answers.asked.is_empty() {
+        @if lookup.searched.is_empty() {
             p .warnings { (texts.none) }
-        } @else if !answers.not_asked.is_empty() {
-            p .soft { (texts.not_asked) ": " (answers.not_asked.join(", ")) }
+        } @else if !lookup.without_catalogue.is_empty() {
+            p .soft { (texts.without_catalogue) ": " (lookup.without_catalogue.join(", ")) }
         }
-        @for why in &answers.troubles { p .wrong { (why) } }
-        @if !answers.files.is_empty() {
+        @for why in &lookup.errors { p .wrong { (why) } }
+        @if !lookup.files.is_empty() {
             div .scroll tabindex="0" role="group" aria-label=(texts.results) {
                 table {
                     thead { tr {
@@ -278,14 +254,14 @@ fn shown(answers: &Answers, texts: &DropTexts) -> Markup {
                         th scope="col" { (texts.column_known) }
                         th .number scope="col" { (texts.column_length) }
                     } }
-                    tbody { @for file in &answers.files { (row(file, texts)) } }
+                    tbody { @for file in &lookup.files { (row(file, texts)) } }
                 }
             }
         }
     }
 }
 
-fn row(file: &Answered, texts: &DropTexts) -> Markup {
+fn row(file: &LookedUp, texts: &DropTexts) -> Markup {
     let length = file.dropped.read.as_ref().ok().map(|read| Units::Si.bytes(read.length));
     html! {
         tr {
@@ -312,7 +288,7 @@ fn row(file: &Answered, texts: &DropTexts) -> Markup {
 }
 
 /// What is known of a file, line by line.
-fn lines(file: &Answered, texts: &DropTexts) -> Vec<String> {
+fn lines(file: &LookedUp, texts: &DropTexts) -> Vec<String> {
     let mut lines = Vec::new();
     if let Err(why) = &file.dropped.read {
         lines.push(why.clone());
@@ -325,10 +301,10 @@ fn lines(file: &Answered, texts: &DropTexts) -> Vec<String> {
             None => lines.push(verdict.name().to_owned()),
         }
     }
-    for known in &file.places {
+    for known in &file.matches {
         let moment = units::moment(known.tagged);
         let line = match file.answer {
-            Answer::Known => (texts.known_as)(&known.path, &moment),
+            DropAnswer::Known => (texts.known_as)(&known.path, &moment),
             _ => (texts.other)(&known.path, &moment),
         };
         lines.push(match known.standing {
@@ -339,16 +315,16 @@ fn lines(file: &Answered, texts: &DropTexts) -> Vec<String> {
     if file.further > 0 {
         lines.push((texts.further)(file.further));
     }
-    if file.answer == Answer::Unknown {
+    if file.answer == DropAnswer::Unknown {
         lines.push(texts.no_tag.to_owned());
     }
     lines
 }
 
-fn class(answer: Answer) -> &'static str {
+fn class(answer: DropAnswer) -> &'static str {
     match answer {
-        Answer::Known => "good",
-        Answer::Differs | Answer::Unreadable => "bad",
-        Answer::Unknown => "neutral",
+        DropAnswer::Known => "good",
+        DropAnswer::Differs | DropAnswer::Unreadable => "bad",
+        DropAnswer::Unknown => "neutral",
     }
 }

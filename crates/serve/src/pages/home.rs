@@ -1,128 +1,73 @@
-//! The page of all folders: how each stands, what is overdue, and the runs of this server.
+//! The start page: the state of each folder, overdue checks, and the runs of this server.
 
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
-use steadfast::Options;
-use steadfast::catalogue::{Audit, Catalogue, RunRecord};
+use steadfast::catalogue::{Audit, RunRecord};
 use steadfast_report::{escape, units};
 
-use super::{Tab, page, waiting};
 use crate::app::App;
-use crate::guard::{Refusal, Visitor};
-use crate::roots::Place;
-use crate::runs::{Ended, Run, Verb};
+use crate::audits::{OVERDUE_DAYS, RootAudit};
+use crate::layout::{Tab, page};
+use crate::refusal::Refusal;
+use crate::roots::ServedPath;
+use crate::runs::{RunEnd, RunVerb, ServedRun};
 use crate::texts::{HomeTexts, Texts};
-
-/// Days after which a file is to be proved again.
-const OVERDUE_DAYS: u32 = 30;
-
-/// How long what a catalogue said is believed: several tabs that look at once ask it once.
-const BELIEVED: Duration = Duration::from_secs(2);
-
-/// What the catalogue of a root says.
-#[derive(Clone, Debug)]
-pub(crate) enum Fact {
-    /// There is none.
-    None,
-    /// It is of a tree that the root is only a part of.
-    Above,
-    /// It cannot be read, for this reason.
-    Unreadable(String),
-    /// What it can prove.
-    Audit(Box<Audit>),
-}
-
-/// What the catalogues of the roots said a moment ago.
-#[derive(Default)]
-pub(crate) struct Facts(Mutex<HashMap<usize, (Instant, Arc<Fact>)>>);
-
-impl Facts {
-    /// Returns what the catalogue of a root says. It waits for the disk.
-    fn of(&self, root: usize, path: &Path) -> Arc<Fact> {
-        let mut facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((asked, fact)) = facts.get(&root)
-            && asked.elapsed() < BELIEVED
-        {
-            return Arc::clone(fact);
-        }
-        let fact = Arc::new(ask(path));
-        facts.insert(root, (Instant::now(), Arc::clone(&fact)));
-        fact
-    }
-}
-
-fn ask(path: &Path) -> Fact {
-    let Some(file) = Catalogue::find(path) else { return Fact::None };
-    let audit =
-        Catalogue::open_reader(&file).and_then(|catalogue| match catalogue.root() == path {
-            true => catalogue.audit(&[OVERDUE_DAYS], (Options::default().now)()).map(Some),
-            false => Ok(None),
-        });
-    match audit {
-        Ok(Some(audit)) => Fact::Audit(Box::new(audit)),
-        Ok(None) => Fact::Above,
-        Err(error) => Fact::Unreadable(escape::text(&error.to_string())),
-    }
-}
+use crate::visitor::Visitor;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/", get(home))
 }
 
-async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
-    let asking = Arc::clone(&app);
-    let facts = waiting(move || {
-        let of = |place: Place| {
-            let fact = match asking.roots.root(&place) {
-                Ok(root) => asking.facts.of(place.root, root),
-                Err(error) => Arc::new(Fact::Unreadable(error.to_string())),
+async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response, Refusal> {
+    let audits = app.blocking(|app| {
+        let audit = |place: ServedPath| {
+            let audit = match app.roots.root(&place) {
+                Ok(root) => app.audits.of(place.root, root),
+                Err(error) => Arc::new(RootAudit::Unreadable(error.to_string())),
             };
-            (place, fact)
+            (place, audit)
         };
-        asking.roots.places().map(of).collect::<Vec<_>>()
+        app.roots.places().map(audit).collect::<Vec<_>>()
     });
-    let Ok(facts) = facts.await else { return Refusal::Conflict.page(&visitor) };
+    let audits = audits.await?;
     let texts = visitor.texts();
     let content = html! {
-        @for (place, fact) in &facts { (folder(&app, &visitor, place, fact)) }
+        @for (place, audit) in &audits { (folder(&app, &visitor, place, audit)) }
         section {
             h2 #runs { (texts.home.runs) }
             (runs(&app.runs.all(), texts))
         }
     };
-    page(&visitor, Some(Tab::Home), texts.home.title, &content)
+    Ok(page(&visitor, Some(Tab::Home), texts.home.title, &content))
 }
 
-/// One root: how it stands, what can be done with it, and its tree.
-fn folder(app: &App, visitor: &Visitor, place: &Place, fact: &Fact) -> Markup {
+/// One root: its state, links to runs, and its tree.
+fn folder(app: &App, visitor: &Visitor, place: &ServedPath, audit: &RootAudit) -> Markup {
     let texts = &visitor.texts().home;
     let query = place.query();
     let title = format!("root-{}", place.root);
     html! {
         section .card aria-labelledby=(title) {
             h2 id=(title) { (app.roots.shown(place)) }
-            @match fact {
-                Fact::None => {
+            @match audit {
+                RootAudit::None => {
                     p { (texts.no_catalogue) }
                     form method="post" action="/runs" {
                         (visitor.csrf())
                         input type="hidden" name="place" value=(place.token());
-                        button type="submit" name="verb" value=(Verb::Init.name()) {
+                        button type="submit" name="verb" value=(RunVerb::Init.name()) {
                             (texts.make_catalogue)
                         }
                     }
                 }
-                Fact::Above => p { (texts.catalogue_above) }
-                Fact::Unreadable(error) => p .wrong { (texts.unreadable) ": " (error) }
-                Fact::Audit(audit) => (standing(audit, texts))
+                RootAudit::Above => p { (texts.catalogue_above) }
+                RootAudit::Unreadable(error) => p .wrong { (texts.unreadable) ": " (error) }
+                RootAudit::Audit(audit) => (standing(audit, texts))
             }
             p { a .button href=(format!("/run?place={query}")) { (texts.check_or_tag) } }
             details data-part=(format!("/browse/part?place={query}")) {
@@ -133,7 +78,7 @@ fn folder(app: &App, visitor: &Visitor, place: &Place, fact: &Fact) -> Markup {
     }
 }
 
-/// What a catalogue can prove, in the audit's numbers.
+/// The figures of an audit.
 fn standing(audit: &Audit, texts: &HomeTexts) -> Markup {
     let wrong: Vec<String> = audit
         .standings
@@ -180,7 +125,7 @@ fn standing(audit: &Audit, texts: &HomeTexts) -> Markup {
     }
 }
 
-/// Verb, moment, end and counts of a run, as the catalogue has them.
+/// RunVerb, moment, end and counts of a run, as the catalogue has them.
 fn last_run(run: &RunRecord) -> String {
     let counts: Vec<String> =
         run.counts.iter().map(|(name, files)| format!("{} {name}", units::count(*files))).collect();
@@ -191,22 +136,22 @@ fn last_run(run: &RunRecord) -> String {
     escape::text(&parts.join("; "))
 }
 
-/// How a run stands; of one that has ended, the answer of its document.
-fn outcome(run: &Run, texts: &Texts) -> Markup {
-    let state = run.state();
-    let answer = match state.ended.as_deref() {
-        None => return html! { ((texts.run.stand)(run.stand())) },
-        Some(Ended::Failed(error)) => {
+/// The status of a run, or the first sentence of its document once it has ended.
+fn outcome(run: &ServedRun, texts: &Texts) -> Markup {
+    let snapshot = run.snapshot();
+    let answer = match snapshot.end.as_deref() {
+        None => return html! { ((texts.run.status)(run.status())) },
+        Some(RunEnd::Failed(error)) => {
             return html! { span .wrong { (texts.run.failed) ": " (escape::text(error)) } };
         }
-        Some(Ended::Done(done)) => {
+        Some(RunEnd::Done(done)) => {
             done.1.sections.first().and_then(|section| section.sentences.first())
         }
     };
     html! { span lang="en" { (answer.map_or("", String::as_str)) } }
 }
 
-fn runs(runs: &[Arc<Run>], texts: &Texts) -> Markup {
+fn runs(runs: &[Arc<ServedRun>], texts: &Texts) -> Markup {
     html! {
         @if runs.is_empty() {
             p .soft { (texts.home.no_runs) }
@@ -223,7 +168,7 @@ fn runs(runs: &[Arc<Run>], texts: &Texts) -> Markup {
                         @for run in runs { tr {
                             th scope="row" {
                                 a href=(format!("/runs/{}", run.id)) {
-                                    ((texts.run.heading)(run.ask.verb)) " " (run.id)
+                                    ((texts.run.heading)(run.request.verb)) " " (run.id)
                                 }
                             }
                             td .long { (run.shown) }

@@ -1,5 +1,4 @@
-//! Measuring: what and how thoroughly; then samples as they come, in as many pages as look; then
-//! the report, and the record to take away.
+//! A measurement: the form that starts it, its progress, its report, and its record to save.
 
 mod parts;
 
@@ -7,25 +6,36 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast_measure::record::{self, Record};
+use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
 
-pub(crate) use parts::parts;
-
-use super::{REPORT_POLICY, Tab, page, page_with, waiting};
 use crate::app::App;
-use crate::fields::Fields;
-use crate::guard::{Asked, Posted, Refusal, Visitor, to};
-use crate::live::{Live as _, follow};
+use crate::config::Language;
+use crate::fields::NamedValues;
+use crate::layout::{HTML, Tab, attachment, documents, page, page_with, root_choice};
+use crate::live::{Live, LiveParts, follow, part};
 use crate::measuring::{
-    MeasureAsk, MeasureEnd, Measurement, NotBegun, Profile, Work, file_name, is_offered,
+    MeasureEnd, MeasureKind, MeasureProfile, MeasureRefused, MeasureRequest, MeasureSnapshot,
+    Measurement, file_name, is_offered,
 };
-use crate::roots::Place;
+use crate::refusal::Refusal;
+use crate::roots::ServedPath;
 use crate::texts::documents::MeasureTexts;
+use crate::visitor::{FormFields, QueryFields, Visitor};
+
+impl Live for MeasureSnapshot {
+    fn parts(&self, language: Language) -> LiveParts {
+        self.rendered.of(language, || parts::parts(self, language))
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+}
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
@@ -40,31 +50,31 @@ pub(super) fn routes() -> Router<Arc<App>> {
 async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     let texts = &visitor.texts().measure;
     let offered =
-        Work::ALL.into_iter().filter(|work| is_offered(*work, app.config.worker.as_ref()));
+        MeasureKind::ALL.into_iter().filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
     let content = html! {
         p { (texts.intro) }
         form .sheet method="post" action="/measure" {
             (visitor.csrf())
             fieldset {
                 legend { (texts.what) }
-                @for (at, work) in offered.enumerate() {
+                @for (at, kind) in offered.enumerate() {
                     p .choice {
-                        @let id = format!("work-{}", work.name());
+                        @let id = format!("work-{}", kind.name());
                         @let help = format!("{id}-help");
-                        input id=(id) type="radio" name="work" value=(work.name())
+                        input id=(id) type="radio" name="work" value=(kind.name())
                             checked[at == 0] aria-describedby=(help);
-                        label for=(id) { ((texts.work)(work)) }
-                        span .soft id=(help) { ((texts.work_help)(work)) }
+                        label for=(id) { ((texts.kind)(kind)) }
+                        span .soft id=(help) { ((texts.kind_help)(kind)) }
                     }
                 }
             }
             fieldset aria-describedby="profile-help" {
                 legend { (texts.profile_label) }
-                @for profile in Profile::ALL {
+                @for profile in MeasureProfile::ALL {
                     p .choice {
                         @let id = format!("profile-{}", profile.name());
                         input id=(id) type="radio" name="profile" value=(profile.name())
-                            checked[profile == Profile::Quick];
+                            checked[profile == MeasureProfile::Quick];
                         label for=(id) { ((texts.profile)(profile)) }
                     }
                 }
@@ -72,14 +82,7 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
             }
             fieldset aria-describedby="folder-help" {
                 legend { (texts.folder) }
-                @for (at, place) in app.roots.places().enumerate() {
-                    p .choice {
-                        @let id = format!("folder-{at}");
-                        input id=(id) type="radio" name="place" value=(place.token())
-                            checked[at == 0];
-                        label for=(id) { (app.roots.shown(&place)) }
-                    }
-                }
+                (root_choice(&app.roots, "folder"))
                 p #folder-help .soft { (texts.folder_help) }
             }
             button type="submit" { (texts.begin) }
@@ -92,7 +95,7 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     page(&visitor, Some(Tab::Measure), texts.title, &content)
 }
 
-/// What this server measured.
+/// The measurements of this server.
 fn table(measurements: &[Arc<Measurement>], texts: &MeasureTexts) -> Markup {
     html! {
         @if measurements.is_empty() {
@@ -111,7 +114,7 @@ fn table(measurements: &[Arc<Measurement>], texts: &MeasureTexts) -> Markup {
                                 a href=(format!("/measure/{}", one.id)) { (name(one, texts)) }
                             }
                             td { (units::moment(one.begun)) }
-                            td .long { ((texts.stand)(one.stand())) }
+                            td .long { ((texts.status)(one.status())) }
                         } }
                     }
                 }
@@ -121,42 +124,42 @@ fn table(measurements: &[Arc<Measurement>], texts: &MeasureTexts) -> Markup {
 }
 
 fn name(one: &Measurement, texts: &MeasureTexts) -> String {
-    format!("{} {}", (texts.work)(one.ask.work), one.id)
+    format!("{} {}", (texts.kind)(one.request.kind), one.id)
 }
 
-async fn begin(State(app): State<Arc<App>>, visitor: Visitor, Posted(posted): Posted) -> Response {
-    let Some((ask, place)) = asked_for(&app, &posted) else {
-        return Refusal::Malformed.page(&visitor);
-    };
-    let beginning = Arc::clone(&app);
-    let begun = waiting(move || {
-        // A run would be measured with it, and spoil it.
-        if let Some(run) = beginning.runs.all().iter().find(|run| !run.is_over()) {
-            return Err(NotBegun::Runs(run.id));
+/// Starts the measurement of the form.
+async fn begin(
+    State(app): State<Arc<App>>,
+    FormFields(form): FormFields,
+) -> Result<Redirect, Refusal> {
+    let (request, place) = requested(&app, &form).ok_or(Refusal::Malformed)?;
+    let begun = app.blocking(move |app| {
+        if let Some(run) = app.runs.going() {
+            return Err(MeasureRefused::Runs(run));
         }
-        beginning.roots.root(&place).map_err(|_| NotBegun::Gone)?;
-        beginning.measurements.begin(ask, &beginning.config)
+        app.roots.root(&place).map_err(|_| MeasureRefused::Gone)?;
+        app.measurements.begin(request, &app.config)
     });
-    match begun.await {
-        Ok(Ok(one)) => to(&format!("/measure/{}", one.id)),
-        Ok(Err(NotBegun::Busy(other))) => to(&format!("/measure/{other}?busy=1")),
-        Ok(Err(NotBegun::Runs(run))) => to(&format!("/runs/{run}?overlaps=1")),
-        Ok(Err(NotBegun::Gone)) => Refusal::NotFound.page(&visitor),
-        Ok(Err(NotBegun::NoThread)) | Err(_) => Refusal::TooMuch.page(&visitor),
-    }
+    let page = match begun.await {
+        Ok(Ok(one)) => format!("/measure/{}", one.id),
+        Ok(Err(MeasureRefused::Busy(other))) => format!("/measure/{other}?busy=1"),
+        Ok(Err(MeasureRefused::Runs(run))) => format!("/runs/{run}?overlaps=1"),
+        Ok(Err(MeasureRefused::Gone)) => return Err(Refusal::NotFound),
+        Ok(Err(MeasureRefused::NoThread)) | Err(_) => return Err(Refusal::TooMuch),
+    };
+    Ok(Redirect::to(&page))
 }
 
-fn asked_for(app: &App, posted: &Fields) -> Option<(MeasureAsk, Place)> {
-    let work = Work::named(posted.text("work")?)?;
-    let profile = Profile::named(posted.text("profile")?)?;
-    let place = app.roots.place(posted.text("place")?)?;
-    let is_root = place.below.as_os_str().is_empty();
-    let fits = is_root && is_offered(work, app.config.worker.as_ref());
+fn requested(app: &App, form: &NamedValues) -> Option<(MeasureRequest, ServedPath)> {
+    let kind = MeasureKind::named(form.text("work")?)?;
+    let profile = MeasureProfile::named(form.text("profile")?)?;
+    let place = app.roots.place(form.text("place")?)?;
+    let fits = place.is_root() && is_offered(kind, app.config.worker.as_ref());
     let folder = app.roots.path(&place);
-    fits.then_some((MeasureAsk { work, profile, folder }, place))
+    fits.then_some((MeasureRequest { kind, profile, folder }, place))
 }
 
-/// Finds a measurement by what an address calls it.
+/// Finds a measurement by the number in an address.
 fn found(app: &App, id: &str) -> Result<Arc<Measurement>, Refusal> {
     let id = id.parse().map_err(|_| Refusal::NotFound)?;
     app.measurements.find(id).ok_or(Refusal::NotFound)
@@ -166,39 +169,32 @@ async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
-    Asked(asked): Asked,
-) -> Response {
-    let one = match found(&app, &id) {
-        Ok(one) => one,
-        Err(refusal) => return refusal.page(&visitor),
-    };
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
+    let one = found(&app, &id)?;
     let texts = &visitor.texts().measure;
-    let state = one.state();
-    let (head, content) = match &state.ended {
+    let snapshot = one.snapshot();
+    let (head, content) = match &snapshot.end {
         None => (
             html! { noscript { meta http-equiv="refresh" content="2"; } },
-            going(&visitor, &one, &asked),
+            going(&visitor, &one, &query),
         ),
         Some(end) => (html! {}, over(&visitor, &one, end)),
     };
-    let title = (texts.work)(one.ask.work);
-    page_with(&visitor, Some(Tab::Measure), title, &head, &content)
+    let title = (texts.kind)(one.request.kind);
+    Ok(page_with(&visitor, Some(Tab::Measure), title, &head, &content))
 }
 
-/// The page while it goes on. Its parts are replaced as they change.
-fn going(visitor: &Visitor, one: &Measurement, asked: &Fields) -> Markup {
+/// The page during a measurement. Its parts are replaced as they change.
+fn going(visitor: &Visitor, one: &Measurement, asked: &NamedValues) -> Markup {
     let texts = &visitor.texts().measure;
-    let parts = one.state().parts(visitor.language);
-    let part = |wanted: &str| {
-        let (name, part) = parts.iter().find(|(name, _)| *name == wanted)?;
-        Some(html! { div data-live=(name) { (maud::PreEscaped(part)) } })
-    };
+    let parts = one.snapshot().parts(visitor.language);
     html! {
         @if asked.text("busy").is_some() { p .warnings role="status" { (texts.busy) } }
         div #live data-events=(format!("/measure/{}/events", one.id))
             data-lost=(visitor.texts().layout.lost) {
-            p .soft { ((texts.profile)(one.ask.profile)) }
-            (part("stand").unwrap_or_default())
+            p .soft { ((texts.profile)(one.request.profile)) }
+            (part(&parts, "stand"))
             div .orders {
                 form .stop method="post" action=(format!("/measure/{}/stop", one.id)) {
                     (visitor.csrf())
@@ -207,22 +203,21 @@ fn going(visitor: &Visitor, one: &Measurement, asked: &Fields) -> Markup {
             }
             section aria-labelledby="progress" {
                 h2 #progress { (texts.progress) }
-                (part("bar").unwrap_or_default())
-                (part("figures").unwrap_or_default())
+                (part(&parts, "bar"))
+                (part(&parts, "figures"))
             }
             section aria-labelledby="series" {
                 h2 #series { (texts.series) }
-                (part("series").unwrap_or_default())
+                (part(&parts, "series"))
             }
             div .told role="status" aria-live="polite" data-live="say" {}
         }
     }
 }
 
-/// The page once it has ended: the report, and what can be taken away.
+/// The page of a measurement that has ended: its report, and links to save it.
 fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
     let texts = &visitor.texts().measure;
-    let untranslated = visitor.texts().layout.untranslated;
     html! {
         @if end.stopped { p .warnings { (texts.ended_early) } }
         @for why in &end.failed { p .wrong { (texts.failed) ": " (why) } }
@@ -244,71 +239,54 @@ fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
                     }
                     a .button .quiet href="/measure" { (texts.title) }
                 }
-                @if !untranslated.is_empty() { p .soft { (untranslated) } }
-                div .document lang="en" { (report::article(document, 1, true, Units::Si)) }
+                (documents(visitor, std::slice::from_ref(document)))
             }
         }
     }
 }
 
-async fn events(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
-    match found(&app, &id) {
-        Ok(one) => follow(one.states(), &visitor),
-        Err(refusal) => refusal.page(&visitor),
-    }
-}
-
-async fn stop(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
-    match found(&app, &id) {
-        Ok(one) => {
-            one.stop();
-            to(&format!("/measure/{}", one.id))
-        }
-        Err(refusal) => refusal.page(&visitor),
-    }
-}
-
-/// The report as one file: what `report` makes of the record.
-async fn save_report(
+async fn events(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
-) -> Response {
-    saved(&app, &visitor, &id, "html", "text/html; charset=utf-8", |_, document| {
+) -> Result<Response, Refusal> {
+    let one = found(&app, &id)?;
+    Ok(follow(one.snapshots(), visitor.language, visitor.session().cloned()))
+}
+
+async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Redirect, Refusal> {
+    let one = found(&app, &id)?;
+    one.stop();
+    Ok(Redirect::to(&format!("/measure/{}", one.id)))
+}
+
+/// The report as one file: the same as `report` makes of the record.
+async fn save_report(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    saved(&app, &id, "html", HTML, |_, document| {
         report::page(std::slice::from_ref(document), Units::Si).into_bytes()
     })
 }
 
 async fn save_record(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
     Path(id): Path<String>,
-) -> Response {
-    saved(&app, &visitor, &id, "json", "application/json", |record, _| record::write(record))
+) -> Result<Response, Refusal> {
+    saved(&app, &id, "json", "application/json", |record, _| record::write(record))
 }
 
 fn saved(
     app: &App,
-    visitor: &Visitor,
     id: &str,
-    ending: &str,
-    kind: &str,
-    write: impl FnOnce(&Record, &steadfast_report::document::Document) -> Vec<u8>,
-) -> Response {
-    let one = match found(app, id) {
-        Ok(one) => one,
-        Err(refusal) => return refusal.page(visitor),
-    };
-    let state = one.state();
-    let Some((record, document)) = state.ended.as_ref().and_then(|end| end.made.as_ref()) else {
-        return Refusal::Conflict.page(visitor);
-    };
-    let name = file_name(&one.ask, one.begun).replace(".json", &format!(".{ending}"));
-    let name = format!("attachment; filename=\"{name}\"");
-    let lines = [
-        (header::CONTENT_TYPE, kind),
-        (header::CONTENT_SECURITY_POLICY, REPORT_POLICY),
-        (header::CONTENT_DISPOSITION, name.as_str()),
-    ];
-    (lines, write(record, document)).into_response()
+    extension: &str,
+    content_type: &str,
+    write: impl FnOnce(&Record, &Document) -> Vec<u8>,
+) -> Result<Response, Refusal> {
+    let one = found(app, id)?;
+    let snapshot = one.snapshot();
+    let (record, document) = snapshot.made().ok_or(Refusal::Conflict)?;
+    let name = file_name(&one.request, one.begun).replace(".json", &format!(".{extension}"));
+    Ok(attachment(&name, content_type, write(record, document)))
 }

@@ -1,7 +1,6 @@
-//! A run: what to do and how fast; then how it goes, in as many pages as look; then what came of
-//! it.
+//! A run: the form that starts it, its progress, and its result.
 
-mod ask;
+mod form;
 mod parts;
 mod results;
 
@@ -9,26 +8,35 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast::qos::Pace;
 use steadfast_report::{RunView, Units, escape, html, units};
 
-pub(crate) use parts::parts;
-
-use super::{REPORT_POLICY, Tab, page_with, waiting};
 use crate::app::App;
-use crate::fields::Fields;
-use crate::guard::{Asked, Posted, Refusal, Visitor, to};
-use crate::live::{Live as _, follow};
-use crate::runs::{Ask, Ended, Refused, Run, Verb};
+use crate::config::Language;
+use crate::fields::NamedValues;
+use crate::layout::{HTML, Tab, attachment, documents, page_with};
+use crate::live::{Live, LiveParts, follow, part};
+use crate::refusal::Refusal;
+use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
 use crate::texts::RunTexts;
+use crate::visitor::{FormFields, QueryFields, Visitor};
+
+impl Live for RunSnapshot {
+    fn parts(&self, language: Language) -> LiveParts {
+        self.rendered.of(language, || parts::parts(self, language))
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+}
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
-        .route("/run", get(ask::form))
+        .route("/run", get(form::form))
         .route("/runs", post(begin))
         .route("/runs/{id}", get(show))
         .route("/runs/{id}/events", get(events))
@@ -36,34 +44,41 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/runs/{id}/{order}", post(order))
 }
 
-/// Begins what the form asks for.
-async fn begin(State(app): State<Arc<App>>, visitor: Visitor, Posted(posted): Posted) -> Response {
-    let Some(ask) = asked_for(&app, &posted) else { return Refusal::Malformed.page(&visitor) };
-    let beginning = Arc::clone(&app);
-    match waiting(move || beginning.runs.begin(ask, &beginning)).await {
-        Ok(Ok(run)) => to(&format!("/runs/{}", run.id)),
-        Ok(Err(Refused::Overlaps(other))) => to(&format!("/runs/{other}?overlaps=1")),
-        Ok(Err(Refused::Measures(id))) => to(&format!("/measure/{id}?busy=1")),
-        Ok(Err(Refused::NoThread)) | Err(_) => Refusal::TooMuch.page(&visitor),
-        Ok(Err(Refused::Gone)) => Refusal::NotFound.page(&visitor),
-    }
+/// Starts the run of the form.
+async fn begin(
+    State(app): State<Arc<App>>,
+    FormFields(form): FormFields,
+) -> Result<Redirect, Refusal> {
+    let request = requested(&app, &form).ok_or(Refusal::Malformed)?;
+    let begun = app.blocking(|app| {
+        let trees = app.config.trees.clone();
+        app.runs.begin(request, &app.roots, &app.measurements, trees)
+    });
+    let page = match begun.await {
+        Ok(Ok(run)) => format!("/runs/{}", run.id),
+        Ok(Err(RunRefused::Overlaps(other))) => format!("/runs/{other}?overlaps=1"),
+        Ok(Err(RunRefused::Measures(id))) => format!("/measure/{id}?busy=1"),
+        Ok(Err(RunRefused::NoThread)) | Err(_) => return Err(Refusal::TooMuch),
+        Ok(Err(RunRefused::Gone)) => return Err(Refusal::NotFound),
+    };
+    Ok(Redirect::to(&page))
 }
 
-fn asked_for(app: &App, posted: &Fields) -> Option<Ask> {
-    let verb = Verb::named(posted.text("verb")?)?;
-    let place = app.roots.place(posted.text("place")?)?;
-    let pace = match posted.text("pace") {
+fn requested(app: &App, form: &NamedValues) -> Option<RunRequest> {
+    let verb = RunVerb::named(form.text("verb")?)?;
+    let place = app.roots.place(form.text("place")?)?;
+    let pace = match form.text("pace") {
         None => Pace::Bicycle,
         Some(pace) => *Pace::ALL.get(pace.parse::<usize>().ok()?)?,
     };
-    // A catalogue is of a whole tree, and trees are what the owner named.
-    let fits = verb != Verb::Init || place.below.as_os_str().is_empty();
-    let from_media = posted.text("media").is_some();
-    fits.then_some(Ask { verb, place, pace, from_media })
+    // A catalogue is of a whole root, which the owner named.
+    let fits = verb != RunVerb::Init || place.is_root();
+    let from_media = form.text("media").is_some();
+    fits.then_some(RunRequest { verb, place, pace, from_media })
 }
 
-/// Finds a run by what an address calls it.
-fn found(app: &App, id: &str) -> Result<Arc<Run>, Refusal> {
+/// Finds a run by the number in an address.
+fn found(app: &App, id: &str) -> Result<Arc<ServedRun>, Refusal> {
     let id = id.parse().map_err(|_| Refusal::NotFound)?;
     app.runs.find(id).ok_or(Refusal::NotFound)
 }
@@ -72,28 +87,25 @@ async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
-    Asked(asked): Asked,
-) -> Response {
-    let run = match found(&app, &id) {
-        Ok(run) => run,
-        Err(refusal) => return refusal.page(&visitor),
-    };
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
+    let run = found(&app, &id)?;
     let texts = &visitor.texts().run;
-    let state = run.state();
-    let title = format!("{}: {}", (texts.heading)(run.ask.verb), run.shown);
-    let (head, content) = match &state.ended {
-        // Who has no script loads the page anew.
+    let snapshot = run.snapshot();
+    let title = format!("{}: {}", (texts.heading)(run.request.verb), run.shown);
+    let (head, content) = match &snapshot.end {
+        // Browsers without scripts reload the page.
         None => (
             html! { noscript { meta http-equiv="refresh" content="2"; } },
-            going(&visitor, &run, &asked),
+            going(&visitor, &run, &query),
         ),
-        Some(ended) => (html! {}, over(&visitor, &run, ended, &asked)),
+        Some(end) => (html! {}, over(&visitor, &run, end, &query)),
     };
-    page_with(&visitor, Some(Tab::Run), &title, &head, &content)
+    Ok(page_with(&visitor, Some(Tab::Run), &title, &head, &content))
 }
 
 /// The page while the run goes on. Its parts are replaced as they change.
-fn going(visitor: &Visitor, run: &Run, asked: &Fields) -> Markup {
+fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues) -> Markup {
     let texts = &visitor.texts().run;
     let order = |order: &str, label: &str| {
         html! {
@@ -103,17 +115,13 @@ fn going(visitor: &Visitor, run: &Run, asked: &Fields) -> Markup {
             }
         }
     };
-    let parts = run.state().parts(visitor.language);
-    let part = |wanted: &str| {
-        let (name, part) = parts.iter().find(|(name, _)| *name == wanted)?;
-        Some(html! { div data-live=(name) { (maud::PreEscaped(part)) } })
-    };
+    let parts = run.snapshot().parts(visitor.language);
     html! {
         @if asked.text("overlaps").is_some() { p .warnings role="status" { (texts.overlaps) } }
         div #live data-events=(format!("/runs/{}/events", run.id))
             data-lost=(visitor.texts().layout.lost) {
-            p .soft { (pace(texts, run.ask.pace)) }
-            (part("stand").unwrap_or_default())
+            p .soft { (pace(texts, run.request.pace)) }
+            (part(&parts, "stand"))
             div .orders {
                 (order("pause", texts.pause))
                 (order("resume", texts.resume))
@@ -121,72 +129,70 @@ fn going(visitor: &Visitor, run: &Run, asked: &Fields) -> Markup {
             }
             section aria-labelledby="progress" {
                 h2 #progress { (texts.progress) }
-                (part("bar").unwrap_or_default())
-                (part("figures").unwrap_or_default())
+                (part(&parts, "bar"))
+                (part(&parts, "figures"))
             }
             section aria-labelledby="found" {
                 h2 #found { (texts.found) }
-                (part("found").unwrap_or_default())
+                (part(&parts, "found"))
             }
             section aria-labelledby="counts" {
                 h2 #counts { (texts.counts) }
-                (part("counts").unwrap_or_default())
+                (part(&parts, "counts"))
             }
             section aria-labelledby="cost" {
                 h2 #cost { (texts.cost) }
-                (part("cost").unwrap_or_default())
+                (part(&parts, "cost"))
             }
             section aria-labelledby="cores" {
                 h2 #cores { (texts.cores) }
-                (part("cores").unwrap_or_default())
+                (part(&parts, "cores"))
             }
             section {
                 h2 #rows { (texts.rows) }
-                (part("rows").unwrap_or_default())
+                (part(&parts, "rows"))
             }
             div .told role="status" aria-live="polite" data-live="say" {}
         }
     }
 }
 
-/// The page once the run has ended: what can be filtered, and the document of the report.
-fn over(visitor: &Visitor, run: &Run, ended: &Ended, asked: &Fields) -> Markup {
+/// The page of a run that has ended: its findings with a filter, and the document of the report.
+fn over(visitor: &Visitor, run: &ServedRun, ended: &RunEnd, asked: &NamedValues) -> Markup {
     let texts = &visitor.texts().run;
     let again = html! {
         form method="post" action="/runs" {
             (visitor.csrf())
-            input type="hidden" name="place" value=(run.ask.place.token());
-            input type="hidden" name="pace" value=(run.ask.pace as usize);
-            @if run.ask.from_media { input type="hidden" name="media" value="1"; }
-            button type="submit" name="verb" value=(run.ask.verb.name()) { (texts.again) }
+            input type="hidden" name="place" value=(run.request.place.token());
+            input type="hidden" name="pace" value=(run.request.pace as usize);
+            @if run.request.from_media { input type="hidden" name="media" value="1"; }
+            button type="submit" name="verb" value=(run.request.verb.name()) { (texts.again) }
         }
     };
-    let untranslated = visitor.texts().layout.untranslated;
     html! {
         @match ended {
-            Ended::Failed(error) => {
+            RunEnd::Failed(error) => {
                 p .wrong role="alert" { (texts.failed) ": " (escape::text(error)) }
                 div .orders { (again) }
             }
-            Ended::Done(done) => {
-                p .soft { (pace(texts, run.ask.pace)) }
+            RunEnd::Done(done) => {
+                p .soft { (pace(texts, run.request.pace)) }
                 div .orders {
                     a .button href=(format!("/runs/{}/report", run.id)) { (texts.report) }
                     (again)
-                    a .button .quiet href=(format!("/run?place={}", run.ask.place.query())) {
+                    a .button .quiet href=(format!("/run?place={}", run.request.place.query())) {
                         (texts.title)
                     }
                 }
                 (done_counts(&done.0, texts))
                 (results::section(run, asked, texts))
-                @if !untranslated.is_empty() { p .soft { (untranslated) } }
-                div .document lang="en" { (html::article(&done.1, 1, true, Units::Si)) }
+                (documents(visitor, std::slice::from_ref(&done.1)))
             }
         }
     }
 }
 
-/// What was done and judged, in the report's words and order.
+/// The counts of verdicts and actions, as the report names and orders them.
 fn done_counts(view: &RunView, texts: &RunTexts) -> Markup {
     let verdicts = view.verdicts.iter().map(|(verdict, count)| (verdict.name(), *count));
     let actions = view.actions.iter().map(|(action, count)| (action.name(), *count));
@@ -213,47 +219,35 @@ fn pace(texts: &RunTexts, pace: Pace) -> String {
     format!("{}: {} ({})", texts.pace, texts.pace_names[at], pace.level())
 }
 
-async fn events(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
-    match found(&app, &id) {
-        Ok(run) => follow(run.states(), &visitor),
-        Err(refusal) => refusal.page(&visitor),
-    }
+async fn events(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    let run = found(&app, &id)?;
+    Ok(follow(run.snapshots(), visitor.language, visitor.session().cloned()))
 }
 
 async fn order(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
     Path((id, order)): Path<(String, String)>,
-) -> Response {
-    let run = match found(&app, &id) {
-        Ok(run) => run,
-        Err(refusal) => return refusal.page(&visitor),
-    };
+) -> Result<Redirect, Refusal> {
+    let run = found(&app, &id)?;
     match order.as_str() {
         "pause" => run.hold(true),
         "resume" => run.hold(false),
         "stop" => run.stop(),
-        _ => return Refusal::NotFound.page(&visitor),
+        _ => return Err(Refusal::NotFound),
     }
-    to(&format!("/runs/{}", run.id))
+    Ok(Redirect::to(&format!("/runs/{}", run.id)))
 }
 
 /// The report of a run as one file: the same as `--report` writes.
-async fn report(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Response {
-    let run = match found(&app, &id) {
-        Ok(run) => run,
-        Err(refusal) => return refusal.page(&visitor),
-    };
-    let state = run.state();
-    let Some(Ended::Done(done)) = state.ended.as_deref() else {
-        return Refusal::Conflict.page(&visitor);
-    };
-    let name =
-        format!("attachment; filename=\"steadfast-{}-{}.html\"", run.ask.verb.name(), run.id);
-    let lines = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, REPORT_POLICY),
-        (header::CONTENT_DISPOSITION, name.as_str()),
-    ];
-    (lines, html::page(std::slice::from_ref(&done.1), Units::Si)).into_response()
+async fn report(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let run = found(&app, &id)?;
+    let snapshot = run.snapshot();
+    let Some(RunEnd::Done(done)) = snapshot.end.as_deref() else { return Err(Refusal::Conflict) };
+    let name = format!("steadfast-{}-{}.html", run.request.verb.name(), run.id);
+    let page = html::page(std::slice::from_ref(&done.1), Units::Si);
+    Ok(attachment(&name, HTML, page.into_bytes()))
 }

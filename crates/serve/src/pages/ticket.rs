@@ -1,7 +1,7 @@
-//! What a command asks of a server that runs already: an address that shows these paths.
+//! Gives a command an address that shows its paths on this server.
 //!
-//! Whoever asks shows the token, which the server's owner alone can read. The answer holds a ticket
-//! in its place, good once and soon, since others may see the arguments of a browser.
+//! The command presents the token, which only the server's owner can read. The address contains a
+//! ticket instead, which is valid once and for a minute: others may see the arguments of a browser.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,29 +10,26 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
 use crate::app::App;
-use crate::guard::{Asked, Refusal, Visitor};
+use crate::refusal::Refusal;
+use crate::visitor::QueryFields;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/ticket", get(issue))
 }
 
-/// Answers with an address, if all paths are beneath the roots.
-async fn issue(State(app): State<Arc<App>>, visitor: Visitor, Asked(asked): Asked) -> Response {
-    if !asked.text("token").is_some_and(|token| app.is_token(token)) {
-        return Refusal::NoSession.page(&visitor);
+/// Responds with an address, if all paths are beneath the roots.
+async fn issue(
+    State(app): State<Arc<App>>,
+    QueryFields(query): QueryFields,
+) -> Result<String, Refusal> {
+    if !query.text("token").is_some_and(|token| app.is_token(token)) {
+        return Err(Refusal::NoSession);
     }
-    let paths = asked.all_bytes("path").map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    let paths = query.all_bytes("path").map(|path| PathBuf::from(OsStr::from_bytes(path)));
     let paths: Vec<PathBuf> = paths.collect();
-    let Some(page) = app.page_of(&paths) else { return Refusal::NotFound.page(&visitor) };
-    match app.ticket_to(&page) {
-        Ok(address) => {
-            ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], address).into_response()
-        }
-        Err(_) => Refusal::Conflict.page(&visitor),
-    }
+    let page = app.page_of(&paths).ok_or(Refusal::NotFound)?;
+    app.ticket_to(&page).map_err(|_| Refusal::Conflict)
 }

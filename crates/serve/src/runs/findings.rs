@@ -1,7 +1,7 @@
-//! What a run finds that is not as it should be, the worst first, in bounded memory.
+//! The findings of a run, the most severe first, in bounded memory.
 //!
-//! In: events. Out: findings by rank and walk order, as many as are kept, and how many more there
-//! were. The words are the report's.
+//! In: events. Out: findings by severity and walk order up to a limit, and how many there are in
+//! all. Names and details come from the report.
 
 use std::collections::BTreeMap;
 
@@ -9,51 +9,51 @@ use steadfast::{FileEvent, Noted, Verdict};
 use steadfast_report::escape;
 use steadfast_report::view::{FindingRule, finding_detail, known_of};
 
-/// Findings that are kept of one run: with names and what is known of each, some 2 MB.
+/// Findings that are kept of one run: about 2 MB with their details.
 const FINDINGS_MAX: usize = 5000;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
-    /// The verdict or what else was found, in the report's word.
+pub(crate) struct RunFinding {
+    /// The verdict or other finding, as the report names it.
     pub(crate) name: &'static str,
     /// Whether the file is corrupt.
     pub(crate) is_corrupt: bool,
     /// The path as documents show it.
     pub(crate) path: String,
-    /// What is known of it.
+    /// Its details.
     pub(crate) known: String,
 }
 
 /// The findings of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    /// By rank, the gravest first, and in the order in which they came.
-    kept: BTreeMap<(usize, u64), Finding>,
-    /// How many there were, by name, and their ranks.
+    /// By severity, the worst first, and then in walk order.
+    kept: BTreeMap<(usize, u64), RunFinding>,
+    /// How many there are, by severity and name.
     counts: BTreeMap<(usize, &'static str), u64>,
     seen: u64,
 }
 
-/// Which findings are wanted.
+/// A filter of findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    /// Those of this name alone.
+pub(crate) struct FindingFilter {
+    /// Only findings of this name.
     pub(crate) name: Option<String>,
-    /// Those whose path or details hold these letters, in whatever case.
+    /// Only findings whose path or details contain this text, in any case.
     pub(crate) words: String,
 }
 
 impl Findings {
-    /// Takes what became of a file, if it is a finding; says whether it was.
-    pub(crate) fn file(&mut self, event: &FileEvent) -> bool {
+    /// Adds the outcome of a file if it is a finding; returns whether it is.
+    pub(crate) fn add_file(&mut self, event: &FileEvent) -> bool {
         let rule = FindingRule::default();
         let notable = matches!(event.verdict, Some(Verdict::Moved | Verdict::Touched));
         if !rule.finds(event) && !notable && !rule.retags(event) {
             return false;
         }
         let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
-        let finding = Finding {
+        let finding = RunFinding {
             name: event.verdict.map_or("failed", Verdict::name),
             is_corrupt: event.verdict == Some(Verdict::Corrupt),
             path: escape::path(&event.path.to_path()),
@@ -63,12 +63,12 @@ impl Findings {
         true
     }
 
-    /// Takes what only the catalogue knows; says whether it was a finding.
-    pub(crate) fn noted(&mut self, noted: &Noted) -> bool {
+    /// Adds an outcome of the catalogue if it is a finding; returns whether it is.
+    pub(crate) fn add_noted(&mut self, noted: &Noted) -> bool {
         if noted.finding.exit_status() == 0 {
             return false;
         }
-        let finding = Finding {
+        let finding = RunFinding {
             name: noted.finding.name(),
             is_corrupt: false,
             path: escape::path(&noted.path),
@@ -78,7 +78,7 @@ impl Findings {
         true
     }
 
-    fn keep(&mut self, rank: usize, finding: Finding) {
+    fn keep(&mut self, rank: usize, finding: RunFinding) {
         self.seen += 1;
         *self.counts.entry((rank, finding.name)).or_default() += 1;
         self.kept.insert((rank, self.seen), finding);
@@ -87,25 +87,30 @@ impl Findings {
         }
     }
 
-    /// Returns how many there were by name, the gravest first.
+    /// Returns how many there are by name, the most severe first.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.counts.iter().map(|((_, name), count)| (*name, *count))
     }
 
-    /// Returns how many there were that are not kept.
+    /// Returns how many were dropped for lack of room.
     pub(crate) fn lost(&self) -> u64 {
         self.seen - self.kept.len() as u64
     }
 
-    /// Returns the findings that are wanted from the `skip`th on, and how many that are in all.
-    pub(crate) fn page(&self, wanted: &Wanted, skip: usize, limit: usize) -> (Vec<Finding>, usize) {
+    /// Returns up to `limit` findings that match, from the `skip`th on, and how many match in all.
+    pub(crate) fn page(
+        &self,
+        wanted: &FindingFilter,
+        skip: usize,
+        limit: usize,
+    ) -> (Vec<RunFinding>, usize) {
         let words = wanted.words.to_lowercase();
-        let fits = |finding: &&Finding| {
+        let fits = |finding: &&RunFinding| {
             let named = wanted.name.as_ref().is_none_or(|name| finding.name == name);
             let said = |text: &str| text.to_lowercase().contains(&words);
             named && (words.is_empty() || said(&finding.path) || said(&finding.known))
         };
-        let all: Vec<&Finding> = self.kept.values().filter(fits).collect();
+        let all: Vec<&RunFinding> = self.kept.values().filter(fits).collect();
         let page = all.iter().skip(skip).take(limit).map(|finding| (*finding).clone());
         (page.collect(), all.len())
     }
@@ -120,7 +125,7 @@ mod tests {
     fn found(findings: &mut Findings, path: &str, verdict: Verdict) -> bool {
         let mut event = FileEvent::new(FilePath::whole(Path::new(path)));
         event.verdict = Some(verdict);
-        findings.file(&event)
+        findings.add_file(&event)
     }
 
     #[test]
@@ -132,7 +137,7 @@ mod tests {
         assert!(found(&mut findings, "bad", Verdict::Corrupt));
         assert!(!found(&mut findings, "fine", Verdict::Intact));
         assert_eq!((findings.lost(), findings.kept.len()), (11, FINDINGS_MAX));
-        let (page, all) = findings.page(&Wanted::default(), 0, 2);
+        let (page, all) = findings.page(&FindingFilter::default(), 0, 2);
         assert_eq!((page[0].path.as_str(), page[1].path.as_str()), ("bad", "m0"));
         assert_eq!(all, FINDINGS_MAX);
         let counts: Vec<_> = findings.counts().collect();
@@ -146,7 +151,7 @@ mod tests {
         found(&mut findings, "winter/b.jpg", Verdict::Modified);
         found(&mut findings, "sommer/c.jpg", Verdict::Corrupt);
         let of = |name: Option<&str>, words: &str, skip| {
-            let wanted = Wanted { name: name.map(str::to_owned), words: words.to_owned() };
+            let wanted = FindingFilter { name: name.map(str::to_owned), words: words.to_owned() };
             let (page, all) = findings.page(&wanted, skip, 10);
             (page.into_iter().map(|finding| finding.path).collect::<Vec<_>>(), all)
         };

@@ -1,12 +1,12 @@
-//! The words in German.
+//! The texts in German.
 
 mod documents;
 
 use steadfast_report::units::{count, counted};
 
-use super::{BrowseTexts, EnterTexts, HomeTexts, LayoutTexts, RunTexts, Texts, Words};
-use crate::guard::Refusal;
-use crate::runs::{Stand, Verb};
+use super::{BrowseTexts, EnterTexts, HomeTexts, LayoutTexts, NoticeText, RunTexts, Texts};
+use crate::refusal::Refusal;
+use crate::runs::{RunStatus, RunVerb};
 
 pub(super) const TEXTS: Texts = Texts {
     layout: LayoutTexts {
@@ -59,7 +59,7 @@ pub(super) const TEXTS: Texts = Texts {
         column_run: "Lauf",
         column_folder: "Ordner",
         column_begun: "Begonnen",
-        column_stand: "Stand",
+        column_stand: "RunStatus",
     },
     browse: BrowseTexts {
         title: "Einen Ordner wählen",
@@ -87,31 +87,33 @@ pub(super) const TEXTS: Texts = Texts {
                     Anteil.",
         media: "Vom Datenträger lesen, am Zwischenspeicher vorbei, wo das Dateisystem es kann",
         verb: |verb| match verb {
-            Verb::Tag => "Markieren",
-            Verb::Check => "Prüfen",
-            Verb::Update => "Aktualisieren",
-            Verb::Init => "Einen Katalog anlegen",
+            RunVerb::Tag => "Markieren",
+            RunVerb::Check => "Prüfen",
+            RunVerb::Update => "Aktualisieren",
+            RunVerb::Init => "Einen Katalog anlegen",
         },
         verb_help: |verb| match verb {
-            Verb::Tag => "gibt jeder Datei ohne Marke eine; liest keine andere",
-            Verb::Check => "liest jede Datei und sagt, was aus ihr wurde; schreibt nichts an sie",
-            Verb::Update => {
+            RunVerb::Tag => "gibt jeder Datei ohne Marke eine; liest keine andere",
+            RunVerb::Check => {
+                "liest jede Datei und sagt, was aus ihr wurde; schreibt nichts an sie"
+            }
+            RunVerb::Update => {
                 "prüft, markiert neue Dateien und bearbeitete neu; beschädigte \
                              behalten ihre Marken"
             }
-            Verb::Init => "trägt ein, was die Marken sagen; liest keine Datei",
+            RunVerb::Init => "trägt ein, was die Marken sagen; liest keine Datei",
         },
         heading: |verb| match verb {
-            Verb::Tag => "Markieren",
-            Verb::Check => "Prüfung",
-            Verb::Update => "Aktualisierung",
-            Verb::Init => "Ein neuer Katalog",
+            RunVerb::Tag => "Markieren",
+            RunVerb::Check => "Prüfung",
+            RunVerb::Update => "Aktualisierung",
+            RunVerb::Init => "Ein neuer Katalog",
         },
-        stand: |stand| match stand {
-            Stand::Going => "Er läuft; auch wenn diese Seite geschlossen wird.",
-            Stand::Held => "Er ist angehalten.",
-            Stand::Stopping => "Er wird beendet.",
-            Stand::Over => "Er ist zu Ende.",
+        status: |status| match status {
+            RunStatus::Running => "Er läuft; auch wenn diese Seite geschlossen wird.",
+            RunStatus::Paused => "Er ist angehalten.",
+            RunStatus::Stopping => "Er wird beendet.",
+            RunStatus::Ended => "Er ist zu Ende.",
         },
         failed: "Der Lauf konnte nicht weitergehen",
         overlaps: "Es läuft schon einer, der ihm in die Quere käme: in diesem Ordner, darüber oder \
@@ -175,7 +177,7 @@ pub(super) const TEXTS: Texts = Texts {
     refusal,
 };
 
-fn refusal(refusal: Refusal) -> Words {
+fn refusal(refusal: Refusal) -> NoticeText {
     let (title, text) = match refusal {
         Refusal::Method => {
             ("Nicht verstanden", "Dieser Dienst gibt nur Seiten und nimmt Formulare.")
@@ -209,5 +211,5 @@ fn refusal(refusal: Refusal) -> Words {
         ),
         Refusal::Conflict => ("Nicht jetzt", "Das geht im gegenwärtigen Zustand nicht."),
     };
-    Words { title, text }
+    NoticeText { title, text }
 }

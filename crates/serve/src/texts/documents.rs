@@ -1,9 +1,9 @@
-//! The words of the pages about single files, measurements, records, code and the past.
+//! The texts of the pages for drops, measurements, records, code and history.
 
-use crate::measuring::{MeasureStand, Profile, Work};
-use crate::pages::drop::Answer;
+use crate::drops::DropAnswer;
+use crate::measuring::{MeasureKind, MeasureProfile, MeasureStatus};
 
-/// Files that are dropped on the page.
+/// Dropped files.
 pub(crate) struct DropTexts {
     pub(crate) title: &'static str,
     pub(crate) intro: &'static str,
@@ -12,25 +12,25 @@ pub(crate) struct DropTexts {
     pub(crate) folder: &'static str,
     pub(crate) no_script: &'static str,
     pub(crate) given: &'static str,
-    /// So many further ones.
+    /// The number of further paths.
     pub(crate) given_more: fn(u64) -> String,
     pub(crate) check_given: &'static str,
-    /// There are more files than were looked at.
+    /// Says that there are more files than were looked up.
     pub(crate) cut: &'static str,
-    /// Leads to a run over all of this folder.
+    /// Links to a run of all of this folder.
     pub(crate) whole: fn(&str) -> String,
-    /// What the script says as it goes, with `{done}`, `{all}` and `{name}` to be filled in.
+    /// The progress that the script shows; it replaces `{done}`, `{all}` and `{name}`.
     pub(crate) going: &'static str,
     pub(crate) failed: &'static str,
     pub(crate) too_many: &'static str,
     pub(crate) hashing: &'static str,
     pub(crate) results: &'static str,
     pub(crate) earlier: &'static str,
-    /// Files of a drop, and when it was.
+    /// The number of files of a drop, and its moment.
     pub(crate) entry: fn(u64, &str) -> String,
     pub(crate) more: &'static str,
-    pub(crate) answer: fn(Answer) -> &'static str,
-    pub(crate) sum: fn(Answer, u64) -> String,
+    pub(crate) answer: fn(DropAnswer) -> &'static str,
+    pub(crate) sum: fn(DropAnswer, u64) -> String,
     pub(crate) column_file: &'static str,
     pub(crate) column_answer: &'static str,
     pub(crate) column_known: &'static str,
@@ -39,13 +39,13 @@ pub(crate) struct DropTexts {
     pub(crate) known_as: fn(&str, &str) -> String,
     /// Path and moment of a file of the same name and other contents.
     pub(crate) other: fn(&str, &str) -> String,
-    /// How the file there stood when it was judged last.
+    /// The file's state at its latest check.
     pub(crate) stands: fn(&str) -> String,
-    /// By its own tag, of this moment.
+    /// The verdict by the file's own tag, and the tag's moment.
     pub(crate) own_tag: fn(&str, &str) -> String,
     pub(crate) further: fn(u64) -> String,
     pub(crate) no_tag: &'static str,
-    pub(crate) not_asked: &'static str,
+    pub(crate) without_catalogue: &'static str,
     pub(crate) none: &'static str,
     pub(crate) digests: &'static str,
 }
@@ -55,16 +55,16 @@ pub(crate) struct MeasureTexts {
     pub(crate) title: &'static str,
     pub(crate) intro: &'static str,
     pub(crate) what: &'static str,
-    pub(crate) work: fn(Work) -> &'static str,
-    pub(crate) work_help: fn(Work) -> &'static str,
+    pub(crate) kind: fn(MeasureKind) -> &'static str,
+    pub(crate) kind_help: fn(MeasureKind) -> &'static str,
     pub(crate) profile_label: &'static str,
-    pub(crate) profile: fn(Profile) -> &'static str,
+    pub(crate) profile: fn(MeasureProfile) -> &'static str,
     pub(crate) profile_help: &'static str,
     pub(crate) folder: &'static str,
     pub(crate) folder_help: &'static str,
     pub(crate) begin: &'static str,
     pub(crate) busy: &'static str,
-    pub(crate) stand: fn(MeasureStand) -> &'static str,
+    pub(crate) status: fn(MeasureStatus) -> &'static str,
     pub(crate) stop: &'static str,
     pub(crate) progress: &'static str,
     pub(crate) preparing: &'static str,
@@ -92,7 +92,7 @@ pub(crate) struct MeasureTexts {
     pub(crate) column_stand: &'static str,
 }
 
-/// Records side by side.
+/// Comparison of records.
 pub(crate) struct CompareTexts {
     pub(crate) title: &'static str,
     pub(crate) intro: &'static str,
@@ -120,20 +120,20 @@ pub(crate) struct CompareTexts {
     pub(crate) gone: &'static str,
 }
 
-/// The seal of code.
+/// Code signatures.
 pub(crate) struct CodeTexts {
     pub(crate) title: &'static str,
     pub(crate) intro: &'static str,
     pub(crate) choose: &'static str,
     pub(crate) no_code: &'static str,
     pub(crate) map: &'static str,
-    /// Bytes of a cell.
+    /// The length of a cell.
     pub(crate) map_help: fn(&str) -> String,
     pub(crate) no_map: &'static str,
     pub(crate) legend: &'static str,
 }
 
-/// The past.
+/// History.
 pub(crate) struct HistoryTexts {
     pub(crate) title: &'static str,
     pub(crate) intro: &'static str,

@@ -1,12 +1,12 @@
-//! The words in English.
+//! The texts in English.
 
 mod documents;
 
 use steadfast_report::units::{count, counted};
 
-use super::{BrowseTexts, EnterTexts, HomeTexts, LayoutTexts, RunTexts, Texts, Words};
-use crate::guard::Refusal;
-use crate::runs::{Stand, Verb};
+use super::{BrowseTexts, EnterTexts, HomeTexts, LayoutTexts, NoticeText, RunTexts, Texts};
+use crate::refusal::Refusal;
+use crate::runs::{RunStatus, RunVerb};
 
 pub(super) const TEXTS: Texts = Texts {
     layout: LayoutTexts {
@@ -84,31 +84,31 @@ pub(super) const TEXTS: Texts = Texts {
                     share.",
         media: "Read from the medium, past the page cache, where the file system can",
         verb: |verb| match verb {
-            Verb::Tag => "Tag",
-            Verb::Check => "Check",
-            Verb::Update => "Update",
-            Verb::Init => "Make a catalogue",
+            RunVerb::Tag => "Tag",
+            RunVerb::Check => "Check",
+            RunVerb::Update => "Update",
+            RunVerb::Init => "Make a catalogue",
         },
         verb_help: |verb| match verb {
-            Verb::Tag => "gives every file without a tag one; reads no other",
-            Verb::Check => "reads every file and says what became of it; writes nothing to them",
-            Verb::Update => {
+            RunVerb::Tag => "gives every file without a tag one; reads no other",
+            RunVerb::Check => "reads every file and says what became of it; writes nothing to them",
+            RunVerb::Update => {
                 "checks, tags new files, and retags edited ones; corrupt ones keep \
                              their tags"
             }
-            Verb::Init => "enters what the tags say; reads no file",
+            RunVerb::Init => "enters what the tags say; reads no file",
         },
         heading: |verb| match verb {
-            Verb::Tag => "Tagging",
-            Verb::Check => "Check",
-            Verb::Update => "Update",
-            Verb::Init => "A new catalogue",
+            RunVerb::Tag => "Tagging",
+            RunVerb::Check => "Check",
+            RunVerb::Update => "Update",
+            RunVerb::Init => "A new catalogue",
         },
-        stand: |stand| match stand {
-            Stand::Going => "It goes on; also when this page is closed.",
-            Stand::Held => "It is paused.",
-            Stand::Stopping => "It is stopping.",
-            Stand::Over => "It has ended.",
+        status: |status| match status {
+            RunStatus::Running => "It goes on; also when this page is closed.",
+            RunStatus::Paused => "It is paused.",
+            RunStatus::Stopping => "It is stopping.",
+            RunStatus::Ended => "It has ended.",
         },
         failed: "It could not go on",
         overlaps: "Another run goes on that this one would meet: in that folder, above or beneath, \
@@ -174,7 +174,7 @@ pub(super) const TEXTS: Texts = Texts {
     refusal,
 };
 
-fn refusal(refusal: Refusal) -> Words {
+fn refusal(refusal: Refusal) -> NoticeText {
     let (title, text) = match refusal {
         Refusal::Method => ("Not understood", "This server only gives pages and takes forms."),
         Refusal::Malformed => ("Not understood", "The request cannot be read."),
@@ -198,5 +198,5 @@ fn refusal(refusal: Refusal) -> Words {
         Refusal::NotFound => ("Not found", "There is no such page, folder, file or run here."),
         Refusal::Conflict => ("Not now", "This cannot be done in the present state."),
     };
-    Words { title, text }
+    NoticeText { title, text }
 }

@@ -1,23 +1,23 @@
-//! The parts of a page that shows a measurement as it goes: written once for each state and
-//! language, whoever looks. Figures and their units are the report's.
+//! The parts of the page of a measurement: rendered once for each snapshot and language. Figures
+//! and units come from the report.
 
 use maud::{Markup, html};
 use steadfast_report::{Units, units};
 
 use crate::config::Language;
-use crate::measuring::{MeasureStand, MeasureState, SeriesSoFar};
+use crate::measuring::{MeasureSnapshot, MeasureStatus, SeriesSoFar};
 use crate::texts::documents::MeasureTexts;
 use crate::texts::texts;
 
-/// Units of width and height of the course of a series.
+/// Size of the graph of a series, in units of its view box.
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 36.0;
 
-/// Writes all parts of a state.
-pub(crate) fn parts(state: &MeasureState, language: Language) -> Vec<(&'static str, Markup)> {
+/// Renders all parts of a snapshot.
+pub(crate) fn parts(state: &MeasureSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
     let texts = &texts(language).measure;
     vec![
-        ("stand", stand(state.stand, texts)),
+        ("stand", status(state.status, texts)),
         ("bar", bar(state)),
         ("figures", figures(state, texts)),
         ("series", series(&state.series, texts)),
@@ -25,23 +25,23 @@ pub(crate) fn parts(state: &MeasureState, language: Language) -> Vec<(&'static s
     ]
 }
 
-fn stand(stand: MeasureStand, texts: &MeasureTexts) -> Markup {
-    let class = match stand {
-        MeasureStand::Going => "going",
-        MeasureStand::Stopping => "stopping",
-        MeasureStand::Over => "over",
+fn status(status: MeasureStatus, texts: &MeasureTexts) -> Markup {
+    let class = match status {
+        MeasureStatus::Running => "going",
+        MeasureStatus::Stopping => "stopping",
+        MeasureStatus::Ended => "over",
     };
-    html! { p .stand .(class) { ((texts.stand)(stand)) } }
+    html! { p .stand .(class) { ((texts.status)(status)) } }
 }
 
-fn bar(state: &MeasureState) -> Markup {
+fn bar(state: &MeasureSnapshot) -> Markup {
     html! {
         progress max="1000" value=((state.done.clamp(0.0, 1.0) * 1000.0) as u32)
             aria-labelledby="progress" {}
     }
 }
 
-fn figures(state: &MeasureState, texts: &MeasureTexts) -> Markup {
+fn figures(state: &MeasureSnapshot, texts: &MeasureTexts) -> Markup {
     let left = state.left_ns.map(units::rough_duration);
     let doing = if state.doing.is_empty() { texts.preparing } else { &state.doing };
     html! {
@@ -55,7 +55,7 @@ fn figures(state: &MeasureState, texts: &MeasureTexts) -> Markup {
     }
 }
 
-/// The series that had samples last, each with the course of its rates.
+/// The series of the latest samples, each with a graph of its rates.
 fn series(all: &[SeriesSoFar], texts: &MeasureTexts) -> Markup {
     html! {
         @if all.is_empty() {
@@ -83,7 +83,7 @@ fn series(all: &[SeriesSoFar], texts: &MeasureTexts) -> Markup {
     }
 }
 
-/// Rates from the first that is kept to the latest, from zero to the highest.
+/// The graph of the rates that are kept, from zero to the highest.
 fn course(one: &SeriesSoFar) -> Markup {
     let highest = one.rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let step = WIDTH / (one.rates.len().max(2) - 1) as f64;
@@ -110,13 +110,13 @@ fn course(one: &SeriesSoFar) -> Markup {
     }
 }
 
-/// What is read aloud: every tenth of the way.
-fn say(state: &MeasureState, texts: &MeasureTexts) -> Markup {
+/// What screen readers announce: every tenth of the way.
+fn say(state: &MeasureSnapshot, texts: &MeasureTexts) -> Markup {
     let tenths = (state.done * 10.0).floor() / 10.0;
     html! {
-        @match state.stand {
-            MeasureStand::Going => (units::percent(tenths)),
-            stand => ((texts.stand)(stand)),
+        @match state.status {
+            MeasureStatus::Running => (units::percent(tenths)),
+            status => ((texts.status)(status)),
         }
     }
 }

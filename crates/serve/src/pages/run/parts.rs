@@ -1,31 +1,31 @@
-//! The parts of a page that shows a run as it goes: rendered once for each state and language,
-//! whoever looks. Figures, their units and their order are the report's.
+//! The parts of the page of a run: rendered once for each snapshot and language. Figures, units and
+//! order come from the report.
 
 use std::collections::VecDeque;
 
 use maud::{Markup, html};
 use steadfast::qos::{self, Knowledge};
-use steadfast::{Bound, Cost, Stage};
+use steadfast::{Bound, Cost, FileEvent, Stage};
 use steadfast_report::view::known_of;
 use steadfast_report::{Units, escape, progress, units};
 
 use crate::config::Language;
-use crate::runs::{CoreHistory, Finding, Row, Stand, State};
+use crate::runs::{CoreHistory, RunFinding, RunSnapshot, RunStatus};
 use crate::texts::{RunTexts, texts};
 
-/// Units of width of the bar of costs and of the strip of a processor.
+/// Width of the cost bar, and size of the graph of a processor, in units of their view boxes.
 const WIDTH: f64 = 600.0;
 const STRIP_WIDTH: f32 = 240.0;
 const STRIP_HEIGHT: f32 = 36.0;
 
-/// Seconds that a strip shows.
+/// Seconds that a graph shows.
 const STRIP_LEN: usize = 60;
 
-/// Writes all parts of a state.
-pub(crate) fn parts(state: &State, language: Language) -> Vec<(&'static str, Markup)> {
+/// Renders all parts of a snapshot.
+pub(crate) fn parts(state: &RunSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
     let texts = &texts(language).run;
     vec![
-        ("stand", stand(state.stand, texts)),
+        ("stand", status(state.status, texts)),
         ("bar", bar(state, texts)),
         ("figures", figures(state, texts)),
         ("found", found(state, texts)),
@@ -37,17 +37,17 @@ pub(crate) fn parts(state: &State, language: Language) -> Vec<(&'static str, Mar
     ]
 }
 
-fn stand(stand: Stand, texts: &RunTexts) -> Markup {
-    let class = match stand {
-        Stand::Going => "going",
-        Stand::Held => "held",
-        Stand::Stopping => "stopping",
-        Stand::Over => "over",
+fn status(status: RunStatus, texts: &RunTexts) -> Markup {
+    let class = match status {
+        RunStatus::Running => "going",
+        RunStatus::Paused => "held",
+        RunStatus::Stopping => "stopping",
+        RunStatus::Ended => "over",
     };
-    html! { p .stand .(class) { ((texts.stand)(stand)) } }
+    html! { p .stand .(class) { ((texts.status)(status)) } }
 }
 
-fn bar(state: &State, texts: &RunTexts) -> Markup {
+fn bar(state: &RunSnapshot, texts: &RunTexts) -> Markup {
     match progress::share(&state.progress) {
         Some(share) => html! {
             progress max="1000" value=((share * 1000.0) as u32) aria-labelledby="progress" {}
@@ -59,7 +59,7 @@ fn bar(state: &State, texts: &RunTexts) -> Markup {
     }
 }
 
-fn figures(state: &State, texts: &RunTexts) -> Markup {
+fn figures(state: &RunSnapshot, texts: &RunTexts) -> Markup {
     let now = &state.progress;
     let share = progress::share(now).map(|share| format!(" ({})", units::percent(share)));
     let read = Units::Si.bytes(now.bytes);
@@ -76,14 +76,14 @@ fn figures(state: &State, texts: &RunTexts) -> Markup {
             } }
             div { dt { (texts.files) } dd { (units::count(now.files)) } }
             div { dt { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
-            // What is held is bound by nothing.
-            @let bound = now.bound.filter(|_| state.stand != Stand::Held);
+            // Nothing bounds a paused run.
+            @let bound = now.bound.filter(|_| state.status != RunStatus::Paused);
             div { dt { (texts.bound) } dd { (bound.map_or("–", Bound::name)) } }
         }
     }
 }
 
-fn counts(state: &State) -> Markup {
+fn counts(state: &RunSnapshot) -> Markup {
     html! {
         dl .figures {
             @for (name, count) in &state.counts {
@@ -93,7 +93,7 @@ fn counts(state: &State) -> Markup {
     }
 }
 
-fn found(state: &State, texts: &RunTexts) -> Markup {
+fn found(state: &RunSnapshot, texts: &RunTexts) -> Markup {
     let more = state.found.saturating_sub(state.worst.len() as u64);
     html! {
         @if state.worst.is_empty() {
@@ -105,14 +105,14 @@ fn found(state: &State, texts: &RunTexts) -> Markup {
     }
 }
 
-/// A path from the place of the run on; the whole path where that is the place itself.
+/// Returns a path relative to that of the run, or the whole path if both are the same.
 fn short<'a>(path: &'a str, base: &str) -> &'a str {
     let below = path.strip_prefix(base).and_then(|below| below.strip_prefix('/'));
     below.filter(|below| !below.is_empty()).unwrap_or(path)
 }
 
-/// A table of findings, the gravest first. Paths go on from the place of the run.
-pub(super) fn table(findings: &[Finding], base: &str, texts: &RunTexts) -> Markup {
+/// A table of findings, the most severe first, with paths relative to that of the run.
+pub(super) fn table(findings: &[RunFinding], base: &str, texts: &RunTexts) -> Markup {
     html! {
         div .scroll tabindex="0" role="group" aria-label=(texts.results) {
             table .findings {
@@ -135,7 +135,7 @@ pub(super) fn table(findings: &[Finding], base: &str, texts: &RunTexts) -> Marku
     }
 }
 
-/// Where the time of the threads that hash went so far, as one bar and in words.
+/// The time of the hashing threads by stage, as one bar and in text.
 fn cost(cost: &Cost, texts: &RunTexts) -> Markup {
     let stages = Stage::ALL.into_iter().filter(|&stage| cost.elapsed_ns(stage) > 0);
     let stages: Vec<(Stage, f64)> = stages.map(|stage| (stage, cost.share(stage))).collect();
@@ -171,13 +171,13 @@ fn cost(cost: &Cost, texts: &RunTexts) -> Markup {
     }
 }
 
-/// The colour of a stage: the one of its place among the layers of a chart.
+/// Returns the class with the colour of a stage, the same as in charts.
 fn ink(stage: Stage) -> String {
     let place = Stage::BUSY.iter().position(|one| *one == stage);
     place.map_or("ink-wait".to_owned(), |place| format!("ink-{}", place + 1))
 }
 
-/// What each processor did in the last minute, by the types that are known.
+/// The load of each processor in the last minute, by core type if known.
 fn cores(history: &CoreHistory, texts: &RunTexts) -> Markup {
     let known = qos::cores();
     let classes: Vec<(String, Vec<usize>)> = match known.knowledge {
@@ -235,8 +235,8 @@ fn core(cpu: usize, shares: &VecDeque<f32>, texts: &RunTexts) -> Markup {
     }
 }
 
-/// The latest files, with what `--verbose` says of each.
-fn rows(state: &State, texts: &RunTexts) -> Markup {
+/// The latest files, with the details that `--verbose` prints.
+fn rows(state: &RunSnapshot, texts: &RunTexts) -> Markup {
     html! {
         div .scroll tabindex="0" role="group" aria-labelledby="rows" {
             table .rows {
@@ -247,14 +247,13 @@ fn rows(state: &State, texts: &RunTexts) -> Markup {
                     th .number scope="col" { (texts.column_seconds) }
                     th .number scope="col" { (texts.column_rate) }
                 } }
-                tbody lang="en" { @for row in &state.rows { (row_of(row, &state.base)) } }
+                tbody lang="en" { @for event in &state.files { (row_of(event, &state.base)) } }
             }
         }
     }
 }
 
-fn row_of(row: &Row, base: &str) -> Markup {
-    let event = &row.event;
+fn row_of(event: &FileEvent, base: &str) -> Markup {
     let path = escape::path(&event.path.to_path());
     let word = event.action.map(|action| action.name());
     let word = word.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
@@ -274,14 +273,14 @@ fn row_of(row: &Row, base: &str) -> Markup {
     }
 }
 
-/// What is read aloud: every tenth of the way, and what was found by then.
-fn say(state: &State, texts: &RunTexts) -> Markup {
+/// What screen readers announce: every tenth of the way, and the number of findings.
+fn say(state: &RunSnapshot, texts: &RunTexts) -> Markup {
     let tenths = progress::share(&state.progress).map(|share| (share * 10.0).floor() / 10.0);
     let found = state.worst.len() as u64;
     html! {
-        @match (state.stand, tenths) {
-            (Stand::Going, Some(share)) => ((texts.say)(&units::percent(share), found)),
-            (stand, _) => ((texts.stand)(stand)),
+        @match (state.status, tenths) {
+            (RunStatus::Running, Some(share)) => ((texts.say)(&units::percent(share), found)),
+            (status, _) => ((texts.status)(status)),
         }
     }
 }

@@ -1,23 +1,23 @@
-//! The findings of a run that has ended, the gravest first: filtered, some at a time.
+//! The findings of a run that has ended: filtered, the most severe first, some at a time.
 
 use maud::{Markup, html};
-use std::sync::PoisonError;
+use steadfast_report::units;
 
 use super::parts::table;
-use crate::fields::{Fields, encode};
-use crate::runs::{Run, Wanted};
+use crate::fields::{NamedValues, encode};
+use crate::runs::{FindingFilter, ServedRun};
 use crate::texts::RunTexts;
 
-/// Findings that are shown at a time.
+/// Findings of one page.
 const SHOWN_MAX: usize = 100;
 
-/// Letters of what is looked for, at most.
+/// Longest search text in characters.
 const WORDS_LEN_MAX: usize = 200;
 
-/// Writes what is wanted of the findings, and the form to want something else.
-pub(super) fn section(run: &Run, asked: &Fields, texts: &RunTexts) -> Markup {
-    let findings = run.findings.lock().unwrap_or_else(PoisonError::into_inner);
-    let wanted = Wanted {
+/// The findings that match the query, and the form of the filter.
+pub(super) fn section(run: &ServedRun, asked: &NamedValues, texts: &RunTexts) -> Markup {
+    let findings = run.findings();
+    let wanted = FindingFilter {
         name: asked.text("show").filter(|name| !name.is_empty()).map(str::to_owned),
         words: asked.text("words").unwrap_or("").chars().take(WORDS_LEN_MAX).collect(),
     };
@@ -27,7 +27,7 @@ pub(super) fn section(run: &Run, asked: &Fields, texts: &RunTexts) -> Markup {
     let lost = findings.lost();
     drop(findings);
     if counts.is_empty() {
-        // The document says what there was besides, as files without a tag.
+        // The document lists other files, such as files without a tag.
         return html! {};
     }
     html! {
@@ -47,7 +47,12 @@ pub(super) fn section(run: &Run, asked: &Fields, texts: &RunTexts) -> Markup {
     }
 }
 
-fn filter(run: &Run, wanted: &Wanted, counts: &[(&str, u64)], texts: &RunTexts) -> Markup {
+fn filter(
+    run: &ServedRun,
+    wanted: &FindingFilter,
+    counts: &[(&str, u64)],
+    texts: &RunTexts,
+) -> Markup {
     html! {
         form .filter method="get" action=(format!("/runs/{}#results", run.id)) role="search" {
             label for="show" { (texts.show) }
@@ -55,7 +60,7 @@ fn filter(run: &Run, wanted: &Wanted, counts: &[(&str, u64)], texts: &RunTexts) 
                 option value="" { (texts.all) }
                 @for (name, count) in counts {
                     option value=(name) selected[wanted.name.as_deref() == Some(*name)] lang="en" {
-                        (name) " (" (steadfast_report::units::count(*count)) ")"
+                        (name) " (" (units::count(*count)) ")"
                     }
                 }
             }
@@ -67,8 +72,14 @@ fn filter(run: &Run, wanted: &Wanted, counts: &[(&str, u64)], texts: &RunTexts) 
     }
 }
 
-/// The ways to those before and after.
-fn turn(run: &Run, wanted: &Wanted, skip: usize, all: usize, texts: &RunTexts) -> Markup {
+/// The links to the previous and the next page.
+fn turn(
+    run: &ServedRun,
+    wanted: &FindingFilter,
+    skip: usize,
+    all: usize,
+    texts: &RunTexts,
+) -> Markup {
     let address = |skip: usize| {
         format!(
             "/runs/{}?show={}&words={}&skip={skip}#results",

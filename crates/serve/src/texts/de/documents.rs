@@ -1,8 +1,8 @@
-//! The words about single files, measurements, records, code and the past, in German.
+//! The texts for drops, measurements, records, code and history in German.
 
 use super::super::documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
-use crate::measuring::{MeasureStand, Profile, Work};
-use crate::pages::drop::Answer;
+use crate::drops::DropAnswer;
+use crate::measuring::{MeasureKind, MeasureProfile, MeasureStatus};
 use steadfast_report::units::counted;
 
 pub(crate) const DROP: DropTexts = DropTexts {
@@ -29,18 +29,18 @@ pub(crate) const DROP: DropTexts = DropTexts {
     entry: |files, moment| format!("{}, {moment}", counted(files, "Datei", "Dateien")),
     more: "Weitere ablegen",
     answer: |answer| match answer {
-        Answer::Known => "hier bekannt",
-        Answer::Differs => "weicht ab",
-        Answer::Unknown => "hier unbekannt",
-        Answer::Unreadable => "nicht lesbar",
+        DropAnswer::Known => "hier bekannt",
+        DropAnswer::Differs => "weicht ab",
+        DropAnswer::Unknown => "hier unbekannt",
+        DropAnswer::Unreadable => "nicht lesbar",
     },
     sum: |answer, files| {
         let files = counted(files, "Datei", "Dateien");
         match answer {
-            Answer::Known => format!("{files} hier bekannt, mit dem markierten Inhalt"),
-            Answer::Differs => format!("{files} anders als die markierte Datei dieses Namens"),
-            Answer::Unknown => format!("{files} hier unbekannt"),
-            Answer::Unreadable => format!("{files} nicht lesbar"),
+            DropAnswer::Known => format!("{files} hier bekannt, mit dem markierten Inhalt"),
+            DropAnswer::Differs => format!("{files} anders als die markierte Datei dieses Namens"),
+            DropAnswer::Unknown => format!("{files} hier unbekannt"),
+            DropAnswer::Unreadable => format!("{files} nicht lesbar"),
         }
     },
     column_file: "Datei",
@@ -53,7 +53,7 @@ pub(crate) const DROP: DropTexts = DropTexts {
     own_tag: |verdict, moment| format!("nach der eigenen Markierung vom {moment}: {verdict}"),
     further: |more| format!("und an {}", counted(more, "weiteren Ort", "weiteren Orten")),
     no_tag: "keine markierte Datei hat hier diesen Inhalt oder diesen Namen",
-    not_asked: "Ohne Katalog, daher nicht gefragt",
+    without_catalogue: "Ohne Katalog, daher nicht gefragt",
     none: "Keiner der Ordner hat einen Katalog, daher ist nach Inhalt nichts zu finden. Die \
            Übersicht legt einen an.",
     digests: "Hashwerte",
@@ -64,39 +64,39 @@ pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
     intro: "Was dieser Rechner kann, und was ihn aufhält: die Stufen einer Prüfung mit einer Uhr \
             daneben. Lassen Sie ihn währenddessen nichts anderes tun.",
     what: "Was gemessen wird",
-    work: |work| match work {
-        Work::Kernels => "Hashen im Speicher",
-        Work::Hash => "Hashen von Dateien",
-        Work::Read => "Lesen",
-        Work::Write => "Schreiben",
-        Work::Queue => "Gleichzeitiges Lesen",
-        Work::Cpu => "Schleifen in einem Kern",
-        Work::Cipher => "Verschlüsselung",
+    kind: |kind| match kind {
+        MeasureKind::Kernels => "Hashen im Speicher",
+        MeasureKind::Hash => "Hashen von Dateien",
+        MeasureKind::Read => "Lesen",
+        MeasureKind::Write => "Schreiben",
+        MeasureKind::Queue => "Gleichzeitiges Lesen",
+        MeasureKind::Cpu => "Schleifen in einem Kern",
+        MeasureKind::Cipher => "Verschlüsselung",
     },
-    work_help: |work| match work {
-        Work::Kernels => "jedes Verfahren und jeder Rechenweg; schreibt keine Datei",
-        Work::Hash => "Lesen, Hashen und beides, an Dateien, die dafür angelegt werden",
-        Work::Read => "dafür angelegte Dateien, am Seitenspeicher vorbei und mit leerem",
-        Work::Write => "Dateien vieler Längen, gesichert, zurückgelesen und verglichen",
-        Work::Queue => "1 bis 32 Lesevorgänge zugleich, und wie lange jeder dauert",
-        Work::Cpu => "sechs Rechenkerne auf jeder QoS-Stufe; schreibt keine Datei",
-        Work::Cipher => "mit den Befehlen des Prozessors dafür und ohne sie",
+    kind_help: |kind| match kind {
+        MeasureKind::Kernels => "jedes Verfahren und jeder Rechenweg; schreibt keine Datei",
+        MeasureKind::Hash => "Lesen, Hashen und beides, an Dateien, die dafür angelegt werden",
+        MeasureKind::Read => "dafür angelegte Dateien, am Seitenspeicher vorbei und mit leerem",
+        MeasureKind::Write => "Dateien vieler Längen, gesichert, zurückgelesen und verglichen",
+        MeasureKind::Queue => "1 bis 32 Lesevorgänge zugleich, und wie lange jeder dauert",
+        MeasureKind::Cpu => "sechs Rechenkerne auf jeder QoS-Stufe; schreibt keine Datei",
+        MeasureKind::Cipher => "mit den Befehlen des Prozessors dafür und ohne sie",
     },
     profile_label: "Wie gründlich",
     profile: |profile| match profile {
-        Profile::Quick => "kurz: ein erster Blick, etwa eine Minute",
-        Profile::Small => "kleine Dateien (Lesen und Schreiben; 3,3 GB)",
-        Profile::Standard => "Standard: womit Rechner verglichen werden",
+        MeasureProfile::Quick => "kurz: ein erster Blick, etwa eine Minute",
+        MeasureProfile::Small => "kleine Dateien (Lesen und Schreiben; 3,3 GB)",
+        MeasureProfile::Standard => "Standard: womit Rechner verglichen werden",
     },
     profile_help: "Der Standard schreibt 53,3 GB, wenn Lesen oder Schreiben gemessen wird.",
     folder: "Ordner für die Dateien, die angelegt werden",
     folder_help: "Sie liegen in einem eigenen Ordner, der danach entfernt wird.",
     begin: "Messen",
     busy: "Es wird bereits etwas gemessen. Dies ist es.",
-    stand: |stand| match stand {
-        MeasureStand::Going => "Es wird gemessen, auch wenn diese Seite geschlossen wird.",
-        MeasureStand::Stopping => "Es hält an; die Messwerte bis jetzt bleiben.",
-        MeasureStand::Over => "Es ist beendet.",
+    status: |status| match status {
+        MeasureStatus::Running => "Es wird gemessen, auch wenn diese Seite geschlossen wird.",
+        MeasureStatus::Stopping => "Es hält an; die Messwerte bis jetzt bleiben.",
+        MeasureStatus::Ended => "Es ist beendet.",
     },
     stop: "Anhalten und Messwerte behalten",
     progress: "Fortschritt",
@@ -122,7 +122,7 @@ pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
     records: "Von diesem Dienst gemessen",
     no_records: "Noch nichts.",
     column_begun: "Begonnen",
-    column_stand: "Stand",
+    column_stand: "RunStatus",
 };
 
 pub(crate) const COMPARE: CompareTexts = CompareTexts {

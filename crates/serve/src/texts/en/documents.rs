@@ -1,10 +1,10 @@
-//! The words about single files, measurements, records, code and the past, in English.
+//! The texts for drops, measurements, records, code and history in English.
 
 use steadfast_report::units::counted;
 
 use super::super::documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
-use crate::measuring::{MeasureStand, Profile, Work};
-use crate::pages::drop::Answer;
+use crate::drops::DropAnswer;
+use crate::measuring::{MeasureKind, MeasureProfile, MeasureStatus};
 
 pub(crate) const DROP: DropTexts = DropTexts {
     title: "Drop files",
@@ -30,22 +30,22 @@ pub(crate) const DROP: DropTexts = DropTexts {
     entry: |files, moment| format!("{}, {moment}", counted(files, "file", "files")),
     more: "Drop more",
     answer: |answer| match answer {
-        Answer::Known => "known here",
-        Answer::Differs => "differs",
-        Answer::Unknown => "unknown here",
-        Answer::Unreadable => "unreadable",
+        DropAnswer::Known => "known here",
+        DropAnswer::Differs => "differs",
+        DropAnswer::Unknown => "unknown here",
+        DropAnswer::Unreadable => "unreadable",
     },
     sum: |answer, files| {
         let files = counted(files, "file", "files");
         match answer {
-            Answer::Known => format!("{files} known here, with the tagged contents"),
-            Answer::Differs => format!("{files} unlike the tagged file of that name"),
-            Answer::Unknown => format!("{files} unknown here"),
-            Answer::Unreadable => format!("{files} that could not be read"),
+            DropAnswer::Known => format!("{files} known here, with the tagged contents"),
+            DropAnswer::Differs => format!("{files} unlike the tagged file of that name"),
+            DropAnswer::Unknown => format!("{files} unknown here"),
+            DropAnswer::Unreadable => format!("{files} that could not be read"),
         }
     },
     column_file: "File",
-    column_answer: "Answer",
+    column_answer: "DropAnswer",
     column_known: "What is known",
     column_length: "Length",
     known_as: |path, moment| format!("as {path}, tagged on {moment}"),
@@ -54,7 +54,7 @@ pub(crate) const DROP: DropTexts = DropTexts {
     own_tag: |verdict, moment| format!("by its own tag of {moment}: {verdict}"),
     further: |more| format!("and at {}", counted(more, "further place", "further places")),
     no_tag: "no tagged file here has these contents or this name",
-    not_asked: "Could not be asked, for want of a catalogue",
+    without_catalogue: "Could not be asked, for want of a catalogue",
     none: "None of the folders has a catalogue, so nothing can be found by its contents. Home \
            makes one.",
     digests: "Digests",
@@ -65,39 +65,39 @@ pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
     intro: "What this machine can do, and what holds it back: the stages of a check with a clock \
             beside them. Meanwhile let it do nothing else.",
     what: "What to measure",
-    work: |work| match work {
-        Work::Kernels => "Hashing in memory",
-        Work::Hash => "Hashing files",
-        Work::Read => "Reading",
-        Work::Write => "Writing",
-        Work::Queue => "Reads in flight",
-        Work::Cpu => "Loops in one core",
-        Work::Cipher => "Ciphers",
+    kind: |kind| match kind {
+        MeasureKind::Kernels => "Hashing in memory",
+        MeasureKind::Hash => "Hashing files",
+        MeasureKind::Read => "Reading",
+        MeasureKind::Write => "Writing",
+        MeasureKind::Queue => "Reads in flight",
+        MeasureKind::Cpu => "Loops in one core",
+        MeasureKind::Cipher => "Ciphers",
     },
-    work_help: |work| match work {
-        Work::Kernels => "every algorithm and backend; writes no file",
-        Work::Hash => "reading, hashing, and both, over files made for it",
-        Work::Read => "files made for it, past the page cache and with an empty one",
-        Work::Write => "files of many lengths, flushed, read back and compared",
-        Work::Queue => "1 to 32 reads at a time, and how long each takes",
-        Work::Cpu => "six kernels at every QoS level; writes no file",
-        Work::Cipher => "with and without the instructions for them",
+    kind_help: |kind| match kind {
+        MeasureKind::Kernels => "every algorithm and backend; writes no file",
+        MeasureKind::Hash => "reading, hashing, and both, over files made for it",
+        MeasureKind::Read => "files made for it, past the page cache and with an empty one",
+        MeasureKind::Write => "files of many lengths, flushed, read back and compared",
+        MeasureKind::Queue => "1 to 32 reads at a time, and how long each takes",
+        MeasureKind::Cpu => "six kernels at every QoS level; writes no file",
+        MeasureKind::Cipher => "with and without the instructions for them",
     },
     profile_label: "How thoroughly",
     profile: |profile| match profile {
-        Profile::Quick => "quick: a first look, in about a minute",
-        Profile::Small => "small files (reading and writing; 3.3 GB)",
-        Profile::Standard => "standard: what machines are compared by",
+        MeasureProfile::Quick => "quick: a first look, in about a minute",
+        MeasureProfile::Small => "small files (reading and writing; 3.3 GB)",
+        MeasureProfile::Standard => "standard: what machines are compared by",
     },
     profile_help: "The standard writes 53.3 GB where reading and writing are measured.",
     folder: "Folder for the files that are made",
     folder_help: "They are made in a folder of their own, which is removed afterwards.",
     begin: "Measure",
     busy: "Something is being measured already. This is it.",
-    stand: |stand| match stand {
-        MeasureStand::Going => "It is being measured; also when this page is closed.",
-        MeasureStand::Stopping => "It is stopping; the samples so far are kept.",
-        MeasureStand::Over => "It has ended.",
+    status: |status| match status {
+        MeasureStatus::Running => "It is being measured; also when this page is closed.",
+        MeasureStatus::Stopping => "It is stopping; the samples so far are kept.",
+        MeasureStatus::Ended => "It has ended.",
     },
     stop: "Stop and keep the samples",
     progress: "Progress",

@@ -1,8 +1,9 @@
-//! By which names this server may be reached, and which pages may talk to it.
+//! The names by which this server may be reached, and the check of `Host`, `Origin` and
+//! `Sec-Fetch-Site`.
 //!
-//! In: the address that it listens on, and names that its owner states. Out: yes or no to what a
-//! browser says of itself. A page of a stranger can make a browser send requests here, by a name
-//! of its own that it lets point here; it cannot change what the browser says of that.
+//! In: the address that it listens on, and names that its owner configures. Out: whether a request
+//! is admitted. A page of another server can make a browser send requests here (DNS rebinding), but
+//! cannot change these headers.
 
 use std::net::{Ipv6Addr, SocketAddr};
 
@@ -13,25 +14,25 @@ use steadfast_report::escape;
 use crate::config::Config;
 use crate::error::Error;
 
-/// What browsers may call this server.
+/// The names of this server.
 #[derive(Clone, Debug)]
-pub(crate) struct Address {
-    /// Values of `Host`.
+pub(crate) struct ServerNames {
+    /// Admitted values of `Host`.
     hosts: Vec<String>,
-    /// Values of `Origin`.
+    /// Admitted values of `Origin`.
     origins: Vec<String>,
-    /// The name of the cookie. Cookies are shared among ports, so the port is in it.
+    /// The name of the cookie. It contains the port, since all ports of a host share cookies.
     pub(crate) cookie: String,
-    /// Whether browsers reach it by TLS alone.
+    /// Whether browsers reach the server by TLS only.
     pub(crate) secure: bool,
 }
 
-impl Address {
-    /// Gathers what a server that listens at `bound` is called.
+impl ServerNames {
+    /// Collects the names of a server that listens at `bound`.
     ///
     /// # Errors
-    /// If the proxy's origin is none, or a host no name; or if there is no name for the address.
-    pub(crate) fn of(config: &Config, bound: SocketAddr) -> Result<Address, Error> {
+    /// If the proxy's origin or a host name is invalid, or the address has no name.
+    pub(crate) fn new(config: &Config, bound: SocketAddr) -> Result<ServerNames, Error> {
         let tls = config.tls.is_some();
         let (scheme, usual_port) = if tls { ("https", 443) } else { ("http", 80) };
         if bound.ip().is_unspecified() && config.hosts.is_empty() && config.proxy_origin.is_none() {
@@ -64,16 +65,16 @@ impl Address {
             hosts.push(authority);
             secure = true;
         }
-        // The prefix has browsers make sure of the rest: no other host may have set it.
+        // With this prefix, browsers refuse the cookie if another host set it.
         let prefix = if secure { "__Host-" } else { "" };
         let cookie = format!("{prefix}steadfast-{}", bound.port());
-        Ok(Address { hosts, origins, cookie, secure })
+        Ok(ServerNames { hosts, origins, cookie, secure })
     }
 
-    /// Says whether a request names this server, and comes from one of its own pages.
+    /// Returns whether a request names this server and comes from one of its own pages.
     ///
-    /// A request that changes something must say its origin. `from_outside` says that the page may
-    /// be opened from anywhere, as by a click on the address that the command printed.
+    /// A POST request must state its origin. With `from_outside`, a page of another server may link
+    /// here, since the owner may click the printed address anywhere.
     pub(crate) fn admits(&self, method: &Method, headers: &HeaderMap, from_outside: bool) -> bool {
         let mut hosts = headers.get_all(header::HOST).iter();
         let named = match (hosts.next(), hosts.next()) {
@@ -102,9 +103,9 @@ impl Address {
     }
 }
 
-/// Returns host and port of a proxy's origin as browsers write them: without the usual port.
+/// Returns host and port of a proxy's origin as browsers write them: without the default port.
 ///
-/// Only by TLS: what a browser sends a proxy in clear, its password among it, others read.
+/// Accepts `https` only: others could read the password that a browser sends in clear.
 fn authority(origin: &str) -> Result<String, Error> {
     let origin_lower = origin.trim_end_matches('/').to_ascii_lowercase();
     let told = || {
@@ -126,7 +127,7 @@ fn authority(origin: &str) -> Result<String, Error> {
     })
 }
 
-/// Says whether this is a name of a host, or an address: the latest form in brackets.
+/// Returns whether this is a host name or an address. An IPv6 address must be in brackets.
 fn is_host(host: &str) -> bool {
     match host.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
         Some(inner) => inner.parse::<Ipv6Addr>().is_ok(),
@@ -141,7 +142,7 @@ fn is_host(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn admits(address: &Address, method: &Method, lines: &[(&'static str, &str)]) -> bool {
+    fn admits(address: &ServerNames, method: &Method, lines: &[(&'static str, &str)]) -> bool {
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
             headers.append(*name, value.parse().unwrap());
@@ -152,7 +153,7 @@ mod tests {
     #[test]
     fn only_its_own_names_and_pages_are_admitted() {
         let bound: SocketAddr = "127.0.0.1:8080".parse().unwrap();
-        let address = Address::of(&Config::default(), bound).unwrap();
+        let address = ServerNames::new(&Config::default(), bound).unwrap();
         let (get, post) = (Method::GET, Method::POST);
         let own = ("host", "127.0.0.1:8080");
         let origin = ("origin", "http://127.0.0.1:8080");
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn the_entrance_may_be_opened_from_anywhere() {
         let bound: SocketAddr = "[::1]:9".parse().unwrap();
-        let address = Address::of(&Config::default(), bound).unwrap();
+        let address = ServerNames::new(&Config::default(), bound).unwrap();
         let mut headers = HeaderMap::new();
         headers.append("host", "[::1]:9".parse().unwrap());
         headers.append("sec-fetch-site", "cross-site".parse().unwrap());
@@ -195,7 +196,10 @@ mod tests {
     fn a_proxy_is_another_name_and_makes_cookies_secure() {
         let bound: SocketAddr = "127.0.0.1:8080".parse().unwrap();
         let of = |origin: &str| {
-            Address::of(&Config { proxy_origin: Some(origin.into()), ..Config::default() }, bound)
+            ServerNames::new(
+                &Config { proxy_origin: Some(origin.into()), ..Config::default() },
+                bound,
+            )
         };
         let address = of("https://NAS.example/").unwrap();
         assert!(address.secure && address.cookie.starts_with("__Host-"));
@@ -225,7 +229,7 @@ mod tests {
     fn a_host_is_a_name_and_every_address_needs_one() {
         let of = |bound: &str, hosts: &[&str]| {
             let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-            Address::of(&Config { hosts, ..Config::default() }, bound.parse().unwrap())
+            ServerNames::new(&Config { hosts, ..Config::default() }, bound.parse().unwrap())
         };
         assert!(of("0.0.0.0:8443", &["nas.home"]).is_ok());
         assert!(of("127.0.0.1:8443", &["192.0.2.1", "[::1]"]).is_ok());

@@ -1,4 +1,4 @@
-//! A record → a file in the folder of records, under a name that no other has.
+//! Writes a record to a new file in the folder of records.
 
 use std::io;
 use std::path::Path;
@@ -8,25 +8,25 @@ use steadfast::beneath::{self, Existing};
 use steadfast_measure::record::{self, Record};
 use steadfast_report::units;
 
-use super::MeasureAsk;
+use super::MeasureRequest;
 
-/// Names that are tried for one record.
+/// File names that are tried for one record.
 const TRIES_MAX: u32 = 100;
 
-/// Returns what a record is called as a file.
-pub(crate) fn file_name(ask: &MeasureAsk, begun: Timestamp) -> String {
+/// Returns the file name of a record.
+pub(crate) fn file_name(request: &MeasureRequest, begun: Timestamp) -> String {
     let moment: String = units::moment(begun).chars().filter(char::is_ascii_digit).collect();
-    format!("{}-{}-{moment}.json", ask.work.name(), ask.profile.name())
+    format!("{}-{}-{moment}.json", request.kind.name(), request.profile.name())
 }
 
-/// Keeps a record and returns the name of its file. What is there already stays.
+/// Writes a record and returns the name of its file. Never replaces a file.
 pub(super) fn keep(
     folder: &Path,
-    ask: &MeasureAsk,
+    request: &MeasureRequest,
     begun: Timestamp,
     record: &Record,
 ) -> io::Result<String> {
-    let name = file_name(ask, begun);
+    let name = file_name(request, begun);
     let record = record::write(record);
     for number in 0..TRIES_MAX {
         let name = match number {

@@ -1,6 +1,7 @@
 //! The end of a run: its document, or why there is none.
 
 use std::path::Path;
+
 use steadfast::Timestamp;
 use steadfast::catalogue::{Audit, Catalogue};
 use steadfast_report::document::Document;
@@ -8,19 +9,19 @@ use steadfast_report::run::{RunFacts, RunReport};
 use steadfast_report::timeline::Timeline;
 use steadfast_report::{RunView, Units};
 
-/// Days by which a document divides what can be proved.
+/// Periods of the coverage in a document, in days.
 pub(crate) const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
 
 /// How a run ended.
 #[derive(Clone, Debug)]
-pub(crate) enum Ended {
-    /// It came to an end, its own or one that was asked for.
+pub(crate) enum RunEnd {
+    /// It ended by itself or was stopped.
     Done(Box<(RunView, Document)>),
-    /// It could not go on, for this reason.
+    /// It failed, for this reason.
     Failed(String),
 }
 
-/// What a document is made of.
+/// The data of a document.
 pub(super) struct Collected<'a> {
     pub(super) report: RunReport,
     pub(super) view: RunView,
@@ -30,8 +31,8 @@ pub(super) struct Collected<'a> {
 }
 
 impl Collected<'_> {
-    /// Makes the document, with what the catalogue can prove of the tree if the run kept one.
-    pub(super) fn end(self, catalogue: Option<&Path>, now: Timestamp) -> Ended {
+    /// Makes the document. Includes the coverage if the run updated a catalogue.
+    pub(super) fn end(self, catalogue: Option<&Path>, now: Timestamp) -> RunEnd {
         let kept = catalogue.filter(|_| self.view.catalogued);
         let audit = kept.and_then(|file| coverage(file, now));
         let facts = RunFacts {
@@ -41,7 +42,7 @@ impl Collected<'_> {
             units: Units::default(),
         };
         let document = self.report.document(&facts, &self.view, audit.as_ref(), self.timeline);
-        Ended::Done(Box::new((self.view, document)))
+        RunEnd::Done(Box::new((self.view, document)))
     }
 }
 

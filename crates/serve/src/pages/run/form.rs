@@ -1,4 +1,4 @@
-//! What to do with a folder or a file: the verbs, and a slider from tortoise to racing car.
+//! The form of a run: the folder or file, the pace, and a button for each verb.
 
 use std::sync::Arc;
 
@@ -7,27 +7,23 @@ use axum::response::Response;
 use maud::{Markup, html};
 use steadfast::qos::Pace;
 
-use super::super::{Tab, page};
 use crate::app::App;
-use crate::guard::{Asked, Refusal, Visitor};
-use crate::roots::Place;
-use crate::runs::Verb;
+use crate::layout::{Tab, page, root_choice};
+use crate::refusal::Refusal;
+use crate::roots::ServedPath;
+use crate::runs::RunVerb;
 use crate::texts::RunTexts;
+use crate::visitor::{QueryFields, Visitor};
 
-/// The verbs of the form, the harmless one first.
-const OFFERED: [Verb; 3] = [Verb::Check, Verb::Tag, Verb::Update];
+/// The verbs of the form, the one that writes nothing first.
+const OFFERED: [RunVerb; 3] = [RunVerb::Check, RunVerb::Tag, RunVerb::Update];
 
 pub(super) async fn form(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Asked(asked): Asked,
-) -> Response {
-    let chosen = asked.text("place").map(|token| app.roots.place(token));
-    let chosen = match chosen {
-        Some(None) => return Refusal::NotFound.page(&visitor),
-        Some(Some(place)) => Some(place),
-        None => None,
-    };
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
+    let chosen = app.place(&query)?;
     let texts = &visitor.texts().run;
     let content = html! {
         form .sheet method="post" action="/runs" {
@@ -50,11 +46,11 @@ pub(super) async fn form(
             }
         }
     };
-    page(&visitor, Some(Tab::Run), texts.title, &content)
+    Ok(page(&visitor, Some(Tab::Run), texts.title, &content))
 }
 
-/// The place that was chosen, or the roots to choose from.
-fn places(app: &App, chosen: Option<&Place>, texts: &RunTexts) -> Markup {
+/// The chosen path, or the roots to choose from.
+fn places(app: &App, chosen: Option<&ServedPath>, texts: &RunTexts) -> Markup {
     html! {
         fieldset {
             legend { (texts.folder) }
@@ -63,21 +59,14 @@ fn places(app: &App, chosen: Option<&Place>, texts: &RunTexts) -> Markup {
                     input type="hidden" name="place" value=(place.token());
                     p .place { (app.roots.shown(place)) }
                 }
-                None => @for (at, place) in app.roots.places().enumerate() {
-                    p .choice {
-                        @let id = format!("place-{at}");
-                        input id=(id) type="radio" name="place" value=(place.token())
-                            checked[at == 0];
-                        label for=(id) { (app.roots.shown(&place)) }
-                    }
-                }
+                None => (root_choice(&app.roots, "place")),
             }
             p { a href="/" { (texts.other_folder) } }
         }
     }
 }
 
-/// Five paces. What the slider says is the name of the pace and of its level.
+/// The slider of five paces. Its value text names the pace and its level.
 fn slider(texts: &RunTexts) -> Markup {
     let usual = Pace::Bicycle as usize;
     let name = |pace: Pace| {
@@ -108,7 +97,7 @@ fn slider(texts: &RunTexts) -> Markup {
     }
 }
 
-/// A picture, since what letters a system draws for it is anybody's guess.
+/// A picture, since systems draw the emoji of a tortoise very differently.
 fn tortoise() -> Markup {
     html! {
         svg .pace viewBox="0 0 48 28" width="48" height="28" aria-hidden="true" {

@@ -1,4 +1,4 @@
-//! The thread of a measurement: steps and samples in, states and at last the record out.
+//! The thread of a measurement: takes steps and samples, publishes snapshots and the record.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -11,29 +11,33 @@ use steadfast_measure::workload::Workload;
 use steadfast_report::document::Quantity;
 use steadfast_report::{escape, measure};
 
-use super::kept::keep;
-use super::work::command_of;
-use super::{MeasureEnd, MeasureStand, MeasureState, Measurement, SeriesSoFar};
+use super::keep::keep;
+use super::kind::command_of;
+use super::{MeasureEnd, MeasureSnapshot, MeasureStatus, Measurement, SeriesSoFar};
 
-/// How often the state is told. More would be measured along.
-const TELL_EVERY: Duration = Duration::from_millis(300);
+/// Least time between two snapshots. More of them would distort the measurement.
+const PUBLISH_EVERY: Duration = Duration::from_millis(300);
 
-/// Series that pages show, and rates of each.
+/// Series that pages show, and rates that they show of each.
 const SERIES_MAX: usize = 12;
 const RATES_MAX: usize = 80;
 
-/// Measures to the end. Whatever happens, the measurement is over afterwards.
-pub(super) fn carry_out(
+/// Measures to the end. Also after a panic, the last snapshot says that it has ended.
+pub(super) fn execute(
     measurement: &Measurement,
     workload: &dyn Workload,
     made_by: String,
     records: Option<&Path>,
 ) {
-    let _last_words = LastWords(measurement);
-    let mut watcher =
-        Watcher { measurement, begun: Instant::now(), told: None, state: MeasureState::default() };
+    let _end_guard = MeasureEndGuard(measurement);
+    let mut watcher = Watcher {
+        measurement,
+        begun: Instant::now(),
+        published: None,
+        state: MeasureSnapshot::default(),
+    };
     let mut end = MeasureEnd { made: None, failed: Vec::new(), stopped: false, kept: None };
-    let command = command_of(&measurement.ask);
+    let command = command_of(&measurement.request);
     let mut session = Session::begin(made_by, command, &measurement.stop, &mut watcher);
     workload.plan(&mut session);
     match workload.run(&mut session) {
@@ -49,47 +53,47 @@ pub(super) fn carry_out(
     let record = session.end(partial);
     if !record.series.is_empty() {
         end.kept = records.map(|folder| {
-            keep(folder, &measurement.ask, measurement.begun, &record)
+            keep(folder, &measurement.request, measurement.begun, &record)
                 .map_err(|error| escape::text(&error.to_string()))
         });
         let document = measure::document(&record);
         end.made = Some((record, document));
     }
-    watcher.tell(Some(Arc::new(end)));
+    watcher.publish(Some(Arc::new(end)));
 }
 
-/// Hears a session.
+/// Watches a session of measuring for pages.
 struct Watcher<'a> {
     measurement: &'a Measurement,
     begun: Instant,
-    told: Option<Instant>,
-    state: MeasureState,
+    published: Option<Instant>,
+    state: MeasureSnapshot,
 }
 
 impl Watcher<'_> {
-    fn tell_if_due(&mut self) {
-        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
-            self.told = Some(Instant::now());
-            self.tell(None);
+    fn publish_if_due(&mut self) {
+        if self.published.is_none_or(|published| published.elapsed() >= PUBLISH_EVERY) {
+            self.published = Some(Instant::now());
+            self.publish(None);
         }
     }
 
-    fn tell(&mut self, ended: Option<Arc<MeasureEnd>>) {
+    fn publish(&mut self, end: Option<Arc<MeasureEnd>>) {
         let state = &self.state;
-        let stand = match &ended {
-            Some(_) => MeasureStand::Over,
-            None => self.measurement.stand(),
+        let status = match &end {
+            Some(_) => MeasureStatus::Ended,
+            None => self.measurement.status(),
         };
-        self.measurement.states.send_replace(Arc::new(MeasureState {
-            stand,
+        self.measurement.snapshots.send_replace(Arc::new(MeasureSnapshot {
+            status,
             doing: state.doing.clone(),
             done: state.done,
             left_ns: state.left_ns,
             elapsed_ns: u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX),
             samples: state.samples,
             series: state.series.clone(),
-            ended,
-            ..MeasureState::default()
+            end,
+            ..MeasureSnapshot::default()
         }));
     }
 }
@@ -100,7 +104,7 @@ impl Watch for Watcher<'_> {
         self.state.done = doing.done;
         let nanos = |left: Duration| u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
         self.state.left_ns = doing.left.map(nanos);
-        self.tell_if_due();
+        self.publish_if_due();
     }
 
     fn sampled(&mut self, series: &Series, sample: &Sample) {
@@ -124,27 +128,23 @@ impl Watch for Watcher<'_> {
         all.insert(0, so_far);
         all.truncate(SERIES_MAX);
         self.state.samples += 1;
-        self.tell_if_due();
+        self.publish_if_due();
     }
 }
 
-/// Says that a measurement is over if nobody else did.
-struct LastWords<'a>(&'a Measurement);
+/// Publishes the end of a measurement that did not do so itself.
+struct MeasureEndGuard<'a>(&'a Measurement);
 
-impl Drop for LastWords<'_> {
+impl Drop for MeasureEndGuard<'_> {
     fn drop(&mut self) {
         if !self.0.is_over() {
             let reason = "it ended without saying how: this is a defect";
-            let ended = MeasureEnd {
-                made: None,
-                failed: vec![reason.to_owned()],
-                stopped: false,
-                kept: None,
-            };
-            self.0.states.send_replace(Arc::new(MeasureState {
-                stand: MeasureStand::Over,
-                ended: Some(Arc::new(ended)),
-                ..MeasureState::default()
+            let failed = vec![reason.to_owned()];
+            let end = MeasureEnd { made: None, failed, stopped: false, kept: None };
+            self.0.snapshots.send_replace(Arc::new(MeasureSnapshot {
+                status: MeasureStatus::Ended,
+                end: Some(Arc::new(end)),
+                ..MeasureSnapshot::default()
             }));
         }
     }

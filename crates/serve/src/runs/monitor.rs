@@ -1,0 +1,212 @@
+//! The thread of a run: takes events, publishes snapshots and at the end the document.
+//!
+//! Keeps counts, the most severe findings, the latest files and the data of the report. Publishes
+//! at most four snapshots a second, however many pages follow.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use steadfast::catalogue::Catalogue;
+use steadfast::cost::{Span, SpanSink};
+use steadfast::{
+    Action, Event, FileEvent, Monitor, Options, Progress, Selection, Summary, Verdict,
+};
+use steadfast_report::run::RunReport;
+use steadfast_report::timeline::Timeline;
+use steadfast_report::{FindingRule, RunView};
+
+use super::cores::CoreWatch;
+use super::end::Collected;
+use super::{
+    CoreHistory, FindingFilter, RunEnd, RunFinding, RunSnapshot, RunStatus, RunVerb, ServedRun,
+    options_of,
+};
+use crate::lock::lock;
+
+/// Least time between two snapshots.
+const PUBLISH_EVERY: Duration = Duration::from_millis(250);
+
+/// Findings that pages show while the run goes on.
+const WORST_MAX: usize = 50;
+
+/// Files in the table of the latest files.
+const FILES_MAX: usize = 24;
+
+/// Monitors a run for pages.
+pub(super) struct RunMonitor<'a> {
+    run: &'a ServedRun,
+    report: RunReport,
+    summary: Summary,
+    files: VecDeque<Arc<FileEvent>>,
+    found: u64,
+    /// Whether there are findings that are not in `worst` yet.
+    found_more: bool,
+    worst: Arc<Vec<RunFinding>>,
+    watch: CoreWatch,
+    cores: Arc<CoreHistory>,
+    progress: Progress,
+    published: Option<Instant>,
+}
+
+impl<'a> RunMonitor<'a> {
+    pub(super) fn new(run: &'a ServedRun) -> RunMonitor<'a> {
+        RunMonitor {
+            run,
+            report: RunReport::new(FindingRule::default()),
+            summary: Summary::default(),
+            files: VecDeque::with_capacity(FILES_MAX),
+            found: 0,
+            found_more: false,
+            worst: Arc::default(),
+            watch: CoreWatch::new(),
+            cores: Arc::default(),
+            progress: Progress::default(),
+            published: None,
+        }
+    }
+
+    /// Executes the run to its end. Also after a panic, its last snapshot says that it has ended.
+    pub(super) fn execute(mut self, selection: &Selection, root: &Path) {
+        let run = self.run;
+        // If anything below panics, pages must not wait forever.
+        let _end_guard = RunEndGuard(run);
+        let spans = Arc::new(Spans::default());
+        let options =
+            Options { trace: Some(Arc::clone(&spans) as Arc<dyn SpanSink>), ..options_of(run) };
+        let outcome = match run.request.verb {
+            RunVerb::Init => steadfast::run::init(root, None, &options, &mut self),
+            verb => steadfast::run::run(library_verb(verb), selection, &options, &mut self),
+        };
+        let end = match outcome {
+            Err(error) => RunEnd::Failed(error.to_string()),
+            Ok(summary) => {
+                let timeline = lock(&spans.0);
+                let collected = Collected {
+                    report: std::mem::take(&mut self.report),
+                    view: RunView::of(&summary),
+                    timeline: &timeline,
+                    begun: run.begun,
+                    command: command_of(run),
+                };
+                let catalogue = match run.request.verb {
+                    RunVerb::Init => Catalogue::find_beneath(root, root),
+                    _ => run.catalogue.clone(),
+                };
+                collected.end(catalogue.as_deref(), (options.now)())
+            }
+        };
+        self.publish(Some(Arc::new(end)));
+    }
+
+    fn file(&mut self, event: &FileEvent) {
+        self.summary.count(event, 0);
+        if self.run.findings().add_file(event) {
+            self.found += 1;
+            self.found_more = true;
+        }
+        self.files.truncate(FILES_MAX - 1);
+        self.files.push_front(Arc::new(event.clone()));
+    }
+
+    fn publish(&mut self, end: Option<Arc<RunEnd>>) {
+        if let Some(cores) = self.watch.sample() {
+            self.cores = Arc::new(cores);
+        }
+        if self.found_more {
+            let (worst, _) = self.run.findings().page(&FindingFilter::default(), 0, WORST_MAX);
+            self.worst = Arc::new(worst);
+            self.found_more = false;
+        }
+        let verdicts = Verdict::ALL.map(|one| (one.name(), self.summary.verdicts(one)));
+        let actions = Action::ALL.map(|one| (one.name(), self.summary.actions(one)));
+        let counts = verdicts.into_iter().chain(actions).filter(|(_, count)| *count > 0);
+        let status = if end.is_some() { RunStatus::Ended } else { self.run.status() };
+        self.run.publish(RunSnapshot {
+            base: Arc::clone(&self.run.shown),
+            status,
+            progress: self.progress,
+            counts: counts.collect(),
+            worst: Arc::clone(&self.worst),
+            found: self.found,
+            files: self.files.iter().cloned().collect(),
+            cores: Arc::clone(&self.cores),
+            end,
+            ..RunSnapshot::default()
+        });
+    }
+}
+
+impl Monitor for RunMonitor<'_> {
+    fn event(&mut self, event: &Event) {
+        self.report.event(event);
+        match event {
+            Event::File(event) => self.file(event),
+            Event::Finding(noted) => {
+                if self.run.findings().add_noted(noted) {
+                    self.found += 1;
+                    self.found_more = true;
+                }
+            }
+            Event::Notice(_) => {}
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.progress = *progress;
+        if self.published.is_none_or(|published| published.elapsed() >= PUBLISH_EVERY) {
+            self.published = Some(Instant::now());
+            self.publish(None);
+        }
+    }
+}
+
+/// Publishes the end of a run that did not do so itself.
+struct RunEndGuard<'a>(&'a ServedRun);
+
+impl Drop for RunEndGuard<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_over() {
+            let reason = "the run ended without saying how: this is a defect";
+            let end = Some(Arc::new(RunEnd::Failed(reason.to_owned())));
+            let status = RunStatus::Ended;
+            self.0.publish(RunSnapshot { status, end, ..RunSnapshot::default() });
+        }
+    }
+}
+
+/// A timeline that all threads of a run write.
+#[derive(Debug, Default)]
+struct Spans(Mutex<Timeline>);
+
+impl SpanSink for Spans {
+    fn thread(&self, thread: usize, name: &str) {
+        lock(&self.0).thread(thread, name);
+    }
+
+    fn spans(&self, thread: usize, spans: &[Span]) {
+        lock(&self.0).spans(thread, spans);
+    }
+}
+
+fn library_verb(verb: RunVerb) -> steadfast::Verb {
+    match verb {
+        RunVerb::Tag => steadfast::Verb::Tag,
+        RunVerb::Update => steadfast::Verb::Update,
+        RunVerb::Check | RunVerb::Init => steadfast::Verb::Check,
+    }
+}
+
+/// Writes the command line of the same run.
+fn command_of(run: &ServedRun) -> String {
+    let mut words = vec!["steadfast".to_owned(), run.request.verb.name().to_owned()];
+    if run.request.pace != steadfast::qos::Pace::Bicycle {
+        words.push(format!("--pace {}", run.request.pace));
+    }
+    if run.request.from_media {
+        words.push("--read-from media".to_owned());
+    }
+    words.push(run.shown.to_string());
+    words.join(" ")
+}

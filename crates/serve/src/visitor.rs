@@ -1,0 +1,87 @@
+//! What a page knows of a request: the visitor, the query and the form.
+//!
+//! The guard puts visitor and form into the request; handlers take them as arguments.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts as RequestParts;
+use maud::{Markup, html};
+
+use crate::config::Language;
+use crate::fields::NamedValues;
+use crate::refusal::Refusal;
+use crate::session::BrowserSession;
+use crate::texts::{Texts, texts};
+
+/// Who sends a request.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    /// The language to answer in.
+    pub(crate) language: Language,
+    session: Option<Arc<BrowserSession>>,
+}
+
+impl Visitor {
+    /// Makes a visitor, with a session if the request shows one.
+    pub(crate) fn new(language: Language, session: Option<Arc<BrowserSession>>) -> Visitor {
+        Visitor { language, session }
+    }
+
+    /// Returns the texts in the visitor's language.
+    pub(crate) fn texts(&self) -> &'static Texts {
+        texts(self.language)
+    }
+
+    /// Returns the session, if there is one.
+    pub(crate) fn session(&self) -> Option<&Arc<BrowserSession>> {
+        self.session.as_ref()
+    }
+
+    /// Returns the hidden field that every form that posts must have.
+    pub(crate) fn csrf(&self) -> Markup {
+        html! {
+            @if let Some(session) = &self.session {
+                input type="hidden" name="csrf" value=(session.csrf.letters());
+            }
+        }
+    }
+
+    /// Returns what scripts send in the header `x-csrf` of a request that carries no form.
+    pub(crate) fn csrf_letters(&self) -> &str {
+        self.session.as_ref().map_or("", |session| session.csrf.letters())
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut RequestParts, _: &S) -> Result<Visitor, Refusal> {
+        let visitor = parts.extensions.get::<Visitor>().cloned();
+        Ok(visitor.expect("the guard wraps every page"))
+    }
+}
+
+/// The fields of a query.
+pub(crate) struct QueryFields(pub(crate) NamedValues);
+
+impl<S: Sync> FromRequestParts<S> for QueryFields {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut RequestParts, _: &S) -> Result<QueryFields, Refusal> {
+        let query = parts.uri.query().unwrap_or("");
+        NamedValues::parse(query.as_bytes()).map(QueryFields).ok_or(Refusal::Malformed)
+    }
+}
+
+/// The fields of a posted form, whose token the guard has checked.
+#[derive(Clone)]
+pub(crate) struct FormFields(pub(crate) Arc<NamedValues>);
+
+impl<S: Sync> FromRequestParts<S> for FormFields {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut RequestParts, _: &S) -> Result<FormFields, Refusal> {
+        parts.extensions.get::<FormFields>().cloned().ok_or(Refusal::Malformed)
+    }
+}
