@@ -32,8 +32,8 @@ use crate::binary::Binary;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::hash::HashType;
+use crate::meter::Meter;
 use crate::pages::Surroundings;
-use crate::price::Meter;
 use crate::signature::Signature;
 use crate::superblob::Slot;
 use steadfast_sys::source::ReadAt;
@@ -130,6 +130,17 @@ impl<'a> Bundle<'a> {
         }
     }
 
+    /// Returns the hash types of all directories, each once.
+    pub(crate) fn hash_types(&self) -> Vec<HashType> {
+        let mut hashes: Vec<HashType> = Vec::new();
+        for directory in self.signatures().iter().flat_map(|signature| signature.directories()) {
+            if !hashes.contains(&directory.hash_type()) {
+                hashes.push(directory.hash_type());
+            }
+        }
+        hashes
+    }
+
     /// Compares the resources with their seal.
     ///
     /// A bundle whose executable is not signed seals nothing: that is for the verdict on the
@@ -161,7 +172,7 @@ impl<'a> Bundle<'a> {
                     tree: self.tree,
                     base: &self.layout.base,
                     seal,
-                    hashes: &hash_types(&signatures),
+                    hashes: &self.hash_types(),
                     strict,
                     workers: workers.get(),
                     meter,
@@ -219,15 +230,4 @@ impl<'a> Bundle<'a> {
         Finding::failure(kind, AppleError::ResourcesNotFound, text)
             .at(|place| place.path = Some(path))
     }
-}
-
-/// The hash types of all directories, each once.
-fn hash_types(signatures: &[&Signature]) -> Vec<HashType> {
-    let mut hashes: Vec<HashType> = Vec::new();
-    for directory in signatures.iter().flat_map(|signature| signature.directories()) {
-        if !hashes.contains(&directory.hash_type()) {
-            hashes.push(directory.hash_type());
-        }
-    }
-    hashes
 }

@@ -4,8 +4,7 @@
 //! know: how it is verified.
 
 use crate::binary::{Binary, Slice};
-use crate::bundle::{Bundle, Main, Shape, Tree};
-use crate::cost::Cost;
+use crate::bundle::{Bundle, Main, Shape, Subtree, Tree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::Finding;
 use crate::image::DiskImage;
@@ -88,6 +87,17 @@ impl<'a> Code<'a> {
         Ok(Code { form: Form::Bundle(Box::new(Bundle::read(tree, name)?)) })
     }
 
+    /// Opens the nested code at the root of a subtree: a folder or a file.
+    ///
+    /// # Errors
+    /// As [`Code::bundle`] and [`Code::file`].
+    pub(crate) fn nested(tree: &'a Subtree<'_>, folder: bool) -> Result<Code<'a>, Error> {
+        if folder {
+            return Code::bundle(tree, tree.name());
+        }
+        Code::file(tree.open(b"").map_err(|error| Error::system("open nested code", error))?)
+    }
+
     /// Returns what it is.
     pub fn kind(&self) -> CodeKind {
         match &self.form {
@@ -153,25 +163,6 @@ impl<'a> Code<'a> {
                 slices.iter().map(CodePart::of_slice).collect()
             }
         }
-    }
-
-    /// Returns what verifying would read and hash; with `deep`, nested code too.
-    ///
-    /// # Errors
-    /// If sealed files cannot be looked at.
-    pub fn cost(&self, deep: bool) -> Result<Cost, Error> {
-        let mut cost = self.as_binary().map(Cost::of).unwrap_or_default();
-        if self.as_binary().is_none() {
-            for part in self.parts() {
-                if let Some(signature) = part.signature {
-                    cost.add_signature(signature, part.len_bytes);
-                }
-            }
-        }
-        if let Some(bundle) = self.as_bundle() {
-            bundle.add_cost(deep, &mut cost)?;
-        }
-        Ok(cost)
     }
 
     /// Returns what is wrong with the form of what holds the parts.

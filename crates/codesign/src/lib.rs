@@ -6,38 +6,50 @@
 
 #![forbid(unsafe_code)]
 
+// Reading order: a module imports only those above it.
+
+// The file formats: numbers, Mach-O, the container of a signature, its code directories.
 mod apple;
-mod ber;
-mod binary;
-pub mod bundle;
-mod certificate;
-mod chain;
-mod cms;
-mod code;
-mod constraint;
-mod cost;
-mod coverage;
-pub mod directory;
-mod entitlements;
 mod error;
 mod fields;
-mod finding;
 mod hash;
-mod image;
-mod key;
 mod macho;
-mod pages;
-mod plist;
-mod policy;
-mod price;
-mod requirement;
-mod roots;
-mod signature;
-mod signer;
-mod strict;
 pub mod superblob;
+mod finding;
+pub mod directory;
+mod signature;
+mod binary;
+mod coverage;
+mod strict;
+mod cost;
+
+// The bytes: pages and slots against their digests.
+mod meter;
+mod pages;
+mod image;
+
+// The signer: certificates, CMS, time stamps.
+mod ber;
+mod key;
+mod certificate;
+mod roots;
+mod chain;
+mod cms;
 mod timestamp;
+mod plist;
+mod signer;
+
+// The policy, and the contents of a signature.
+mod requirement;
+mod policy;
+mod entitlements;
+mod constraint;
+
+// Bundles, and everything together.
+pub mod bundle;
+mod code;
 mod verify;
+mod price;
 
 pub use apple::AppleError;
 pub use binary::{Binary, Container, Slice};

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::finding::{Finding, FindingKind, Place, Severity};
 use crate::hash::{CdHash, HashType};
 use crate::macho::{MachO, Segment};
-use crate::price::Meter;
+use crate::meter::Meter;
 use crate::signature::Signature;
 use crate::superblob::Slot;
 use steadfast_sys::source::ReadAt;

@@ -22,10 +22,10 @@ use crate::entitlements::Entitlements;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind, Outcome};
 use crate::hash::CdHash;
+use crate::meter::Meter;
 use crate::pages::{BytesVerdict, CheckOptions, PageChoice, SlotState};
 use crate::plist::Value;
 use crate::policy::{PolicyOptions, PolicyVerdict};
-use crate::price::Meter;
 use crate::signer::SignerVerdict;
 use crate::superblob::Slot;
 

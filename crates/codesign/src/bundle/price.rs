@@ -1,7 +1,4 @@
-//! What verifying a bundle would cost besides its executable: bytes, and the time they take.
-//!
-//! In: a bundle and its seal. Out: the lengths of what is sealed and there; and how long hashing it
-//! takes, of which a part is done to know. Must not know: what else is done of a check.
+//! Predicts how long hashing the resources of a bundle takes, by hashing some of them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,64 +7,8 @@ use steadfast_sys::clock;
 use steadfast_sys::file::AlignedBuffer;
 
 use super::resources::{CHUNK_LEN, Check, Job, Resources};
-use super::tree::{EntryKind, Subtree, joined};
-use super::{Bundle, SealedForm, hash_types};
-use crate::code::Code;
-use crate::cost::Cost;
-use crate::error::{Error, ErrorKind};
-use crate::price::{Meter, TRY_LEN, spread};
-
-impl Bundle<'_> {
-    /// Adds what is sealed by `Info.plist`'s slot and by the seal; with `deep`, nested code too.
-    ///
-    /// # Errors
-    /// If something that is there cannot be looked at.
-    pub(crate) fn add_cost(&self, deep: bool, cost: &mut Cost) -> Result<(), Error> {
-        let hashes = hash_types(&self.signatures());
-        let (Some(Ok(seal)), false) = (&self.seal, hashes.is_empty()) else { return Ok(()) };
-        for (name, sealed) in &seal.entries {
-            let path = joined(&self.layout.base, name.as_bytes());
-            let looking = || format!("look at `{name}`");
-            let kind = self.tree.kind(&path).map_err(|error| Error::system(&looking(), error))?;
-            match (&sealed.form, kind) {
-                (SealedForm::File(_), Some(EntryKind::File)) => {
-                    let source = self.tree.open(&path);
-                    let source = source.map_err(|error| Error::system(&looking(), error))?;
-                    let needed = sealed.digests_for(&hashes).unwrap_or_default();
-                    let needed: Vec<_> = needed.into_iter().map(|(hash, _)| hash).collect();
-                    cost.add_file(source.len_bytes(), &needed);
-                }
-                (SealedForm::Nested { .. }, Some(kind)) if deep => {
-                    self.add_nested(&path, kind, cost)?;
-                }
-                _ => {}
-            }
-        }
-        for version in self.other_versions()?.into_iter().filter(|_| deep) {
-            self.add_nested(&version.path, EntryKind::Folder, cost)?;
-        }
-        Ok(())
-    }
-
-    /// Adds nested code; what is none costs nothing.
-    fn add_nested(&self, path: &[u8], kind: EntryKind, cost: &mut Cost) -> Result<(), Error> {
-        let tree = Subtree::new(self.tree, path);
-        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        let code = match kind {
-            EntryKind::Folder => Code::bundle(&tree, name),
-            _ => match self.tree.open(path) {
-                Ok(source) => Code::file(source),
-                Err(error) => Err(Error::system("open nested code", error)),
-            },
-        };
-        match code {
-            Ok(code) => cost.add(&code.cost(true)?),
-            Err(error) if error.kind() == ErrorKind::System => return Err(error),
-            Err(_) => {}
-        }
-        Ok(())
-    }
-}
+use super::tree::joined;
+use crate::meter::{Meter, TRY_LEN, spread};
 
 /// Files shorter than this cost what opening them costs, longer ones what hashing them does.
 const SMALL_LEN: u64 = 64 << 10;

@@ -19,7 +19,7 @@ use super::tree::{EntryKind, Tree, joined};
 use crate::apple::AppleError;
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::hash::HashType;
-use crate::price::Meter;
+use crate::meter::Meter;
 
 /// Bytes read at a time.
 pub(super) const CHUNK_LEN: usize = 256 << 10;

@@ -165,6 +165,11 @@ impl<'a> Subtree<'a> {
         Subtree { tree, prefix: prefix.to_vec() }
     }
 
+    /// Returns the last component of the subtree's own name.
+    pub(crate) fn name(&self) -> &[u8] {
+        self.prefix.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+    }
+
     fn whole(&self, path: &[u8]) -> Vec<u8> {
         joined(&self.prefix, path)
     }

@@ -16,7 +16,7 @@ use steadfast_sys::file::AlignedBuffer;
 
 use super::{CheckOptions, Sealed, lanes};
 use crate::directory::CodeDirectory;
-use crate::price::{Meter, TRY_LEN, mean_ns, spread};
+use crate::meter::{Meter, TRY_LEN, mean_ns, spread};
 
 /// Bytes read and hashed at a time: a multiple of every page, and within a second-level cache.
 const CHUNK_LEN: u64 = 256 << 10;

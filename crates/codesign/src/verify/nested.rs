@@ -10,9 +10,9 @@ use crate::bundle::{Bundle, NestedItem, Subtree};
 use crate::code::{Code, CodePart};
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Finding, FindingKind, Severity};
+use crate::meter::Meter;
 use crate::pages::{BytesState, PageChoice};
 use crate::plist::Value;
-use crate::price::Meter;
 use crate::requirement::{Requirement, Subject};
 use crate::signature::Signature;
 use crate::signer::SignerVerdict;
@@ -53,14 +53,9 @@ pub(super) fn verify_nested(
         findings: Vec::new(),
     };
     let tree = Subtree::new(bundle.tree(), &item.path);
-    let name = item.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let opened = match item.folder {
-        _ if depth > DEPTH_MAX => Err(Error::new(ErrorKind::Unsupported, "nested too deep")),
-        true => Code::bundle(&tree, name),
-        false => match bundle.tree().open(&item.path) {
-            Ok(source) => Code::file(source),
-            Err(error) => Err(Error::system("open it", error)),
-        },
+    let opened = match depth > DEPTH_MAX {
+        true => Err(Error::new(ErrorKind::Unsupported, "nested too deep")),
+        false => Code::nested(&tree, item.folder),
     };
     let of_item = VerifyOptions {
         // Without `deep` the form of the signature and what its slots bind, and no page.
