@@ -96,10 +96,10 @@ pub enum AppleError {
 }
 
 /// An error with its number, its name in Apple's headers, and the text Apple's tools print.
-type Row = (AppleError, i32, &'static str, &'static str);
+type ErrorRow = (AppleError, i32, &'static str, &'static str);
 
 /// Every error once, in the order of the enumeration.
-const TABLE: &[Row] = &[
+const TABLE: &[ErrorRow] = &[
     (AppleError::Unsigned, -67_062, "errSecCSUnsigned", "code object is not signed at all"),
     (
         AppleError::SignatureFailed,
@@ -363,7 +363,7 @@ impl AppleError {
         self.row().3
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static ErrorRow {
         &TABLE[self as usize]
     }
 }

@@ -60,13 +60,13 @@ pub(crate) struct Element<'a> {
 
 /// Elements one after the other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct BerReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Reader<'a> {
-        Reader { rest: bytes }
+impl<'a> BerReader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> BerReader<'a> {
+        BerReader { rest: bytes }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -105,8 +105,8 @@ impl<'a> Reader<'a> {
 
 impl<'a> Element<'a> {
     /// Returns the elements inside.
-    pub(crate) fn children(&self) -> Reader<'a> {
-        Reader::new(self.content)
+    pub(crate) fn children(&self) -> BerReader<'a> {
+        BerReader::new(self.content)
     }
 
     /// Returns the bytes of a string, put together if it came in pieces.
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn indefinite_lengths_end_where_their_zeros_are() {
         let bytes = [0x30, 0x80, 0x30, 0x80, 0x02, 0x01, 0x07, 0, 0, 0x04, 0x00, 0, 0, 0xff];
-        let element = Reader::new(&bytes).any().expect("an element");
+        let element = BerReader::new(&bytes).any().expect("an element");
         assert_eq!(element.whole.len(), bytes.len() - 1);
         let mut children = element.children();
         let inner = children.expect(SEQUENCE).expect("the inner one");
@@ -365,10 +365,10 @@ mod tests {
     #[test]
     fn strings_in_pieces_come_back_whole() {
         let bytes = [0x24, 0x80, 0x04, 2, b'a', b'b', 0x24, 3, 0x04, 1, b'c', 0, 0];
-        let element = Reader::new(&bytes).expect(OCTET_STRING).expect("a string");
+        let element = BerReader::new(&bytes).expect(OCTET_STRING).expect("a string");
         assert_eq!(&*element.octets().expect("whole"), b"abc");
         let wrong = [0x24, 3, 0x02, 1, 0];
-        let element = Reader::new(&wrong).expect(OCTET_STRING).expect("a string");
+        let element = BerReader::new(&wrong).expect(OCTET_STRING).expect("a string");
         assert!(element.octets().is_err());
     }
 
@@ -376,18 +376,18 @@ mod tests {
     fn what_is_cut_short_is_refused_at_every_length() {
         let bytes = [0x30, 0x80, 0x30, 0x81, 3, 0x02, 1, 7, 0, 0];
         for length in 0..bytes.len() {
-            assert!(Reader::new(&bytes[..length]).any().is_err(), "length {length}");
+            assert!(BerReader::new(&bytes[..length]).any().is_err(), "length {length}");
         }
-        assert!(Reader::new(&bytes).any().is_ok());
+        assert!(BerReader::new(&bytes).any().is_ok());
     }
 
     #[test]
     fn depth_is_bounded() {
         let bytes = [0x30, 0x80].repeat(100_000);
-        let fault = Reader::new(&bytes).any().expect_err("too deep");
+        let fault = BerReader::new(&bytes).any().expect_err("too deep");
         assert_eq!(fault.to_string(), "elements lie too deep in each other");
-        assert!(Reader::new(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0]).any().is_err());
-        assert!(Reader::new(&[0x04, 0x80, 0, 0]).any().is_err());
+        assert!(BerReader::new(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0]).any().is_err());
+        assert!(BerReader::new(&[0x04, 0x80, 0, 0]).any().is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
-use crate::fields::Fields;
+use crate::fields::IntegerReader;
 use crate::finding::{Finding, FindingKind};
 use crate::macho::{Architecture, MachO};
 use crate::signature::Signature;
@@ -75,7 +75,7 @@ impl Binary {
         let not_code = || Error::new(ErrorKind::NotCode, "the file is no Mach-O file");
         let len_bytes = source.len_bytes();
         let head = read_range(source, 0, len_bytes.min(HEAD_LEN)).map_err(system)?;
-        let fields = Fields::big(&head);
+        let fields = IntegerReader::big(&head);
         let container = match fields.u32(0).ok_or_else(not_code)? {
             FAT_MAGIC => Container::Fat,
             FAT_MAGIC_64 => Container::Fat64,
@@ -140,7 +140,7 @@ fn read_entries(
     let bytes = read_range(source, FAT_HEADER_LEN, len)
         .map_err(|error| Error::system("read the index of slices", error))?;
     let lines = bytes.chunks_exact(entry_len as usize).map(|line| {
-        let fields = Fields::big(line);
+        let fields = IntegerReader::big(line);
         let (offset, len_bytes) = if container == Container::Fat64 {
             (fields.u64(8)?, fields.u64(16)?)
         } else {

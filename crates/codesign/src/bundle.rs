@@ -168,7 +168,7 @@ impl<'a> Bundle<'a> {
         let bound = signatures.iter().all(binds);
         match &self.seal {
             Some(Ok(seal)) => {
-                let check = resources::Check {
+                let check = resources::ResourceCheck {
                     tree: self.tree,
                     base: &self.layout.base,
                     seal,

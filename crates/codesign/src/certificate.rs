@@ -11,9 +11,9 @@ use std::ops::Range;
 use steadfast_digest::Algorithm;
 
 use crate::ber::{BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET};
-use crate::ber::{Element, Malformed, Reader, UTF8_STRING};
+use crate::ber::{BerReader, Element, Malformed, UTF8_STRING};
 use crate::ber::{context, context_primitive, generalized_time};
-use crate::key::{PublicKey, Scheme, Tried, digest};
+use crate::key::{PublicKey, Scheme, SignatureCheck, digest};
 
 /// Object identifiers of attributes and extensions.
 pub(crate) mod oid {
@@ -68,7 +68,7 @@ pub struct Certificate {
 impl Certificate {
     /// Reads a certificate.
     pub(crate) fn parse(der: &[u8]) -> Result<Certificate, Malformed> {
-        let whole = Reader::new(der).expect(SEQUENCE)?;
+        let whole = BerReader::new(der).expect(SEQUENCE)?;
         let mut parts = whole.children();
         let signed = parts.expect(SEQUENCE)?;
         let signature_algorithm = algorithm(&mut parts)?;
@@ -168,7 +168,7 @@ impl Certificate {
     /// Returns whether it may issue others, and below it how many may stand before the last.
     pub(crate) fn authority(&self) -> Option<Option<u64>> {
         let value = self.extension(oid::BASIC_CONSTRAINTS)?;
-        let mut fields = Reader::new(value).expect(SEQUENCE).ok()?.children();
+        let mut fields = BerReader::new(value).expect(SEQUENCE).ok()?.children();
         let is_authority = fields.optional(BOOLEAN).ok()??;
         (is_authority.content != [0]).then_some(())?;
         match fields.optional(INTEGER).ok()? {
@@ -190,7 +190,7 @@ impl Certificate {
     /// Returns the first eight of the bits of key usage, the first of them highest.
     fn key_usage(&self) -> Option<u8> {
         let value = self.extension(oid::KEY_USAGE)?;
-        let bits = Reader::new(value).expect(BIT_STRING).ok()?;
+        let bits = BerReader::new(value).expect(BIT_STRING).ok()?;
         bits.content.get(1).copied()
     }
 
@@ -212,7 +212,7 @@ impl Certificate {
     ) -> Vec<String> {
         let mut found = Vec::new();
         let Some(value) = self.extension(extension) else { return found };
-        let Ok(list) = Reader::new(value).expect(SEQUENCE) else { return found };
+        let Ok(list) = BerReader::new(value).expect(SEQUENCE) else { return found };
         let mut elements = list.children();
         while let Ok(element) = elements.any() {
             found.extend(oid(&element));
@@ -224,7 +224,7 @@ impl Certificate {
     pub(crate) fn emails(&self) -> Vec<String> {
         let mut emails: Vec<String> = self.subject.all(oid::EMAIL).map(str::to_owned).collect();
         let names = self.extension(oid::SUBJECT_ALTERNATIVE_NAME);
-        let names = names.and_then(|value| Reader::new(value).expect(SEQUENCE).ok());
+        let names = names.and_then(|value| BerReader::new(value).expect(SEQUENCE).ok());
         if let Some(names) = names {
             let mut names = names.children();
             while let Ok(name) = names.any() {
@@ -238,15 +238,15 @@ impl Certificate {
 
     /// Returns the date that an extension holds as text, in seconds since 1970.
     pub(crate) fn date_extension(&self, oid: &str) -> Option<i64> {
-        let text = Reader::new(self.extension(oid)?).expect(UTF8_STRING).ok()?.text();
+        let text = BerReader::new(self.extension(oid)?).expect(UTF8_STRING).ok()?.text();
         generalized_time(&text)
     }
 
     /// Tries whether its signature was made with the key of another.
-    pub(crate) fn verify_with(&self, issuer: &Certificate) -> Tried {
+    pub(crate) fn verify_with(&self, issuer: &Certificate) -> SignatureCheck {
         let scheme = Scheme::of(&self.signature_algorithm);
         let Some((scheme, hash)) = scheme.and_then(|scheme| Some((scheme, scheme.hash?))) else {
-            return Tried::Unknown(self.signature_algorithm.clone());
+            return SignatureCheck::Unknown(self.signature_algorithm.clone());
         };
         let digest = digest(hash, &[&self.der[self.signed.clone()]]);
         issuer.key.verify(scheme, hash, &digest, &self.signature)
@@ -328,7 +328,7 @@ impl fmt::Debug for Name {
 }
 
 /// Reads an AlgorithmIdentifier; parameters decide nothing for the algorithms known here.
-pub(crate) fn algorithm(fields: &mut Reader<'_>) -> Result<String, Malformed> {
+pub(crate) fn algorithm(fields: &mut BerReader<'_>) -> Result<String, Malformed> {
     fields.expect(SEQUENCE)?.children().expect(OBJECT_IDENTIFIER)?.oid()
 }
 

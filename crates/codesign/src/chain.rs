@@ -8,7 +8,7 @@
 //! valid at a time is asked apart from this, since the answer depends on what proves the time.
 
 use crate::certificate::{Certificate, oid};
-use crate::key::Tried;
+use crate::key::SignatureCheck;
 use crate::roots::AppleRoot;
 
 /// Longer than any chain of Apple's, which have three certificates.
@@ -23,7 +23,7 @@ const UNDERSTOOD: &[&str] =
 
 /// Where a chain ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ChainEnd {
     /// At a root of Apple's.
     Apple(AppleRoot),
     /// At a certificate that signed itself, whose owner is unknown here.
@@ -41,7 +41,7 @@ pub(crate) enum End {
 pub(crate) struct Chain {
     /// The signer's first.
     pub(crate) certificates: Vec<Certificate>,
-    pub(crate) end: End,
+    pub(crate) end: ChainEnd,
     /// What makes the chain bad, wherever it ends: lower-case fragments.
     pub(crate) faults: Vec<String>,
 }
@@ -50,21 +50,23 @@ impl Chain {
     /// Follows the issuers of a certificate. `purpose` is what its key must be meant for.
     pub(crate) fn build(leaf: &Certificate, others: &[Certificate], purpose: &str) -> Chain {
         let mut chain =
-            Chain { certificates: vec![leaf.clone()], end: End::Other, faults: Vec::new() };
+            Chain { certificates: vec![leaf.clone()], end: ChainEnd::Other, faults: Vec::new() };
         let mut tries = 0;
         chain.end = loop {
             let last = chain.certificates.last().expect("there is the leaf at least");
             if let Some(root) = AppleRoot::of(last) {
-                break End::Apple(root);
+                break ChainEnd::Apple(root);
             }
             match issuer_of(last, others, &mut tries) {
-                Issuer::Itself => break End::Other,
+                Issuer::Itself => break ChainEnd::Other,
                 Issuer::Found(issuer) if chain.certificates.len() < LEN_MAX => {
                     chain.certificates.push(issuer.clone());
                 }
-                Issuer::Found(_) | Issuer::Absent => break End::Missing(last.issuer().to_string()),
-                Issuer::Forged => break End::Forged(last.subject().to_string()),
-                Issuer::Unknown(algorithm) => break End::Unknown(algorithm),
+                Issuer::Found(_) | Issuer::Absent => {
+                    break ChainEnd::Missing(last.issuer().to_string());
+                }
+                Issuer::Forged => break ChainEnd::Forged(last.subject().to_string()),
+                Issuer::Unknown(algorithm) => break ChainEnd::Unknown(algorithm),
             }
         };
         chain.find_faults(purpose);
@@ -73,7 +75,7 @@ impl Chain {
 
     /// Returns the root of Apple's that the chain ends at.
     pub(crate) fn root(&self) -> Option<AppleRoot> {
-        if let End::Apple(root) = self.end { Some(root) } else { None }
+        if let ChainEnd::Apple(root) = self.end { Some(root) } else { None }
     }
 
     fn find_faults(&mut self, purpose: &str) {
@@ -145,15 +147,15 @@ fn issuer_of<'a>(
             break;
         }
         match certificate.verify_with(candidate) {
-            Tried::Good if candidate.der() == certificate.der() => return Issuer::Itself,
-            Tried::Good => return Issuer::Found(candidate),
-            Tried::Bad => outcome = Issuer::Forged,
-            Tried::Unknown(algorithm) => outcome = Issuer::Unknown(algorithm),
+            SignatureCheck::Good if candidate.der() == certificate.der() => return Issuer::Itself,
+            SignatureCheck::Good => return Issuer::Found(candidate),
+            SignatureCheck::Bad => outcome = Issuer::Forged,
+            SignatureCheck::Unknown(algorithm) => outcome = Issuer::Unknown(algorithm),
         }
     }
     // One that signed itself need not be among the others.
     if certificate.issuer() == certificate.subject()
-        && certificate.verify_with(certificate) == Tried::Good
+        && certificate.verify_with(certificate) == SignatureCheck::Good
     {
         return Issuer::Itself;
     }

@@ -10,10 +10,12 @@ use std::borrow::Cow;
 
 use steadfast_digest::Algorithm;
 
-use crate::ber::{Element, INTEGER, Malformed, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE};
+use crate::ber::{
+    BerReader, Element, INTEGER, Malformed, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE,
+};
 use crate::ber::{SET, context, context_primitive};
 use crate::certificate::{Certificate, algorithm};
-use crate::key::{Scheme, Tried, digest, hash_of};
+use crate::key::{Scheme, SignatureCheck, digest, hash_of};
 
 /// Object identifiers of contents and attributes.
 pub(crate) mod oid {
@@ -54,7 +56,7 @@ pub(crate) struct SignedData<'a> {
 /// One signature and what it covers.
 #[derive(Debug)]
 pub(crate) struct Signer<'a> {
-    identity: Identity<'a>,
+    identity: SignerIdentity<'a>,
     /// The hash of the content, if it is known here, and its dotted identifier.
     pub(crate) hash: Option<Algorithm>,
     pub(crate) hash_oid: String,
@@ -62,21 +64,21 @@ pub(crate) struct Signer<'a> {
     scheme_oid: String,
     /// With the tag of a set, which is what is signed.
     signed_bytes: Option<Vec<u8>>,
-    signed: Vec<Attribute<'a>>,
-    unsigned: Vec<Attribute<'a>>,
+    signed: Vec<CmsAttribute<'a>>,
+    unsigned: Vec<CmsAttribute<'a>>,
     pub(crate) signature: Cow<'a, [u8]>,
 }
 
 /// How a signer says which certificate is theirs.
 #[derive(Debug)]
-enum Identity<'a> {
+enum SignerIdentity<'a> {
     IssuerSerial { issuer: &'a [u8], serial: &'a [u8] },
     KeyIdentifier(&'a [u8]),
 }
 
 /// An attribute: what it is, and its values.
 #[derive(Debug)]
-struct Attribute<'a> {
+struct CmsAttribute<'a> {
     oid: String,
     values: Vec<Element<'a>>,
 }
@@ -87,7 +89,7 @@ impl<'a> SignedData<'a> {
         if bytes.len() > LEN_MAX {
             return Err(Malformed("the message is longer than a mebibyte"));
         }
-        let message = Reader::new(bytes).expect(SEQUENCE)?;
+        let message = BerReader::new(bytes).expect(SEQUENCE)?;
         let mut info = message.children();
         let after = &bytes[message.whole.len()..];
         if info.expect(OBJECT_IDENTIFIER)?.oid()? != oid::SIGNED_DATA {
@@ -130,11 +132,11 @@ impl<'a> Signer<'a> {
         let mut fields = info.children();
         fields.expect(INTEGER)?;
         let identity = match fields.optional(context_primitive(0))? {
-            Some(key) => Identity::KeyIdentifier(key.content),
+            Some(key) => SignerIdentity::KeyIdentifier(key.content),
             None => {
                 let mut pair = fields.expect(SEQUENCE)?.children();
                 let issuer = pair.expect(SEQUENCE)?.whole;
-                Identity::IssuerSerial { issuer, serial: pair.expect(INTEGER)?.content }
+                SignerIdentity::IssuerSerial { issuer, serial: pair.expect(INTEGER)?.content }
             }
         };
         let hash_oid = algorithm(&mut fields)?;
@@ -211,28 +213,28 @@ impl<'a> Signer<'a> {
     }
 
     /// Tries the signature: over the attributes, or over the content where there are none.
-    pub(crate) fn verify(&self, certificate: &Certificate, content: &[u8]) -> Tried {
+    pub(crate) fn verify(&self, certificate: &Certificate, content: &[u8]) -> SignatureCheck {
         let Some(scheme) = self.scheme else {
-            return Tried::Unknown(self.scheme_oid.clone());
+            return SignatureCheck::Unknown(self.scheme_oid.clone());
         };
         // Two identifiers may name a hash, the signer's and the scheme's; the second decides.
         let Some(hash) = scheme.hash.or(self.hash) else {
-            return Tried::Unknown(self.hash_oid.clone());
+            return SignatureCheck::Unknown(self.hash_oid.clone());
         };
         let message = self.signed_bytes.as_deref().unwrap_or(content);
         certificate.key().verify(scheme, hash, &digest(hash, &[message]), &self.signature)
     }
 }
 
-impl Identity<'_> {
+impl SignerIdentity<'_> {
     fn is_of(&self, certificate: &Certificate) -> bool {
         match self {
-            Identity::IssuerSerial { issuer, serial } => {
+            SignerIdentity::IssuerSerial { issuer, serial } => {
                 certificate.issuer().der() == *issuer && certificate.serial() == *serial
             }
-            Identity::KeyIdentifier(key) => {
+            SignerIdentity::KeyIdentifier(key) => {
                 let value = certificate.extension(SUBJECT_KEY_IDENTIFIER);
-                let value = value.and_then(|value| Reader::new(value).expect(OCTET_STRING).ok());
+                let value = value.and_then(|value| BerReader::new(value).expect(OCTET_STRING).ok());
                 value.is_some_and(|value| value.content == *key)
             }
         }
@@ -240,7 +242,7 @@ impl Identity<'_> {
 }
 
 /// Returns the values of the only attribute of a kind.
-fn one<'s, 'a>(attributes: &'s [Attribute<'a>], oid: &str) -> Option<&'s [Element<'a>]> {
+fn one<'s, 'a>(attributes: &'s [CmsAttribute<'a>], oid: &str) -> Option<&'s [Element<'a>]> {
     let mut found = attributes.iter().filter(|attribute| attribute.oid == oid);
     let first = found.next()?;
     found.next().is_none().then_some(&first.values)
@@ -253,7 +255,7 @@ fn retagged(set: &Element<'_>) -> Vec<u8> {
     bytes
 }
 
-fn attributes<'a>(set: &Element<'a>) -> Result<Vec<Attribute<'a>>, Malformed> {
+fn attributes<'a>(set: &Element<'a>) -> Result<Vec<CmsAttribute<'a>>, Malformed> {
     let mut attributes = Vec::new();
     let mut list = set.children();
     while !list.is_empty() {
@@ -264,7 +266,7 @@ fn attributes<'a>(set: &Element<'a>) -> Result<Vec<Attribute<'a>>, Malformed> {
         while !elements.is_empty() {
             values.push(elements.any()?);
         }
-        attributes.push(Attribute { oid, values });
+        attributes.push(CmsAttribute { oid, values });
     }
     Ok(attributes)
 }

@@ -14,10 +14,10 @@ use steadfast_sys::source::ReadAt;
 
 /// Code that can be signed.
 pub struct Code<'a> {
-    form: Form<'a>,
+    form: CodeForm<'a>,
 }
 
-enum Form<'a> {
+enum CodeForm<'a> {
     File(Box<dyn ReadAt + Send>, Binary),
     Image(Box<dyn ReadAt + Send>, Box<DiskImage>),
     Bundle(Box<Bundle<'a>>),
@@ -65,7 +65,7 @@ impl<'a> Code<'a> {
     /// `NotCode` if it is neither; `System` if it cannot be read.
     pub fn file(source: Box<dyn ReadAt + Send>) -> Result<Code<'a>, Error> {
         match Binary::read(&*source) {
-            Ok(binary) => Ok(Code { form: Form::File(source, binary) }),
+            Ok(binary) => Ok(Code { form: CodeForm::File(source, binary) }),
             Err(error) if error.kind() == ErrorKind::NotCode => {
                 let image = DiskImage::read(&*source).map_err(|error| match error.kind() {
                     ErrorKind::NotCode => {
@@ -73,7 +73,7 @@ impl<'a> Code<'a> {
                     }
                     _ => error,
                 })?;
-                Ok(Code { form: Form::Image(source, Box::new(image)) })
+                Ok(Code { form: CodeForm::Image(source, Box::new(image)) })
             }
             Err(error) => Err(error),
         }
@@ -84,7 +84,7 @@ impl<'a> Code<'a> {
     /// # Errors
     /// `NotCode` if it is no bundle; `System` if it cannot be read.
     pub fn bundle(tree: &'a dyn Tree, name: &[u8]) -> Result<Code<'a>, Error> {
-        Ok(Code { form: Form::Bundle(Box::new(Bundle::read(tree, name)?)) })
+        Ok(Code { form: CodeForm::Bundle(Box::new(Bundle::read(tree, name)?)) })
     }
 
     /// Opens the nested code at the root of a subtree: a folder or a file.
@@ -101,16 +101,16 @@ impl<'a> Code<'a> {
     /// Returns what it is.
     pub fn kind(&self) -> CodeKind {
         match &self.form {
-            Form::File(..) => CodeKind::File,
-            Form::Image(..) => CodeKind::DiskImage,
-            Form::Bundle(bundle) => CodeKind::Bundle(bundle.layout.shape),
+            CodeForm::File(..) => CodeKind::File,
+            CodeForm::Image(..) => CodeKind::DiskImage,
+            CodeForm::Bundle(bundle) => CodeKind::Bundle(bundle.layout.shape),
         }
     }
 
     /// Returns the bundle, if it is one.
     pub fn as_bundle(&self) -> Option<&Bundle<'a>> {
         match &self.form {
-            Form::Bundle(bundle) => Some(bundle),
+            CodeForm::Bundle(bundle) => Some(bundle),
             _ => None,
         }
     }
@@ -118,9 +118,9 @@ impl<'a> Code<'a> {
     /// Returns the Mach-O file, that of the main executable if it is a bundle.
     pub fn as_binary(&self) -> Option<&Binary> {
         match &self.form {
-            Form::File(_, binary) => Some(binary),
-            Form::Image(..) => None,
-            Form::Bundle(bundle) => match &bundle.main {
+            CodeForm::File(_, binary) => Some(binary),
+            CodeForm::Image(..) => None,
+            CodeForm::Bundle(bundle) => match &bundle.main {
                 Main::Binary(binary) => Some(binary),
                 Main::Other(_) => None,
             },
@@ -130,17 +130,17 @@ impl<'a> Code<'a> {
     /// Returns the bytes that the offsets of parts are of.
     pub fn source(&self) -> &dyn ReadAt {
         match &self.form {
-            Form::File(source, _) | Form::Image(source, _) => &**source,
-            Form::Bundle(bundle) => bundle.executable(),
+            CodeForm::File(source, _) | CodeForm::Image(source, _) => &**source,
+            CodeForm::Bundle(bundle) => bundle.executable(),
         }
     }
 
     /// Returns what signatures bind besides the parts.
     pub fn surroundings(&self) -> Surroundings<'_> {
         match &self.form {
-            Form::File(..) => Surroundings::default(),
-            Form::Image(_, image) => image.surroundings(),
-            Form::Bundle(bundle) => bundle.surroundings(),
+            CodeForm::File(..) => Surroundings::default(),
+            CodeForm::Image(_, image) => image.surroundings(),
+            CodeForm::Bundle(bundle) => bundle.surroundings(),
         }
     }
 
@@ -154,8 +154,8 @@ impl<'a> Code<'a> {
             len_bytes: self.source().len_bytes(),
         };
         match &self.form {
-            Form::Image(_, image) => vec![whole(image.signature.as_ref())],
-            Form::Bundle(bundle) if let Main::Other(signature) = &bundle.main => {
+            CodeForm::Image(_, image) => vec![whole(image.signature.as_ref())],
+            CodeForm::Bundle(bundle) if let Main::Other(signature) = &bundle.main => {
                 vec![whole(signature.as_deref())]
             }
             _ => {
@@ -168,9 +168,9 @@ impl<'a> Code<'a> {
     /// Returns what is wrong with the form of what holds the parts.
     pub fn findings(&self) -> &[Finding] {
         match &self.form {
-            Form::File(..) => &[],
-            Form::Image(_, image) => &image.findings,
-            Form::Bundle(bundle) => &bundle.layout.findings,
+            CodeForm::File(..) => &[],
+            CodeForm::Image(_, image) => &image.findings,
+            CodeForm::Bundle(bundle) => &bundle.layout.findings,
         }
     }
 }

@@ -76,7 +76,7 @@ impl Coverage {
     /// # Errors
     /// Whatever the source says.
     pub fn of(source: &dyn ReadAt, binary: &Binary) -> io::Result<Coverage> {
-        let mut map = Map { ranges: Vec::new() };
+        let mut map = CoverageMap { ranges: Vec::new() };
         if binary.container != Container::Thin {
             let end = binary.index_len_bytes();
             map.push(0..end, Cover::Structure, "index of slices", None);
@@ -120,11 +120,11 @@ const AFTER_CONTAINER: &str = "room after the signature";
 const INSIDE_SLICE: &str = "gap inside the slice";
 
 /// Ranges as they are met: unordered, and with gaps.
-struct Map {
+struct CoverageMap {
     ranges: Vec<Covered>,
 }
 
-impl Map {
+impl CoverageMap {
     fn push(&mut self, bytes: Range<u64>, cover: Cover, what: &str, slice: Option<&str>) {
         let (what, slice) = (what.to_owned(), slice.map(str::to_owned));
         self.ranges.push(Covered { bytes, cover, what, slice });

@@ -4,7 +4,7 @@
 //! what an entitlement allows. Older systems read the one form and newer ones the other, so that
 //! code with two different forms asks each for something else.
 
-use crate::ber::{self, Element, Malformed, Reader};
+use crate::ber::{self, BerReader, Element, Malformed};
 use crate::error::Error;
 use crate::finding::{Finding, FindingKind};
 use crate::plist::Value;
@@ -83,7 +83,7 @@ impl Entitlements {
 /// If it is something else, or nested deeper than any that is meant well.
 pub(crate) fn parse_der(bytes: &[u8]) -> Result<Value, Error> {
     let broken = |error: Malformed| Error::malformed(format!("in DER {error}"));
-    let mut reader = Reader::new(bytes);
+    let mut reader = BerReader::new(bytes);
     let element = reader.any().map_err(broken)?;
     if element.tag != ENVELOPE {
         return value(&element, 0).map_err(broken);

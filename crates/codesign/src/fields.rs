@@ -5,25 +5,25 @@
 
 /// Bytes of a structure, and the order of its numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct IntegerReader<'a> {
     bytes: &'a [u8],
     big: bool,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> IntegerReader<'a> {
     /// Reads big-endian numbers.
-    pub(crate) fn big(bytes: &'a [u8]) -> Fields<'a> {
-        Fields { bytes, big: true }
+    pub(crate) fn big(bytes: &'a [u8]) -> IntegerReader<'a> {
+        IntegerReader { bytes, big: true }
     }
 
     /// Reads numbers in the order given.
-    pub(crate) fn new(bytes: &'a [u8], big: bool) -> Fields<'a> {
-        Fields { bytes, big }
+    pub(crate) fn new(bytes: &'a [u8], big: bool) -> IntegerReader<'a> {
+        IntegerReader { bytes, big }
     }
 
     /// Reads other bytes in the same order.
-    pub(crate) fn of(self, bytes: &[u8]) -> Fields<'_> {
-        Fields { bytes, big: self.big }
+    pub(crate) fn of(self, bytes: &[u8]) -> IntegerReader<'_> {
+        IntegerReader { bytes, big: self.big }
     }
 
     pub(crate) fn u8(self, at: usize) -> Option<u8> {

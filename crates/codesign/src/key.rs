@@ -12,7 +12,7 @@ use crypto_bigint::{BoxedUint, Odd};
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 
-use crate::ber::{BIT_STRING, Element, INTEGER, Malformed, OBJECT_IDENTIFIER, Reader, SEQUENCE};
+use crate::ber::{BIT_STRING, BerReader, Element, INTEGER, Malformed, OBJECT_IDENTIFIER, SEQUENCE};
 
 /// The largest RSA modulus tried. Larger ones occur nowhere, and cost time to refuse.
 const RSA_BITS_MAX: u32 = 8192;
@@ -39,7 +39,7 @@ pub enum PublicKey {
 
 /// What came of trying a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Tried {
+pub(crate) enum SignatureCheck {
     Good,
     Bad,
     /// Not tried: what is not known here.
@@ -114,7 +114,7 @@ impl PublicKey {
         let oid = algorithm.expect(OBJECT_IDENTIFIER)?.oid()?;
         match oid.as_str() {
             "1.2.840.113549.1.1.1" => {
-                let mut numbers = Reader::new(key).expect(SEQUENCE)?.children();
+                let mut numbers = BerReader::new(key).expect(SEQUENCE)?.children();
                 let modulus = numbers.expect(INTEGER)?.magnitude()?.to_vec();
                 let exponent = numbers.expect(INTEGER)?.number()?;
                 Ok(PublicKey::Rsa { modulus, exponent })
@@ -164,15 +164,15 @@ impl PublicKey {
         hash: Algorithm,
         digest: &[u8],
         signature: &[u8],
-    ) -> Tried {
+    ) -> SignatureCheck {
         let good = match (self, scheme.kind) {
             (PublicKey::Rsa { modulus, exponent }, SchemeKind::RsaPkcs1) => {
                 if self.bits() > Some(RSA_BITS_MAX) {
-                    return Tried::Unknown(self.name());
+                    return SignatureCheck::Unknown(self.name());
                 }
                 match padded(hash, digest, modulus.len()) {
                     Some(message) => raise(modulus, *exponent, signature) == Some(message),
-                    None => return Tried::Unknown(format!("RSA with {}", hash.name())),
+                    None => return SignatureCheck::Unknown(format!("RSA with {}", hash.name())),
                 }
             }
             (PublicKey::P256(point), SchemeKind::Ecdsa) => {
@@ -185,10 +185,10 @@ impl PublicKey {
                 let signature = p384::ecdsa::Signature::from_der(signature);
                 key.and_then(|key| key.verify_prehash(digest, &signature?)).is_ok()
             }
-            (PublicKey::Other(oid), _) => return Tried::Unknown(oid.clone()),
+            (PublicKey::Other(oid), _) => return SignatureCheck::Unknown(oid.clone()),
             _ => false,
         };
-        if good { Tried::Good } else { Tried::Bad }
+        if good { SignatureCheck::Good } else { SignatureCheck::Bad }
     }
 }
 
@@ -308,20 +308,24 @@ mod tests {
         assert_eq!(key.name(), "RSA 1024");
         for &(hash, signature) in SIGNATURES {
             let (sum, mut signature) = (digest(hash, &[b"sample"]), bytes(signature));
-            assert_eq!(key.verify(rsa, hash, &sum, &signature), Tried::Good, "{hash:?}");
+            assert_eq!(key.verify(rsa, hash, &sum, &signature), SignatureCheck::Good, "{hash:?}");
             let other = digest(hash, &[b"simple"]);
-            assert_eq!(key.verify(rsa, hash, &other, &signature), Tried::Bad);
+            assert_eq!(key.verify(rsa, hash, &other, &signature), SignatureCheck::Bad);
             for (wrong, _) in SIGNATURES.iter().filter(|(wrong, _)| *wrong != hash) {
                 let sum = digest(*wrong, &[b"sample"]);
-                assert_eq!(key.verify(rsa, *wrong, &sum, &signature), Tried::Bad);
+                assert_eq!(key.verify(rsa, *wrong, &sum, &signature), SignatureCheck::Bad);
             }
             for at in [0, 1, 64, 127] {
                 signature[at] ^= 1;
-                assert_eq!(key.verify(rsa, hash, &sum, &signature), Tried::Bad, "byte {at}");
+                assert_eq!(
+                    key.verify(rsa, hash, &sum, &signature),
+                    SignatureCheck::Bad,
+                    "byte {at}"
+                );
                 signature[at] ^= 1;
             }
             for wrong in [&signature[1..], &[&[0], &signature[..]].concat(), &[]] {
-                assert_eq!(key.verify(rsa, hash, &sum, wrong), Tried::Bad);
+                assert_eq!(key.verify(rsa, hash, &sum, wrong), SignatureCheck::Bad);
             }
         }
     }
@@ -342,16 +346,19 @@ mod tests {
             (bytes(MODULUS), u64::MAX),
         ] {
             let key = PublicKey::Rsa { modulus, exponent };
-            assert_ne!(key.verify(rsa, Algorithm::Sha256, &sum, &signature), Tried::Good);
+            assert_ne!(key.verify(rsa, Algorithm::Sha256, &sum, &signature), SignatureCheck::Good);
         }
         let huge = PublicKey::Rsa { modulus: vec![0xff; 100_000], exponent: 3 };
         let tried = huge.verify(rsa, Algorithm::Sha256, &sum, &signature);
-        assert_eq!(tried, Tried::Unknown("RSA 800000".to_owned()));
+        assert_eq!(tried, SignatureCheck::Unknown("RSA 800000".to_owned()));
         let elsewhere = PublicKey::P256(vec![4; 65]);
         let ecdsa = scheme("1.2.840.10045.4.3.2");
-        assert_eq!(elsewhere.verify(ecdsa, Algorithm::Sha256, &sum, &signature), Tried::Bad);
+        assert_eq!(
+            elsewhere.verify(ecdsa, Algorithm::Sha256, &sum, &signature),
+            SignatureCheck::Bad
+        );
         // A key of one kind and a signature of another.
-        assert_eq!(elsewhere.verify(rsa, Algorithm::Sha256, &sum, &signature), Tried::Bad);
+        assert_eq!(elsewhere.verify(rsa, Algorithm::Sha256, &sum, &signature), SignatureCheck::Bad);
     }
 
     #[test]
@@ -360,10 +367,10 @@ mod tests {
         let key = PublicKey::P256(bytes(POINT));
         let sum = digest(Algorithm::Sha256, &[b"sample"]);
         let mut signature = bytes(P256_SIGNATURE);
-        assert_eq!(key.verify(ecdsa, Algorithm::Sha256, &sum, &signature), Tried::Good);
+        assert_eq!(key.verify(ecdsa, Algorithm::Sha256, &sum, &signature), SignatureCheck::Good);
         signature[20] ^= 1;
-        assert_eq!(key.verify(ecdsa, Algorithm::Sha256, &sum, &signature), Tried::Bad);
+        assert_eq!(key.verify(ecdsa, Algorithm::Sha256, &sum, &signature), SignatureCheck::Bad);
         let other = digest(Algorithm::Sha256, &[b"simple"]);
-        assert_eq!(key.verify(ecdsa, Algorithm::Sha256, &other, &signature), Tried::Bad);
+        assert_eq!(key.verify(ecdsa, Algorithm::Sha256, &other, &signature), SignatureCheck::Bad);
     }
 }

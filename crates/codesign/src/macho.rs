@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::error::{Error, ErrorKind};
-use crate::fields::Fields;
+use crate::fields::IntegerReader;
 use steadfast_sys::source::{ReadAt, read_range};
 
 /// Load commands longer than this are refused: real ones take some tens of kilobytes.
@@ -166,7 +166,7 @@ impl MachO {
         let head = read_range(source, 0, source.len_bytes().min(HEADER_LEN_64)).map_err(system)?;
         let (is_64, big_endian) = form(&head)
             .ok_or_else(|| Error::new(ErrorKind::NotCode, "the file is no Mach-O file"))?;
-        let fields = Fields::new(&head, big_endian);
+        let fields = IntegerReader::new(&head, big_endian);
         let header_len = if is_64 { HEADER_LEN_64 } else { HEADER_LEN_32 };
         let count = fields.u32(16).ok_or_else(short)?;
         let commands_len = u64::from(fields.u32(20).ok_or_else(short)?);
@@ -198,14 +198,14 @@ impl MachO {
     /// Reads the processor out of the first 12 bytes; `None` if they begin no Mach-O file.
     pub(crate) fn architecture_of(head: &[u8]) -> Option<Architecture> {
         let (_, big_endian) = form(head)?;
-        let fields = Fields::new(head, big_endian);
+        let fields = IntegerReader::new(head, big_endian);
         Some(Architecture { cpu_type: fields.u32(4)?, cpu_subtype: fields.u32(8)? })
     }
 
     fn read_commands(&mut self, mut rest: &[u8], count: u32) -> Result<(), Error> {
         for index in 0..count {
             let broken = || Error::malformed(format!("load command {index} contradicts itself"));
-            let fields = Fields::new(rest, self.big_endian);
+            let fields = IntegerReader::new(rest, self.big_endian);
             let command = fields.u32(0).ok_or_else(broken)?;
             let len = fields.u32(4).ok_or_else(broken)? as usize;
             let (bytes, after) = rest.split_at_checked(len).ok_or_else(broken)?;
@@ -220,7 +220,7 @@ impl MachO {
 
     /// Reads one command; `None` if its fields or sections do not fit it.
     fn read_command(&mut self, command: u32, bytes: &[u8]) -> Option<Result<(), Error>> {
-        let fields = Fields::new(bytes, self.big_endian);
+        let fields = IntegerReader::new(bytes, self.big_endian);
         match command {
             LC_SEGMENT => self.segments.push(read_segment(bytes, fields, &SEGMENT_32)?),
             LC_SEGMENT_64 => self.segments.push(read_segment(bytes, fields, &SEGMENT_64)?),
@@ -265,7 +265,7 @@ impl MachO {
 
 /// Tells from the first bytes whether addresses have 64 bits and numbers are big-endian.
 fn form(head: &[u8]) -> Option<(bool, bool)> {
-    Some(match Fields::big(head).u32(0)? {
+    Some(match IntegerReader::big(head).u32(0)? {
         0xfeed_face => (false, true),
         0xfeed_facf => (true, true),
         0xcefa_edfe => (false, false),
@@ -274,8 +274,8 @@ fn form(head: &[u8]) -> Option<(bool, bool)> {
     })
 }
 
-fn read_segment(bytes: &[u8], fields: Fields<'_>, form: &SegmentForm) -> Option<Segment> {
-    let number = |fields: Fields<'_>, at| {
+fn read_segment(bytes: &[u8], fields: IntegerReader<'_>, form: &SegmentForm) -> Option<Segment> {
+    let number = |fields: IntegerReader<'_>, at| {
         if form.wide { fields.u64(at) } else { fields.u32(at).map(u64::from) }
     };
     let name = name(bytes, 8)?;

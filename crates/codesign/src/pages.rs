@@ -409,7 +409,12 @@ impl Sealed<'_> {
     }
 
     /// Takes what the pages of one directory showed.
-    fn take(&self, directory: &CodeDirectory, found: read::Found, verdict: &mut BytesVerdict) {
+    fn take(
+        &self,
+        directory: &CodeDirectory,
+        found: read::DirectoryPages,
+        verdict: &mut BytesVerdict,
+    ) {
         let count =
             |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum();
         verdict.directories.push(DirectoryCheck {

@@ -227,7 +227,7 @@ enum Match {
     Absent,
     Text(Relation, Vec<u8>),
     /// Seconds since the first of January 2001.
-    Date(Ordering, i64),
+    Date(DateOrder, i64),
     /// A comparison that is not known, which never holds.
     Unknown(u32),
 }
@@ -247,7 +247,7 @@ enum Relation {
 
 /// How a date is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ordering {
+enum DateOrder {
     On,
     Before,
     After,

@@ -70,7 +70,7 @@ mod tests {
     use steadfast_digest::Algorithm;
 
     use super::*;
-    use crate::key::Tried;
+    use crate::key::SignatureCheck;
 
     /// What Apple publishes, and for the oldest what everyone else has: SHA-256 of the bytes.
     const DIGESTS: [(AppleRoot, &str); 4] = [
@@ -87,7 +87,7 @@ mod tests {
             let digest = certificate.digest(Algorithm::Sha256);
             let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(hex, expected, "{root:?}");
-            assert_eq!(certificate.verify_with(certificate), Tried::Good, "{root:?}");
+            assert_eq!(certificate.verify_with(certificate), SignatureCheck::Good, "{root:?}");
             assert_eq!(certificate.issuer(), certificate.subject());
             assert_eq!(certificate.authority(), Some(None), "{root:?}");
             assert_eq!(AppleRoot::of(certificate), Some(root));

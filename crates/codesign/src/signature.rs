@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::apple::AppleError;
 use crate::directory::CodeDirectory;
 use crate::error::{Error, ErrorKind};
-use crate::fields::Fields;
+use crate::fields::IntegerReader;
 use crate::finding::{Finding, FindingKind};
 use crate::superblob::{Blob, Slot, SuperBlob, magic};
 use steadfast_sys::source::{ReadAt, read_range};
@@ -43,7 +43,7 @@ impl Signature {
             return Err(Error::malformed("the signature reaches beyond the end of the file"));
         }
         let head = read_range(source, offset, len_bytes.min(12)).map_err(system)?;
-        let fields = Fields::big(&head);
+        let fields = IntegerReader::big(&head);
         let short = || Error::malformed("the signature is shorter than its header");
         let magic = fields.u32(0).ok_or_else(short)?;
         let own_len = u64::from(fields.u32(4).ok_or_else(short)?);

@@ -17,11 +17,11 @@ use steadfast_digest::Algorithm;
 pub use self::binding::{Binding, Bindings};
 use crate::apple::AppleError;
 use crate::certificate::Certificate;
-use crate::chain::{Chain, End};
+use crate::chain::{Chain, ChainEnd};
 use crate::cms::{SignedData, Signer, oid};
 use crate::directory::CodeDirectory;
 use crate::finding::{Finding, FindingKind, Severity};
-use crate::key::Tried;
+use crate::key::SignatureCheck;
 use crate::roots::AppleRoot;
 use crate::signature::Signature;
 use crate::timestamp::{Timestamp, TimestampState};
@@ -249,12 +249,12 @@ impl SignerVerdict {
     /// Tries the signature itself.
     fn try_signature(&mut self, signer: &Signer<'_>, certificate: &Certificate, of: &Signature) {
         match signer.verify(certificate, of.base_directory().bytes()) {
-            Tried::Good => {}
-            Tried::Bad => {
+            SignatureCheck::Good => {}
+            SignatureCheck::Bad => {
                 let text = format!("{} did not make this signature", certificate.subject());
                 self.fail(FindingKind::SignerSignature, AppleError::SignatureFailed, text);
             }
-            Tried::Unknown(algorithm) => {
+            SignatureCheck::Unknown(algorithm) => {
                 let text = format!("algorithm {algorithm} is not known here: not verified");
                 self.doubt(FindingKind::SignerSignature, None, text);
                 self.state = SignerState::Unverifiable;
@@ -269,27 +269,27 @@ impl SignerVerdict {
             self.fail(FindingKind::SignerChain, AppleError::NotTrusted, fault);
         }
         let doubt = match &chain.end {
-            End::Apple(root) if root.is_current() => None,
-            End::Apple(_) => {
+            ChainEnd::Apple(root) if root.is_current() => None,
+            ChainEnd::Apple(_) => {
                 let text =
                     "the chain ends at Apple's root of 2005, which Apple's check has dropped";
                 Some((FindingKind::SignerRoot, text.to_owned(), SignerState::Untrusted))
             }
-            End::Other => {
+            ChainEnd::Other => {
                 let name = chain.certificates.last().map(|last| last.subject().to_string());
                 let text = format!("the chain ends at {}, not at Apple", name.unwrap_or_default());
                 Some((FindingKind::SignerRoot, text, SignerState::Untrusted))
             }
-            End::Missing(name) => {
+            ChainEnd::Missing(name) => {
                 let text = format!("the certificate of {name} is not in the signature");
                 Some((FindingKind::SignerChain, text, SignerState::Untrusted))
             }
-            End::Forged(name) => {
+            ChainEnd::Forged(name) => {
                 let text = format!("{name} was not issued by whom it names");
                 self.fail(FindingKind::SignerChain, AppleError::NotTrusted, text);
                 None
             }
-            End::Unknown(algorithm) => {
+            ChainEnd::Unknown(algorithm) => {
                 let text = format!("the chain ends at algorithm {algorithm}, not known here");
                 Some((FindingKind::SignerChain, text, SignerState::Unverifiable))
             }

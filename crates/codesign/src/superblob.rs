@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::fields::Fields;
+use crate::fields::IntegerReader;
 
 /// The number of a slot, in the index of a signature and among the special slots of a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -154,7 +154,7 @@ impl<'a> Blob<'a> {
     /// # Errors
     /// If it is longer than they are.
     pub fn parse(bytes: &'a [u8]) -> Result<Blob<'a>, Error> {
-        let fields = Fields::big(bytes);
+        let fields = IntegerReader::big(bytes);
         let short = || Error::malformed("a blob is shorter than its header");
         let magic = fields.u32(0).ok_or_else(short)?;
         let len = fields.u32(4).ok_or_else(short)? as usize;
@@ -192,7 +192,7 @@ impl SuperBlob {
     /// Reads a container where it is: that of a large file has megabytes.
     pub(crate) fn of(mut bytes: Vec<u8>) -> Result<SuperBlob, Error> {
         let blob = Blob::parse(&bytes)?;
-        let fields = Fields::big(blob.bytes);
+        let fields = IntegerReader::big(blob.bytes);
         let short = || Error::malformed("the index is longer than the signature");
         let count = fields.u32(8).ok_or_else(short)? as usize;
         let index_len = count.checked_mul(8).and_then(|len| len.checked_add(12));
@@ -240,7 +240,7 @@ impl SuperBlob {
 
     /// Returns how long the header and the index are, absent slots included.
     pub(crate) fn index_len_bytes(&self) -> usize {
-        let count = Fields::big(&self.bytes).u32(8).expect("the header was read before");
+        let count = IntegerReader::big(&self.bytes).u32(8).expect("the header was read before");
         12 + 8 * count as usize
     }
 

@@ -9,13 +9,13 @@
 use steadfast_digest::Algorithm;
 
 use crate::apple::AppleError;
+use crate::ber::{BerReader, SEQUENCE};
 use crate::ber::{Element, GENERALIZED_TIME, INTEGER, Malformed, OBJECT_IDENTIFIER, OCTET_STRING};
-use crate::ber::{Reader, SEQUENCE};
 use crate::certificate::{Certificate, algorithm};
-use crate::chain::{Chain, End, invalid_at};
+use crate::chain::{Chain, ChainEnd, invalid_at};
 use crate::cms::{SignedData, Signer, oid};
 use crate::finding::{Finding, FindingKind};
-use crate::key::{Tried, digest, hash_of};
+use crate::key::{SignatureCheck, digest, hash_of};
 use crate::roots::AppleRoot;
 
 /// The purpose a certificate of such an authority must have.
@@ -51,35 +51,35 @@ pub struct Timestamp {
 }
 
 /// Why a token proves nothing.
-enum Fault {
+enum TokenFault {
     /// It is wrong.
     Wrong(String),
     /// It could not be tried.
     Unknown(String),
 }
 
-impl Fault {
-    fn unknown(algorithm: &str) -> Fault {
-        Fault::Unknown(format!("the time stamp's algorithm {algorithm} is not known here"))
+impl TokenFault {
+    fn unknown(algorithm: &str) -> TokenFault {
+        TokenFault::Unknown(format!("the time stamp's algorithm {algorithm} is not known here"))
     }
 }
 
-impl<T: Into<String>> From<T> for Fault {
-    fn from(text: T) -> Fault {
-        Fault::Wrong(text.into())
+impl<T: Into<String>> From<T> for TokenFault {
+    fn from(text: T) -> TokenFault {
+        TokenFault::Wrong(text.into())
     }
 }
 
 /// What a token says.
-struct Info {
+struct TokenInfo {
     hash_oid: String,
     imprint: Vec<u8>,
     time: i64,
 }
 
-impl Info {
-    fn parse(bytes: &[u8]) -> Result<Info, Malformed> {
-        let mut fields = Reader::new(bytes).expect(SEQUENCE)?.children();
+impl TokenInfo {
+    fn parse(bytes: &[u8]) -> Result<TokenInfo, Malformed> {
+        let mut fields = BerReader::new(bytes).expect(SEQUENCE)?.children();
         fields.expect(INTEGER)?;
         fields.expect(OBJECT_IDENTIFIER)?;
         let mut imprint = fields.expect(SEQUENCE)?.children();
@@ -87,7 +87,7 @@ impl Info {
         let imprint = imprint.expect(OCTET_STRING)?.octets()?.into_owned();
         fields.expect(INTEGER)?;
         let time = fields.expect(GENERALIZED_TIME)?.time()?;
-        Ok(Info { hash_oid, imprint, time })
+        Ok(TokenInfo { hash_oid, imprint, time })
     }
 }
 
@@ -107,23 +107,23 @@ impl Timestamp {
         };
         match stamp.read(token, signer) {
             Ok(end) => stamp.judge_end(&end, findings),
-            Err(Fault::Wrong(text)) => findings.push(damaged(text)),
-            Err(Fault::Unknown(text)) => stamp.doubt(text, findings),
+            Err(TokenFault::Wrong(text)) => findings.push(damaged(text)),
+            Err(TokenFault::Unknown(text)) => stamp.doubt(text, findings),
         }
         stamp
     }
 
     /// Reads and tries everything but where the chain ends; says what is wrong.
-    fn read(&mut self, token: &Element<'_>, signer: &Signer<'_>) -> Result<End, Fault> {
+    fn read(&mut self, token: &Element<'_>, signer: &Signer<'_>) -> Result<ChainEnd, TokenFault> {
         let unreadable = |fault: Malformed| format!("the time stamp cannot be read: {fault}");
         let token = SignedData::parse(token.whole).map_err(unreadable)?;
         if token.content_type != oid::TIMESTAMP_INFO {
             return Err("the time stamp is another kind of message".into());
         }
         let content = token.content.as_deref().ok_or("the time stamp has no content")?;
-        let info = Info::parse(content).map_err(unreadable)?;
+        let info = TokenInfo::parse(content).map_err(unreadable)?;
         self.time = Some(info.time);
-        let hash = hash_of(&info.hash_oid).ok_or_else(|| Fault::unknown(&info.hash_oid))?;
+        let hash = hash_of(&info.hash_oid).ok_or_else(|| TokenFault::unknown(&info.hash_oid))?;
         if digest(hash, &[&signer.signature]) != info.imprint {
             return Err("the time stamp is of another signature".into());
         }
@@ -134,7 +134,7 @@ impl Timestamp {
         let certificate = token
             .certificate_of(authority)
             .ok_or("the certificate of the time stamp's signer is missing")
-            .map_err(|text| Fault::Unknown(text.to_owned()))?;
+            .map_err(|text| TokenFault::Unknown(text.to_owned()))?;
         check_signer(authority, certificate, &token.content_type, content)?;
         let chain = Chain::build(certificate, &token.certificates, TIME_STAMPING);
         self.root = chain.root();
@@ -149,19 +149,19 @@ impl Timestamp {
         Ok(chain.end)
     }
 
-    fn judge_end(&mut self, end: &End, findings: &mut Vec<Finding>) {
+    fn judge_end(&mut self, end: &ChainEnd, findings: &mut Vec<Finding>) {
         match end {
-            End::Apple(_) => self.state = TimestampState::Valid,
-            End::Other | End::Missing(_) => {
+            ChainEnd::Apple(_) => self.state = TimestampState::Valid,
+            ChainEnd::Other | ChainEnd::Missing(_) => {
                 self.state = TimestampState::Untrusted;
                 let text = "the time stamp is from an authority that is not known here";
                 let kind = FindingKind::TimestampUntrusted;
                 findings.push(Finding::unverified(kind, None, text));
             }
-            End::Forged(name) => {
+            ChainEnd::Forged(name) => {
                 findings.push(damaged(format!("{name} was not issued by whom it names")));
             }
-            End::Unknown(algorithm) => {
+            ChainEnd::Unknown(algorithm) => {
                 let text = format!("the time stamp's algorithm {algorithm} is not known here");
                 self.doubt(text, findings);
             }
@@ -181,19 +181,19 @@ fn check_signer(
     certificate: &Certificate,
     content_type: &str,
     content: &[u8],
-) -> Result<(), Fault> {
+) -> Result<(), TokenFault> {
     let named = signer.signed_value(oid::CONTENT_TYPE).and_then(|value| value.oid().ok());
     if named.as_deref() != Some(content_type) {
         return Err("the time stamp's attributes are of another kind of message".into());
     }
-    let hash = signer.hash.ok_or_else(|| Fault::unknown(&signer.hash_oid))?;
+    let hash = signer.hash.ok_or_else(|| TokenFault::unknown(&signer.hash_oid))?;
     if signer.message_digest() != Some(&digest(hash, &[content])[..]) {
         return Err("the time stamp's attributes are of another content".into());
     }
     match signer.verify(certificate, content) {
-        Tried::Good => Ok(()),
-        Tried::Bad => Err("the signature of the time stamp is wrong".into()),
-        Tried::Unknown(algorithm) => Err(Fault::unknown(&algorithm)),
+        SignatureCheck::Good => Ok(()),
+        SignatureCheck::Bad => Err("the signature of the time stamp is wrong".into()),
+        SignatureCheck::Unknown(algorithm) => Err(TokenFault::unknown(&algorithm)),
     }
 }
 

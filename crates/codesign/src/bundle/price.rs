@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use steadfast_sys::clock;
 use steadfast_sys::file::AlignedBuffer;
 
-use super::resources::{CHUNK_LEN, Check, Job, Resources};
+use super::resources::{CHUNK_LEN, ResourceCheck, Resources, SealedFile};
 use super::tree::joined;
 use crate::meter::{Meter, TRY_LEN, spread};
 
@@ -19,17 +19,17 @@ const LARGE_TRIED: usize = 16;
 const LARGE_TRIED_LEN: u64 = TRY_LEN / LARGE_TRIED as u64;
 
 /// A file that was tried: its length, how much of it was hashed, and how long that took.
-struct Tried {
+struct TimedFile {
     len_bytes: u64,
     hashed_bytes: u64,
     took_ns: u64,
 }
 
-impl Check<'_> {
+impl ResourceCheck<'_> {
     /// Hashes files for the time it takes: all of them if that is little, else some.
-    pub(super) fn price(self, jobs: &[Job<'_>], meter: &Meter, found: &mut Resources) {
+    pub(super) fn price(self, jobs: &[SealedFile<'_>], meter: &Meter, found: &mut Resources) {
         let begun_ns = clock::monotonic_ns();
-        let len_of = |job: &Job<'_>| {
+        let len_of = |job: &SealedFile<'_>| {
             let source = self.tree.open(&joined(self.base, &job.path));
             // One that cannot be opened costs next to nothing.
             source.map_or(0, |source| source.len_bytes())
@@ -52,7 +52,7 @@ impl Check<'_> {
     }
 
     /// Hashes some files, several at a time as a check does.
-    fn try_files(self, jobs: &[Job<'_>], lens: &[u64], picked: &[usize]) -> Vec<Tried> {
+    fn try_files(self, jobs: &[SealedFile<'_>], lens: &[u64], picked: &[usize]) -> Vec<TimedFile> {
         let next = AtomicUsize::new(0);
         let tried = Mutex::new(Vec::new());
         let work = || {
@@ -62,7 +62,7 @@ impl Check<'_> {
                 let outcome = self.hash_one(&jobs[*index], LARGE_TRIED_LEN, &mut buffer);
                 let took_ns = clock::monotonic_ns() - begun_ns;
                 let hashed_bytes = outcome.map_or(0, |(_, hashed_bytes)| hashed_bytes);
-                let one = Tried { len_bytes: lens[*index], hashed_bytes, took_ns };
+                let one = TimedFile { len_bytes: lens[*index], hashed_bytes, took_ns };
                 tried.lock().expect("no thread panics while it counts").push(one);
             }
         };
@@ -78,7 +78,7 @@ impl Check<'_> {
 
 /// Tells from those that were tried how long all files take so many workers. No more than one of
 /// them is at the longest file.
-fn whole_ns(lens: &[u64], tried: &[Tried], workers: usize) -> u64 {
+fn whole_ns(lens: &[u64], tried: &[TimedFile], workers: usize) -> u64 {
     let of = |small: bool| tried.iter().filter(move |one| (one.len_bytes < SMALL_LEN) == small);
     let took_ns = |small| of(small).map(|one| one.took_ns).sum::<u64>() as f64;
     let small_ns = took_ns(true) / of(true).count().max(1) as f64;
@@ -94,14 +94,14 @@ fn whole_ns(lens: &[u64], tried: &[Tried], workers: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tried, whole_ns};
+    use super::{TimedFile, whole_ns};
 
     #[test]
     fn small_files_cost_by_number_and_large_ones_by_length() {
         let tried = [
-            Tried { len_bytes: 100, hashed_bytes: 100, took_ns: 1_000 },
-            Tried { len_bytes: 200, hashed_bytes: 200, took_ns: 3_000 },
-            Tried { len_bytes: 1 << 20, hashed_bytes: 1 << 19, took_ns: 1 << 18 },
+            TimedFile { len_bytes: 100, hashed_bytes: 100, took_ns: 1_000 },
+            TimedFile { len_bytes: 200, hashed_bytes: 200, took_ns: 3_000 },
+            TimedFile { len_bytes: 1 << 20, hashed_bytes: 1 << 19, took_ns: 1 << 18 },
         ];
         let lens = [100, 200, 300, 400, 1 << 20, 1 << 20, 1 << 20];
         let each_ns = 4 * 2_000 + 3 * (1 << 19);

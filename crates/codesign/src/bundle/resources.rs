@@ -61,7 +61,7 @@ pub struct NestedItem {
 
 /// What a check of resources needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Check<'a> {
+pub(crate) struct ResourceCheck<'a> {
     pub(crate) tree: &'a dyn Tree,
     pub(crate) base: &'a [u8],
     pub(crate) seal: &'a Seal,
@@ -74,15 +74,15 @@ pub(crate) struct Check<'a> {
 }
 
 /// A file to be hashed, and what must come of it.
-pub(super) struct Job<'a> {
+pub(super) struct SealedFile<'a> {
     pub(super) path: Vec<u8>,
     digests: Vec<(HashType, &'a [u8])>,
 }
 
-impl Check<'_> {
+impl ResourceCheck<'_> {
     /// Compares everything that counts.
     pub(crate) fn run(self) -> Resources {
-        let mut walk = Walk {
+        let mut walk = ResourceWalk {
             check: self,
             found: Resources::default(),
             jobs: Vec::new(),
@@ -91,7 +91,7 @@ impl Check<'_> {
         };
         walk.walk();
         walk.missing();
-        let Walk { mut found, jobs, .. } = walk;
+        let ResourceWalk { mut found, jobs, .. } = walk;
         match self.meter {
             Some(meter) => self.price(&jobs, meter, &mut found),
             None => self.hash(&jobs, &mut found),
@@ -102,7 +102,7 @@ impl Check<'_> {
     }
 
     /// Hashes files, several at a time, and tells those that are not as sealed.
-    pub(super) fn hash(self, jobs: &[Job<'_>], found: &mut Resources) {
+    pub(super) fn hash(self, jobs: &[SealedFile<'_>], found: &mut Resources) {
         let next = AtomicUsize::new(0);
         let shared = Mutex::new(found);
         let work = || {
@@ -143,7 +143,7 @@ impl Check<'_> {
     /// Hashes one file up to a length; returns whether it is as sealed, and how long it is.
     pub(super) fn hash_one(
         self,
-        job: &Job<'_>,
+        job: &SealedFile<'_>,
         len_max: u64,
         buffer: &mut [u8],
     ) -> io::Result<(bool, u64)> {
@@ -176,17 +176,17 @@ impl Check<'_> {
     }
 }
 
-struct Walk<'a> {
-    check: Check<'a>,
+struct ResourceWalk<'a> {
+    check: ResourceCheck<'a>,
     found: Resources,
-    jobs: Vec<Job<'a>>,
+    jobs: Vec<SealedFile<'a>>,
     /// What was sealed and not met.
     unmet: BTreeSet<&'a str>,
     /// Folders whose names are not known: what is in them is not gone.
     unlisted: Vec<Vec<u8>>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ResourceWalk<'a> {
     /// Looks at every name beneath the base, without following a symlink.
     fn walk(&mut self) {
         let mut folders = vec![Vec::new()];
@@ -281,7 +281,7 @@ impl<'a> Walk<'a> {
             (SealedForm::Symlink(target), EntryKind::Symlink) => self.symlink(path, target),
             (SealedForm::Symlink(target), _) => self.no_symlink(path, target, kind),
             (SealedForm::File(_), EntryKind::File) => match sealed.digests_for(self.check.hashes) {
-                Some(digests) => self.jobs.push(Job { path: path.to_vec(), digests }),
+                Some(digests) => self.jobs.push(SealedFile { path: path.to_vec(), digests }),
                 None => {
                     let text = "sealed without a digest of the signature's hash type";
                     self.report(FindingKind::ResourceModified, path, text);

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{CodeDirectory, ExecSegment, Linkage, Scatter, VERSION_MAX, VERSION_MIN};
 use crate::error::{Error, ErrorKind};
-use crate::fields::Fields;
+use crate::fields::IntegerReader;
 use crate::hash::HashType;
 use crate::superblob::{Blob, Slot, SuperBlob, magic};
 
@@ -43,7 +43,7 @@ impl CodeDirectory {
             return Err(Error::malformed("the code directory has another kind of blob"));
         }
         let short = || Error::malformed("the code directory is shorter than its fields");
-        let head = Head::read(Fields::big(bytes)).ok_or_else(short)?;
+        let head = FixedFields::read(IntegerReader::big(bytes)).ok_or_else(short)?;
         if !(VERSION_MIN..=VERSION_MAX).contains(&head.version) {
             let text = format!("version 0x{:x} of code directories is not known", head.version);
             return Err(Error::new(ErrorKind::Unsupported, text));
@@ -55,9 +55,9 @@ impl CodeDirectory {
     }
 
     /// Reads what versions after the first added; `None` if the blob ends too early.
-    fn read_versioned(&mut self, head: &Head) -> Option<()> {
+    fn read_versioned(&mut self, head: &FixedFields) -> Option<()> {
         let container = Arc::clone(&self.container);
-        let fields = Fields::big(&container[self.range.clone()]);
+        let fields = IntegerReader::big(&container[self.range.clone()]);
         let offset = |value: u32| (value != 0).then_some(value as usize);
         if head.version >= SCATTER_FROM
             && let Some(at) = offset(fields.u32(44)?)
@@ -121,8 +121,8 @@ impl CodeDirectory {
     }
 }
 
-/// Fields that every version has.
-struct Head {
+/// IntegerReader that every version has.
+struct FixedFields {
     version: u32,
     flags: u32,
     hash_offset: u32,
@@ -136,9 +136,9 @@ struct Head {
     page_shift: u8,
 }
 
-impl Head {
-    fn read(fields: Fields<'_>) -> Option<Head> {
-        Some(Head {
+impl FixedFields {
+    fn read(fields: IntegerReader<'_>) -> Option<FixedFields> {
+        Some(FixedFields {
             version: fields.u32(8)?,
             flags: fields.u32(12)?,
             hash_offset: fields.u32(16)?,
@@ -206,7 +206,7 @@ fn text_range(bytes: &[u8], start: usize) -> Option<Range<usize>> {
 }
 
 /// Reads the table of scattered pages, up to the line that says none.
-fn read_scatter(fields: Fields<'_>, mut at: usize) -> Option<Vec<Scatter>> {
+fn read_scatter(fields: IntegerReader<'_>, mut at: usize) -> Option<Vec<Scatter>> {
     /// Count, base, target offset, and 8 bytes that mean nothing.
     const LINE_LEN: usize = 24;
     let mut table = Vec::new();

@@ -27,7 +27,7 @@ const CHUNKS_TOGETHER: usize = 8;
 
 /// What the pages of one directory showed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct DirectoryPages {
     /// How many pages were hashed and compared.
     pub(super) checked: u64,
     /// Those that have other digests, as ranges in order.
@@ -38,13 +38,13 @@ pub(super) struct Found {
 
 /// What the pages of all directories showed.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) directories: Vec<Found>,
+pub(super) struct PageResults {
+    pub(super) directories: Vec<DirectoryPages>,
     pub(super) read_bytes: u64,
 }
 
 /// Directories whose pages are hashed alike.
-struct Group {
+struct PageGroup {
     algorithm: Algorithm,
     page_len: u64,
     limit: u64,
@@ -58,14 +58,14 @@ pub(super) fn check(
     wanted: &[Range<u64>],
     options: &CheckOptions,
     meter: Option<&Meter>,
-) -> Outcome {
+) -> PageResults {
     let chunks: Vec<Range<u64>> = wanted.iter().flat_map(chunks_of).collect();
     let len_bytes = wanted.iter().map(|range| range.end - range.start).sum();
-    let run = Run {
+    let run = PageCheck {
         sealed,
         groups: groups(sealed),
         lanes: options.lanes.unwrap_or_else(|| lanes::lanes_for(len_bytes)),
-        found: Mutex::new(vec![Found::default(); sealed.signature.directories().len()]),
+        found: Mutex::new(vec![DirectoryPages::default(); sealed.signature.directories().len()]),
         read_bytes: AtomicU64::new(0),
     };
     if !run.groups.is_empty() {
@@ -84,7 +84,7 @@ pub(super) fn check(
         join(&mut found.damaged);
         join(&mut found.unreadable);
     }
-    Outcome { directories, read_bytes: run.read_bytes.into_inner() }
+    PageResults { directories, read_bytes: run.read_bytes.into_inner() }
 }
 
 /// Cuts a range at multiples of the chunk's length.
@@ -96,8 +96,8 @@ fn chunks_of(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 
 /// Puts directories together whose pages have the same digests. Those that cannot be checked page
 /// by page are in none.
-fn groups(sealed: &Sealed<'_>) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(sealed: &Sealed<'_>) -> Vec<PageGroup> {
+    let mut groups: Vec<PageGroup> = Vec::new();
     for (index, directory) in sealed.signature.directories().iter().enumerate() {
         let Some(page_len) = directory.page_len().filter(|_| directory.scatter().is_empty()) else {
             continue;
@@ -108,7 +108,7 @@ fn groups(sealed: &Sealed<'_>) -> Vec<Group> {
         });
         match alike {
             Some(group) => group.members.push(index),
-            None => groups.push(Group { algorithm, page_len, limit, members: vec![index] }),
+            None => groups.push(PageGroup { algorithm, page_len, limit, members: vec![index] }),
         }
     }
     groups
@@ -151,15 +151,15 @@ fn join(ranges: &mut Vec<Range<u64>>) {
 }
 
 /// One check under way.
-struct Run<'a> {
+struct PageCheck<'a> {
     sealed: &'a Sealed<'a>,
-    groups: Vec<Group>,
+    groups: Vec<PageGroup>,
     lanes: Lanes,
-    found: Mutex<Vec<Found>>,
+    found: Mutex<Vec<DirectoryPages>>,
     read_bytes: AtomicU64,
 }
 
-impl Run<'_> {
+impl PageCheck<'_> {
     /// Checks all chunks.
     fn all(&self, chunks: &[Range<u64>], workers: NonZeroUsize) {
         share(chunks, workers, |chunk, buffer| self.chunk(chunk, buffer));
@@ -226,7 +226,7 @@ impl Run<'_> {
     }
 
     /// Hashes the pages in some bytes of the part, and compares them with a group's directories.
-    fn compare(&self, group: &Group, start: u64, bytes: &[u8]) {
+    fn compare(&self, group: &PageGroup, start: u64, bytes: &[u8]) {
         let len = (group.limit.saturating_sub(start) as usize).min(bytes.len());
         let directories = self.sealed.signature.directories();
         let members: Vec<&CodeDirectory> =
@@ -303,7 +303,7 @@ impl Run<'_> {
     }
 }
 
-impl Found {
+impl DirectoryPages {
     fn push_damaged(&mut self, page: u64) {
         match self.damaged.last_mut() {
             Some(last) if last.end == page => last.end += 1,
@@ -313,7 +313,7 @@ impl Found {
 }
 
 /// Hashes the pages of some bytes that begin with a page; gives each digest to `take`, in order.
-fn hash_pages(group: &Group, lanes: Lanes, bytes: &[u8], take: &mut dyn FnMut(&[u8])) {
+fn hash_pages(group: &PageGroup, lanes: Lanes, bytes: &[u8], take: &mut dyn FnMut(&[u8])) {
     let page_len = group.page_len as usize;
     if group.algorithm == Algorithm::Sha256 {
         let page_len = NonZeroUsize::new(page_len).expect("a page has bytes");

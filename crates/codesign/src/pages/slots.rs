@@ -5,7 +5,7 @@
 use super::{BytesVerdict, Sealed, SlotCheck, SlotState, Surroundings};
 use crate::apple::AppleError;
 use crate::directory::CodeDirectory;
-use crate::fields::Fields;
+use crate::fields::IntegerReader;
 use crate::finding::{Finding, FindingKind};
 use crate::superblob::Slot;
 use steadfast_sys::source::read_range;
@@ -14,7 +14,7 @@ use steadfast_sys::source::read_range;
 const INFO_PLIST_LEN_MAX: u64 = 16 << 20;
 
 /// What a slot is about, if it is there.
-enum Thing<'a> {
+enum SlotContents<'a> {
     /// What the digest is over.
     Bytes(std::borrow::Cow<'a, [u8]>),
     /// It is not there.
@@ -42,7 +42,7 @@ pub(super) fn check(
             verdict.slots.push(check);
             verdict.findings.extend(finding(check, surroundings));
         }
-        if let (Slot::TOP_DIRECTORY, Thing::Bytes(list)) = (slot, &thing) {
+        if let (Slot::TOP_DIRECTORY, SlotContents::Bytes(list)) = (slot, &thing) {
             verdict.findings.extend(check_top_directory(sealed, list));
         }
     }
@@ -65,29 +65,29 @@ fn thing<'a>(
     surroundings: &Surroundings<'a>,
     slot: Slot,
     bound: bool,
-) -> Thing<'a> {
+) -> SlotContents<'a> {
     let given = |bytes: Option<&'a [u8]>| match bytes {
-        Some(bytes) => Thing::Bytes(bytes.into()),
-        None if surroundings.in_bundle => Thing::Absent,
-        None => Thing::Elsewhere,
+        Some(bytes) => SlotContents::Bytes(bytes.into()),
+        None if surroundings.in_bundle => SlotContents::Absent,
+        None => SlotContents::Elsewhere,
     };
     match slot {
         Slot::INFO_PLIST if surroundings.in_bundle => given(surroundings.info_plist),
         // Read only if it is bound: it lies in the pages too, which seal it anyway.
         Slot::INFO_PLIST if bound => match section(sealed) {
-            Some(Ok(bytes)) => Thing::Bytes(bytes.into()),
-            Some(Err(())) => Thing::Unreadable,
+            Some(Ok(bytes)) => SlotContents::Bytes(bytes.into()),
+            Some(Err(())) => SlotContents::Unreadable,
             None => given(surroundings.info_plist),
         },
-        Slot::INFO_PLIST => Thing::Absent,
+        Slot::INFO_PLIST => SlotContents::Absent,
         Slot::RESOURCES => given(surroundings.resources),
         Slot::CONTAINER if surroundings.container.is_some() => given(surroundings.container),
         _ => match sealed.signature.blob(slot) {
             Some(blob) if slot == Slot::TOP_DIRECTORY || slot == Slot::CONTAINER => {
-                Thing::Bytes(blob.payload().into())
+                SlotContents::Bytes(blob.payload().into())
             }
-            Some(blob) => Thing::Bytes(blob.bytes.into()),
-            None => Thing::Absent,
+            Some(blob) => SlotContents::Bytes(blob.bytes.into()),
+            None => SlotContents::Absent,
         },
     }
 }
@@ -104,14 +104,14 @@ fn section(sealed: &Sealed<'_>) -> Option<Result<Vec<u8>, ()>> {
 }
 
 /// Compares a slot with what it is about; `None` if there is neither.
-fn state(directory: &CodeDirectory, slot: Slot, thing: &Thing<'_>) -> Option<SlotState> {
+fn state(directory: &CodeDirectory, slot: Slot, thing: &SlotContents<'_>) -> Option<SlotState> {
     Some(match (directory.special_digest(slot), thing) {
-        (None, Thing::Bytes(_)) => SlotState::Unbound,
+        (None, SlotContents::Bytes(_)) => SlotState::Unbound,
         (None, _) => return None,
-        (Some(_), Thing::Absent) => SlotState::Missing,
-        (Some(_), Thing::Elsewhere) => SlotState::Unchecked,
-        (Some(_), Thing::Unreadable) => SlotState::Unreadable,
-        (Some(stored), Thing::Bytes(bytes)) => {
+        (Some(_), SlotContents::Absent) => SlotState::Missing,
+        (Some(_), SlotContents::Elsewhere) => SlotState::Unchecked,
+        (Some(_), SlotContents::Unreadable) => SlotState::Unreadable,
+        (Some(stored), SlotContents::Bytes(bytes)) => {
             let digest = directory.hash_type().digest(bytes);
             if digest.as_bytes() == stored { SlotState::Intact } else { SlotState::Damaged }
         }
@@ -159,7 +159,7 @@ fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<Finding>
 /// Compares the list of slots that must be there with those that are.
 fn check_top_directory(sealed: &Sealed<'_>, list: &[u8]) -> Option<Finding> {
     let listed: Vec<u32> =
-        (0..list.len() / 4).filter_map(|index| Fields::big(list).u32(4 * index)).collect();
+        (0..list.len() / 4).filter_map(|index| IntegerReader::big(list).u32(4 * index)).collect();
     let mut there: Vec<u32> =
         sealed.signature.superblob.entries().iter().map(|entry| entry.slot.0).collect();
     there.sort_unstable();

@@ -35,7 +35,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, Error> {
     let table_len = count.checked_mul(offset_len).ok_or_else(|| error("too many objects"))?;
     let table_end = table_at.checked_add(table_len).filter(|end| *end <= trailer_at);
     let table_end = table_end.ok_or_else(|| error("the table of offsets is not in the file"))?;
-    let mut reader = Reader {
+    let mut reader = BinaryReader {
         objects: &bytes[..table_at],
         table: &bytes[table_at..table_end],
         offset_len,
@@ -46,7 +46,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, Error> {
     reader.object(top, 0)
 }
 
-struct Reader<'a> {
+struct BinaryReader<'a> {
     objects: &'a [u8],
     table: &'a [u8],
     offset_len: usize,
@@ -57,7 +57,7 @@ struct Reader<'a> {
     bytes_left: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> BinaryReader<'a> {
     fn object(&mut self, index: usize, depth: usize) -> Result<Value, Error> {
         let at = self.offset_of(index)?;
         let error = |reason| malformed(reason, at);

@@ -11,9 +11,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, Error> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text =
         str::from_utf8(bytes).map_err(|error| malformed("not UTF-8", error.valid_up_to()))?;
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = XmlReader { text, at: 0 };
     let root = reader.tag()?;
-    if root.name != "plist" || root.kind != TagKind::Open {
+    if root.name != "plist" || root.kind != XmlTagKind::Open {
         return Err(reader.error("no `plist` element"));
     }
     let first = reader.tag()?;
@@ -26,25 +26,25 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, Error> {
     }
 }
 
-struct Reader<'a> {
+struct XmlReader<'a> {
     text: &'a str,
     at: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TagKind {
+enum XmlTagKind {
     Open,
     Close,
     Empty,
 }
 
 #[derive(Clone, Copy)]
-struct Tag<'a> {
+struct XmlTag<'a> {
     name: &'a str,
-    kind: TagKind,
+    kind: XmlTagKind,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> XmlReader<'a> {
     fn error(&self, reason: &'static str) -> Error {
         malformed(reason, self.at)
     }
@@ -88,39 +88,39 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next tag.
-    fn tag(&mut self) -> Result<Tag<'a>, Error> {
+    fn tag(&mut self) -> Result<XmlTag<'a>, Error> {
         self.skip_between()?;
         let inner = self.rest().strip_prefix('<').ok_or_else(|| self.error("no tag"))?;
         let end = inner.find('>').ok_or_else(|| self.error("a tag without an end"))?;
         let inner = &inner[..end];
         let (inner, kind) = match (inner.strip_prefix('/'), inner.strip_suffix('/')) {
-            (Some(inner), _) => (inner, TagKind::Close),
-            (None, Some(inner)) => (inner, TagKind::Empty),
-            (None, None) => (inner, TagKind::Open),
+            (Some(inner), _) => (inner, XmlTagKind::Close),
+            (None, Some(inner)) => (inner, XmlTagKind::Empty),
+            (None, None) => (inner, XmlTagKind::Open),
         };
         // Attributes are told by what follows the name; only `plist` has one, its version.
         let name = inner.split_ascii_whitespace().next().unwrap_or("");
         self.at += end + 2;
-        Ok(Tag { name, kind })
+        Ok(XmlTag { name, kind })
     }
 
     fn close(&mut self, name: &str) -> Result<(), Error> {
         let tag = self.tag()?;
-        match tag.kind == TagKind::Close && tag.name == name {
+        match tag.kind == XmlTagKind::Close && tag.name == name {
             true => Ok(()),
             false => Err(self.error("an element is not closed")),
         }
     }
 
     /// Reads the value that opened with a tag.
-    fn value(&mut self, tag: Tag<'a>, depth: usize) -> Result<Value, Error> {
+    fn value(&mut self, tag: XmlTag<'a>, depth: usize) -> Result<Value, Error> {
         if depth > DEPTH_MAX {
             return Err(self.error("nested too deep"));
         }
         let empty = match tag.kind {
-            TagKind::Open => false,
-            TagKind::Empty => true,
-            TagKind::Close => return Err(self.error("no value")),
+            XmlTagKind::Open => false,
+            XmlTagKind::Empty => true,
+            XmlTagKind::Close => return Err(self.error("no value")),
         };
         match tag.name {
             "dict" if empty => Ok(Value::Map(Vec::new())),
@@ -146,9 +146,9 @@ impl<'a> Reader<'a> {
         loop {
             let tag = self.tag()?;
             let key = match (tag.name, tag.kind) {
-                ("dict", TagKind::Close) => return Ok(Value::Map(entries)),
-                ("key", TagKind::Open) => self.text_of("key")?,
-                ("key", TagKind::Empty) => String::new(),
+                ("dict", XmlTagKind::Close) => return Ok(Value::Map(entries)),
+                ("key", XmlTagKind::Open) => self.text_of("key")?,
+                ("key", XmlTagKind::Empty) => String::new(),
                 _ => return Err(self.error("no key")),
             };
             let tag = self.tag()?;
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         let mut values = Vec::new();
         loop {
             let tag = self.tag()?;
-            if tag.name == "array" && tag.kind == TagKind::Close {
+            if tag.name == "array" && tag.kind == XmlTagKind::Close {
                 return Ok(Value::List(values));
             }
             values.push(self.value(tag, depth + 1)?);

@@ -2,9 +2,9 @@
 //!
 //! In: a blob, or a condition. Out: the condition, or the blob. Must not know: what it means.
 
-use super::{CertificateSlot, DEPTH_MAX, Expression, Match, Ordering, Relation};
+use super::{CertificateSlot, DEPTH_MAX, DateOrder, Expression, Match, Relation};
 use crate::error::{Error, ErrorKind};
-use crate::fields::Fields;
+use crate::fields::IntegerReader;
 use crate::superblob::{Blob, magic};
 
 /// The kind of requirement that is made of operators, and the one that is a launch constraint.
@@ -57,8 +57,13 @@ const RELATIONS: [Relation; 8] = [
 ];
 
 /// The comparisons of dates, by their numbers from 9.
-const ORDERINGS: [Ordering; 5] =
-    [Ordering::On, Ordering::Before, Ordering::After, Ordering::OnOrBefore, Ordering::OnOrAfter];
+const DATE_ORDERS: [DateOrder; 5] = [
+    DateOrder::On,
+    DateOrder::Before,
+    DateOrder::After,
+    DateOrder::OnOrBefore,
+    DateOrder::OnOrAfter,
+];
 const MATCH_EXISTS: u32 = 0;
 const MATCH_TEXT_FIRST: u32 = 1;
 const MATCH_DATE_FIRST: u32 = 9;
@@ -76,7 +81,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Expression, Error> {
     if blob.magic != magic::REQUIREMENT {
         return Err(Error::malformed("a requirement has another kind of blob"));
     }
-    let mut code = Code { bytes: blob.payload(), at: 0 };
+    let mut code = OperatorReader { bytes: blob.payload(), at: 0 };
     match code.number()? {
         KIND_EXPRESSION => code.expression(0),
         KIND_CONSTRAINT => Ok(Expression::Constraint(code.data()?)),
@@ -88,14 +93,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Expression, Error> {
 }
 
 /// What is still to be read.
-struct Code<'a> {
+struct OperatorReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Code<'_> {
+impl OperatorReader<'_> {
     fn number(&mut self) -> Result<u32, Error> {
-        let number = Fields::big(self.bytes).u32(self.at).ok_or_else(cut_short)?;
+        let number = IntegerReader::big(self.bytes).u32(self.at).ok_or_else(cut_short)?;
         self.at += 4;
         Ok(number)
     }
@@ -105,7 +110,7 @@ impl Code<'_> {
     }
 
     fn timestamp(&mut self) -> Result<i64, Error> {
-        let number = Fields::big(self.bytes).u64(self.at).ok_or_else(cut_short)?;
+        let number = IntegerReader::big(self.bytes).u64(self.at).ok_or_else(cut_short)?;
         self.at += 8;
         Ok(number.cast_signed())
     }
@@ -189,7 +194,7 @@ impl Code<'_> {
     fn comparison(&mut self) -> Result<Match, Error> {
         let number = self.number()?;
         let text = number.checked_sub(MATCH_TEXT_FIRST).and_then(|at| RELATIONS.get(at as usize));
-        let date = number.checked_sub(MATCH_DATE_FIRST).and_then(|at| ORDERINGS.get(at as usize));
+        let date = number.checked_sub(MATCH_DATE_FIRST).and_then(|at| DATE_ORDERS.get(at as usize));
         Ok(match (number, text, date) {
             (MATCH_EXISTS, ..) => Match::Exists,
             (MATCH_ABSENT, ..) => Match::Absent,

@@ -7,13 +7,13 @@
 //! it by name – is unknown, and stays so unless the rest of the condition decides.
 
 use std::borrow::Cow;
-use std::cmp::Ordering as Order;
+use std::cmp::Ordering;
 use std::fmt;
 
 use steadfast_digest::Algorithm;
 
 use super::parse::SECONDS_TO_2001;
-use super::{CertificateSlot, Expression, LEAF, Match, Ordering, ROOT, Relation};
+use super::{CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
 use crate::ber::dotted;
 use crate::certificate::{Certificate, subject_attribute};
 use crate::hash::CdHash;
@@ -283,11 +283,11 @@ impl Match {
         let Match::Date(ordering, bound) = self else { return *self == Match::Exists };
         let order = date.saturating_sub(SECONDS_TO_2001).cmp(bound);
         match ordering {
-            Ordering::On => order.is_eq(),
-            Ordering::Before => order.is_lt(),
-            Ordering::After => order.is_gt(),
-            Ordering::OnOrBefore => order.is_le(),
-            Ordering::OnOrAfter => order.is_ge(),
+            DateOrder::On => order.is_eq(),
+            DateOrder::Before => order.is_lt(),
+            DateOrder::After => order.is_gt(),
+            DateOrder::OnOrBefore => order.is_le(),
+            DateOrder::OnOrAfter => order.is_ge(),
         }
     }
 }
@@ -311,7 +311,7 @@ impl Relation {
 }
 
 /// Compares texts letter by letter, and runs of digits as numbers of any length.
-fn compare(left: &str, right: &str) -> Order {
+fn compare(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left, right);
     loop {
         let (left_digits, right_digits) = (digits(left), digits(right));
@@ -326,7 +326,7 @@ fn compare(left: &str, right: &str) -> Order {
         }
         let (mut left_letters, mut right_letters) = (left.chars(), right.chars());
         match (left_letters.next(), right_letters.next()) {
-            (None, None) => return Order::Equal,
+            (None, None) => return Ordering::Equal,
             (one, other) if one != other => return one.cmp(&other),
             _ => (left, right) = (left_letters.as_str(), right_letters.as_str()),
         }

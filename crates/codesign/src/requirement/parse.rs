@@ -8,7 +8,7 @@ mod words;
 
 use self::words::{Token, words};
 use super::print::KEYWORDS;
-use super::{CertificateSlot, DEPTH_MAX, Expression, LEAF, Match, Ordering, ROOT, Relation};
+use super::{CertificateSlot, DEPTH_MAX, DateOrder, Expression, LEAF, Match, ROOT, Relation};
 use crate::ber::{generalized_time, undotted};
 use crate::error::Error;
 
@@ -215,11 +215,11 @@ impl Parser {
             return Ok(Match::Exists);
         };
         let (relation, ordering) = match sign {
-            "=" | "==" => (Relation::Equal, Ordering::On),
-            "<" => (Relation::Less, Ordering::Before),
-            ">" => (Relation::Greater, Ordering::After),
-            "<=" => (Relation::LessOrEqual, Ordering::OnOrBefore),
-            ">=" => (Relation::GreaterOrEqual, Ordering::OnOrAfter),
+            "=" | "==" => (Relation::Equal, DateOrder::On),
+            "<" => (Relation::Less, DateOrder::Before),
+            ">" => (Relation::Greater, DateOrder::After),
+            "<=" => (Relation::LessOrEqual, DateOrder::OnOrBefore),
+            ">=" => (Relation::GreaterOrEqual, DateOrder::OnOrAfter),
             "~" => {
                 self.at += 1;
                 return Ok(Match::Text(Relation::Contains, self.text()?));

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Formatter};
 
-use super::{CertificateSlot, Expression, LEAF, Match, Ordering, ROOT, Relation};
+use super::{CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
 use crate::ber::dotted;
 
 /// Words that mean something and are quoted where they do not.
@@ -44,7 +44,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 
 /// What stands around a condition, the closest first: `!`, `and`, `or`, nothing.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Level {
+enum Precedence {
     Primary,
     And,
     Or,
@@ -53,10 +53,10 @@ enum Level {
 
 /// Prints a condition.
 pub(super) fn print(expression: &Expression, f: &mut Formatter<'_>) -> fmt::Result {
-    print_at(expression, Level::Top, f)
+    print_at(expression, Precedence::Top, f)
 }
 
-fn print_at(expression: &Expression, level: Level, f: &mut Formatter<'_>) -> fmt::Result {
+fn print_at(expression: &Expression, level: Precedence, f: &mut Formatter<'_>) -> fmt::Result {
     use Expression as E;
     match expression {
         E::Never => f.write_str("never"),
@@ -104,11 +104,11 @@ fn print_at(expression: &Expression, level: Level, f: &mut Formatter<'_>) -> fmt
             key_in_brackets(key, f)?;
             comparison(how, f)
         }
-        E::And(left, right) => joined(left, " and ", right, Level::And, level, f),
-        E::Or(left, right) => joined(left, " or ", right, Level::Or, level, f),
+        E::And(left, right) => joined(left, " and ", right, Precedence::And, level, f),
+        E::Or(left, right) => joined(left, " or ", right, Precedence::Or, level, f),
         E::Not(inner) => {
             f.write_str("! ")?;
-            print_at(inner, Level::Primary, f)
+            print_at(inner, Precedence::Primary, f)
         }
         E::CdHash(hash) => {
             f.write_str("cdhash ")?;
@@ -130,8 +130,8 @@ fn joined(
     left: &Expression,
     word: &str,
     right: &Expression,
-    own: Level,
-    around: Level,
+    own: Precedence,
+    around: Precedence,
     f: &mut Formatter<'_>,
 ) -> fmt::Result {
     let brackets = around < own;
@@ -188,11 +188,11 @@ fn comparison(how: &Match, f: &mut Formatter<'_>) -> fmt::Result {
         Match::Unknown(number) => return write!(f, " /* comparison {number} */"),
         Match::Date(ordering, seconds) => {
             let sign = match ordering {
-                Ordering::On => "=",
-                Ordering::Before => "<",
-                Ordering::After => ">",
-                Ordering::OnOrBefore => "<=",
-                Ordering::OnOrAfter => ">=",
+                DateOrder::On => "=",
+                DateOrder::Before => "<",
+                DateOrder::After => ">",
+                DateOrder::OnOrBefore => "<=",
+                DateOrder::OnOrAfter => ">=",
             };
             return write!(f, " {sign} timestamp \"{}\"", date(*seconds));
         }
