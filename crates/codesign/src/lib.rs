@@ -25,6 +25,7 @@ mod cost;
 
 // The bytes: pages and slots against their digests.
 mod meter;
+mod share;
 mod pages;
 mod image;
 

@@ -1,14 +1,13 @@
 //! Predicts how long hashing the resources of a bundle takes, by hashing some of them.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use steadfast_sys::clock;
-use steadfast_sys::file::AlignedBuffer;
 
-use super::resources::{CHUNK_LEN, ResourceCheck, Resources, SealedFile};
+use super::resources::{ResourceCheck, Resources, SealedFile};
 use super::tree::joined;
 use crate::meter::{Meter, TRY_LEN, spread};
+use crate::share::share;
 
 /// Files shorter than this cost what opening them costs, longer ones what hashing them does.
 const SMALL_LEN: u64 = 64 << 10;
@@ -53,24 +52,14 @@ impl ResourceCheck<'_> {
 
     /// Hashes some files, several at a time as a check does.
     fn try_files(self, jobs: &[SealedFile<'_>], lens: &[u64], picked: &[usize]) -> Vec<TimedFile> {
-        let next = AtomicUsize::new(0);
         let tried = Mutex::new(Vec::new());
-        let work = || {
-            let mut buffer = AlignedBuffer::new(CHUNK_LEN);
-            while let Some(index) = picked.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let begun_ns = clock::monotonic_ns();
-                let outcome = self.hash_one(&jobs[*index], LARGE_TRIED_LEN, &mut buffer);
-                let took_ns = clock::monotonic_ns() - begun_ns;
-                let hashed_bytes = outcome.map_or(0, |(_, hashed_bytes)| hashed_bytes);
-                let one = TimedFile { len_bytes: lens[*index], hashed_bytes, took_ns };
-                tried.lock().expect("no thread panics while it counts").push(one);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.workers.min(picked.len()) {
-                scope.spawn(work);
-            }
-            work();
+        share(picked, self.workers, |index, buffer| {
+            let begun_ns = clock::monotonic_ns();
+            let outcome = self.hash_one(&jobs[*index], LARGE_TRIED_LEN, buffer);
+            let took_ns = clock::monotonic_ns() - begun_ns;
+            let hashed_bytes = outcome.map_or(0, |(_, hashed_bytes)| hashed_bytes);
+            let one = TimedFile { len_bytes: lens[*index], hashed_bytes, took_ns };
+            tried.lock().expect("no thread panics while it counts").push(one);
         });
         tried.into_inner().expect("no thread panics while it counts")
     }

@@ -7,10 +7,8 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use steadfast_digest::AlgorithmHasher;
-use steadfast_sys::file::AlignedBuffer;
 
 use super::flattened::{is_copy_of_target, resolved};
 use super::rules::Decision;
@@ -20,9 +18,7 @@ use crate::apple::AppleError;
 use crate::finding::{Finding, FindingKind, Severity};
 use crate::hash::HashType;
 use crate::meter::Meter;
-
-/// Bytes read at a time.
-pub(super) const CHUNK_LEN: usize = 256 << 10;
+use crate::share::share;
 
 /// What became of the resources.
 #[derive(Clone, Debug, Default)]
@@ -103,40 +99,25 @@ impl ResourceCheck<'_> {
 
     /// Hashes files, several at a time, and tells those that are not as sealed.
     pub(super) fn hash(self, jobs: &[SealedFile<'_>], found: &mut Resources) {
-        let next = AtomicUsize::new(0);
         let shared = Mutex::new(found);
-        let work = || {
-            let mut buffer = AlignedBuffer::new(CHUNK_LEN);
-            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let outcome = self.hash_one(job, u64::MAX, &mut buffer);
-                let mut found = shared.lock().expect("no thread panics while it counts");
-                match outcome {
-                    Ok((matches, read_bytes)) => {
-                        found.files += 1;
-                        found.read_bytes += read_bytes;
-                        if !matches {
-                            let text = "not as it was sealed";
-                            found.findings.push(self.bad(
-                                FindingKind::ResourceModified,
-                                &job.path,
-                                text,
-                            ));
-                        }
-                    }
-                    Err(error) => {
-                        let text = format!("cannot be read: {error}");
-                        let kind = FindingKind::ResourceUnreadable;
-                        found.findings.push(self.bad(kind, &job.path, text));
+        share(jobs, self.workers, |job, buffer| {
+            let outcome = self.hash_one(job, u64::MAX, buffer);
+            let mut found = shared.lock().expect("no thread panics while it counts");
+            match outcome {
+                Ok((matches, read_bytes)) => {
+                    found.files += 1;
+                    found.read_bytes += read_bytes;
+                    if !matches {
+                        let kind = FindingKind::ResourceModified;
+                        found.findings.push(self.bad(kind, &job.path, "not as it was sealed"));
                     }
                 }
+                Err(error) => {
+                    let text = format!("cannot be read: {error}");
+                    let kind = FindingKind::ResourceUnreadable;
+                    found.findings.push(self.bad(kind, &job.path, text));
+                }
             }
-        };
-        std::thread::scope(|scope| {
-            // This thread is one of them.
-            for _ in 1..self.workers.min(jobs.len()) {
-                scope.spawn(work);
-            }
-            work();
         });
     }
 

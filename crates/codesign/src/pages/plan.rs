@@ -69,17 +69,26 @@ fn widen(sealed: &Sealed<'_>, ranges: impl Iterator<Item = Range<u64>>) -> Vec<R
     let page_lens = sealed.signature.directories().iter().filter_map(CodeDirectory::page_len);
     let step = page_lens.max().unwrap_or(1);
     let whole = everything(sealed).map_or(0, |whole| whole.end);
-    let mut joined: Vec<Range<u64>> = Vec::new();
-    for range in ranges {
-        let start = (range.start / step * step).min(whole);
-        let end = range.end.next_multiple_of(step).min(whole);
+    let whole_pages = ranges.map(|range| {
+        (range.start / step * step).min(whole)..range.end.next_multiple_of(step).min(whole)
+    });
+    let mut ranges = whole_pages.collect();
+    join(&mut ranges);
+    ranges.retain(|range| !range.is_empty());
+    ranges
+}
+
+/// Sorts ranges and joins those that touch.
+pub(super) fn join(ranges: &mut Vec<Range<u64>>) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges.drain(..) {
         match joined.last_mut() {
-            Some(last) if start <= last.end => last.end = last.end.max(end),
-            _ => joined.push(start..end),
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
         }
     }
-    joined.retain(|range| !range.is_empty());
-    joined
+    *ranges = joined;
 }
 
 #[cfg(test)]

@@ -8,18 +8,17 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, LastPage, PageHasher};
 use steadfast_sys::clock;
 use steadfast_sys::file::AlignedBuffer;
 
+use super::plan::join;
 use super::{CheckOptions, Sealed, lanes};
 use crate::directory::CodeDirectory;
 use crate::meter::{Meter, TRY_LEN, mean_ns, spread};
-
-/// Bytes read and hashed at a time: a multiple of every page, and within a second-level cache.
-const CHUNK_LEN: u64 = 256 << 10;
+use crate::share::{CHUNK_LEN, share};
 
 /// Chunks that are tried for a price are neighbours in groups of so many, as all of them are in a
 /// check: what the system reads ahead is then used.
@@ -79,7 +78,7 @@ pub(super) fn check(
         }
     }
     run.whole_digests(wanted, meter);
-    let mut directories = run.found.into_inner().expect("no thread died");
+    let mut directories = run.found.into_inner().expect("no thread panicked");
     for found in &mut directories {
         join(&mut found.damaged);
         join(&mut found.unreadable);
@@ -89,9 +88,10 @@ pub(super) fn check(
 
 /// Cuts a range at multiples of the chunk's length.
 fn chunks_of(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    const LEN: u64 = CHUNK_LEN as u64;
     let Range { start, end } = *range;
-    let chunks = start / CHUNK_LEN..end.div_ceil(CHUNK_LEN);
-    chunks.map(move |chunk| (chunk * CHUNK_LEN).max(start)..((chunk + 1) * CHUNK_LEN).min(end))
+    let chunks = start / LEN..end.div_ceil(LEN);
+    chunks.map(move |chunk| (chunk * LEN).max(start)..((chunk + 1) * LEN).min(end))
 }
 
 /// Puts directories together whose pages have the same digests. Those that cannot be checked page
@@ -114,42 +114,6 @@ fn groups(sealed: &Sealed<'_>) -> Vec<PageGroup> {
     groups
 }
 
-/// Shares chunks out among threads, each with a buffer of its own. It is aligned: some processors
-/// copy to memory that begins a few bytes behind a page, as large vectors do, at half the speed.
-fn share(
-    chunks: &[Range<u64>],
-    workers: NonZeroUsize,
-    work: impl Fn(Range<u64>, &mut [u8]) + Sync,
-) {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut buffer = AlignedBuffer::new(CHUNK_LEN as usize);
-        while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            work(chunk.clone(), &mut buffer);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..workers.get().min(chunks.len()) {
-            // A thread that cannot be had is one that does not help.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-}
-
-/// Sorts ranges and joins those that touch.
-fn join(ranges: &mut Vec<Range<u64>>) {
-    ranges.sort_unstable_by_key(|range| range.start);
-    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
-    for range in ranges.drain(..) {
-        match joined.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => joined.push(range),
-        }
-    }
-    *ranges = joined;
-}
-
 /// One check under way.
 struct PageCheck<'a> {
     sealed: &'a Sealed<'a>,
@@ -162,26 +126,26 @@ struct PageCheck<'a> {
 impl PageCheck<'_> {
     /// Checks all chunks.
     fn all(&self, chunks: &[Range<u64>], workers: NonZeroUsize) {
-        share(chunks, workers, |chunk, buffer| self.chunk(chunk, buffer));
+        share(chunks, workers.get(), |chunk, buffer| self.chunk(chunk.clone(), buffer));
     }
 
     /// Checks some chunks, for the time that each of them takes.
     fn some(&self, chunks: &[Range<u64>], workers: NonZeroUsize, meter: &Meter) {
-        let picked = spread(chunks.len(), (TRY_LEN / CHUNK_LEN) as usize, CHUNKS_TOGETHER);
+        let picked = spread(chunks.len(), TRY_LEN as usize / CHUNK_LEN, CHUNKS_TOGETHER);
         let picked: Vec<Range<u64>> =
             picked.into_iter().map(|index| chunks[index].clone()).collect();
         let source = self.sealed.source;
         let from_memory = source.cached_bytes() == Some(source.len_bytes());
         let times_ns = Mutex::new(Vec::new());
         let begun_ns = clock::monotonic_ns();
-        share(&picked, workers, |chunk, buffer| {
+        share(&picked, workers.get(), |chunk, buffer| {
             let begun_ns = clock::monotonic_ns();
-            self.chunk(chunk, buffer);
+            self.chunk(chunk.clone(), buffer);
             let took_ns = clock::monotonic_ns() - begun_ns;
-            times_ns.lock().expect("no thread died").push(took_ns);
+            times_ns.lock().expect("no thread panicked").push(took_ns);
         });
         let took_ns = clock::monotonic_ns() - begun_ns;
-        let mut times_ns = times_ns.into_inner().expect("no thread died");
+        let mut times_ns = times_ns.into_inner().expect("no thread panicked");
         let each_ns = mean_ns(&mut times_ns, from_memory);
         let tried_bytes = picked.iter().map(|chunk| chunk.end - chunk.start).sum();
         // What was done took as long as it took, threads and first steps included.
@@ -208,7 +172,7 @@ impl PageCheck<'_> {
                 if self.read(start, bytes) {
                     self.compare(group, start, bytes);
                 } else {
-                    let mut found = self.found.lock().expect("no thread died");
+                    let mut found = self.found.lock().expect("no thread panicked");
                     for member in &group.members {
                         found[*member].unreadable.push(page..page + 1);
                     }
@@ -247,7 +211,7 @@ impl PageCheck<'_> {
             page += 1;
         };
         hash_pages(group, self.lanes, &bytes[..len], &mut take);
-        let mut found = self.found.lock().expect("no thread died");
+        let mut found = self.found.lock().expect("no thread panicked");
         for (place, count) in checked.into_iter().enumerate() {
             found[group.members[place]].checked += count;
         }
@@ -276,7 +240,7 @@ impl PageCheck<'_> {
                 meter.tried(tried_len, took_ns, (took_ns as f64 * times) as u64);
                 continue;
             }
-            let mut found = self.found.lock().expect("no thread died");
+            let mut found = self.found.lock().expect("no thread panicked");
             match digest {
                 None => found[index].unreadable.push(0..1),
                 Some(digest) => {
@@ -291,7 +255,7 @@ impl PageCheck<'_> {
 
     fn hash_whole(&self, directory: &CodeDirectory, limit: u64) -> Option<Digest> {
         let mut hasher = AlgorithmHasher::new(directory.hash_type().algorithm());
-        let mut buffer = AlignedBuffer::new(CHUNK_LEN.min(limit) as usize);
+        let mut buffer = AlignedBuffer::new((CHUNK_LEN as u64).min(limit) as usize);
         for range in chunks_of(&(0..limit)) {
             let bytes = &mut buffer[..(range.end - range.start) as usize];
             if !self.read(range.start, bytes) {
