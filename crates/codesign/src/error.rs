@@ -1,12 +1,8 @@
-//! Why a file could not be looked at as signed code.
+//! Errors: a file cannot be read, or holds nothing that could be checked.
 //!
-//! In: what failed. Out: one opaque error. Must not know: what becomes of it. What is wrong with a
-//! signature is a [`Finding`](crate::Finding); an [`Error`] is that there is nothing to look at, or
-//! that the bytes do not arrive.
+//! What is wrong with a signature is a [`Finding`](crate::Finding), not an [`Error`].
 
-use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
 
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,25 +14,27 @@ pub enum ErrorKind {
     NotCode,
     /// A structure contradicts itself, or reaches beyond what holds it.
     Malformed,
-    /// The structure is of a kind or a size that is not supported here.
+    /// The structure is of a kind or a size that is not supported.
     Unsupported,
-    /// The question makes no sense for this file.
+    /// The request does not fit this file, such as a page that it does not have.
     Usage,
 }
 
-/// Why a file could not be looked at as signed code.
-#[derive(Debug)]
+/// Why a file could not be checked as signed code.
+///
+/// The message includes the cause, so there is no [`source`](std::error::Error::source): printing
+/// the chain of sources prints nothing twice.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
-    path: Option<PathBuf>,
     message: String,
-    source: Option<io::Error>,
 }
 
 impl Error {
-    /// Makes an error of a kind; the message is a lower-case fragment.
+    /// Makes an error of a kind. The message is a lower-case fragment.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, path: None, message: message.into(), source: None }
+        Error { kind, message: message.into() }
     }
 
     /// Makes an error about a structure that contradicts itself.
@@ -45,44 +43,30 @@ impl Error {
     }
 
     /// Makes an error of a failed read. `doing` is an infinitive: "read the load commands".
-    pub fn system(doing: &str, source: io::Error) -> Error {
-        let message = format!("cannot {doing}");
-        Error { source: Some(source), ..Error::new(ErrorKind::System, message) }
-    }
-
-    /// Names the path that the error is about.
-    pub fn at(mut self, path: &Path) -> Error {
-        self.path = Some(path.into());
-        self
+    pub fn system(doing: &str, cause: io::Error) -> Error {
+        Error::new(ErrorKind::System, format!("cannot {doing}: {cause}"))
     }
 
     /// Returns what kind of thing went wrong.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
-
-    /// Returns the message alone, without path or cause.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "`{}`: ", path.display())?;
-        }
-        write!(f, "{}", self.message)?;
-        match &self.source {
-            Some(source) => write!(f, ": {source}"),
-            None => Ok(()),
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl std::error::Error for Error {
-    /// What lies beneath the cause: the cause itself is in the message.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref()?.source()
+    #[test]
+    fn no_cause_is_printed_twice() {
+        let cause = io::Error::new(io::ErrorKind::PermissionDenied, "permission denied");
+        let error = Error::system("read the trailer", cause);
+        assert_eq!(error.to_string(), "cannot read the trailer: permission denied");
+        // Whoever prints the chain prints each message once.
+        let mut outer: &dyn std::error::Error = &error;
+        while let Some(source) = outer.source() {
+            assert!(!outer.to_string().contains(&source.to_string()), "{source}");
+            outer = source;
+        }
     }
 }

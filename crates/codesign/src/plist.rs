@@ -4,7 +4,6 @@
 //! Must not know: what they mean. Depth, count and length are bounded by what the bytes can hold,
 //! so that no list can exhaust the stack or the memory.
 
-mod base64;
 mod binary;
 mod xml;
 

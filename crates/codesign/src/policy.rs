@@ -193,7 +193,7 @@ fn own_requirement(
                 ErrorKind::Unsupported => AppleError::ReqUnsupported,
                 _ => AppleError::ReqInvalid,
             };
-            let text = format!("its requirements cannot be read: {}", error.message());
+            let text = format!("its requirements cannot be read: {error}");
             let kind = FindingKind::RequirementUnsupported;
             return findings.push(Finding::unverified(kind, apple, text));
         }

@@ -3,7 +3,11 @@
 //! In: UTF-8 text. Out: values. Declarations, comments and the document type are skipped; of
 //! entities only those that XML itself defines are known, so that none can grow.
 
-use super::{DEPTH_MAX, Value, base64, malformed};
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+
+use super::{DEPTH_MAX, Value, malformed};
 use crate::error::Error;
 
 /// Reads a document that holds one value.
@@ -171,7 +175,7 @@ impl<'a> XmlReader<'a> {
         let value = match name {
             "string" => Some(Value::Text(text)),
             "date" => Some(Value::Date(text)),
-            "data" => base64::decode(&text).map(Value::Data),
+            "data" => data(&text).map(Value::Data),
             "real" => text.trim().parse().ok().map(Value::Real),
             _ => integer(text.trim()).map(Value::Integer),
         };
@@ -227,6 +231,15 @@ impl<'a> XmlReader<'a> {
         self.at += name.len() + 2;
         Ok(letter)
     }
+}
+
+/// Decodes base64 with white space in it. As for Apple's reader, padding may be missing, and the
+/// last letter may carry bits that are no part of a byte.
+fn data(text: &str) -> Option<Vec<u8>> {
+    const ENGINE: GeneralPurpose =
+        GeneralPurpose::new(&STANDARD, NO_PAD.with_decode_allow_trailing_bits(true));
+    let letters: String = text.chars().filter(|letter| !letter.is_ascii_whitespace()).collect();
+    ENGINE.decode(letters.trim_end_matches('=')).ok()
 }
 
 fn integer(text: &str) -> Option<i128> {
@@ -318,5 +331,27 @@ mod tests {
         assert!(nested(DEPTH_MAX).is_ok());
         assert!(nested(DEPTH_MAX + 2).is_err());
         assert!(nested(1_000_000).is_err());
+    }
+
+    #[test]
+    fn data_is_base64_with_or_without_padding() {
+        for (text, bytes) in [
+            ("", &b""[..]),
+            ("Zg==", b"f"),
+            ("Zm8=", b"fo"),
+            ("Zm9v", b"foo"),
+            ("Zm9v\n\tYg", b"foob"),
+            ("Zm9vYh", b"foob"),
+            ("Zg=", b"f"),
+            ("Zg===", b"f"),
+            ("Zm9vYmE=", b"fooba"),
+            ("Zm9vYmFy", b"foobar"),
+            ("+/+/", &[0xfb, 0xff, 0xbf]),
+        ] {
+            assert_eq!(data(text).as_deref(), Some(bytes), "{text}");
+        }
+        for text in ["Z", "Zg=a", "Zm9vY", "Z!==", "Zm\u{e9}"] {
+            assert_eq!(data(text), None, "{text}");
+        }
     }
 }
