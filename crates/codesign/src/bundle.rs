@@ -141,16 +141,12 @@ impl<'a> Bundle<'a> {
         hashes
     }
 
-    /// Compares the resources with their seal.
+    /// Compares the resources with their seal. With a meter only some of them are read, so only the
+    /// meter's figures mean anything.
     ///
-    /// A bundle whose executable is not signed seals nothing: that is for the verdict on the
-    /// executable to say.
-    pub fn check_resources(&self, strict: bool, workers: NonZeroUsize) -> Resources {
-        self.check_metered(strict, workers, None)
-    }
-
-    /// Compares the resources; with a meter only some, so that the outcome is worth nothing.
-    pub(crate) fn check_metered(
+    /// The result is empty if the executable is not signed: without a signature nothing is sealed,
+    /// and the verdict on the executable says so.
+    pub(crate) fn check_resources(
         &self,
         strict: bool,
         workers: NonZeroUsize,

@@ -99,6 +99,6 @@ impl DiskImage {
         options: &CheckOptions,
     ) -> Option<Result<BytesVerdict, Error>> {
         let sealed = self.sealed(source)?;
-        Some(sealed.check_bytes(&self.surroundings(), &PageChoice::All, options))
+        Some(sealed.check_bytes(&self.surroundings(), &PageChoice::All, options, None))
     }
 }

@@ -213,10 +213,11 @@ impl Slice {
         pages: &PageChoice,
         options: &CheckOptions,
     ) -> Result<BytesVerdict, Error> {
-        self.check_metered(source, surroundings, pages, options, None)
+        self.check_bytes_with(source, surroundings, pages, options, None)
     }
 
-    pub(crate) fn check_metered(
+    /// Checks the bytes, with a meter if only the time is wanted.
+    pub(crate) fn check_bytes_with(
         &self,
         source: &dyn ReadAt,
         surroundings: &Surroundings<'_>,
@@ -225,7 +226,7 @@ impl Slice {
         meter: Option<&Meter>,
     ) -> Result<BytesVerdict, Error> {
         let mut verdict = match self.sealed(source) {
-            Some(sealed) => sealed.check_metered(surroundings, pages, options, meter)?,
+            Some(sealed) => sealed.check_bytes(surroundings, pages, options, meter)?,
             None if self.is_unsigned() => BytesVerdict::unsigned(),
             None => BytesVerdict::unreadable(),
         };
@@ -315,21 +316,12 @@ impl BytesVerdict {
 }
 
 impl Sealed<'_> {
-    /// Checks the bytes.
+    /// Checks the bytes. With a meter only some pages are read, so only the meter's figures mean
+    /// anything.
     ///
     /// # Errors
     /// `Usage` if pages are asked for that do not exist.
-    pub fn check_bytes(
-        &self,
-        surroundings: &Surroundings<'_>,
-        pages: &PageChoice,
-        options: &CheckOptions,
-    ) -> Result<BytesVerdict, Error> {
-        self.check_metered(surroundings, pages, options, None)
-    }
-
-    /// Checks the bytes; with a meter only some, so that the verdict is worth nothing.
-    pub(crate) fn check_metered(
+    pub(crate) fn check_bytes(
         &self,
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,

@@ -133,7 +133,7 @@ impl Code<'_> {
         let whole = options.pages == PageChoice::All && (depth == 0 || options.deep);
         // Without a signature nothing is sealed: to call that as sealed would mislead.
         if whole && !bundle.signatures().is_empty() {
-            let resources = bundle.check_metered(options.strict, options.check.workers, meter);
+            let resources = bundle.check_resources(options.strict, options.check.workers, meter);
             let versions = bundle.other_versions()?;
             for item in resources.nested.iter().chain(&versions) {
                 let nested = verify_nested(bundle, item, options, meter, depth + 1);
@@ -235,9 +235,9 @@ impl Code<'_> {
         let (surroundings, pages, check) = (self.surroundings(), &options.pages, &options.check);
         match (part.slice, part.sealed(self.source())) {
             (Some(slice), _) => {
-                slice.check_metered(self.source(), &surroundings, pages, check, meter)
+                slice.check_bytes_with(self.source(), &surroundings, pages, check, meter)
             }
-            (None, Some(sealed)) => sealed.check_metered(&surroundings, pages, check, meter),
+            (None, Some(sealed)) => sealed.check_bytes(&surroundings, pages, check, meter),
             // An image whose signature cannot be read says why in its own findings.
             (None, None) if !self.findings().is_empty() && self.kind() == CodeKind::DiskImage => {
                 Ok(BytesVerdict::unreadable())
