@@ -7,7 +7,7 @@
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
 use crate::fields::IntegerReader;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::macho::{Architecture, MachO};
 use crate::signature::Signature;
 use steadfast_sys::source::{Part, ReadAt, read_range};
@@ -39,7 +39,7 @@ pub enum Container {
 
 /// One slice of a file.
 #[derive(Clone, Debug)]
-pub struct Slice {
+pub struct MachSlice {
     /// The processor it is for.
     pub architecture: Architecture,
     /// Where it begins in the file.
@@ -51,7 +51,7 @@ pub struct Slice {
     /// Its signature, if there is one that can be read.
     pub signature: Option<Signature>,
     /// What is wrong with the form of the slice; [`Signature::findings`] has its own.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 /// One Mach-O file.
@@ -62,7 +62,7 @@ pub struct Binary {
     /// Length of the file.
     pub len_bytes: u64,
     /// The slices, in the order of the file's index.
-    pub slices: Vec<Slice>,
+    pub slices: Vec<MachSlice>,
 }
 
 impl Binary {
@@ -82,7 +82,7 @@ impl Binary {
             _ => {
                 let architecture = MachO::architecture_of(&head).ok_or_else(not_code)?;
                 let entry = FatEntry { architecture, offset: 0, len_bytes };
-                let slices = vec![Slice::read(source, entry)];
+                let slices = vec![MachSlice::read(source, entry)];
                 return Ok(Binary { container: Container::Thin, len_bytes, slices });
             }
         };
@@ -91,7 +91,7 @@ impl Binary {
             return Err(not_code());
         }
         let entries = read_entries(source, container, count)?;
-        let slices = entries.into_iter().map(|entry| Slice::read(source, entry));
+        let slices = entries.into_iter().map(|entry| MachSlice::read(source, entry));
         Ok(Binary { container, len_bytes, slices: slices.collect() })
     }
 
@@ -104,7 +104,7 @@ impl Binary {
     }
 
     /// Returns the slice for an architecture, by its name.
-    pub fn slice(&self, architecture: &str) -> Option<&Slice> {
+    pub fn slice(&self, architecture: &str) -> Option<&MachSlice> {
         self.slices.iter().find(|slice| slice.architecture.to_string() == architecture)
     }
 }
@@ -157,11 +157,11 @@ fn read_entries(
     Ok(entries)
 }
 
-impl Slice {
+impl MachSlice {
     /// Reads one slice; what is wrong becomes findings.
-    fn read(source: &dyn ReadAt, entry: FatEntry) -> Slice {
+    fn read(source: &dyn ReadAt, entry: FatEntry) -> MachSlice {
         let FatEntry { architecture, offset, len_bytes } = entry;
-        let mut slice = Slice {
+        let mut slice = MachSlice {
             architecture,
             offset,
             len_bytes,
@@ -172,14 +172,14 @@ impl Slice {
         let Some(part) = Part::new(source, offset, len_bytes) else {
             let text = "the slice reaches beyond the end of the file";
             let error = AppleError::BadObjectFormat;
-            slice.findings.push(Finding::failure(FindingKind::Malformed, error, text));
+            slice.findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
             slice.name_findings();
             return slice;
         };
         match MachO::read(&part) {
             Ok(macho) => slice.take(source, macho),
             Err(error) => {
-                let finding = Finding::of_error(&error);
+                let finding = CodeFinding::of_error(&error);
                 slice.findings.push(finding.apple(AppleError::BadObjectFormat));
             }
         }
@@ -191,18 +191,18 @@ impl Slice {
     fn take(&mut self, source: &dyn ReadAt, macho: MachO) {
         if macho.architecture.cpu_type != self.architecture.cpu_type {
             let text = format!("the slice itself says it is for {}", macho.architecture);
-            self.findings.push(Finding::warning(FindingKind::Malformed, text));
+            self.findings.push(CodeFinding::warning(FindingKind::Malformed, text));
         }
         if let Some(range) = macho.signature.clone() {
             let len_bytes = range.end - range.start;
             if range.end > self.len_bytes {
                 let text = "the signature reaches beyond the end of the slice";
                 let error = AppleError::SignatureInvalid;
-                self.findings.push(Finding::failure(FindingKind::Malformed, error, text));
+                self.findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
             } else {
                 match Signature::read(source, self.offset + range.start, len_bytes) {
                     Ok(signature) => self.signature = Some(signature),
-                    Err(error) => self.findings.push(Finding::of_error(&error)),
+                    Err(error) => self.findings.push(CodeFinding::of_error(&error)),
                 }
             }
         }

@@ -9,7 +9,7 @@ mod enclosing;
 mod flattened;
 mod layout;
 mod pattern;
-mod price;
+mod estimate;
 mod resources;
 mod root;
 mod rules;
@@ -22,15 +22,15 @@ use std::num::NonZeroUsize;
 pub use enclosing::{LEVELS, is_main_executable};
 pub use layout::{Layout, Shape};
 pub use resources::{NestedItem, Resources};
-pub use rules::{Decision, Rule, Rules};
-pub use seal::{Seal, SealVersion, SealedEntry, SealedForm};
-pub use tree::{EntryKind, Folder, Tree};
+pub use rules::{Decision, ResourceRule, ResourceRules};
+pub use seal::{ResourceSeal, SealVersion, SealedEntry, SealedForm};
+pub use tree::{BundleTree, EntryKind, FolderTree};
 pub(crate) use tree::{Subtree, joined};
 
 use crate::apple::AppleError;
 use crate::binary::Binary;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, FindingKind, Severity};
+use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::hash::HashType;
 use crate::meter::Meter;
 use crate::pages::Surroundings;
@@ -48,7 +48,7 @@ const SEAL_LEN_MAX: u64 = 256 << 20;
 
 /// One bundle, opened.
 pub struct Bundle<'a> {
-    tree: &'a dyn Tree,
+    tree: &'a dyn BundleTree,
     /// Where its parts are.
     pub layout: Layout,
     /// The main executable.
@@ -56,7 +56,7 @@ pub struct Bundle<'a> {
     executable: Box<dyn ReadAt + Send>,
     seal_bytes: Option<Vec<u8>>,
     /// The seal, or what is wrong with it; `None` if there is none.
-    pub seal: Option<Result<Seal, String>>,
+    pub seal: Option<Result<ResourceSeal, String>>,
 }
 
 /// What the main executable of a bundle is.
@@ -74,7 +74,7 @@ impl<'a> Bundle<'a> {
     ///
     /// # Errors
     /// `NotCode` if it is no bundle; `System` if it cannot be read.
-    pub fn read(tree: &'a dyn Tree, name: &[u8]) -> Result<Bundle<'a>, Error> {
+    pub fn read(tree: &'a dyn BundleTree, name: &[u8]) -> Result<Bundle<'a>, Error> {
         let layout = Layout::find(tree, name)?;
         let executable = tree.open(&layout.executable).map_err(|error| {
             let executable = String::from_utf8_lossy(&layout.executable);
@@ -93,7 +93,7 @@ impl<'a> Bundle<'a> {
             }
             Err(error) => return Err(error),
         };
-        let mut seal = seal_bytes.as_deref().map(Seal::parse);
+        let mut seal = seal_bytes.as_deref().map(ResourceSeal::parse);
         if let (Some(Ok(seal)), Some(executable)) = (&mut seal, layout.executable_in_base()) {
             seal.rules.exclude_executable(executable);
         }
@@ -101,7 +101,7 @@ impl<'a> Bundle<'a> {
     }
 
     /// Returns the tree that the bundle is in.
-    pub fn tree(&self) -> &'a dyn Tree {
+    pub fn tree(&self) -> &'a dyn BundleTree {
         self.tree
     }
 
@@ -204,7 +204,7 @@ impl<'a> Bundle<'a> {
     fn look_for_ticket(&self, found: &mut Resources) {
         let path = self.layout.beneath(b"CodeResources");
         let doubt = |text: String| {
-            Finding::unverified(FindingKind::Unsealed, None, text)
+            CodeFinding::unverified(FindingKind::Unsealed, None, text)
                 .at(|place| place.path = Some(path.clone()))
         };
         match is(self.tree, &path, EntryKind::File) {
@@ -221,9 +221,9 @@ impl<'a> Bundle<'a> {
         }
     }
 
-    fn of_seal(&self, kind: FindingKind, text: &str) -> Finding {
+    fn of_seal(&self, kind: FindingKind, text: &str) -> CodeFinding {
         let path = self.layout.beneath(b"_CodeSignature/CodeResources");
-        Finding::failure(kind, AppleError::ResourcesNotFound, text)
+        CodeFinding::failure(kind, AppleError::ResourcesNotFound, text)
             .at(|place| place.path = Some(path))
     }
 }

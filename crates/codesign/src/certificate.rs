@@ -32,7 +32,7 @@ pub(crate) mod oid {
 
 /// A name: attributes in the order of the certificate.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Name {
+pub struct DistinguishedName {
     der: Vec<u8>,
     attributes: Vec<(String, String)>,
 }
@@ -55,8 +55,8 @@ pub struct Certificate {
     der: Vec<u8>,
     signed: Range<usize>,
     serial: Vec<u8>,
-    issuer: Name,
-    subject: Name,
+    issuer: DistinguishedName,
+    subject: DistinguishedName,
     not_before: i64,
     not_after: i64,
     key: PublicKey,
@@ -80,10 +80,10 @@ impl Certificate {
         if algorithm(&mut fields)? != signature_algorithm {
             return Err(Malformed("a certificate names two algorithms of its signature"));
         }
-        let issuer = Name::parse(&fields.expect(SEQUENCE)?)?;
+        let issuer = DistinguishedName::parse(&fields.expect(SEQUENCE)?)?;
         let mut validity = fields.expect(SEQUENCE)?.children();
         let (not_before, not_after) = (validity.any()?.time()?, validity.any()?.time()?);
-        let subject = Name::parse(&fields.expect(SEQUENCE)?)?;
+        let subject = DistinguishedName::parse(&fields.expect(SEQUENCE)?)?;
         let key = PublicKey::parse(&fields.expect(SEQUENCE)?)?;
         let mut extensions = Vec::new();
         while !fields.is_empty() {
@@ -120,12 +120,12 @@ impl Certificate {
     }
 
     /// Returns who issued it.
-    pub fn issuer(&self) -> &Name {
+    pub fn issuer(&self) -> &DistinguishedName {
         &self.issuer
     }
 
     /// Returns whose it is.
-    pub fn subject(&self) -> &Name {
+    pub fn subject(&self) -> &DistinguishedName {
         &self.subject
     }
 
@@ -259,8 +259,8 @@ impl fmt::Debug for Certificate {
     }
 }
 
-impl Name {
-    fn parse(name: &Element<'_>) -> Result<Name, Malformed> {
+impl DistinguishedName {
+    fn parse(name: &Element<'_>) -> Result<DistinguishedName, Malformed> {
         let mut attributes = Vec::new();
         let mut sets = name.children();
         while !sets.is_empty() {
@@ -271,7 +271,7 @@ impl Name {
                 attributes.push((oid, pair.any()?.text()));
             }
         }
-        Ok(Name { der: name.whole.to_vec(), attributes })
+        Ok(DistinguishedName { der: name.whole.to_vec(), attributes })
     }
 
     /// Returns the name's bytes, by which it is compared.
@@ -311,7 +311,7 @@ impl Name {
 }
 
 /// The common name if there is one, else all attributes.
-impl fmt::Display for Name {
+impl fmt::Display for DistinguishedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = self.common_name() {
             return f.write_str(name);
@@ -321,7 +321,7 @@ impl fmt::Display for Name {
     }
 }
 
-impl fmt::Debug for Name {
+impl fmt::Debug for DistinguishedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{self}`")
     }

@@ -3,10 +3,10 @@
 //! In: a source, or a tree. Out: the parts of it that carry a signature, whatever it is. Must not
 //! know: how it is verified.
 
-use crate::binary::{Binary, Slice};
-use crate::bundle::{Bundle, Main, Shape, Subtree, Tree};
+use crate::binary::{Binary, MachSlice};
+use crate::bundle::{Bundle, BundleTree, Main, Shape, Subtree};
 use crate::error::{Error, ErrorKind};
-use crate::finding::Finding;
+use crate::finding::CodeFinding;
 use crate::image::DiskImage;
 use crate::pages::{Sealed, Surroundings};
 use crate::signature::Signature;
@@ -49,7 +49,7 @@ impl CodeKind {
 #[derive(Clone, Copy)]
 pub struct CodePart<'a> {
     /// The slice, if it is one.
-    pub slice: Option<&'a Slice>,
+    pub slice: Option<&'a MachSlice>,
     /// Its signature, if there is one that can be read.
     pub signature: Option<&'a Signature>,
     /// Where it begins in the file.
@@ -83,7 +83,7 @@ impl<'a> Code<'a> {
     ///
     /// # Errors
     /// `NotCode` if it is no bundle; `System` if it cannot be read.
-    pub fn bundle(tree: &'a dyn Tree, name: &[u8]) -> Result<Code<'a>, Error> {
+    pub fn bundle(tree: &'a dyn BundleTree, name: &[u8]) -> Result<Code<'a>, Error> {
         Ok(Code { form: CodeForm::Bundle(Box::new(Bundle::read(tree, name)?)) })
     }
 
@@ -166,7 +166,7 @@ impl<'a> Code<'a> {
     }
 
     /// Returns what is wrong with the form of what holds the parts.
-    pub fn findings(&self) -> &[Finding] {
+    pub fn findings(&self) -> &[CodeFinding] {
         match &self.form {
             CodeForm::File(..) => &[],
             CodeForm::Image(_, image) => &image.findings,
@@ -176,7 +176,7 @@ impl<'a> Code<'a> {
 }
 
 impl<'a> CodePart<'a> {
-    fn of_slice(slice: &'a Slice) -> CodePart<'a> {
+    fn of_slice(slice: &'a MachSlice) -> CodePart<'a> {
         CodePart {
             slice: Some(slice),
             signature: slice.signature.as_ref(),

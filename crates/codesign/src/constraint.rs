@@ -4,7 +4,7 @@
 //! are evaluated, which only a running system can.
 
 use crate::entitlements::parse_der;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::plist::Value;
 use crate::signature::Signature;
 use crate::superblob::Slot;
@@ -20,7 +20,7 @@ pub struct Constraint {
 
 impl Constraint {
     /// Reads all constraints of a signature; those that cannot be read are findings.
-    pub fn all(signature: &Signature) -> (Vec<Constraint>, Vec<Finding>) {
+    pub fn all(signature: &Signature) -> (Vec<Constraint>, Vec<CodeFinding>) {
         let (mut constraints, mut findings) = (Vec::new(), Vec::new());
         for slot in (Slot::CONSTRAINT_SELF.0..=Slot::CONSTRAINT_LIBRARY.0).map(Slot) {
             let Some(blob) = signature.blob(slot) else { continue };
@@ -28,7 +28,7 @@ impl Constraint {
                 Ok(value) => constraints.push(Constraint { slot, value }),
                 Err(error) => {
                     let text = format!("a constraint cannot be read: {error}");
-                    let finding = Finding::unverified(FindingKind::Malformed, None, text);
+                    let finding = CodeFinding::unverified(FindingKind::Malformed, None, text);
                     findings.push(finding.at(|place| place.slot = Some(slot)));
                 }
             }

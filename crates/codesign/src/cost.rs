@@ -1,18 +1,17 @@
-//! What a full check would read and hash, before it is done.
+//! Computes what a full check would read and hash, without doing it.
 //!
-//! In: the signatures of what would be checked. Out: bytes to read, bytes to hash, digests. Must
-//! not know: how long that takes, which is `price`. A check reads each byte once and hashes it
-//! once for each kind of digest.
+//! A check reads each byte once and hashes it once for each kind of digest. How long that takes is
+//! predicted by `estimate`.
 
 use steadfast_digest::Algorithm;
 
-use crate::binary::{Binary, Slice};
+use crate::binary::{Binary, MachSlice};
 use crate::hash::HashType;
 use crate::signature::Signature;
 
 /// What a full check reads and hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct VerifyCost {
     /// Bytes of headers and signatures, read before anything else.
     pub metadata_bytes: u64,
     /// Bytes of code and of sealed files, read once.
@@ -23,17 +22,18 @@ pub struct Cost {
     hashed: Vec<(Algorithm, u64)>,
 }
 
-impl Cost {
+impl VerifyCost {
     /// Adds up the slices of a file.
-    pub fn of(binary: &Binary) -> Cost {
-        let mut cost = Cost { metadata_bytes: binary.index_len_bytes(), ..Cost::default() };
+    pub fn of(binary: &Binary) -> VerifyCost {
+        let mut cost =
+            VerifyCost { metadata_bytes: binary.index_len_bytes(), ..VerifyCost::default() };
         for slice in &binary.slices {
             cost.add_slice(slice);
         }
         cost
     }
 
-    fn add_slice(&mut self, slice: &Slice) {
+    fn add_slice(&mut self, slice: &MachSlice) {
         if let Some(macho) = &slice.macho {
             self.metadata_bytes += macho.commands_len_bytes;
         }
@@ -74,7 +74,7 @@ impl Cost {
     }
 
     /// Adds the cost of something else.
-    pub fn add(&mut self, other: &Cost) {
+    pub fn add(&mut self, other: &VerifyCost) {
         self.metadata_bytes += other.metadata_bytes;
         self.read_bytes += other.read_bytes;
         self.digests += other.digests;

@@ -8,8 +8,8 @@ use std::io;
 use std::ops::Range;
 
 use crate::apple::AppleError;
-use crate::binary::{Binary, Container, Slice};
-use crate::finding::{Finding, FindingKind};
+use crate::binary::{Binary, Container, MachSlice};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::signature::Signature;
 use crate::superblob::Slot;
 use steadfast_sys::source::ReadAt;
@@ -19,7 +19,7 @@ const STEP_LEN: u64 = 64 << 10;
 
 /// What covers a range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Cover {
+pub enum RangeCover {
     /// A digest of a code directory: of a page, or of what a slot binds.
     Sealed,
     /// It is a code directory, whose hash is the name of the code and what a signer signs; or the
@@ -38,11 +38,11 @@ pub enum Cover {
 
 /// A range of bytes, with what covers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Covered {
+pub struct CoveredRange {
     /// The bytes of the file, end excluded.
     pub bytes: Range<u64>,
     /// What covers them.
-    pub cover: Cover,
+    pub cover: RangeCover,
     /// What they are: `pages`, `code directory`, `gap before the slice`…
     pub what: String,
     /// The slice they belong to, by the name of its architecture.
@@ -53,19 +53,19 @@ pub struct Covered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     /// Ranges in order, without gaps: together the file.
-    pub ranges: Vec<Covered>,
+    pub ranges: Vec<CoveredRange>,
 }
 
-impl Cover {
+impl RangeCover {
     /// Returns the name in documents.
     pub fn name(self) -> &'static str {
         match self {
-            Cover::Sealed => "sealed",
-            Cover::Signed => "signed",
-            Cover::Unsigned => "unsigned",
-            Cover::Structure => "structure",
-            Cover::UnsealedZero => "unsealed-zero",
-            Cover::Unsealed => "unsealed",
+            RangeCover::Sealed => "sealed",
+            RangeCover::Signed => "signed",
+            RangeCover::Unsigned => "unsigned",
+            RangeCover::Structure => "structure",
+            RangeCover::UnsealedZero => "unsealed-zero",
+            RangeCover::Unsealed => "unsealed",
         }
     }
 }
@@ -79,7 +79,7 @@ impl Coverage {
         let mut map = CoverageMap { ranges: Vec::new() };
         if binary.container != Container::Thin {
             let end = binary.index_len_bytes();
-            map.push(0..end, Cover::Structure, "index of slices", None);
+            map.push(0..end, RangeCover::Structure, "index of slices", None);
         }
         for slice in &binary.slices {
             map.slice(slice);
@@ -88,7 +88,7 @@ impl Coverage {
     }
 
     /// Returns how many bytes have a cover.
-    pub fn len_bytes(&self, cover: Cover) -> u64 {
+    pub fn len_bytes(&self, cover: RangeCover) -> u64 {
         let ranges = self.ranges.iter().filter(|range| range.cover == cover);
         ranges.map(|range| range.bytes.end - range.bytes.start).sum()
     }
@@ -97,12 +97,12 @@ impl Coverage {
     ///
     /// Around slices Apple's check finds it under strict rules; inside the room for a signature it
     /// does not look.
-    pub fn findings(&self) -> Vec<Finding> {
-        let unsealed = self.ranges.iter().filter(|range| range.cover == Cover::Unsealed);
+    pub fn findings(&self) -> Vec<CodeFinding> {
+        let unsealed = self.ranges.iter().filter(|range| range.cover == RangeCover::Unsealed);
         let findings = unsealed.map(|range| {
             let len = range.bytes.end - range.bytes.start;
             let text = format!("{len} bytes that are not zero and not sealed: {}", range.what);
-            let finding = Finding::warning(FindingKind::Unsealed, text);
+            let finding = CodeFinding::warning(FindingKind::Unsealed, text);
             let finding = match range.what.as_str() {
                 AFTER_CONTAINER | INSIDE_SLICE => finding,
                 _ => finding.apple(AppleError::BadMainExecutable),
@@ -121,32 +121,32 @@ const INSIDE_SLICE: &str = "gap inside the slice";
 
 /// Ranges as they are met: unordered, and with gaps.
 struct CoverageMap {
-    ranges: Vec<Covered>,
+    ranges: Vec<CoveredRange>,
 }
 
 impl CoverageMap {
-    fn push(&mut self, bytes: Range<u64>, cover: Cover, what: &str, slice: Option<&str>) {
+    fn push(&mut self, bytes: Range<u64>, cover: RangeCover, what: &str, slice: Option<&str>) {
         let (what, slice) = (what.to_owned(), slice.map(str::to_owned));
-        self.ranges.push(Covered { bytes, cover, what, slice });
+        self.ranges.push(CoveredRange { bytes, cover, what, slice });
     }
 
     /// Takes what a slice covers; what is left of it becomes gaps.
-    fn slice(&mut self, slice: &Slice) {
+    fn slice(&mut self, slice: &MachSlice) {
         let name = slice.architecture.to_string();
         let end = slice.offset.saturating_add(slice.len_bytes);
         let Some(signature) = &slice.signature else {
             let what = "slice without a signature";
-            self.push(slice.offset..end, Cover::Unsigned, what, Some(&name));
+            self.push(slice.offset..end, RangeCover::Unsigned, what, Some(&name));
             return;
         };
         let limits = signature.directories().iter().map(|directory| directory.code_limit());
         let limit = limits.min().unwrap_or(0).min(slice.len_bytes);
-        self.push(slice.offset..slice.offset + limit, Cover::Sealed, "pages", Some(&name));
+        self.push(slice.offset..slice.offset + limit, RangeCover::Sealed, "pages", Some(&name));
         self.signature(signature, &name);
         // What is left behind the signature is named after it.
         let room_end = signature.offset + signature.len_bytes;
         if room_end < end {
-            self.push(room_end..end, Cover::Unsealed, "end of the slice", Some(&name));
+            self.push(room_end..end, RangeCover::Unsealed, "end of the slice", Some(&name));
         }
     }
 
@@ -157,25 +157,30 @@ impl CoverageMap {
         let index_end = entries.iter().map(|entry| entry.range.start).min();
         let counted = superblob.index_len_bytes();
         let index_end = index_end.unwrap_or(counted).min(counted);
-        self.push(at(0)..at(index_end), Cover::Structure, "index of the signature", Some(slice));
+        self.push(
+            at(0)..at(index_end),
+            RangeCover::Structure,
+            "index of the signature",
+            Some(slice),
+        );
         for entry in entries {
             let is_bound = |slot| {
                 let mut directories = signature.directories().iter();
                 directories.any(|directory| directory.special_digest(slot).is_some())
             };
             let cover = match entry.slot {
-                Slot::CMS => Cover::Signed,
-                Slot::TICKET => Cover::Structure,
-                slot if slot.is_directory() => Cover::Signed,
-                slot if is_bound(slot) => Cover::Sealed,
-                _ => Cover::Unsealed,
+                Slot::CMS => RangeCover::Signed,
+                Slot::TICKET => RangeCover::Structure,
+                slot if slot.is_directory() => RangeCover::Signed,
+                slot if is_bound(slot) => RangeCover::Sealed,
+                _ => RangeCover::Unsealed,
             };
             let what = entry.slot.name().unwrap_or("unknown blob");
             self.push(at(entry.range.start)..at(entry.range.end), cover, what, Some(slice));
         }
         let (start, end) = (at(superblob.bytes().len()), signature.offset + signature.len_bytes);
         if start < end {
-            self.push(start..end, Cover::Unsealed, AFTER_CONTAINER, Some(slice));
+            self.push(start..end, RangeCover::Unsealed, AFTER_CONTAINER, Some(slice));
         }
     }
 
@@ -196,7 +201,7 @@ impl CoverageMap {
             }
             end = next.bytes.end;
             match next.cover {
-                Cover::Unsealed => look(source, next, &mut ranges)?,
+                RangeCover::Unsealed => look(source, next, &mut ranges)?,
                 _ => ranges.push(next),
             }
         }
@@ -209,19 +214,27 @@ impl CoverageMap {
 }
 
 /// Names a gap after what lies on both sides of it.
-fn gap_of(bytes: Range<u64>, before: Option<&Covered>, after: Option<&Covered>) -> Covered {
-    let slice_of = |side: Option<&Covered>| side.and_then(|side| side.slice.clone());
+fn gap_of(
+    bytes: Range<u64>,
+    before: Option<&CoveredRange>,
+    after: Option<&CoveredRange>,
+) -> CoveredRange {
+    let slice_of = |side: Option<&CoveredRange>| side.and_then(|side| side.slice.clone());
     let (before, after) = (slice_of(before), slice_of(after));
     let (what, slice) = match (before, after) {
         (Some(before), Some(after)) if before == after => (INSIDE_SLICE, Some(before)),
         (_, None) => ("end of the file, after everything", None),
         (_, after) => ("gap before the slice", after),
     };
-    Covered { bytes, cover: Cover::Unsealed, what: what.to_owned(), slice }
+    CoveredRange { bytes, cover: RangeCover::Unsealed, what: what.to_owned(), slice }
 }
 
 /// Looks at a range that nothing covers: splits zeros off its front and its end.
-fn look(source: &dyn ReadAt, range: Covered, ranges: &mut Vec<Covered>) -> io::Result<()> {
+fn look(
+    source: &dyn ReadAt,
+    range: CoveredRange,
+    ranges: &mut Vec<CoveredRange>,
+) -> io::Result<()> {
     let mut found: Option<Range<u64>> = None;
     let mut buffer = vec![0; STEP_LEN.min(range.bytes.end - range.bytes.start) as usize];
     let mut start = range.bytes.start;
@@ -239,12 +252,12 @@ fn look(source: &dyn ReadAt, range: Covered, ranges: &mut Vec<Covered>) -> io::R
     let Range { start, end } = range.bytes;
     let something = found.unwrap_or(end..end);
     let parts = [
-        (start..something.start, Cover::UnsealedZero),
-        (something.clone(), Cover::Unsealed),
-        (something.end..end, Cover::UnsealedZero),
+        (start..something.start, RangeCover::UnsealedZero),
+        (something.clone(), RangeCover::Unsealed),
+        (something.end..end, RangeCover::UnsealedZero),
     ];
     for (bytes, cover) in parts.into_iter().filter(|(bytes, _)| !bytes.is_empty()) {
-        ranges.push(Covered { bytes, cover, ..range.clone() });
+        ranges.push(CoveredRange { bytes, cover, ..range.clone() });
     }
     Ok(())
 }

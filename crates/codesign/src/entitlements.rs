@@ -6,7 +6,7 @@
 
 use crate::ber::{self, BerReader, Element, Malformed};
 use crate::error::Error;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::plist::Value;
 use crate::signature::Signature;
 use crate::superblob::Slot;
@@ -29,7 +29,7 @@ pub struct Entitlements {
     /// The form in DER.
     pub der: Option<Value>,
     /// What is wrong with either, or between them.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 impl Entitlements {
@@ -49,7 +49,7 @@ impl Entitlements {
             && !same(xml, der)
         {
             let text = "entitlements in DER are not those of the property list";
-            let finding = Finding::unverified(FindingKind::Disagreement, None, text);
+            let finding = CodeFinding::unverified(FindingKind::Disagreement, None, text);
             let finding = finding.at(|place| place.slot = Some(Slot::ENTITLEMENTS_DER));
             entitlements.findings.push(finding);
         }
@@ -66,7 +66,7 @@ impl Entitlements {
             Ok(value) => Some(value),
             Err(error) => {
                 let text = format!("entitlements cannot be read: {error}");
-                let finding = Finding::unverified(FindingKind::Malformed, None, text);
+                let finding = CodeFinding::unverified(FindingKind::Malformed, None, text);
                 self.findings.push(finding.at(|place| place.slot = Some(slot)));
                 None
             }

@@ -1,6 +1,6 @@
 //! Errors: a file cannot be read, or holds nothing that could be checked.
 //!
-//! What is wrong with a signature is a [`Finding`](crate::Finding), not an [`Error`].
+//! What is wrong with a signature is a [`CodeFinding`](crate::CodeFinding), not an [`Error`].
 
 use std::io;
 

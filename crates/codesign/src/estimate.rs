@@ -7,7 +7,7 @@ use steadfast_sys::clock;
 
 use crate::bundle::{Bundle, EntryKind, SealedForm, Subtree, joined};
 use crate::code::Code;
-use crate::cost::Cost;
+use crate::cost::VerifyCost;
 use crate::error::{Error, ErrorKind};
 use crate::meter::Meter;
 use crate::pages::PageChoice;
@@ -15,23 +15,23 @@ use crate::verify::VerifyOptions;
 
 /// What a full check would take on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Price {
+pub struct VerifyEstimate {
     /// What it reads and hashes.
-    pub cost: Cost,
-    /// Bytes that were hashed to find the price.
+    pub cost: VerifyCost,
+    /// Bytes that were hashed for the estimate.
     pub tried_bytes: u64,
-    /// How long hashing would take of what was only tried.
+    /// How long all hashing would take where only samples were hashed.
     pub hashing_ns: u64,
-    /// How long everything else took, which was done: listing, reading signatures, public keys, and
-    /// hashing where there was little of it.
+    /// How long everything else took: listing, reading signatures, public keys, and hashing where
+    /// the input was short enough to be hashed whole.
     pub rest_ns: u64,
     /// Bytes of the executable, or of the image.
     pub len_bytes: u64,
-    /// How many of them were in the page cache beforehand; `None` if that cannot be told.
+    /// How many of them were in the page cache before; `None` if that is not known.
     pub cached_bytes: Option<u64>,
 }
 
-impl Price {
+impl VerifyEstimate {
     /// Returns how long a check would take.
     pub fn predicted_ns(&self) -> u64 {
         self.hashing_ns + self.rest_ns
@@ -46,7 +46,7 @@ impl Code<'_> {
     ///
     /// # Errors
     /// As [`Code::verify`]; and if sealed files cannot be looked at.
-    pub fn price(&self, options: &VerifyOptions) -> Result<Price, Error> {
+    pub fn estimate(&self, options: &VerifyOptions) -> Result<VerifyEstimate, Error> {
         let cached_bytes = self.source().cached_bytes();
         let options = VerifyOptions { pages: PageChoice::All, ..options.clone() };
         let meter = Meter::default();
@@ -54,7 +54,7 @@ impl Code<'_> {
         self.verify_metered(&options, Some(&meter))?;
         let elapsed_ns = clock::monotonic_ns() - begun_ns;
         let measured = meter.total();
-        Ok(Price {
+        Ok(VerifyEstimate {
             cost: self.cost(options.deep)?,
             tried_bytes: measured.tried_bytes,
             hashing_ns: measured.whole_ns,
@@ -68,8 +68,8 @@ impl Code<'_> {
     ///
     /// # Errors
     /// If sealed files cannot be looked at.
-    pub fn cost(&self, deep: bool) -> Result<Cost, Error> {
-        let mut cost = self.as_binary().map(Cost::of).unwrap_or_default();
+    pub fn cost(&self, deep: bool) -> Result<VerifyCost, Error> {
+        let mut cost = self.as_binary().map(VerifyCost::of).unwrap_or_default();
         if self.as_binary().is_none() {
             for part in self.parts() {
                 if let Some(signature) = part.signature {
@@ -85,7 +85,7 @@ impl Code<'_> {
 }
 
 /// Adds the sealed files of a bundle; with `deep`, nested code too.
-fn add_resources(bundle: &Bundle<'_>, deep: bool, cost: &mut Cost) -> Result<(), Error> {
+fn add_resources(bundle: &Bundle<'_>, deep: bool, cost: &mut VerifyCost) -> Result<(), Error> {
     let hashes = bundle.hash_types();
     let (Some(Ok(seal)), false) = (&bundle.seal, hashes.is_empty()) else { return Ok(()) };
     for (name, sealed) in &seal.entries {
@@ -115,7 +115,7 @@ fn add_nested(
     bundle: &Bundle<'_>,
     path: &[u8],
     kind: EntryKind,
-    cost: &mut Cost,
+    cost: &mut VerifyCost,
 ) -> Result<(), Error> {
     let tree = Subtree::new(bundle.tree(), path);
     match Code::nested(&tree, kind == EntryKind::Folder) {

@@ -37,7 +37,7 @@ pub enum Severity {
 
 /// What the findings on some code come to, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum CodeOutcome {
     /// Everything that was checked is as it was sealed, and nothing is refused.
     Good,
     /// Something could not be verified.
@@ -48,20 +48,20 @@ pub enum Outcome {
     Damaged,
 }
 
-impl Outcome {
+impl CodeOutcome {
     /// Returns the status that a command ends with: 3 outranks 1, 1 outranks 2.
     pub fn exit_status(self) -> u8 {
         match self {
-            Outcome::Good => 0,
-            Outcome::Unverified => 2,
-            Outcome::Refused => 1,
-            Outcome::Damaged => 3,
+            CodeOutcome::Good => 0,
+            CodeOutcome::Unverified => 2,
+            CodeOutcome::Refused => 1,
+            CodeOutcome::Damaged => 3,
         }
     }
 
     /// Returns what findings come to: the worst of them.
-    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Outcome {
-        findings.into_iter().map(Finding::outcome).max().unwrap_or(Outcome::Good)
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a CodeFinding>) -> CodeOutcome {
+        findings.into_iter().map(CodeFinding::outcome).max().unwrap_or(CodeOutcome::Good)
     }
 }
 
@@ -187,7 +187,7 @@ impl FindingKind {
 
     /// Returns what a failure of this kind comes to. A kind that is not listed here is damage: in
     /// doubt the worst.
-    fn outcome(self) -> Outcome {
+    fn outcome(self) -> CodeOutcome {
         match self {
             FindingKind::Unsigned
             | FindingKind::SlotMissing
@@ -197,9 +197,9 @@ impl FindingKind {
             | FindingKind::ResourceMissing
             | FindingKind::Flattened
             | FindingKind::NestedUnsigned
-            | FindingKind::NestedReplaced => Outcome::Refused,
-            kind if kind.aspect() == Aspect::Policy => Outcome::Refused,
-            _ => Outcome::Damaged,
+            | FindingKind::NestedReplaced => CodeOutcome::Refused,
+            kind if kind.aspect() == Aspect::Policy => CodeOutcome::Refused,
+            _ => CodeOutcome::Damaged,
         }
     }
 
@@ -217,7 +217,7 @@ impl FindingKind {
 
 /// Where something was found. What does not apply is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FindingPlace {
     /// The path inside the bundle, with slashes, as bytes that need not be text.
     pub path: Option<Vec<u8>>,
     /// The slice, by the name of its architecture.
@@ -236,25 +236,25 @@ pub struct Place {
 
 /// One fact that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct CodeFinding {
     /// What it is.
     pub kind: FindingKind,
     /// What it means for the verdict.
     pub severity: Severity,
     /// Where it is.
-    pub place: Place,
+    pub place: FindingPlace,
     /// What Apple's own check would say, if it would say anything.
     pub apple: Option<AppleError>,
     /// A lower-case fragment that says it to people, without the place.
     pub text: String,
 }
 
-impl Finding {
+impl CodeFinding {
     /// Makes a finding that makes its verdict bad.
-    pub fn failure(kind: FindingKind, apple: AppleError, text: impl Into<String>) -> Finding {
-        let place = Place::default();
+    pub fn failure(kind: FindingKind, apple: AppleError, text: impl Into<String>) -> CodeFinding {
+        let place = FindingPlace::default();
         let text = text.into();
-        Finding { kind, severity: Severity::Failure, place, apple: Some(apple), text }
+        CodeFinding { kind, severity: Severity::Failure, place, apple: Some(apple), text }
     }
 
     /// Makes a finding that something could not be verified. Apple's check may accept it, and then
@@ -263,57 +263,59 @@ impl Finding {
         kind: FindingKind,
         apple: impl Into<Option<AppleError>>,
         text: impl Into<String>,
-    ) -> Finding {
-        let (place, apple, text) = (Place::default(), apple.into(), text.into());
-        Finding { kind, severity: Severity::Unverified, place, apple, text }
+    ) -> CodeFinding {
+        let (place, apple, text) = (FindingPlace::default(), apple.into(), text.into());
+        CodeFinding { kind, severity: Severity::Unverified, place, apple, text }
     }
 
     /// Makes a finding that Apple's check would let pass and that should not go unsaid.
-    pub fn warning(kind: FindingKind, text: impl Into<String>) -> Finding {
-        let place = Place::default();
-        Finding { kind, severity: Severity::Warning, place, apple: None, text: text.into() }
+    pub fn warning(kind: FindingKind, text: impl Into<String>) -> CodeFinding {
+        let place = FindingPlace::default();
+        CodeFinding { kind, severity: Severity::Warning, place, apple: None, text: text.into() }
     }
 
     /// Makes a finding that is only worth knowing.
-    pub fn note(kind: FindingKind, text: impl Into<String>) -> Finding {
-        Finding { severity: Severity::Note, ..Finding::warning(kind, text) }
+    pub fn note(kind: FindingKind, text: impl Into<String>) -> CodeFinding {
+        CodeFinding { severity: Severity::Note, ..CodeFinding::warning(kind, text) }
     }
 
     /// Makes a finding of an error that keeps a part of a file from being looked at.
-    pub fn of_error(error: &Error) -> Finding {
+    pub fn of_error(error: &Error) -> CodeFinding {
         let text = error.to_string();
         let malformed = FindingKind::Malformed;
         match error.kind() {
             ErrorKind::System => {
                 let apple = AppleError::SignatureNotVerifiable;
-                Finding::unverified(FindingKind::Unreadable, apple, text)
+                CodeFinding::unverified(FindingKind::Unreadable, apple, text)
             }
             ErrorKind::Unsupported => {
                 let apple = AppleError::SignatureUnsupported;
-                Finding::unverified(FindingKind::Unsupported, apple, text)
+                CodeFinding::unverified(FindingKind::Unsupported, apple, text)
             }
-            ErrorKind::NotCode => Finding::failure(malformed, AppleError::BadObjectFormat, text),
-            _ => Finding::failure(malformed, AppleError::SignatureInvalid, text),
+            ErrorKind::NotCode => {
+                CodeFinding::failure(malformed, AppleError::BadObjectFormat, text)
+            }
+            _ => CodeFinding::failure(malformed, AppleError::SignatureInvalid, text),
         }
     }
 
     /// Returns what the finding comes to by itself.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> CodeOutcome {
         match self.severity {
-            Severity::Note | Severity::Warning => Outcome::Good,
-            Severity::Unverified => Outcome::Unverified,
+            Severity::Note | Severity::Warning => CodeOutcome::Good,
+            Severity::Unverified => CodeOutcome::Unverified,
             Severity::Failure => self.kind.outcome(),
         }
     }
 
     /// Names Apple's error beside ours.
-    pub fn apple(mut self, error: AppleError) -> Finding {
+    pub fn apple(mut self, error: AppleError) -> CodeFinding {
         self.apple = Some(error);
         self
     }
 
     /// Changes the place.
-    pub fn at(mut self, change: impl FnOnce(&mut Place)) -> Finding {
+    pub fn at(mut self, change: impl FnOnce(&mut FindingPlace)) -> CodeFinding {
         change(&mut self.place);
         self
     }
@@ -324,7 +326,7 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for CodeFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }

@@ -8,7 +8,7 @@
 
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::pages::{BytesVerdict, CheckOptions, PageChoice, Sealed, Surroundings};
 use crate::signature::Signature;
 use steadfast_sys::source::{ReadAt, read_range};
@@ -31,7 +31,7 @@ pub struct DiskImage {
     /// The signature, if there is one that can be read.
     pub signature: Option<Signature>,
     /// What is wrong with the image's form.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
     /// The trailer as the signature seals it: without the signature's length.
     trailer: Vec<u8>,
 }
@@ -65,14 +65,14 @@ impl DiskImage {
             let error = AppleError::BadDiskImageFormat;
             let place = offset..offset.saturating_add(length);
             image.findings.push(
-                Finding::failure(FindingKind::Malformed, error, text)
+                CodeFinding::failure(FindingKind::Malformed, error, text)
                     .at(|at| at.bytes = Some(place)),
             );
         }
         match Signature::read(source, offset, length) {
             Ok(signature) => image.signature = Some(signature),
             Err(error) if error.kind() == ErrorKind::System => return Err(error),
-            Err(error) => image.findings.push(Finding::of_error(&error)),
+            Err(error) => image.findings.push(CodeFinding::of_error(&error)),
         }
         Ok(image)
     }

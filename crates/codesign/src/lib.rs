@@ -50,35 +50,35 @@ mod constraint;
 pub mod bundle;
 mod code;
 mod verify;
-mod price;
+mod estimate;
 
 pub use apple::AppleError;
-pub use binary::{Binary, Container, Slice};
-pub use certificate::{Certificate, Extension, Name};
+pub use binary::{Binary, Container, MachSlice};
+pub use certificate::{Certificate, DistinguishedName, Extension};
 pub use code::{Code, CodeKind, CodePart};
 pub use constraint::Constraint;
-pub use cost::Cost;
-pub use coverage::{Cover, Coverage, Covered};
+pub use cost::VerifyCost;
+pub use coverage::{Coverage, CoveredRange, RangeCover};
 pub use directory::CodeDirectory;
 pub use entitlements::Entitlements;
 pub use error::{Error, ErrorKind};
-pub use finding::{Aspect, Finding, FindingKind, Outcome, Place, Severity};
+pub use estimate::VerifyEstimate;
+pub use finding::{Aspect, CodeFinding, CodeOutcome, FindingKind, FindingPlace, Severity};
 pub use hash::{CdHash, HashType};
 pub use image::DiskImage;
 pub use key::PublicKey;
-pub use macho::{Architecture, BuildVersion, MachO, Section, Segment};
+pub use macho::{Architecture, BuildVersion, MachO, MachSection, MachSegment};
 pub use pages::{
     BytesState, BytesVerdict, CheckOptions, DamagedPages, DirectoryCheck, PageChoice, Sealed,
     SlotCheck, SlotState, Surroundings,
 };
 pub use plist::Value;
 pub use policy::{PolicyOptions, PolicyState, PolicyVerdict};
-pub use price::Price;
 pub use requirement::{Requirement, RequirementKind, Requirements, Subject, Unknown};
 pub use roots::AppleRoot;
 pub use signature::{SIGNATURE_LEN_MAX, Signature};
 pub use signer::{Binding, Bindings, SignerKind, SignerState, SignerVerdict};
 pub use steadfast_sys::source::{FileSource, Part, ReadAt};
 pub use superblob::{Blob, Slot, SuperBlob};
-pub use timestamp::{Timestamp, TimestampState};
-pub use verify::{NestedVerification, PartVerification, Verification, VerifyOptions};
+pub use timestamp::{TimestampState, TimestampToken};
+pub use verify::{CodeVerification, NestedVerification, PartVerification, VerifyOptions};

@@ -104,7 +104,7 @@ impl fmt::Display for Architecture {
 
 /// A section: a named part of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct MachSection {
     /// The name, such as `__text`.
     pub name: String,
     /// The segment it says it belongs to, such as `__TEXT`.
@@ -115,13 +115,13 @@ pub struct Section {
 
 /// A segment: a part of the slice that is mapped as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct MachSegment {
     /// The name, such as `__TEXT`.
     pub name: String,
     /// Its bytes in the slice.
     pub range: Range<u64>,
     /// Its sections.
-    pub sections: Vec<Section>,
+    pub sections: Vec<MachSection>,
 }
 
 /// The least system a slice was built for.
@@ -145,7 +145,7 @@ pub struct MachO {
     /// The kind of file: 2 an executable, 6 a dynamic library, 8 a bundle…
     pub file_type: u32,
     /// The segments, in the order of the load commands.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<MachSegment>,
     /// The bytes of the slice that the signature may use.
     pub signature: Option<Range<u64>>,
     /// The system it was built for.
@@ -246,14 +246,14 @@ impl MachO {
     }
 
     /// Returns a section by the names of its segment and its own.
-    pub fn section(&self, segment: &str, name: &str) -> Option<&Section> {
+    pub fn section(&self, segment: &str, name: &str) -> Option<&MachSection> {
         let mut sections = self.segments.iter().flat_map(|segment| &segment.sections);
         sections.find(|section| section.segment == segment && section.name == name)
     }
 
     /// Returns what holds a byte of the slice: `__TEXT,__text`, or the segment alone.
     pub fn locate(&self, offset: u64) -> Option<String> {
-        let holds = |segment: &&Segment| segment.range.contains(&offset);
+        let holds = |segment: &&MachSegment| segment.range.contains(&offset);
         let segment = self.segments.iter().find(holds)?;
         let section = segment.sections.iter().find(|section| section.range.contains(&offset));
         Some(match section {
@@ -274,7 +274,11 @@ fn form(head: &[u8]) -> Option<(bool, bool)> {
     })
 }
 
-fn read_segment(bytes: &[u8], fields: IntegerReader<'_>, form: &SegmentForm) -> Option<Segment> {
+fn read_segment(
+    bytes: &[u8],
+    fields: IntegerReader<'_>,
+    form: &SegmentForm,
+) -> Option<MachSegment> {
     let number = |fields: IntegerReader<'_>, at| {
         if form.wide { fields.u64(at) } else { fields.u32(at).map(u64::from) }
     };
@@ -292,9 +296,9 @@ fn read_segment(bytes: &[u8], fields: IntegerReader<'_>, form: &SegmentForm) -> 
         let len = if zero_filled { 0 } else { number(own, form.len)? };
         let range = start..start.saturating_add(len);
         let (name, segment) = (self::name(section, 0)?, self::name(section, 16)?);
-        sections.push(Section { name, segment, range });
+        sections.push(MachSection { name, segment, range });
     }
-    Some(Segment { name, range, sections })
+    Some(MachSegment { name, range, sections })
 }
 
 /// Reads a name of up to 16 bytes.

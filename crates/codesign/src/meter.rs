@@ -1,8 +1,8 @@
 //! Measures the hashing of a check on a sample, to predict how long all of it takes.
 //!
-//! [`Code::price`](crate::Code::price) runs a check with a [`Meter`]. Each stage that hashes more
-//! than [`TRY_LEN`] then hashes only parts of its input, and reports the time to the meter. The
-//! parts are spread over the whole input, so that they are cached in the same proportion.
+//! [`Code::estimate`](crate::Code::estimate) runs a check with a [`Meter`]. Each stage that hashes
+//! more than [`TRY_LEN`] then hashes only parts of its input, and reports the time to the meter.
+//! The parts are spread over the whole input, so that they are cached in the same proportion.
 
 use std::sync::Mutex;
 

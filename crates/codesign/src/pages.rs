@@ -15,12 +15,12 @@ use std::ops::Range;
 use steadfast_digest::Lanes;
 
 use crate::apple::AppleError;
-use crate::binary::Slice;
+use crate::binary::MachSlice;
 use crate::directory::CodeDirectory;
 use crate::error::Error;
-use crate::finding::{Finding, FindingKind, Place, Severity};
+use crate::finding::{CodeFinding, FindingKind, FindingPlace, Severity};
 use crate::hash::{CdHash, HashType};
-use crate::macho::{MachO, Segment};
+use crate::macho::{MachO, MachSegment};
 use crate::meter::Meter;
 use crate::signature::Signature;
 use crate::superblob::Slot;
@@ -174,7 +174,7 @@ pub struct BytesVerdict {
     /// Damaged pages as ranges, in the order of directories, then pages.
     pub damage: Vec<DamagedPages>,
     /// All that was found, damaged pages included.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
     /// How many bytes of code were read.
     pub read_bytes: u64,
 }
@@ -194,7 +194,7 @@ pub struct Sealed<'a> {
     pub macho: Option<&'a MachO>,
 }
 
-impl Slice {
+impl MachSlice {
     /// Returns what is checked of the slice; `None` if it has no readable signature.
     pub fn sealed<'a>(&'a self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
         let (offset, len_bytes, macho) = (self.offset, self.len_bytes, self.macho.as_ref());
@@ -255,7 +255,7 @@ impl BytesVerdict {
     /// The verdict on bytes that no signature seals.
     pub(crate) fn unsigned() -> BytesVerdict {
         let error = AppleError::Unsigned;
-        let finding = Finding::failure(FindingKind::Unsigned, error, "there is no signature");
+        let finding = CodeFinding::failure(FindingKind::Unsigned, error, "there is no signature");
         let (state, findings) = (BytesState::Unsigned, vec![finding]);
         BytesVerdict { state, findings, ..BytesVerdict::new() }
     }
@@ -297,7 +297,7 @@ impl BytesVerdict {
     /// Takes what slots bind and what was not given to the check for unverified, as strict checking
     /// does.
     pub(crate) fn refuse_unchecked(&mut self) {
-        let unchecked = |found: &&mut Finding| found.kind == FindingKind::SlotUnchecked;
+        let unchecked = |found: &&mut CodeFinding| found.kind == FindingKind::SlotUnchecked;
         for finding in self.findings.iter_mut().filter(unchecked) {
             finding.severity = Severity::Unverified;
         }
@@ -353,25 +353,25 @@ impl Sealed<'_> {
     }
 
     /// Finds what is wrong with a directory before any page is read.
-    fn find_in_form(&self, directory: &CodeDirectory) -> Vec<Finding> {
+    fn find_in_form(&self, directory: &CodeDirectory) -> Vec<CodeFinding> {
         let mut findings = Vec::new();
         let (limit, start) = (directory.code_limit(), self.signature_start());
         if limit != start {
             let text =
                 format!("{limit} bytes are sealed, and the signature begins after {start} bytes");
             let error = AppleError::SignatureInvalid;
-            findings.push(Finding::failure(FindingKind::CodeLimit, error, text));
+            findings.push(CodeFinding::failure(FindingKind::CodeLimit, error, text));
         }
         let (count, expected) = (directory.page_count(), directory.page_count_expected());
         if count != expected {
             let text = format!("there are digests for {count} pages, and {expected} pages");
             let error = AppleError::SignatureFailed;
-            findings.push(Finding::failure(FindingKind::PageCount, error, text));
+            findings.push(CodeFinding::failure(FindingKind::PageCount, error, text));
         }
         if directory.has_scatter() {
             let text = "pages are scattered: their digests are not those of the file's pages";
             let error = AppleError::SignatureUnsupported;
-            findings.push(Finding::unverified(FindingKind::Scatter, error, text));
+            findings.push(CodeFinding::unverified(FindingKind::Scatter, error, text));
         }
         findings.extend(self.beyond_limit(limit));
         for finding in &mut findings {
@@ -382,17 +382,17 @@ impl Sealed<'_> {
 
     /// Finds segments with bytes that no page covers: code that is loaded and not sealed. Only
     /// `__LINKEDIT` may go on after the sealed range, over the room for the signature.
-    fn beyond_limit(&self, limit: u64) -> Vec<Finding> {
+    fn beyond_limit(&self, limit: u64) -> Vec<CodeFinding> {
         let room_end = self.signature_start().saturating_add(self.signature.len_bytes);
         let segments = self.macho.map_or(&[][..], |macho| &macho.segments);
         let beyond = segments.iter().filter(|segment| {
             let end = if segment.name == "__LINKEDIT" { room_end.max(limit) } else { limit };
             !segment.range.is_empty() && segment.range.end > end
         });
-        let finding = |segment: &Segment| {
+        let finding = |segment: &MachSegment| {
             let text = format!("segment {} reaches beyond the sealed range", segment.name);
             let finding =
-                Finding::failure(FindingKind::CodeLimit, AppleError::SignatureFailed, text);
+                CodeFinding::failure(FindingKind::CodeLimit, AppleError::SignatureFailed, text);
             let start = self.offset.saturating_add(segment.range.start.max(limit));
             let end = self.offset.saturating_add(segment.range.end);
             finding.at(|place| place.bytes = Some(start..end))
@@ -423,12 +423,12 @@ impl Sealed<'_> {
             if index < RANGE_FINDINGS_MAX {
                 let text = format!("{} damaged", pages_text(&damage.pages));
                 let error = AppleError::SignatureFailed;
-                let finding = Finding::failure(FindingKind::PageDamaged, error, text);
+                let finding = CodeFinding::failure(FindingKind::PageDamaged, error, text);
                 verdict.findings.push(finding.at(|place| damage.set(place)));
             } else if index == RANGE_FINDINGS_MAX {
                 let text = "there are further damaged pages";
                 let error = AppleError::SignatureFailed;
-                let finding = Finding::failure(FindingKind::PageDamaged, error, text);
+                let finding = CodeFinding::failure(FindingKind::PageDamaged, error, text);
                 verdict.findings.push(finding.at(|place| place.directory = Some(directory.slot())));
             }
             verdict.damage.push(damage);
@@ -437,7 +437,7 @@ impl Sealed<'_> {
             let damage = self.damaged(directory, pages);
             let text = format!("{} not readable", pages_text(&damage.pages));
             let error = AppleError::SignatureNotVerifiable;
-            let finding = Finding::unverified(FindingKind::Unreadable, error, text);
+            let finding = CodeFinding::unverified(FindingKind::Unreadable, error, text);
             verdict.findings.push(finding.at(|place| damage.set(place)));
         }
     }
@@ -456,7 +456,7 @@ impl Sealed<'_> {
 }
 
 impl DamagedPages {
-    fn set(&self, place: &mut Place) {
+    fn set(&self, place: &mut FindingPlace) {
         place.directory = Some(self.directory);
         place.pages = Some(self.pages.clone());
         place.bytes = Some(self.bytes.clone());

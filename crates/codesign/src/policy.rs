@@ -14,7 +14,7 @@ use crate::certificate::Certificate;
 use crate::chain::invalid_at;
 use crate::directory::flags;
 use crate::error::ErrorKind;
-use crate::finding::{Finding, FindingKind, Severity};
+use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::hash::HashType;
 use crate::key::PublicKey;
 use crate::plist::Value;
@@ -69,7 +69,7 @@ pub struct PolicyVerdict {
     /// that is wrong or not verified.
     pub state: PolicyState,
     /// What was found.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 impl PolicyVerdict {
@@ -87,7 +87,7 @@ impl PolicyVerdict {
         }
         if signature.chosen_directory().hash_type() == HashType::Sha1 {
             let text = "the code is sealed with SHA-1 alone, which can be made to collide";
-            findings.push(Finding::warning(FindingKind::WeakHash, text));
+            findings.push(CodeFinding::warning(FindingKind::WeakHash, text));
         }
         own_requirement(signature, signer, options.info, &mut findings);
         let of_signer = match signer.state {
@@ -113,19 +113,19 @@ fn expiry(
     signature: &Signature,
     signer: &SignerVerdict,
     now: Option<i64>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<CodeFinding>,
 ) {
     let kind = FindingKind::CertificateExpired;
     if let Some(proved) = signer.proved_time() {
         if let Some(ended) = invalid_at(&signer.chain, proved) {
             let text = format!("{} was not valid when it was used", ended.subject());
-            findings.push(Finding::failure(kind, AppleError::CertificateExpired, text));
+            findings.push(CodeFinding::failure(kind, AppleError::CertificateExpired, text));
         }
         return;
     }
     if let Some(ended) = signer.signed_at.and_then(|time| invalid_at(&signer.chain, time)) {
         let text = format!("{} was not valid when the signer says it was used", ended.subject());
-        findings.push(Finding::unverified(kind, None, text));
+        findings.push(CodeFinding::unverified(kind, None, text));
     }
     let Some(ended) = now.and_then(|now| invalid_at(&signer.chain, now)) else { return };
     if signature.chosen_directory().flags() & flags::EXPIRES != 0 {
@@ -133,22 +133,22 @@ fn expiry(
             "{} is not valid now, and the directory asks to refuse it then",
             ended.subject()
         );
-        findings.push(Finding::failure(kind, AppleError::CertificateExpired, text));
+        findings.push(CodeFinding::failure(kind, AppleError::CertificateExpired, text));
     } else {
         let text = format!(
             "{} is not valid now, and nothing proves that it was when it was used",
             ended.subject()
         );
-        findings.push(Finding::unverified(kind, None, text));
+        findings.push(CodeFinding::unverified(kind, None, text));
     }
 }
 
 /// Looks at hashes and keys of the signature, of the certificates and of the time stamp.
-fn weak_signer(signer: &SignerVerdict, findings: &mut Vec<Finding>) {
+fn weak_signer(signer: &SignerVerdict, findings: &mut Vec<CodeFinding>) {
     let kind = FindingKind::WeakHash;
     if let Some(hash) = signer.signature_hash.filter(|hash| is_weak(*hash)) {
         let text = format!("the signature is over {}, which can be made to collide", hash.name());
-        findings.push(Finding::warning(kind, text));
+        findings.push(CodeFinding::warning(kind, text));
     }
     // A root is believed for what it is, not for its signature.
     let below = |one: &&Certificate| AppleRoot::of(one).is_none();
@@ -157,20 +157,20 @@ fn weak_signer(signer: &SignerVerdict, findings: &mut Vec<Finding>) {
             let name = certificate.subject();
             let text =
                 format!("{name} was issued over {}, which can be made to collide", hash.name());
-            findings.push(Finding::warning(kind, text));
+            findings.push(CodeFinding::warning(kind, text));
         }
         if let key @ PublicKey::Rsa { .. } = certificate.key()
             && key.bits().is_some_and(|bits| bits < RSA_BITS_MIN)
         {
             let text = format!("the key of {} is short: {}", certificate.subject(), key.name());
-            findings.push(Finding::warning(kind, text));
+            findings.push(CodeFinding::warning(kind, text));
         }
     }
     let stamped = signer.timestamp.as_ref().and_then(|stamp| stamp.hash);
     if let Some(hash) = stamped.filter(|hash| is_weak(*hash)) {
         // Nothing to be done about it: all of Apple's are.
         let text = format!("the time stamp is over {}, as all of Apple's are", hash.name());
-        findings.push(Finding::note(kind, text));
+        findings.push(CodeFinding::note(kind, text));
     }
 }
 
@@ -183,7 +183,7 @@ fn own_requirement(
     signature: &Signature,
     signer: &SignerVerdict,
     info: Option<&Value>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<CodeFinding>,
 ) {
     let Some(blob) = signature.requirements() else { return };
     let requirements = match Requirements::from_blob(blob.bytes) {
@@ -195,7 +195,7 @@ fn own_requirement(
             };
             let text = format!("its requirements cannot be read: {error}");
             let kind = FindingKind::RequirementUnsupported;
-            return findings.push(Finding::unverified(kind, apple, text));
+            return findings.push(CodeFinding::unverified(kind, apple, text));
         }
     };
     let Some(designated) = requirements.designated() else { return };
@@ -212,12 +212,16 @@ fn own_requirement(
         Ok(true) => {}
         Ok(false) => {
             let text = "the code does not meet its own designated requirement";
-            findings.push(Finding::failure(FindingKind::Requirement, AppleError::ReqFailed, text));
+            findings.push(CodeFinding::failure(
+                FindingKind::Requirement,
+                AppleError::ReqFailed,
+                text,
+            ));
         }
         Err(unknown) => {
             let text = format!("its own designated requirement asks what is not known: {unknown}");
             let kind = FindingKind::RequirementUnsupported;
-            findings.push(Finding::unverified(kind, None, text));
+            findings.push(CodeFinding::unverified(kind, None, text));
         }
     }
 }

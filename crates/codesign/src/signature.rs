@@ -9,7 +9,7 @@ use crate::apple::AppleError;
 use crate::directory::CodeDirectory;
 use crate::error::{Error, ErrorKind};
 use crate::fields::IntegerReader;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::superblob::{Blob, Slot, SuperBlob, magic};
 use steadfast_sys::source::{ReadAt, read_range};
 
@@ -28,7 +28,7 @@ pub struct Signature {
     /// The directories: the one of slot 0 first, then the alternates in order. Never empty.
     directories: Vec<CodeDirectory>,
     /// What is wrong with the form of the signature.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 impl Signature {
@@ -84,13 +84,13 @@ impl Signature {
             if gap {
                 let text = "an alternate code directory follows a gap: the kernel sees it, \
                             other checks do not";
-                let finding = Finding::warning(FindingKind::Malformed, text);
+                let finding = CodeFinding::warning(FindingKind::Malformed, text);
                 self.findings.push(finding.at(|place| place.directory = Some(slot)));
             }
             match CodeDirectory::parse(&self.superblob, slot) {
                 Ok(directory) => self.directories.push(directory),
                 Err(error) => {
-                    let finding = Finding::of_error(&error);
+                    let finding = CodeFinding::of_error(&error);
                     self.findings.push(finding.at(|place| place.directory = Some(slot)));
                 }
             }
@@ -103,7 +103,7 @@ impl Signature {
             if entries[..index].iter().any(|earlier| earlier.slot == entry.slot) {
                 let text = format!("slot {} is there twice", entry.slot);
                 let error = AppleError::SignatureInvalid;
-                let finding = Finding::failure(FindingKind::Duplicate, error, text);
+                let finding = CodeFinding::failure(FindingKind::Duplicate, error, text);
                 self.findings.push(finding.at(|place| place.slot = Some(entry.slot)));
             }
         }
@@ -112,7 +112,7 @@ impl Signature {
             if self.directories[..index].iter().any(|earlier| earlier.hash_type() == hash) {
                 let text = format!("two code directories have the hash type {hash}");
                 let error = AppleError::SignatureInvalid;
-                let finding = Finding::failure(FindingKind::Duplicate, error, text);
+                let finding = CodeFinding::failure(FindingKind::Duplicate, error, text);
                 self.findings.push(finding.at(|place| place.directory = Some(directory.slot())));
             }
         }
@@ -126,16 +126,16 @@ impl Signature {
                 Some(_) => {
                     let name = entry.slot.name().unwrap_or("a blob");
                     let text = format!("{name} has another kind of blob: 0x{:08x}", entry.magic);
-                    Finding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
+                    CodeFinding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
                 }
                 None if entry.slot.name().is_some() => continue,
                 None if entry.magic == magic::CODE_DIRECTORY => {
                     let text = format!("a code directory is in slot {}, for none", entry.slot);
-                    Finding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
+                    CodeFinding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
                 }
                 None => {
                     let text = format!("slot {} is not known", entry.slot);
-                    Finding::warning(FindingKind::Unsupported, text)
+                    CodeFinding::warning(FindingKind::Unsupported, text)
                 }
             };
             self.findings.push(finding.at(|place| place.slot = Some(entry.slot)));

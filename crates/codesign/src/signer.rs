@@ -20,11 +20,11 @@ use crate::certificate::Certificate;
 use crate::chain::{Chain, ChainEnd};
 use crate::cms::{SignedData, Signer, oid};
 use crate::directory::CodeDirectory;
-use crate::finding::{Finding, FindingKind, Severity};
+use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::key::SignatureCheck;
 use crate::roots::AppleRoot;
 use crate::signature::Signature;
-use crate::timestamp::{Timestamp, TimestampState};
+use crate::timestamp::{TimestampState, TimestampToken};
 
 /// The purpose a certificate that signs code must have.
 const CODE_SIGNING: &str = "1.3.6.1.5.5.7.3.3";
@@ -132,13 +132,13 @@ pub struct SignerVerdict {
     /// When the signer says it was signed, in seconds since 1970.
     pub signed_at: Option<i64>,
     /// The time stamp, if there is one.
-    pub timestamp: Option<Timestamp>,
+    pub timestamp: Option<TimestampToken>,
     /// What ties the signature to the directories.
     pub bindings: Bindings,
     /// The hash that the signature is over.
     pub signature_hash: Option<Algorithm>,
     /// What was found.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 impl SignerVerdict {
@@ -188,7 +188,7 @@ impl SignerVerdict {
 
     fn note_adhoc(&mut self) {
         let text = "signed by nobody: anyone can make such a seal";
-        self.findings.push(Finding::note(FindingKind::AdHoc, text));
+        self.findings.push(CodeFinding::note(FindingKind::AdHoc, text));
     }
 
     fn judge(&mut self, signature: &Signature, cms: &[u8]) {
@@ -209,7 +209,7 @@ impl SignerVerdict {
         if message.trailing_len_bytes > 0 {
             let count = message.trailing_len_bytes;
             let text = format!("{count} bytes follow the signature in its blob, signed by nobody");
-            self.findings.push(Finding::warning(FindingKind::SignerMalformed, text));
+            self.findings.push(CodeFinding::warning(FindingKind::SignerMalformed, text));
         }
         // Apple's check stops at the flag and accepts any signature beside it.
         if signature.directories().iter().any(CodeDirectory::is_adhoc) {
@@ -312,11 +312,11 @@ impl SignerVerdict {
                 self.fail(FindingKind::TimestampDamaged, AppleError::SignatureFailed, text);
             } else {
                 let text = "there is no time stamp: when it was signed is only the signer's word";
-                self.findings.push(Finding::note(FindingKind::TimestampMissing, text));
+                self.findings.push(CodeFinding::note(FindingKind::TimestampMissing, text));
             }
             return;
         };
-        let stamp = Timestamp::of(token, signer, &mut self.findings);
+        let stamp = TimestampToken::of(token, signer, &mut self.findings);
         // What draws to Apple must not take its time from someone else.
         if self.root.is_some() && stamp.state == TimestampState::Untrusted {
             let text = "the chain ends at Apple, that of the time stamp does not";
@@ -344,10 +344,10 @@ impl SignerVerdict {
     }
 
     fn doubt(&mut self, kind: FindingKind, apple: Option<AppleError>, text: impl Into<String>) {
-        self.findings.push(Finding::unverified(kind, apple, text));
+        self.findings.push(CodeFinding::unverified(kind, apple, text));
     }
 
     fn fail(&mut self, kind: FindingKind, apple: AppleError, text: impl Into<String>) {
-        self.findings.push(Finding::failure(kind, apple, text));
+        self.findings.push(CodeFinding::failure(kind, apple, text));
     }
 }

@@ -14,7 +14,7 @@ use crate::ber::{Element, GENERALIZED_TIME, INTEGER, Malformed, OBJECT_IDENTIFIE
 use crate::certificate::{Certificate, algorithm};
 use crate::chain::{Chain, ChainEnd, invalid_at};
 use crate::cms::{SignedData, Signer, oid};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::key::{SignatureCheck, digest, hash_of};
 use crate::roots::AppleRoot;
 
@@ -37,7 +37,7 @@ pub enum TimestampState {
 /// A time stamp.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Timestamp {
+pub struct TimestampToken {
     /// What it is worth.
     pub state: TimestampState,
     /// The time, in seconds since 1970; what an invalid one says, too.
@@ -91,14 +91,14 @@ impl TokenInfo {
     }
 }
 
-impl Timestamp {
+impl TimestampToken {
     /// Judges the token beside a signature; what is wrong goes to the findings.
     pub(crate) fn of(
         token: &Element<'_>,
         signer: &Signer<'_>,
-        findings: &mut Vec<Finding>,
-    ) -> Timestamp {
-        let mut stamp = Timestamp {
+        findings: &mut Vec<CodeFinding>,
+    ) -> TimestampToken {
+        let mut stamp = TimestampToken {
             state: TimestampState::Invalid,
             time: None,
             chain: Vec::new(),
@@ -149,14 +149,14 @@ impl Timestamp {
         Ok(chain.end)
     }
 
-    fn judge_end(&mut self, end: &ChainEnd, findings: &mut Vec<Finding>) {
+    fn judge_end(&mut self, end: &ChainEnd, findings: &mut Vec<CodeFinding>) {
         match end {
             ChainEnd::Apple(_) => self.state = TimestampState::Valid,
             ChainEnd::Other | ChainEnd::Missing(_) => {
                 self.state = TimestampState::Untrusted;
                 let text = "the time stamp is from an authority that is not known here";
                 let kind = FindingKind::TimestampUntrusted;
-                findings.push(Finding::unverified(kind, None, text));
+                findings.push(CodeFinding::unverified(kind, None, text));
             }
             ChainEnd::Forged(name) => {
                 findings.push(damaged(format!("{name} was not issued by whom it names")));
@@ -168,10 +168,10 @@ impl Timestamp {
         }
     }
 
-    fn doubt(&mut self, text: String, findings: &mut Vec<Finding>) {
+    fn doubt(&mut self, text: String, findings: &mut Vec<CodeFinding>) {
         self.state = TimestampState::Unverifiable;
         let kind = FindingKind::TimestampUntrusted;
-        findings.push(Finding::unverified(kind, None, text));
+        findings.push(CodeFinding::unverified(kind, None, text));
     }
 }
 
@@ -197,6 +197,6 @@ fn check_signer(
     }
 }
 
-fn damaged(text: impl Into<String>) -> Finding {
-    Finding::failure(FindingKind::TimestampDamaged, AppleError::SignatureFailed, text)
+fn damaged(text: impl Into<String>) -> CodeFinding {
+    CodeFinding::failure(FindingKind::TimestampDamaged, AppleError::SignatureFailed, text)
 }

@@ -1,9 +1,8 @@
-//! Some code with everything that belongs to it, verified: three verdicts for each part of it.
+//! Verifies code: each part of it, the resources of a bundle, and nested code.
 //!
-//! In: opened code. Out: for each part the verdicts on bytes, signer and policy; for a bundle the
-//! state of its resources; for nested code the same again, and whether it is what was sealed. Must
-//! not know: how it is printed. [`Verification::outcome`] is the one function that derives a result
-//! as a whole from the findings.
+//! Each part gets three verdicts: on its bytes, its signer and the policy.
+//! [`CodeVerification::outcome`] is the one function that derives a single result from the
+//! findings.
 
 mod nested;
 
@@ -20,7 +19,7 @@ use crate::constraint::Constraint;
 use crate::coverage::Coverage;
 use crate::entitlements::Entitlements;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, FindingKind, Outcome};
+use crate::finding::{CodeFinding, CodeOutcome, FindingKind};
 use crate::hash::CdHash;
 use crate::meter::Meter;
 use crate::pages::{BytesVerdict, CheckOptions, PageChoice, SlotState};
@@ -47,7 +46,7 @@ pub struct VerifyOptions {
 
 /// What became of some code.
 #[derive(Clone, Debug)]
-pub struct Verification {
+pub struct CodeVerification {
     /// What it is.
     pub kind: CodeKind,
     /// Its parts, in the order of [`Code::parts`].
@@ -57,7 +56,7 @@ pub struct Verification {
     /// Nested code, in the order of the names.
     pub nested: Vec<NestedVerification>,
     /// What was found of the whole: its form, its layout.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 /// What became of one part: a slice, or all of it.
@@ -84,7 +83,7 @@ impl Code<'_> {
     ///
     /// # Errors
     /// `Usage` if pages are asked for that there are not.
-    pub fn verify(&self, options: &VerifyOptions) -> Result<Verification, Error> {
+    pub fn verify(&self, options: &VerifyOptions) -> Result<CodeVerification, Error> {
         if let PageChoice::Offset(offset) = options.pages {
             let parts = self.parts();
             if !parts.is_empty() && !parts.iter().any(|part| part.holds(offset)) {
@@ -109,8 +108,8 @@ impl Code<'_> {
         options: &VerifyOptions,
         meter: Option<&Meter>,
         depth: usize,
-    ) -> Result<Verification, Error> {
-        let mut verification = Verification {
+    ) -> Result<CodeVerification, Error> {
+        let mut verification = CodeVerification {
             kind: self.kind(),
             parts: Vec::new(),
             resources: None,
@@ -121,7 +120,7 @@ impl Code<'_> {
         if parts.is_empty() {
             let text = "a fat file without a slice";
             let error = AppleError::BadObjectFormat;
-            verification.findings.push(Finding::failure(FindingKind::Malformed, error, text));
+            verification.findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
         }
         for part in parts {
             verification.parts.push(self.verify_part(&part, options, meter)?);
@@ -145,7 +144,11 @@ impl Code<'_> {
     }
 
     /// Looks at what no digest covers, and at what is in a signature twice.
-    fn look_around(&self, options: &VerifyOptions, found: &mut Vec<Finding>) -> Result<(), Error> {
+    fn look_around(
+        &self,
+        options: &VerifyOptions,
+        found: &mut Vec<CodeFinding>,
+    ) -> Result<(), Error> {
         for part in self.parts() {
             let Some(signature) = part.signature else { continue };
             let entitlements = Entitlements::of(signature).findings.into_iter();
@@ -247,16 +250,16 @@ impl Code<'_> {
     }
 }
 
-impl Verification {
+impl CodeVerification {
     /// Returns all that was found, of nested code as well, every path from the root of the whole.
-    pub fn all_findings(&self) -> Vec<Finding> {
+    pub fn all_findings(&self) -> Vec<CodeFinding> {
         let mut found = Vec::new();
         self.collect(b"", &mut found);
         found
     }
 
-    fn collect(&self, prefix: &[u8], found: &mut Vec<Finding>) {
-        let mut add = |findings: &[Finding], architecture: Option<&str>| {
+    fn collect(&self, prefix: &[u8], found: &mut Vec<CodeFinding>) {
+        let mut add = |findings: &[CodeFinding], architecture: Option<&str>| {
             found.extend(findings.iter().cloned().map(|mut finding| {
                 let place = &mut finding.place;
                 if !prefix.is_empty() || place.path.is_some() {
@@ -295,8 +298,8 @@ impl Verification {
     }
 
     /// Returns what all findings come to. Whatever states the result as a whole follows from this.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::of(&self.all_findings())
+    pub fn outcome(&self) -> CodeOutcome {
+        CodeOutcome::of(&self.all_findings())
     }
 
     /// Returns the status that a command ends with.
@@ -312,6 +315,6 @@ impl Verification {
             let mut seals = part.bytes.slots.iter().filter(|check| check.slot == Slot::RESOURCES);
             seals.all(|check| check.state == SlotState::Intact)
         });
-        Some(bound && Outcome::of(&resources.findings) == Outcome::Good)
+        Some(bound && CodeOutcome::of(&resources.findings) == CodeOutcome::Good)
     }
 }

@@ -16,7 +16,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use steadfast_codesign::{Code, Coverage, Verification};
+use steadfast_codesign::{Code, CodeVerification, Coverage};
 
 use crate::units::Units;
 
@@ -59,7 +59,7 @@ pub struct VerifiedCode<'a> {
     /// Where it is, as the user wrote it.
     pub path: &'a Path,
     /// What became of it.
-    pub verification: &'a Verification,
+    pub verification: &'a CodeVerification,
     /// How long that took.
     pub elapsed_ns: u64,
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
-use steadfast_codesign::bundle::{self, Folder};
+use steadfast_codesign::bundle::{self, FolderTree};
 use steadfast_codesign::{CheckOptions, Code, FileSource};
 use steadfast_report::code::{CodeCounts, CodeTextOptions, write_end_json, write_failed_json};
 use steadfast_report::escape;
@@ -91,7 +91,7 @@ fn opened<T>(
         let code = Code::file(Box::new(source)).with_context(here)?;
         return f(path, &code).with_context(here);
     }
-    let tree = Folder::open(path).with_context(here)?;
+    let tree = FolderTree::open(path).with_context(here)?;
     let code = Code::bundle(&tree, &called(path)).with_context(here)?;
     f(path, &code).with_context(here)
 }
@@ -107,7 +107,7 @@ fn bundle_of(path: &Path) -> anyhow::Result<Option<PathBuf>> {
         let Some(root) = file.ancestors().nth(level) else { continue };
         let inner = file.strip_prefix(root).expect("an ancestor is a prefix");
         let looking = || "cannot tell whether it is the main executable of a bundle";
-        let tree = Folder::open(root).with_context(looking)?;
+        let tree = FolderTree::open(root).with_context(looking)?;
         let inner = inner.as_os_str().as_encoded_bytes();
         if bundle::is_main_executable(&tree, &called(root), inner).with_context(looking)? {
             let spelled = path

@@ -4,7 +4,7 @@
 //! from `_CodeSignature/CodeDirectory` and its siblings. Must not know: what is signed.
 
 use super::layout::{Layout, is, read_small};
-use super::tree::{EntryKind, Tree, joined};
+use super::tree::{BundleTree, EntryKind, joined};
 use crate::binary::Binary;
 use crate::error::Error;
 use crate::signature::{SIGNATURE_LEN_MAX, Signature};
@@ -27,7 +27,10 @@ const ENTRY_LEN: u32 = 8;
 ///
 /// # Errors
 /// If folders or files cannot be read.
-pub(super) fn main_by_signature(tree: &dyn Tree, base: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn main_by_signature(
+    tree: &dyn BundleTree,
+    base: &[u8],
+) -> Result<Option<Vec<u8>>, Error> {
     let mut found = Vec::new();
     for folder in [joined(base, b"MacOS"), base.to_vec()] {
         if !folder.is_empty() && !is(tree, &folder, EntryKind::Folder)? {
@@ -60,7 +63,7 @@ pub(super) fn main_by_signature(tree: &dyn Tree, base: &[u8]) -> Result<Option<V
 /// # Errors
 /// If there is one, and no signature can be made of the files.
 pub(super) fn signature(
-    tree: &dyn Tree,
+    tree: &dyn BundleTree,
     layout: &Layout,
     code_len_bytes: u64,
 ) -> Result<Option<Signature>, Error> {

@@ -4,7 +4,7 @@
 //! what is sealed can be checked. As in Apple's check, it stands for the bundle.
 
 use super::layout::{Layout, is};
-use super::tree::{EntryKind, Tree};
+use super::tree::{BundleTree, EntryKind};
 use crate::error::{Error, ErrorKind};
 
 /// How many folders above its main executable a bundle can begin, the outermost first.
@@ -25,7 +25,7 @@ const MARKS: [(&[u8], EntryKind); 5] = [
 ///
 /// # Errors
 /// If there is a bundle, and it cannot be told which its main executable is.
-pub fn is_main_executable(tree: &dyn Tree, name: &[u8], file: &[u8]) -> Result<bool, Error> {
+pub fn is_main_executable(tree: &dyn BundleTree, name: &[u8], file: &[u8]) -> Result<bool, Error> {
     let mut marked = false;
     for (mark, kind) in MARKS {
         marked = marked || is(tree, mark, kind)?;

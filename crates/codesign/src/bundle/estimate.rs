@@ -26,7 +26,7 @@ struct TimedFile {
 
 impl ResourceCheck<'_> {
     /// Hashes files for the time it takes: all of them if that is little, else some.
-    pub(super) fn price(self, jobs: &[SealedFile<'_>], meter: &Meter, found: &mut Resources) {
+    pub(super) fn estimate(self, jobs: &[SealedFile<'_>], meter: &Meter, found: &mut Resources) {
         let begun_ns = clock::monotonic_ns();
         let len_of = |job: &SealedFile<'_>| {
             let source = self.tree.open(&joined(self.base, &job.path));

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use super::tree::{EntryKind, Tree, joined};
+use super::tree::{BundleTree, EntryKind, joined};
 use steadfast_sys::source::ReadAt;
 
 /// How deep folders are compared.
@@ -35,7 +35,12 @@ pub(crate) fn resolved(base: &[u8], link: &[u8], target: &[u8]) -> Option<Vec<u8
 }
 
 /// Whether a file or folder is the copy of what a symlink there would lead to.
-pub(crate) fn is_copy_of_target(tree: &dyn Tree, base: &[u8], path: &[u8], target: &[u8]) -> bool {
+pub(crate) fn is_copy_of_target(
+    tree: &dyn BundleTree,
+    base: &[u8],
+    path: &[u8],
+    target: &[u8],
+) -> bool {
     let Some(original) = resolved(base, path, target) else { return false };
     let copy = joined(base, path);
     // Within itself it would be a copy of nothing.
@@ -49,7 +54,7 @@ pub(crate) fn is_copy_of_target(tree: &dyn Tree, base: &[u8], path: &[u8], targe
 }
 
 /// Whether two names hold the same.
-fn same(tree: &dyn Tree, one: &[u8], other: &[u8], depth: usize) -> io::Result<bool> {
+fn same(tree: &dyn BundleTree, one: &[u8], other: &[u8], depth: usize) -> io::Result<bool> {
     match (tree.kind(one)?, tree.kind(other)?) {
         _ if depth > DEPTH_MAX => Ok(false),
         (Some(EntryKind::File), Some(EntryKind::File)) => {

@@ -7,12 +7,12 @@ use std::borrow::Cow;
 
 use crate::AppleError;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::plist::Value;
 use steadfast_sys::source::read_range;
 
 use super::components;
-use super::tree::{EntryKind, Tree, joined};
+use super::tree::{BundleTree, EntryKind, joined};
 
 /// The longest information property list that is read.
 const INFO_LEN_MAX: u64 = 16 << 20;
@@ -53,7 +53,7 @@ pub struct Layout {
     /// The main executable.
     pub executable: Vec<u8>,
     /// What is wrong with the layout.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 impl Layout {
@@ -62,7 +62,7 @@ impl Layout {
     ///
     /// # Errors
     /// `NotCode` if it is no bundle; `System` if it cannot be read.
-    pub fn find(tree: &dyn Tree, name: &[u8]) -> Result<Layout, Error> {
+    pub fn find(tree: &dyn BundleTree, name: &[u8]) -> Result<Layout, Error> {
         let mut findings = Vec::new();
         let (shape, base) = shape(tree, &mut findings)?;
         let candidates = match shape {
@@ -104,7 +104,7 @@ impl Layout {
 }
 
 /// Whether there is such a thing under a name.
-pub(crate) fn is(tree: &dyn Tree, path: &[u8], kind: EntryKind) -> Result<bool, Error> {
+pub(crate) fn is(tree: &dyn BundleTree, path: &[u8], kind: EntryKind) -> Result<bool, Error> {
     let found = tree.kind(path).map_err(|error| Error::system(&looking_at(path), error))?;
     Ok(found == Some(kind))
 }
@@ -114,7 +114,11 @@ fn looking_at(path: &[u8]) -> String {
 }
 
 /// Reads a file that must not be longer than any of its kind is.
-pub(crate) fn read_small(tree: &dyn Tree, path: &[u8], len_max: u64) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_small(
+    tree: &dyn BundleTree,
+    path: &[u8],
+    len_max: u64,
+) -> Result<Vec<u8>, Error> {
     let doing = || format!("read `{}`", String::from_utf8_lossy(path));
     let source = tree.open(path).map_err(|error| Error::system(&doing(), error))?;
     let len_bytes = source.len_bytes();
@@ -126,7 +130,7 @@ pub(crate) fn read_small(tree: &dyn Tree, path: &[u8], len_max: u64) -> Result<V
 }
 
 /// Reads the first bytes of a file, with zeros for those that it does not have.
-pub(crate) fn read_head(tree: &dyn Tree, path: &[u8]) -> Result<[u8; 4], Error> {
+pub(crate) fn read_head(tree: &dyn BundleTree, path: &[u8]) -> Result<[u8; 4], Error> {
     let doing = || format!("read `{}`", String::from_utf8_lossy(path));
     let source = tree.open(path).map_err(|error| Error::system(&doing(), error))?;
     let mut head = [0; 4];
@@ -137,7 +141,10 @@ pub(crate) fn read_head(tree: &dyn Tree, path: &[u8]) -> Result<[u8; 4], Error> 
 }
 
 /// The shape and the base.
-fn shape(tree: &dyn Tree, findings: &mut Vec<Finding>) -> Result<(Shape, Vec<u8>), Error> {
+fn shape(
+    tree: &dyn BundleTree,
+    findings: &mut Vec<CodeFinding>,
+) -> Result<(Shape, Vec<u8>), Error> {
     let contents = is(tree, b"Contents", EntryKind::Folder)?;
     if !is(tree, b"Versions", EntryKind::Folder)? {
         return Ok(match contents {
@@ -148,7 +155,7 @@ fn shape(tree: &dyn Tree, findings: &mut Vec<Finding>) -> Result<(Shape, Vec<u8>
     if contents {
         let text = "`Contents` and `Versions` side by side: an application or a framework?";
         let error = AppleError::AmbiguousBundleFormat;
-        findings.push(Finding::failure(FindingKind::Malformed, error, text));
+        findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
         return Ok((Shape::Contents, b"Contents".to_vec()));
     }
     let current = b"Versions/Current";
@@ -163,7 +170,7 @@ fn shape(tree: &dyn Tree, findings: &mut Vec<Finding>) -> Result<(Shape, Vec<u8>
     };
     let lacks = |text: &str| {
         let error = AppleError::BadBundleFormat;
-        Finding::failure(FindingKind::Flattened, error, text)
+        CodeFinding::failure(FindingKind::Flattened, error, text)
             .at(|place| place.path = Some(current.to_vec()))
     };
     match (version, kind) {
@@ -187,7 +194,7 @@ fn shape(tree: &dyn Tree, findings: &mut Vec<Finding>) -> Result<(Shape, Vec<u8>
 }
 
 /// The one version that there is, if there is one only.
-fn only_version(tree: &dyn Tree) -> Result<Option<Vec<u8>>, Error> {
+fn only_version(tree: &dyn BundleTree) -> Result<Option<Vec<u8>>, Error> {
     let entries = tree.entries(b"Versions");
     let entries = entries.map_err(|error| Error::system("list `Versions`", error))?;
     let mut versions = entries.into_iter().filter(|(_, kind)| *kind == EntryKind::Folder);
@@ -196,10 +203,10 @@ fn only_version(tree: &dyn Tree) -> Result<Option<Vec<u8>>, Error> {
 }
 
 /// The executable that the information names.
-fn executable_name(bytes: &[u8], findings: &mut Vec<Finding>) -> Option<Vec<u8>> {
+fn executable_name(bytes: &[u8], findings: &mut Vec<CodeFinding>) -> Option<Vec<u8>> {
     let mut wrong = |text: String| {
         let error = AppleError::BadBundleFormat;
-        findings.push(Finding::failure(FindingKind::Malformed, error, text));
+        findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
         None
     };
     match Value::parse(bytes) {
@@ -231,10 +238,10 @@ fn stem(name: &[u8]) -> &[u8] {
 /// The main executable of a signed bundle whose information names none that is there: decay of one
 /// bit does that, and a signature can tell so.
 fn signed_main(
-    tree: &dyn Tree,
+    tree: &dyn BundleTree,
     base: &[u8],
     named: &[u8],
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<CodeFinding>,
 ) -> Result<Vec<u8>, Error> {
     let not_code = || Error::new(ErrorKind::NotCode, "not a bundle: it has no main executable");
     if !is(tree, &joined(base, b"_CodeSignature/CodeResources"), EntryKind::File)? {
@@ -243,7 +250,7 @@ fn signed_main(
     let main = components::main_by_signature(tree, base)?.ok_or_else(not_code)?;
     let text = format!("`{}` is called the main executable, and not there", shown(named));
     let error = AppleError::BadBundleFormat;
-    findings.push(Finding::failure(FindingKind::Malformed, error, text));
+    findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
     Ok(main)
 }
 
@@ -253,7 +260,7 @@ fn shown(name: &[u8]) -> Cow<'_, str> {
 
 /// The file that a name of the main executable means, if there is one.
 fn executable(
-    tree: &dyn Tree,
+    tree: &dyn BundleTree,
     shape: Shape,
     base: &[u8],
     name: &[u8],

@@ -12,10 +12,10 @@ use steadfast_digest::AlgorithmHasher;
 
 use super::flattened::{is_copy_of_target, resolved};
 use super::rules::Decision;
-use super::seal::{Seal, SealVersion, SealedForm};
-use super::tree::{EntryKind, Tree, joined};
+use super::seal::{ResourceSeal, SealVersion, SealedForm};
+use super::tree::{BundleTree, EntryKind, joined};
 use crate::apple::AppleError;
-use crate::finding::{Finding, FindingKind, Severity};
+use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::hash::HashType;
 use crate::meter::Meter;
 use crate::share::share;
@@ -24,7 +24,7 @@ use crate::share::share;
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     /// What was found, in the order of the names.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
     /// Files that were hashed.
     pub files: u64,
     /// Symlinks that were compared.
@@ -58,9 +58,9 @@ pub struct NestedItem {
 /// What a check of resources needs.
 #[derive(Clone, Copy)]
 pub(crate) struct ResourceCheck<'a> {
-    pub(crate) tree: &'a dyn Tree,
+    pub(crate) tree: &'a dyn BundleTree,
     pub(crate) base: &'a [u8],
-    pub(crate) seal: &'a Seal,
+    pub(crate) seal: &'a ResourceSeal,
     /// Those of the code directories: each of them must have its digest.
     pub(crate) hashes: &'a [HashType],
     pub(crate) strict: bool,
@@ -89,7 +89,7 @@ impl ResourceCheck<'_> {
         walk.missing();
         let ResourceWalk { mut found, jobs, .. } = walk;
         match self.meter {
-            Some(meter) => self.price(&jobs, meter, &mut found),
+            Some(meter) => self.estimate(&jobs, meter, &mut found),
             None => self.hash(&jobs, &mut found),
         }
         found.findings.sort_by(|one, other| one.place.path.cmp(&other.place.path));
@@ -147,9 +147,9 @@ impl ResourceCheck<'_> {
     }
 
     /// A finding about a name, which Apple's check reports as well.
-    fn bad(self, kind: FindingKind, path: &[u8], text: impl Into<String>) -> Finding {
+    fn bad(self, kind: FindingKind, path: &[u8], text: impl Into<String>) -> CodeFinding {
         let path = joined(self.base, path);
-        let mut finding = Finding::failure(kind, AppleError::BadResource, text);
+        let mut finding = CodeFinding::failure(kind, AppleError::BadResource, text);
         if kind == FindingKind::ResourceUnreadable {
             finding.severity = Severity::Unverified;
         }

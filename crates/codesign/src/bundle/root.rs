@@ -6,10 +6,10 @@
 use std::io;
 
 use super::layout::{Layout, Shape};
-use super::seal::{Seal, SealVersion};
-use super::tree::{EntryKind, Tree, joined};
+use super::seal::{ResourceSeal, SealVersion};
+use super::tree::{BundleTree, EntryKind, joined};
 use crate::apple::AppleError;
-use crate::finding::{Finding, FindingKind, Severity};
+use crate::finding::{CodeFinding, FindingKind, Severity};
 
 /// What may stand beside `Contents`.
 const BESIDE_CONTENTS: [&[u8]; 4] =
@@ -27,10 +27,10 @@ const IN_SIGNATURE: [&[u8]; 7] = [
 ];
 
 /// What stands beside the sealed part.
-pub(super) fn unsealed(tree: &dyn Tree, layout: &Layout, strict: bool) -> Vec<Finding> {
+pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> Vec<CodeFinding> {
     let (mut found, mut unlisted) = (Vec::new(), Vec::new());
     let mut tell = |path: Vec<u8>, error: AppleError, text: &str| {
-        let finding = Finding::failure(FindingKind::UnsealedRoot, error, text);
+        let finding = CodeFinding::failure(FindingKind::UnsealedRoot, error, text);
         found.push(softened(finding, strict).at(|place| place.path = Some(path)));
     };
     let mut listed = |path: &[u8]| {
@@ -38,7 +38,7 @@ pub(super) fn unsealed(tree: &dyn Tree, layout: &Layout, strict: bool) -> Vec<Fi
             let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
             if !absent.contains(&error.kind()) {
                 let text = format!("what is in no seal there is not known: {error}");
-                let finding = Finding::unverified(FindingKind::ResourceUnreadable, None, text);
+                let finding = CodeFinding::unverified(FindingKind::ResourceUnreadable, None, text);
                 unlisted
                     .push(softened(finding, strict).at(|place| place.path = Some(path.to_vec())));
             }
@@ -84,7 +84,12 @@ pub(super) fn unsealed(tree: &dyn Tree, layout: &Layout, strict: bool) -> Vec<Fi
 
 /// A framework's root may hold its versions, and symlinks to what has the same name in the current
 /// one.
-fn allowed_in_framework(tree: &dyn Tree, layout: &Layout, name: &[u8], kind: EntryKind) -> bool {
+fn allowed_in_framework(
+    tree: &dyn BundleTree,
+    layout: &Layout,
+    name: &[u8],
+    kind: EntryKind,
+) -> bool {
     match kind {
         EntryKind::Folder => name == b"Versions",
         EntryKind::Symlink => {
@@ -97,21 +102,21 @@ fn allowed_in_framework(tree: &dyn Tree, layout: &Layout, name: &[u8], kind: Ent
 }
 
 /// What is weak about a seal.
-pub(super) fn weaknesses(seal: &Seal, strict: bool) -> Vec<Finding> {
+pub(super) fn weaknesses(seal: &ResourceSeal, strict: bool) -> Vec<CodeFinding> {
     let mut found = Vec::new();
     if seal.version == SealVersion::One {
         let text = "a seal of the first form: symlinks and nested code are in none";
         let error = AppleError::WeakResourceEnvelope;
-        found.push(softened(Finding::failure(FindingKind::WeakSeal, error, text), strict));
+        found.push(softened(CodeFinding::failure(FindingKind::WeakSeal, error, text), strict));
     }
     for text in seal.rules.weaknesses() {
         let error = AppleError::WeakResourceRules;
-        found.push(softened(Finding::failure(FindingKind::WeakRules, error, text), strict));
+        found.push(softened(CodeFinding::failure(FindingKind::WeakRules, error, text), strict));
     }
     found
 }
 
-fn softened(mut finding: Finding, strict: bool) -> Finding {
+fn softened(mut finding: CodeFinding, strict: bool) -> CodeFinding {
     if !strict {
         finding.severity = Severity::Warning;
     }

@@ -28,7 +28,7 @@ const OMIT_ALLOWED: [&str; 4] =
 
 /// One rule of a seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct ResourceRule {
     /// An extended regular expression.
     pub pattern: String,
     /// Of several rules that match, the one with the greatest weight holds.
@@ -49,33 +49,33 @@ pub enum Decision<'a> {
     /// No rule speaks of it.
     Unruled,
     /// This rule.
-    Rule(&'a Rule),
+    Rule(&'a ResourceRule),
 }
 
 /// The rules of one seal, ready to decide.
 #[derive(Clone, Debug)]
-pub struct Rules {
-    rules: Vec<Rule>,
+pub struct ResourceRules {
+    rules: Vec<ResourceRule>,
     set: RegexSet,
     /// The main executable, relative to the base; it is sealed by its own signature.
     executable: Option<Vec<u8>>,
 }
 
-impl Rules {
+impl ResourceRules {
     /// Reads the rules of a seal.
     ///
     /// # Errors
     /// What is wrong, and in which rule.
-    pub fn parse(value: &Value) -> Result<Rules, String> {
+    pub fn parse(value: &Value) -> Result<ResourceRules, String> {
         let entries = value.as_map().ok_or("its rules are no dictionary")?;
         if entries.len() > RULES_MAX {
             return Err(format!("it has {} rules; the most is {RULES_MAX}", entries.len()));
         }
-        let rules: Result<Vec<Rule>, String> =
+        let rules: Result<Vec<ResourceRule>, String> =
             entries.iter().map(|(pattern, value)| rule(pattern, value)).collect();
         let rules = rules?;
         let mut translated = Vec::with_capacity(rules.len());
-        for Rule { pattern, .. } in &rules {
+        for ResourceRule { pattern, .. } in &rules {
             let wrong = |reason: &str| format!("its rule `{pattern}` has {reason}");
             if pattern.len() > PATTERN_LEN_MAX {
                 return Err("it has a rule of more than 4,096 letters".to_owned());
@@ -88,7 +88,7 @@ impl Rules {
         }
         let set = RegexSetBuilder::new(&translated).size_limit(COMPILED_LEN_MAX).build();
         let set = set.map_err(|_| "its rules together are too large")?;
-        Ok(Rules { rules, set, executable: None })
+        Ok(ResourceRules { rules, set, executable: None })
     }
 
     /// Excludes the main executable.
@@ -97,7 +97,7 @@ impl Rules {
     }
 
     /// Returns the rules, in the order of the seal.
-    pub fn list(&self) -> &[Rule] {
+    pub fn list(&self) -> &[ResourceRule] {
         &self.rules
     }
 
@@ -109,7 +109,7 @@ impl Rules {
         if EXCLUDED.contains(&path) || self.executable.as_deref() == Some(path) {
             return Decision::Excluded;
         }
-        let mut best: Option<&Rule> = None;
+        let mut best: Option<&ResourceRule> = None;
         for index in self.set.matches(path) {
             let rule = &self.rules[index];
             if best.is_none_or(|best| rule.weight > best.weight) {
@@ -122,11 +122,11 @@ impl Rules {
     /// Returns what strict checking has against the rules, one fragment for each reason.
     pub fn weaknesses(&self) -> Vec<String> {
         let mut found = Vec::new();
-        let catches_all = |rule: &Rule| rule.pattern == "^.*" && !rule.omit;
+        let catches_all = |rule: &ResourceRule| rule.pattern == "^.*" && !rule.omit;
         if !self.rules.iter().any(catches_all) {
             found.push("no rule seals what the others do not name".to_owned());
         }
-        for Rule { pattern, omit, .. } in &self.rules {
+        for ResourceRule { pattern, omit, .. } in &self.rules {
             let allowed = OMIT_ALLOWED.contains(&pattern.as_str())
                 || pattern.starts_with('^') && pattern.ends_with(OMIT_ALLOWED[3]);
             if *omit && !allowed {
@@ -137,8 +137,8 @@ impl Rules {
     }
 }
 
-fn rule(pattern: &str, value: &Value) -> Result<Rule, String> {
-    let mut rule = Rule {
+fn rule(pattern: &str, value: &Value) -> Result<ResourceRule, String> {
+    let mut rule = ResourceRule {
         pattern: pattern.to_owned(),
         weight: 1,
         omit: false,
@@ -171,11 +171,11 @@ mod tests {
         Value::Map(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
     }
 
-    fn rules() -> Rules {
+    fn rules() -> ResourceRules {
         let weighted = |weight: f64, flag: &str| {
             dictionary(&[("weight", Value::Real(weight)), (flag, Value::Boolean(true))])
         };
-        let mut rules = Rules::parse(&dictionary(&[
+        let mut rules = ResourceRules::parse(&dictionary(&[
             ("^.*", Value::Boolean(true)),
             ("^[^/]+$", weighted(10.0, "nested")),
             (
@@ -219,8 +219,10 @@ mod tests {
 
     #[test]
     fn equal_weights_leave_the_first() {
-        let rules =
-            Rules::parse(&dictionary(&[("b", Value::Boolean(false)), ("a", Value::Boolean(true))]));
+        let rules = ResourceRules::parse(&dictionary(&[
+            ("b", Value::Boolean(false)),
+            ("a", Value::Boolean(true)),
+        ]));
         let rules = rules.unwrap();
         assert_eq!(rules.decide(b"ab"), Decision::Rule(&rules.list()[0]));
         assert_eq!(rules.decide(b"c"), Decision::Unruled);
@@ -229,7 +231,7 @@ mod tests {
     #[test]
     fn weak_rules_are_named() {
         assert_eq!(rules().weaknesses(), [""; 0]);
-        let weak = Rules::parse(&dictionary(&[
+        let weak = ResourceRules::parse(&dictionary(&[
             ("^Resources/", Value::Boolean(true)),
             ("^PlugIns/", Value::Boolean(false)),
             ("^Resources/.*\\.lproj/locversion.plist$", Value::Boolean(false)),
@@ -247,10 +249,10 @@ mod tests {
             (many, Value::Boolean(true)),
             ("a", Value::Text("b".to_owned())),
         ] {
-            assert!(Rules::parse(&dictionary(&[(pattern, value)])).is_err(), "{pattern}");
+            assert!(ResourceRules::parse(&dictionary(&[(pattern, value)])).is_err(), "{pattern}");
         }
-        assert!(Rules::parse(&Value::Boolean(true)).is_err());
+        assert!(ResourceRules::parse(&Value::Boolean(true)).is_err());
         let long = "a".repeat(PATTERN_LEN_MAX + 1);
-        assert!(Rules::parse(&dictionary(&[(&long, Value::Boolean(true))])).is_err());
+        assert!(ResourceRules::parse(&dictionary(&[(&long, Value::Boolean(true))])).is_err());
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::Rules;
+use super::rules::ResourceRules;
 use crate::hash::HashType;
 use crate::plist::Value;
 
@@ -21,11 +21,11 @@ pub enum SealVersion {
 
 /// What was sealed.
 #[derive(Clone, Debug)]
-pub struct Seal {
+pub struct ResourceSeal {
     /// Its form.
     pub version: SealVersion,
     /// Which files are sealed.
-    pub rules: Rules,
+    pub rules: ResourceRules,
     /// Everything that was, by its path relative to the resource base.
     pub entries: BTreeMap<String, SealedEntry>,
 }
@@ -63,12 +63,12 @@ const DIGEST_KEYS: [(&str, HashType); 4] = [
     ("hash4", HashType::Sha384),
 ];
 
-impl Seal {
+impl ResourceSeal {
     /// Reads a seal.
     ///
     /// # Errors
     /// What is wrong with it, as a fragment that goes on from "the seal cannot be understood:".
-    pub fn parse(bytes: &[u8]) -> Result<Seal, String> {
+    pub fn parse(bytes: &[u8]) -> Result<ResourceSeal, String> {
         let root = Value::parse(bytes).map_err(|error| error.to_string())?;
         let forms = [("files2", "rules2", SealVersion::Two), ("files", "rules", SealVersion::One)];
         for (files, rules, version) in forms {
@@ -81,7 +81,7 @@ impl Seal {
                     sealed.ok_or_else(|| format!("its entry `{path}` is of no known form"))?;
                 entries.insert(path.clone(), sealed);
             }
-            return Ok(Seal { version, rules: Rules::parse(rules)?, entries });
+            return Ok(ResourceSeal { version, rules: ResourceRules::parse(rules)?, entries });
         }
         Err("it has no files with rules".to_owned())
     }
@@ -142,8 +142,10 @@ impl SealedEntry {
 mod tests {
     use super::*;
 
-    fn parse(inner: &str) -> Result<Seal, String> {
-        Seal::parse(format!("<plist version=\"1.0\"><dict>{inner}</dict></plist>").as_bytes())
+    fn parse(inner: &str) -> Result<ResourceSeal, String> {
+        ResourceSeal::parse(
+            format!("<plist version=\"1.0\"><dict>{inner}</dict></plist>").as_bytes(),
+        )
     }
 
     const RULES: &str = "<key>rules2</key><dict><key>^.*</key><true/></dict>";

@@ -28,7 +28,7 @@ pub enum EntryKind {
 }
 
 /// A tree of names that can be looked at.
-pub trait Tree: Sync {
+pub trait BundleTree: Sync {
     /// Returns what a name stands for; `None` if there is no such name.
     ///
     /// # Errors
@@ -56,23 +56,23 @@ pub trait Tree: Sync {
 
 /// A folder of the system's.
 #[derive(Debug)]
-pub struct Folder {
+pub struct FolderTree {
     root: Dir,
     path: PathBuf,
 }
 
-impl Folder {
+impl FolderTree {
     /// Opens a folder, following symlinks in its path and nowhere below.
     ///
     /// # Errors
     /// Whatever the system says.
-    pub fn open(path: &Path) -> io::Result<Folder> {
-        Ok(Folder::of(Dir::open(path)?, path))
+    pub fn open(path: &Path) -> io::Result<FolderTree> {
+        Ok(FolderTree::of(Dir::open(path)?, path))
     }
 
     /// Takes an open folder, for who reached it by names alone, and its path.
-    pub fn of(root: Dir, path: &Path) -> Folder {
-        Folder { root, path: path.to_owned() }
+    pub fn of(root: Dir, path: &Path) -> FolderTree {
+        FolderTree { root, path: path.to_owned() }
     }
 
     /// Opens the folder that holds a name, one component at a time, and gives it to `f`.
@@ -91,7 +91,7 @@ impl Folder {
     }
 }
 
-impl Tree for Folder {
+impl BundleTree for FolderTree {
     fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
         if path.is_empty() {
             return Ok(Some(EntryKind::Folder));
@@ -156,12 +156,12 @@ fn kind_of(kind: FileKind) -> EntryKind {
 
 /// A part of a tree, with names of its own.
 pub(crate) struct Subtree<'a> {
-    tree: &'a dyn Tree,
+    tree: &'a dyn BundleTree,
     prefix: Vec<u8>,
 }
 
 impl<'a> Subtree<'a> {
-    pub(crate) fn new(tree: &'a dyn Tree, prefix: &[u8]) -> Subtree<'a> {
+    pub(crate) fn new(tree: &'a dyn BundleTree, prefix: &[u8]) -> Subtree<'a> {
         Subtree { tree, prefix: prefix.to_vec() }
     }
 
@@ -175,7 +175,7 @@ impl<'a> Subtree<'a> {
     }
 }
 
-impl Tree for Subtree<'_> {
+impl BundleTree for Subtree<'_> {
     fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
         self.tree.kind(&self.whole(path))
     }

@@ -20,8 +20,8 @@ use crate::directory::CodeDirectory;
 use crate::meter::{Meter, TRY_LEN, mean_ns, spread};
 use crate::share::{CHUNK_LEN, share};
 
-/// Chunks that are tried for a price are neighbours in groups of so many, as all of them are in a
-/// check: what the system reads ahead is then used.
+/// An estimate reads chunks in groups of so many neighbours. A check reads all chunks in order, so
+/// in both the system's read-ahead is used.
 const CHUNKS_TOGETHER: usize = 8;
 
 /// What the pages of one directory showed.

@@ -6,7 +6,7 @@ use super::{BytesVerdict, Sealed, SlotCheck, SlotState, Surroundings};
 use crate::apple::AppleError;
 use crate::directory::CodeDirectory;
 use crate::fields::IntegerReader;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::superblob::Slot;
 use steadfast_sys::source::read_range;
 
@@ -50,7 +50,7 @@ pub(super) fn check(
         let beyond = directory.special_digests().filter(|(slot, _)| !slot.is_special());
         verdict.findings.extend(beyond.map(|(slot, _)| {
             let text = format!("slot {slot} is bound, and what it is for is not known");
-            let finding = Finding::unverified(FindingKind::Unsupported, None, text);
+            let finding = CodeFinding::unverified(FindingKind::Unsupported, None, text);
             finding.at(|place| {
                 place.directory = Some(directory.slot());
                 place.slot = Some(slot);
@@ -119,7 +119,7 @@ fn state(directory: &CodeDirectory, slot: Slot, thing: &SlotContents<'_>) -> Opt
 }
 
 /// Says what is wrong with a slot, if anything.
-fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<Finding> {
+fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<CodeFinding> {
     let name = check.slot.name().unwrap_or("what the slot binds");
     let error = match check.slot {
         Slot::INFO_PLIST => AppleError::InfoPlistFailed,
@@ -130,24 +130,24 @@ fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<Finding>
         SlotState::Intact => return None,
         SlotState::Damaged => {
             let text = format!("{name} is not what was sealed");
-            Finding::failure(FindingKind::SlotDamaged, error, text)
+            CodeFinding::failure(FindingKind::SlotDamaged, error, text)
         }
         SlotState::Missing => {
             let text = format!("{name} is missing");
-            Finding::failure(FindingKind::SlotMissing, error, text)
+            CodeFinding::failure(FindingKind::SlotMissing, error, text)
         }
         SlotState::Unbound => {
             let text = format!("{name} is there, and this code directory does not seal it");
-            Finding::unverified(FindingKind::SlotUnbound, None, text)
+            CodeFinding::unverified(FindingKind::SlotUnbound, None, text)
         }
         SlotState::Unchecked => {
             debug_assert!(!surroundings.in_bundle, "in a bundle it is there or missing");
             let text = format!("{name} is sealed, and was not checked: it belongs to a bundle");
-            Finding::warning(FindingKind::SlotUnchecked, text).apple(error)
+            CodeFinding::warning(FindingKind::SlotUnchecked, text).apple(error)
         }
         SlotState::Unreadable => {
             let text = format!("{name} cannot be read");
-            Finding::unverified(FindingKind::Unreadable, error, text)
+            CodeFinding::unverified(FindingKind::Unreadable, error, text)
         }
     };
     Some(finding.at(|place| {
@@ -157,7 +157,7 @@ fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<Finding>
 }
 
 /// Compares the list of slots that must be there with those that are.
-fn check_top_directory(sealed: &Sealed<'_>, list: &[u8]) -> Option<Finding> {
+fn check_top_directory(sealed: &Sealed<'_>, list: &[u8]) -> Option<CodeFinding> {
     let listed: Vec<u32> =
         (0..list.len() / 4).filter_map(|index| IntegerReader::big(list).u32(4 * index)).collect();
     let mut there: Vec<u32> =
@@ -172,6 +172,6 @@ fn check_top_directory(sealed: &Sealed<'_>, list: &[u8]) -> Option<Finding> {
         .filter(|slot| comparable(slot))
         .eq(there.iter().filter(|slot| comparable(slot)));
     let text = "the signature has other slots than its own list of them";
-    let finding = Finding::failure(FindingKind::Malformed, AppleError::SignatureFailed, text);
+    let finding = CodeFinding::failure(FindingKind::Malformed, AppleError::SignatureFailed, text);
     (!equal).then(|| finding.at(|place| place.slot = Some(Slot::TOP_DIRECTORY)))
 }

@@ -7,7 +7,7 @@ use crate::apple::AppleError;
 use crate::ber::{Element, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE};
 use crate::cms::{SignedData, Signer, oid};
 use crate::directory::CodeDirectory;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind};
 use crate::hash::HashType;
 use crate::plist::Value;
 use crate::signature::Signature;
@@ -42,11 +42,11 @@ impl Bindings {
         signer: &Signer<'_>,
         message: &SignedData<'_>,
         signature: &Signature,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<CodeFinding>,
     ) -> Bindings {
         let mut bindings = Bindings::default();
         let mut fail = |kind, text: &str| {
-            findings.push(Finding::failure(kind, AppleError::SignatureFailed, text));
+            findings.push(CodeFinding::failure(kind, AppleError::SignatureFailed, text));
         };
         // Without attributes the signature is over the directory itself, and trying it says all.
         if signer.has_signed_attributes() {
@@ -79,12 +79,12 @@ impl Bindings {
                 "digest algorithm {} is not known here: what the signature is over is not verified",
                 signer.hash_oid
             );
-            findings.push(Finding::unverified(FindingKind::SignerDigest, None, text));
+            findings.push(CodeFinding::unverified(FindingKind::SignerDigest, None, text));
         }
         let tied = bindings.list == Binding::Same || bindings.set == Binding::Same;
         if signature.directories().len() > 1 && !tied {
             let text = "nothing ties the alternate code directories to the signature";
-            findings.push(Finding::unverified(FindingKind::SignerDirectories, None, text));
+            findings.push(CodeFinding::unverified(FindingKind::SignerDirectories, None, text));
         }
         bindings
     }

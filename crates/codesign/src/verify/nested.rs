@@ -4,12 +4,12 @@
 //! requirement that was sealed, whether it is exactly that code. Must not know: what the bundle is
 //! in itself.
 
-use super::{PartVerification, Verification, VerifyOptions};
+use super::{CodeVerification, PartVerification, VerifyOptions};
 use crate::apple::AppleError;
 use crate::bundle::{Bundle, NestedItem, Subtree};
 use crate::code::{Code, CodePart};
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, FindingKind, Severity};
+use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::meter::Meter;
 use crate::pages::{BytesState, PageChoice};
 use crate::plist::Value;
@@ -32,9 +32,9 @@ pub struct NestedVerification {
     /// Whether every slice is exactly the code that was sealed; `None` if the seal does not say.
     pub exact: Option<bool>,
     /// What became of the code itself; `None` if it could not be opened.
-    pub code: Option<Box<Verification>>,
+    pub code: Option<Box<CodeVerification>>,
     /// What was found of its place in the bundle.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodeFinding>,
 }
 
 /// Verifies nested code, by itself and as what was sealed.
@@ -75,12 +75,12 @@ pub(super) fn verify_nested(
             let (text, apple) = (error.to_string(), AppleError::BadNestedCode);
             nested.push(match error.kind() {
                 ErrorKind::System => {
-                    Finding::unverified(FindingKind::ResourceUnreadable, apple, text)
+                    CodeFinding::unverified(FindingKind::ResourceUnreadable, apple, text)
                 }
                 ErrorKind::Unsupported => {
-                    Finding::unverified(FindingKind::Unsupported, apple, text)
+                    CodeFinding::unverified(FindingKind::Unsupported, apple, text)
                 }
-                _ => Finding::failure(FindingKind::NestedDamaged, apple, text),
+                _ => CodeFinding::failure(FindingKind::NestedDamaged, apple, text),
             });
         }
     }
@@ -101,7 +101,7 @@ impl NestedVerification {
             None => {
                 let text = "no seal says which code this is, and anybody's code could meet its \
                             requirement";
-                self.push(Finding::unverified(FindingKind::NestedReplaced, None, text));
+                self.push(CodeFinding::unverified(FindingKind::NestedReplaced, None, text));
             }
         }
         self.requirement = match requirement {
@@ -148,15 +148,15 @@ impl NestedVerification {
                 true => {
                     let text = "which code this slice was the seal does not say; its requirement \
                                 alone vouches for it";
-                    Finding::warning(FindingKind::NestedReplaced, text)
+                    CodeFinding::warning(FindingKind::NestedReplaced, text)
                 }
                 false => {
                     let text = "not the code that was sealed, and anybody's code could meet its \
                                 requirement";
                     let error = AppleError::BadNestedCode;
-                    Finding {
+                    CodeFinding {
                         apple: None,
-                        ..Finding::failure(FindingKind::NestedReplaced, error, text)
+                        ..CodeFinding::failure(FindingKind::NestedReplaced, error, text)
                     }
                 }
             };
@@ -165,7 +165,7 @@ impl NestedVerification {
     }
 
     /// Says what the comparison means.
-    fn judge(&mut self, verification: &Verification) {
+    fn judge(&mut self, verification: &CodeVerification) {
         let is_unsigned = |part: &PartVerification| part.bytes.state == BytesState::Unsigned;
         if verification.parts.iter().all(is_unsigned) {
             self.tell(FindingKind::NestedUnsigned, "not signed".to_owned());
@@ -183,13 +183,13 @@ impl NestedVerification {
                     self.item.requirement
                 );
                 let kind = FindingKind::RequirementUnsupported;
-                self.push(Finding::unverified(kind, None, text));
+                self.push(CodeFinding::unverified(kind, None, text));
             }
         }
         let told = self.findings.iter().any(|found| found.kind == FindingKind::NestedReplaced);
         if self.exact == Some(false) && self.requirement != Ok(false) && !told {
             let text = "meets its requirement, and is not the code that was sealed";
-            let mut finding = Finding::warning(FindingKind::NestedReplaced, text);
+            let mut finding = CodeFinding::warning(FindingKind::NestedReplaced, text);
             // Apple's check is content. A keeper of files is not.
             finding.severity = Severity::Failure;
             self.push(finding);
@@ -201,10 +201,10 @@ impl NestedVerification {
             FindingKind::NestedUnsigned => AppleError::UnsignedNestedCode,
             _ => AppleError::BadNestedCode,
         };
-        self.push(Finding::failure(kind, error, text));
+        self.push(CodeFinding::failure(kind, error, text));
     }
 
-    fn push(&mut self, finding: Finding) {
+    fn push(&mut self, finding: CodeFinding) {
         let path = self.item.path.clone();
         self.findings.push(finding.at(|place| place.path = Some(path)));
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use steadfast_codesign::bundle::{Folder, LEVELS, is_main_executable};
+use steadfast_codesign::bundle::{FolderTree, LEVELS, is_main_executable};
 use steadfast_codesign::{Code, FindingKind, Severity, VerifyOptions};
 
 use crate::app::{App, signed};
@@ -103,7 +103,7 @@ fn other_versions_of_a_framework_are_verified() {
         assert!(found.iter().any(told), "{what}: {found:?}");
         assert_eq!(verification.exit_status(), status, "{what}: {found:?}");
         // By itself, too.
-        let tree = Folder::open(&app.path(KIT)).unwrap();
+        let tree = FolderTree::open(&app.path(KIT)).unwrap();
         let code = Code::bundle(&tree, b"Kit.framework").unwrap();
         let options = VerifyOptions { deep: true, ..VerifyOptions::default() };
         assert_eq!(code.verify(&options).unwrap().exit_status(), status, "{what}");
@@ -178,7 +178,7 @@ fn levels_above(file: &Path) -> Option<usize> {
         let root = file.ancestors().nth(*level).unwrap();
         let inner = file.strip_prefix(root).unwrap().as_os_str().as_encoded_bytes();
         let name = root.file_name().unwrap().as_encoded_bytes();
-        is_main_executable(&Folder::open(root).unwrap(), name, inner).unwrap()
+        is_main_executable(&FolderTree::open(root).unwrap(), name, inner).unwrap()
     })
 }
 

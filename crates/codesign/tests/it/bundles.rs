@@ -5,21 +5,21 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use steadfast_codesign::bundle::Folder;
+use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{
-    BytesState, Code, ErrorKind, PageChoice, Severity, Verification, VerifyOptions,
+    BytesState, Code, CodeVerification, ErrorKind, PageChoice, Severity, VerifyOptions,
 };
 
 use crate::app::{App, signed};
 
-pub(crate) fn verified(app: &App, deep: bool, strict: bool) -> Verification {
-    let tree = Folder::open(app.root()).unwrap();
+pub(crate) fn verified(app: &App, deep: bool, strict: bool) -> CodeVerification {
+    let tree = FolderTree::open(app.root()).unwrap();
     let code = Code::bundle(&tree, b"Demo.app").unwrap();
     code.verify(&VerifyOptions { deep, strict, ..VerifyOptions::default() }).unwrap()
 }
 
 /// What keeps the code from being accepted, as "kind path".
-pub(crate) fn failures(verification: &Verification) -> Vec<String> {
+pub(crate) fn failures(verification: &CodeVerification) -> Vec<String> {
     let findings = verification.all_findings();
     let failures = findings.iter().filter(|finding| finding.severity >= Severity::Unverified);
     let mut told: Vec<String> = failures
@@ -376,7 +376,7 @@ fn a_part_of_it_leaves_resources_alone() {
     let app = App::new();
     app.write("Contents/Resources/a.txt", b"alphA");
     app.flip("Contents/MacOS/demo", 5000);
-    let tree = Folder::open(app.root()).unwrap();
+    let tree = FolderTree::open(app.root()).unwrap();
     let code = Code::bundle(&tree, b"Demo.app").unwrap();
     for (pages, expected) in [
         (PageChoice::Pages(0..1), &[][..]),
@@ -404,7 +404,7 @@ fn a_part_of_it_leaves_resources_alone() {
 #[test]
 fn the_price_is_what_is_read() {
     let app = App::new();
-    let tree = Folder::open(app.root()).unwrap();
+    let tree = FolderTree::open(app.root()).unwrap();
     let code = Code::bundle(&tree, b"Demo.app").unwrap();
     for deep in [false, true] {
         let options = VerifyOptions { deep, ..VerifyOptions::default() };
@@ -416,14 +416,14 @@ fn the_price_is_what_is_read() {
 #[test]
 fn what_is_no_bundle_is_told() {
     let empty = tempfile::tempdir().unwrap();
-    let tree = Folder::open(empty.path()).unwrap();
+    let tree = FolderTree::open(empty.path()).unwrap();
     assert_eq!(Code::bundle(&tree, b"x").err().unwrap().kind(), ErrorKind::NotCode);
     let app = App::new();
     app.write(
         "Contents/Info.plist",
         b"<plist><dict><key>CFBundleExecutable</key><string>../x</string></dict></plist>",
     );
-    let tree = Folder::open(app.root()).unwrap();
+    let tree = FolderTree::open(app.root()).unwrap();
     // The name that leads out is refused; what the bundle is called serves instead.
     let code = Code::bundle(&tree, b"demo.app").unwrap();
     let findings = code.findings();
@@ -436,7 +436,7 @@ fn what_is_no_bundle_is_told() {
 #[test]
 fn symlinks_that_lead_out_are_noted_and_refused_if_strict() {
     let app = App::new();
-    let tree = Folder::open(app.root()).unwrap();
+    let tree = FolderTree::open(app.root()).unwrap();
     let path = "Contents/_CodeSignature/CodeResources";
     let seal = String::from_utf8(fs::read(app.path(path)).unwrap()).unwrap();
     app.write(path, seal.replace(">a.txt<", ">../../../x<").as_bytes());

@@ -1,7 +1,7 @@
 //! Which bytes are covered, what covers them, and what strict rules say of the others.
 
 use steadfast_codesign::{
-    AppleError, Binary, Cost, Cover, Coverage, FindingKind, HashType, Severity,
+    AppleError, Binary, Coverage, FindingKind, HashType, RangeCover, Severity, VerifyCost,
 };
 use steadfast_digest::Algorithm;
 
@@ -40,7 +40,7 @@ fn a_thin_file_is_covered_but_for_index_and_room() {
             ("unsealed-zero", "room after the signature"),
         ]
     );
-    assert_eq!(coverage.len_bytes(Cover::UnsealedZero), 100);
+    assert_eq!(coverage.len_bytes(RangeCover::UnsealedZero), 100);
     assert!(coverage.findings().is_empty());
     assert!(binary.strict_findings(&coverage).is_empty());
 }
@@ -55,8 +55,8 @@ fn what_was_put_into_the_room_is_found_and_refused_if_strict() {
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].place.bytes, Some(end as u64 - 50..end as u64 - 40));
     assert_eq!((findings[0].kind, findings[0].apple), (FindingKind::Unsealed, None));
-    assert_eq!(coverage.len_bytes(Cover::Unsealed), 10);
-    assert_eq!(coverage.len_bytes(Cover::UnsealedZero), 90);
+    assert_eq!(coverage.len_bytes(RangeCover::Unsealed), 10);
+    assert_eq!(coverage.len_bytes(RangeCover::UnsealedZero), 90);
     // Apple's strict check does not look there.
     let strict = binary.strict_findings(&coverage);
     assert_eq!((strict.len(), strict[0].kind), (1, FindingKind::Unsealed));
@@ -108,7 +108,7 @@ fn slices_without_signature_and_bytes_that_are_not_sealed() {
     let command = unsigned.iter().position(|byte| *byte == 0x1d).unwrap();
     unsigned[command] = 0x1e;
     let (_, coverage) = map(&unsigned);
-    assert_eq!(coverage.ranges[0].cover, Cover::Unsigned);
+    assert_eq!(coverage.ranges[0].cover, RangeCover::Unsigned);
     let mut build = Build::linker_signed(30_000);
     build.directories[0].limit = Some(20_000);
     let (_, coverage) = map(&build.build().bytes);
@@ -123,7 +123,7 @@ fn a_check_costs_what_is_read_and_hashed() {
     let one = build.build();
     let other = Build::linker_signed(30_000).build();
     let (bytes, _) = fat(&[(CPU_ARM64, &one.bytes), (CPU_X86_64, &other.bytes)], false);
-    let mut cost = Cost::of(&Binary::read(&bytes).unwrap());
+    let mut cost = VerifyCost::of(&Binary::read(&bytes).unwrap());
     assert_eq!(cost.read_bytes, 80_000);
     // Truncated SHA-256 is SHA-256: its pages are hashed once for both directories.
     assert_eq!(cost.hashed(), [(Algorithm::Sha1, 50_000), (Algorithm::Sha256, 80_000)]);

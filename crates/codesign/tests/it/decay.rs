@@ -2,18 +2,18 @@
 
 use std::io;
 
-use steadfast_codesign::bundle::{EntryKind, Folder, Tree};
-use steadfast_codesign::{Code, FindingKind, ReadAt, Severity, Verification, VerifyOptions};
+use steadfast_codesign::bundle::{BundleTree, EntryKind, FolderTree};
+use steadfast_codesign::{Code, CodeVerification, FindingKind, ReadAt, Severity, VerifyOptions};
 
 use crate::app::{App, signed};
 use crate::builder::{CPU_ARM64, CPU_X86_64, fat};
 
-fn verified(tree: &dyn Tree, deep: bool) -> Verification {
+fn verified(tree: &dyn BundleTree, deep: bool) -> CodeVerification {
     let code = Code::bundle(tree, b"Other.app").unwrap();
     code.verify(&VerifyOptions { deep, ..VerifyOptions::default() }).unwrap()
 }
 
-fn failures(verification: &Verification) -> Vec<FindingKind> {
+fn failures(verification: &CodeVerification) -> Vec<FindingKind> {
     let findings = verification.all_findings().into_iter();
     let failures = findings.filter(|finding| finding.severity >= Severity::Unverified);
     failures.map(|finding| finding.kind).collect()
@@ -30,7 +30,7 @@ fn a_slice_beside_the_sealed_one_is_not_the_sealed_one() {
         for deep in [false, true] {
             let app = App::new();
             app.write("Contents/MacOS/helper", &fat(&slices, false).0);
-            let verification = verified(&Folder::open(app.root()).unwrap(), deep);
+            let verification = verified(&FolderTree::open(app.root()).unwrap(), deep);
             assert_eq!(failures(&verification), [FindingKind::NestedReplaced], "{deep}");
             let helper = verification.nested.iter().find(|one| !one.item.folder).unwrap();
             assert_eq!((helper.exact, verification.exit_status()), (Some(false), 1));
@@ -39,7 +39,7 @@ fn a_slice_beside_the_sealed_one_is_not_the_sealed_one() {
     let app = App::new();
     let twice = [(CPU_ARM64, &good[..]), (CPU_ARM64, &good[..])];
     app.write("Contents/MacOS/helper", &fat(&twice, false).0);
-    let verification = verified(&Folder::open(app.root()).unwrap(), true);
+    let verification = verified(&FolderTree::open(app.root()).unwrap(), true);
     assert_eq!(failures(&verification), []);
 }
 
@@ -47,7 +47,7 @@ fn a_slice_beside_the_sealed_one_is_not_the_sealed_one() {
 fn a_fat_file_without_slices_is_malformed() {
     let app = App::new();
     app.write("Contents/MacOS/demo", &fat(&[], false).0);
-    let verification = verified(&Folder::open(app.root()).unwrap(), false);
+    let verification = verified(&FolderTree::open(app.root()).unwrap(), false);
     assert_eq!(failures(&verification), [FindingKind::Malformed]);
     assert_eq!(verification.exit_status(), 3);
     let code = Code::file(Box::new(fat(&[], true).0)).unwrap();
@@ -65,7 +65,7 @@ fn decay_of_the_information_hides_no_executable() {
     for decayed in ["<dict>", "demo", "CFBundleExecutable"] {
         let app = App::new();
         app.flip("Contents/Info.plist", info.find(decayed).unwrap());
-        let verification = verified(&Folder::open(app.root()).unwrap(), true);
+        let verification = verified(&FolderTree::open(app.root()).unwrap(), true);
         let found = failures(&verification);
         assert!(found.contains(&FindingKind::SlotDamaged), "{decayed}: {found:?}");
         assert_eq!(verification.exit_status(), 3, "{decayed}");
@@ -73,7 +73,7 @@ fn decay_of_the_information_hides_no_executable() {
 }
 
 /// A tree of which a part is closed to who looks.
-struct Closed(Folder, &'static [u8]);
+struct Closed(FolderTree, &'static [u8]);
 
 impl Closed {
     fn open_to(&self, path: &[u8]) -> io::Result<()> {
@@ -84,7 +84,7 @@ impl Closed {
     }
 }
 
-impl Tree for Closed {
+impl BundleTree for Closed {
     fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
         // The folder itself can be looked at, and not into.
         if path != self.1 {
@@ -110,7 +110,7 @@ impl Tree for Closed {
 fn what_cannot_be_read_is_neither_damaged_nor_gone() {
     for closed in [&b"Contents/Frameworks/Kit.framework"[..], b"Contents/Resources/folder"] {
         let app = App::new();
-        let tree = Closed(Folder::open(app.root()).unwrap(), closed);
+        let tree = Closed(FolderTree::open(app.root()).unwrap(), closed);
         let verification = verified(&tree, true);
         assert_eq!(failures(&verification), [FindingKind::ResourceUnreadable]);
         assert_eq!(verification.exit_status(), 2);
@@ -121,7 +121,7 @@ fn what_cannot_be_read_is_neither_damaged_nor_gone() {
 #[test]
 fn a_root_that_cannot_be_listed_is_not_accepted_if_strict() {
     let app = App::new();
-    let tree = Unlisted(Folder::open(app.root()).unwrap());
+    let tree = Unlisted(FolderTree::open(app.root()).unwrap());
     let code = Code::bundle(&tree, b"Demo.app").unwrap();
     for (strict, status) in [(false, 0), (true, 2)] {
         let options = VerifyOptions { strict, ..VerifyOptions::default() };
@@ -130,9 +130,9 @@ fn a_root_that_cannot_be_listed_is_not_accepted_if_strict() {
 }
 
 /// A tree of which the root cannot be listed.
-struct Unlisted(Folder);
+struct Unlisted(FolderTree);
 
-impl Tree for Unlisted {
+impl BundleTree for Unlisted {
     fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>> {
         self.0.kind(path)
     }

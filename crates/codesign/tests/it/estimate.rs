@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use steadfast_codesign::bundle::Folder;
+use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{Code, ReadAt, VerifyOptions};
 
 use crate::app::App;
@@ -63,21 +63,21 @@ fn the_price_of_a_long_file_is_that_of_its_parts() {
         };
         let code = Code::file(Box::new(slow)).unwrap();
         read_bytes.store(0, Ordering::Relaxed);
-        let price = code.price(&verify_options(workers)).unwrap();
-        assert_eq!(price.tried_bytes, TRIED_BYTES);
+        let estimate = code.estimate(&verify_options(workers)).unwrap();
+        assert_eq!(estimate.tried_bytes, TRIED_BYTES);
         assert_eq!(read_bytes.load(Ordering::Relaxed), TRIED_BYTES);
         assert_eq!(
-            (price.len_bytes, price.cached_bytes),
+            (estimate.len_bytes, estimate.cached_bytes),
             (code.source().len_bytes(), cached_bytes)
         );
-        assert_eq!(price.cost, code.cost(false).unwrap());
+        assert_eq!(estimate.cost, code.cost(false).unwrap());
         // Waiting for bytes takes far longer than hashing them: how long is known.
         let floor_ns = (24 << 10) * 10_000 / workers as u64;
-        assert!(price.hashing_ns >= floor_ns * 9 / 10, "{price:?}");
+        assert!(estimate.hashing_ns >= floor_ns * 9 / 10, "{estimate:?}");
         let begun = Instant::now();
         assert_eq!(code.verify(&verify_options(workers)).unwrap().exit_status(), 0);
         let took_ns = begun.elapsed().as_nanos() as f64;
-        let share = price.predicted_ns() as f64 / took_ns;
+        let share = estimate.predicted_ns() as f64 / took_ns;
         // By itself it is within a fifth; other tests run meanwhile here.
         assert!((0.4..2.5).contains(&share), "{workers}: {share} of {took_ns} ns");
     }
@@ -86,15 +86,15 @@ fn the_price_of_a_long_file_is_that_of_its_parts() {
 #[test]
 fn what_is_little_is_done_for_its_price() {
     let app = App::new();
-    let tree = Folder::open(app.root()).unwrap();
+    let tree = FolderTree::open(app.root()).unwrap();
     let code = Code::bundle(&tree, b"Demo.app").unwrap();
     for deep in [false, true] {
         let options = VerifyOptions { deep, ..verify_options(2) };
-        let price = code.price(&options).unwrap();
-        assert_eq!(price.tried_bytes, code.verify(&options).unwrap().read_bytes(), "{deep}");
-        assert_eq!(price.hashing_ns, 0, "{deep}");
-        assert!(price.rest_ns > 0);
-        assert_eq!(price.cost.read_bytes, price.tried_bytes);
+        let estimate = code.estimate(&options).unwrap();
+        assert_eq!(estimate.tried_bytes, code.verify(&options).unwrap().read_bytes(), "{deep}");
+        assert_eq!(estimate.hashing_ns, 0, "{deep}");
+        assert!(estimate.rest_ns > 0);
+        assert_eq!(estimate.cost.read_bytes, estimate.tried_bytes);
     }
 }
 
@@ -102,12 +102,12 @@ fn what_is_little_is_done_for_its_price() {
 fn of_many_and_long_files_some_and_parts_are_tried() {
     let app = App::new();
     app.write("Contents/Resources/a.txt", &vec![7; 40 << 20]);
-    let tree = Folder::open(app.root()).unwrap();
+    let tree = FolderTree::open(app.root()).unwrap();
     let code = Code::bundle(&tree, b"Demo.app").unwrap();
-    let price = code.price(&verify_options(2)).unwrap();
-    assert!(price.tried_bytes < TRIED_BYTES, "{}", price.tried_bytes);
-    assert!(price.hashing_ns > 0);
-    assert!(price.cost.read_bytes > 40 << 20);
+    let estimate = code.estimate(&verify_options(2)).unwrap();
+    assert!(estimate.tried_bytes < TRIED_BYTES, "{}", estimate.tried_bytes);
+    assert!(estimate.hashing_ns > 0);
+    assert!(estimate.cost.read_bytes > 40 << 20);
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn the_price_of_one_digest_over_everything_is_that_of_its_beginning() {
     let mut build = Build::linker_signed(20 << 20);
     build.directories[0].page_shift = 0;
     let code = Code::file(Box::new(build.build().bytes)).unwrap();
-    let price = code.price(&verify_options(2)).unwrap();
-    assert_eq!(price.tried_bytes, TRIED_BYTES);
-    assert!(price.hashing_ns > 0);
-    assert_eq!(price.cost.digests, 1);
+    let estimate = code.estimate(&verify_options(2)).unwrap();
+    assert_eq!(estimate.tried_bytes, TRIED_BYTES);
+    assert!(estimate.hashing_ns > 0);
+    assert_eq!(estimate.cost.digests, 1);
 }

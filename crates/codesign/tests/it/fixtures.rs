@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use steadfast_codesign::bundle::Folder;
+use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{
-    BytesState, Code, FileSource, Finding, FindingKind, Severity, SignerKind, SignerState,
-    Verification, VerifyOptions,
+    BytesState, Code, CodeFinding, CodeVerification, FileSource, FindingKind, Severity, SignerKind,
+    SignerState, VerifyOptions,
 };
 use steadfast_digest::sha256;
 
@@ -333,8 +333,8 @@ fn signers_are_who_they_should_be() {
     signed_by("P7", library, SignerKind::MacDistribution, name);
 }
 
-fn failures(verification: &Verification) -> Vec<(FindingKind, String)> {
-    let of = |finding: &Finding| {
+fn failures(verification: &CodeVerification) -> Vec<(FindingKind, String)> {
+    let of = |finding: &CodeFinding| {
         let path = finding.place.path.as_deref().unwrap_or_default();
         (finding.kind, String::from_utf8_lossy(path).into_owned())
     };
@@ -344,9 +344,9 @@ fn failures(verification: &Verification) -> Vec<(FindingKind, String)> {
 }
 
 /// Verifies a bundle of a fixture with all that can be asked of it.
-fn bundle(name: &str, inner: &str) -> Option<Verification> {
+fn bundle(name: &str, inner: &str) -> Option<CodeVerification> {
     let path = path_of(&fixture(name)?, name, inner);
-    let tree = Folder::open(&path).unwrap();
+    let tree = FolderTree::open(&path).unwrap();
     let called = path.file_name().unwrap().as_encoded_bytes();
     let code = Code::bundle(&tree, called).unwrap();
     let options = VerifyOptions { deep: true, strict: true, ..VerifyOptions::default() };

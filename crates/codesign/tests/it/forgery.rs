@@ -7,7 +7,7 @@
 use std::fs;
 
 use steadfast_codesign::{
-    Code, FindingKind, PolicyState, Severity, SignerState, Verification, VerifyOptions,
+    Code, CodeVerification, FindingKind, PolicyState, Severity, SignerState, VerifyOptions,
 };
 
 use crate::builder::{Build, blob, digest};
@@ -21,14 +21,14 @@ use crate::signing::{
 /// 2026-09-16, the day after the messages say that they were signed.
 const NOW: i64 = 1_789_550_000;
 
-pub(crate) fn verified(bytes: Vec<u8>, strict: bool) -> Verification {
+pub(crate) fn verified(bytes: Vec<u8>, strict: bool) -> CodeVerification {
     let code = Code::file(Box::new(bytes)).unwrap();
     let options = VerifyOptions { deep: true, strict, now: Some(NOW), ..VerifyOptions::default() };
     code.verify(&options).unwrap()
 }
 
 /// The kinds of findings that keep the code from being accepted, each once.
-fn kinds(verification: &Verification) -> Vec<FindingKind> {
+fn kinds(verification: &CodeVerification) -> Vec<FindingKind> {
     let findings = verification.all_findings();
     let grave = findings.iter().filter(|finding| finding.severity >= Severity::Unverified);
     let mut kinds: Vec<FindingKind> = grave.map(|finding| finding.kind).collect();

@@ -17,7 +17,7 @@ pub(crate) fn options(workers: usize) -> CheckOptions {
 pub(crate) fn check(bytes: &[u8]) -> Vec<BytesVerdict> {
     let binary = Binary::read(&bytes).unwrap();
     let slices = binary.slices.iter();
-    let check = |slice: &steadfast_codesign::Slice| {
+    let check = |slice: &steadfast_codesign::MachSlice| {
         let surroundings = Surroundings::default();
         slice.check_bytes(&bytes, &surroundings, &PageChoice::All, &options(2)).unwrap()
     };

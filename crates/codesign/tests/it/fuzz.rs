@@ -8,10 +8,10 @@ use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use steadfast_codesign::bundle::Seal;
+use steadfast_codesign::bundle::ResourceSeal;
 use steadfast_codesign::{
-    Binary, BytesState, CheckOptions, Constraint, Cost, Coverage, DiskImage, Entitlements,
-    PageChoice, PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Value,
+    Binary, BytesState, CheckOptions, Constraint, Coverage, DiskImage, Entitlements, PageChoice,
+    PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Value, VerifyCost,
 };
 
 use crate::builder::{Build, Built, CPU_ARM64, CPU_X86_64, Directory, blob, fat};
@@ -115,7 +115,7 @@ fn exercise(bytes: &[u8]) -> (bool, bool) {
         bytes.len() as u64
     });
     black_box(binary.strict_findings(&coverage));
-    black_box(Cost::of(&binary));
+    black_box(VerifyCost::of(&binary));
     let mut intact = true;
     for slice in &binary.slices {
         let (around, options) = (Surroundings::default(), CheckOptions::default());
@@ -193,13 +193,13 @@ fn no_property_list_makes_it_fall_over() {
     binary.extend([[0; 6].to_vec(), vec![1, 1], 5_u64.to_be_bytes().to_vec()].concat());
     binary.extend([0_u64.to_be_bytes(), 19_u64.to_be_bytes()].concat());
     let samples = [xml.to_vec(), binary, SEAL.to_vec()];
-    assert!(Seal::parse(SEAL).is_ok());
+    assert!(ResourceSeal::parse(SEAL).is_ok());
     let samples = samples.map(|bytes| Sample { places: (0..bytes.len()).collect(), bytes });
     let mut random = Random(0x1157_1157);
     for _ in 0..asked("STEADFAST_FUZZ_INPUTS").unwrap_or(INPUTS_MIN) {
         let bytes = mutated(&samples, &mut random);
         let _ = black_box(Value::parse(&bytes));
-        if let Ok(seal) = Seal::parse(&bytes) {
+        if let Ok(seal) = ResourceSeal::parse(&bytes) {
             for name in [&b"Resources/de.lproj/x.strings"[..], b"MacOS/helper", b"", b"\xff/a"] {
                 black_box(seal.rules.decide(name));
             }

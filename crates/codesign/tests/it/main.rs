@@ -15,7 +15,7 @@ mod forms;
 mod fuzz;
 mod images;
 mod malformed;
-mod price;
+mod estimate;
 mod requirement;
 mod sample;
 mod signer;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use steadfast_codesign::Price;
+use steadfast_codesign::VerifyEstimate;
 
 use crate::escape;
 use crate::json::{Counts, PathText, write_object};
@@ -16,7 +16,7 @@ pub struct CostOfCode<'a> {
     /// Where it is, as the user wrote it.
     pub path: &'a Path,
     /// What a check reads, hashes and takes.
-    pub price: &'a Price,
+    pub estimate: &'a VerifyEstimate,
     /// How many threads there would be.
     pub workers: usize,
     /// How long opening it took, before anything else.
@@ -25,18 +25,18 @@ pub struct CostOfCode<'a> {
 
 impl CostOfCode<'_> {
     fn rest_ns(&self) -> u64 {
-        self.opened_ns + self.price.rest_ns
+        self.opened_ns + self.estimate.rest_ns
     }
 
     fn predicted_ns(&self) -> u64 {
-        self.opened_ns + self.price.predicted_ns()
+        self.opened_ns + self.estimate.predicted_ns()
     }
 }
 
 /// Appends the lines about one piece of code.
 pub fn write_cost_text(of: &CostOfCode<'_>, units: Units, out: &mut Vec<u8>) {
     let mut text = String::new();
-    let (price, cost) = (of.price, &of.price.cost);
+    let (estimate, cost) = (of.estimate, &of.estimate.cost);
     // Writing to a `String` cannot fail.
     let _ = writeln!(text, "{}", escape::path(of.path));
     let mut line = |label: &str, value: String| {
@@ -48,30 +48,30 @@ pub fn write_cost_text(of: &CostOfCode<'_>, units: Units, out: &mut Vec<u8>) {
         line("to hash", format!("{} with {algorithm}", units.bytes(*bytes)));
     }
     line("digests", units::count(cost.digests));
-    let tried = units.bytes(price.tried_bytes);
-    match price.hashing_ns {
+    let tried = units.bytes(estimate.tried_bytes);
+    match estimate.hashing_ns {
         0 => line("hashing", format!("done, {tried}: there is no more of it")),
         some => line("hashing", format!("{}, by {tried} that were tried", units::duration(some))),
     }
     line("the rest", format!("{}, done", units::duration(of.rest_ns())));
-    line("assumed", assumed(price, units));
+    line("assumed", assumed(estimate, units));
     let threads = units::counted(of.workers as u64, "thread", "threads");
     line("a check", format!("{}, in {threads}", units::duration(of.predicted_ns())));
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Says for which state of the page cache the price holds: the one that was met.
-fn assumed(price: &Price, units: Units) -> String {
-    match price.cached_bytes {
+/// Says for which state of the page cache the estimate holds: the one that was met.
+fn assumed(estimate: &VerifyEstimate, units: Units) -> String {
+    match estimate.cached_bytes {
         None => {
             "bytes come from where they came from now; whether from memory cannot be told".into()
         }
-        Some(cached) if cached >= price.len_bytes => {
+        Some(cached) if cached >= estimate.len_bytes => {
             "the code stays in memory, where all of it was (warm)".into()
         }
         Some(0) => "the code is not in memory, as none of it was (cold)".into(),
         Some(cached) => {
-            let (cached, all) = (units.bytes(cached), units.bytes(price.len_bytes));
+            let (cached, all) = (units.bytes(cached), units.bytes(estimate.len_bytes));
             format!("{cached} of the code's {all} are in memory, as they were")
         }
     }
@@ -96,7 +96,7 @@ struct CostObject {
 
 /// Appends the line about one piece of code.
 pub fn write_cost_json(of: &CostOfCode<'_>, out: &mut Vec<u8>) {
-    let (price, cost) = (of.price, &of.price.cost);
+    let (estimate, cost) = (of.estimate, &of.estimate.cost);
     let hashed = cost.hashed().iter().map(|(algorithm, bytes)| (algorithm.name(), *bytes));
     let object = CostObject {
         path: PathText::of(of.path),
@@ -105,10 +105,10 @@ pub fn write_cost_json(of: &CostOfCode<'_>, out: &mut Vec<u8>) {
         hashed_bytes: Counts(hashed.collect()),
         digests: cost.digests,
         workers: of.workers,
-        len_bytes: price.len_bytes,
-        cached_bytes: price.cached_bytes,
-        tried_bytes: price.tried_bytes,
-        hashing_ns: price.hashing_ns,
+        len_bytes: estimate.len_bytes,
+        cached_bytes: estimate.cached_bytes,
+        tried_bytes: estimate.tried_bytes,
+        hashing_ns: estimate.hashing_ns,
         rest_ns: of.rest_ns(),
         predicted_ns: of.predicted_ns(),
     };

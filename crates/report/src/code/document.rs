@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use steadfast_codesign::{Coverage, PartVerification, SignerVerdict, Verification};
+use steadfast_codesign::{CodeVerification, Coverage, PartVerification, SignerVerdict};
 
 use super::statement::statement;
 use super::text::{pages, place};
@@ -39,7 +39,7 @@ pub fn document(
 }
 
 /// The three verdicts, never one.
-fn verdicts(path: &Path, verification: &Verification) -> Section {
+fn verdicts(path: &Path, verification: &CodeVerification) -> Section {
     let columns = ["code", "bytes", "pages", "signer", "policy"];
     let mut table = Table::new("verdicts", "The three verdicts", &columns);
     let mut more = 0;
@@ -69,7 +69,7 @@ fn verdicts(path: &Path, verification: &Verification) -> Section {
     }
 }
 
-fn rows(path: &Path, verification: &Verification, table: &mut Table, more: &mut u64) {
+fn rows(path: &Path, verification: &CodeVerification, table: &mut Table, more: &mut u64) {
     for part in &verification.parts {
         if table.rows.len() >= ROWS_MAX {
             *more += 1;
@@ -109,7 +109,7 @@ fn policy_of(part: &PartVerification) -> Cell {
 }
 
 /// What was found, the failures first.
-fn findings(path: &Path, verification: &Verification) -> Option<Section> {
+fn findings(path: &Path, verification: &CodeVerification) -> Option<Section> {
     let mut findings = verification.all_findings();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let columns = ["finding", "severity", "where", "what"];

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use steadfast_codesign::bundle::Resources;
 use steadfast_codesign::{
-    BytesVerdict, CodeKind, Finding, NestedVerification, PartVerification, Verification,
+    BytesVerdict, CodeFinding, CodeKind, CodeVerification, NestedVerification, PartVerification,
 };
 
 use super::signer::SignerObject;
@@ -63,7 +63,7 @@ pub fn write_verified_json(verified: &VerifiedCode<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn write_code(path: &Path, verification: &Verification, out: &mut Vec<u8>) {
+fn write_code(path: &Path, verification: &CodeVerification, out: &mut Vec<u8>) {
     write_object(&WholeObject::of(path, verification), out);
     for part in &verification.parts {
         write_object(&PartObject::of(path, part), out);
@@ -91,7 +91,7 @@ struct WholeObject {
 }
 
 impl WholeObject {
-    fn of(path: &Path, verification: &Verification) -> WholeObject {
+    fn of(path: &Path, verification: &CodeVerification) -> WholeObject {
         WholeObject {
             path: PathText::of(path),
             code: verification.kind.name(),
@@ -279,7 +279,7 @@ struct AppleObject {
 }
 
 impl<'a> FindingObject<'a> {
-    fn of(path: &Path, finding: &'a Finding) -> FindingObject<'a> {
+    fn of(path: &Path, finding: &'a CodeFinding) -> FindingObject<'a> {
         let place = &finding.place;
         let inner = |inner: &Vec<u8>| PathText::of(&within(Path::new(""), inner));
         FindingObject {

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use steadfast_codesign::{Cover, Coverage, Verification};
+use steadfast_codesign::{CodeVerification, Coverage, RangeCover};
 
 /// What a cell shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MapMark {
     /// It is as it was sealed, or was not looked at.
-    Covered(Cover),
+    Covered(RangeCover),
     /// It is not as it was sealed.
     Damaged,
 }
@@ -20,12 +20,12 @@ pub enum MapMark {
 impl MapMark {
     /// Every mark, in the order of legends.
     pub const ALL: [MapMark; 7] = [
-        MapMark::Covered(Cover::Sealed),
-        MapMark::Covered(Cover::Signed),
-        MapMark::Covered(Cover::Structure),
-        MapMark::Covered(Cover::UnsealedZero),
-        MapMark::Covered(Cover::Unsealed),
-        MapMark::Covered(Cover::Unsigned),
+        MapMark::Covered(RangeCover::Sealed),
+        MapMark::Covered(RangeCover::Signed),
+        MapMark::Covered(RangeCover::Structure),
+        MapMark::Covered(RangeCover::UnsealedZero),
+        MapMark::Covered(RangeCover::Unsealed),
+        MapMark::Covered(RangeCover::Unsigned),
         MapMark::Damaged,
     ];
 
@@ -60,7 +60,7 @@ pub struct CodeMap {
 
 impl CodeMap {
     /// Maps a file in at most `cells_max` cells of whole pages of 4 KiB.
-    pub fn of(coverage: &Coverage, verification: &Verification, cells_max: u64) -> CodeMap {
+    pub fn of(coverage: &Coverage, verification: &CodeVerification, cells_max: u64) -> CodeMap {
         let verdicts = verification.parts.iter().map(|part| &part.bytes);
         let damage = verdicts.flat_map(|bytes| &bytes.damage).map(|damage| damage.bytes.clone());
         CodeMap::of_ranges(coverage, damage.collect(), cells_max)
@@ -85,8 +85,8 @@ impl CodeMap {
         let bytes = MapMark::ALL.into_iter().map(|mark| match mark {
             MapMark::Damaged => (mark, damaged),
             // What is damaged is sealed, and counted there no more.
-            MapMark::Covered(Cover::Sealed) => {
-                (mark, coverage.len_bytes(Cover::Sealed).saturating_sub(damaged))
+            MapMark::Covered(RangeCover::Sealed) => {
+                (mark, coverage.len_bytes(RangeCover::Sealed).saturating_sub(damaged))
             }
             MapMark::Covered(cover) => (mark, coverage.len_bytes(cover)),
         });
@@ -110,7 +110,7 @@ fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 
 fn mark_of(
     cell: &Range<u64>,
-    ranges: &[steadfast_codesign::Covered],
+    ranges: &[steadfast_codesign::CoveredRange],
     damage: &[Range<u64>],
 ) -> MapMark {
     let at = damage.partition_point(|range| range.end <= cell.start);
@@ -118,22 +118,22 @@ fn mark_of(
         return MapMark::Damaged;
     }
     let within = ranges.iter().take_while(|range| range.bytes.start < cell.end);
-    let share = |range: &steadfast_codesign::Covered| {
+    let share = |range: &steadfast_codesign::CoveredRange| {
         let end = range.bytes.end.min(cell.end);
         (range.cover, end - range.bytes.start.max(cell.start))
     };
-    let rank = |&(cover, bytes): &(Cover, u64)| (cover == Cover::Unsealed, bytes);
+    let rank = |&(cover, bytes): &(RangeCover, u64)| (cover == RangeCover::Unsealed, bytes);
     let most = within.map(share).max_by_key(rank);
-    MapMark::Covered(most.map_or(Cover::UnsealedZero, |(cover, _)| cover))
+    MapMark::Covered(most.map_or(RangeCover::UnsealedZero, |(cover, _)| cover))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast_codesign::Covered;
+    use steadfast_codesign::CoveredRange;
 
-    fn coverage(ranges: &[(u64, u64, Cover)]) -> Coverage {
-        let ranges = ranges.iter().map(|&(start, end, cover)| Covered {
+    fn coverage(ranges: &[(u64, u64, RangeCover)]) -> Coverage {
+        let ranges = ranges.iter().map(|&(start, end, cover)| CoveredRange {
             bytes: start..end,
             cover,
             what: String::new(),
@@ -145,10 +145,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_never_outvoted() {
         let coverage = coverage(&[
-            (0, 40_000, Cover::Sealed),
-            (40_000, 40_001, Cover::Unsealed),
-            (40_001, 49_000, Cover::Signed),
-            (49_000, 90_000, Cover::UnsealedZero),
+            (0, 40_000, RangeCover::Sealed),
+            (40_000, 40_001, RangeCover::Unsealed),
+            (40_001, 49_000, RangeCover::Signed),
+            (49_000, 90_000, RangeCover::UnsealedZero),
         ]);
         let map = CodeMap::of_ranges(&coverage, vec![8192..12_288, 8192..12_288], 100);
         assert_eq!((map.cell_len_bytes, map.cells.len()), (4096, 22));
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_map_is_small_however_long_the_file() {
-        let coverage = coverage(&[(0, 1 << 40, Cover::Sealed)]);
+        let coverage = coverage(&[(0, 1 << 40, RangeCover::Sealed)]);
         let one = std::iter::once((1 << 39)..(1 << 39) + 1).collect();
         let map = CodeMap::of_ranges(&coverage, one, 1000);
         assert!(map.cells.len() <= 1000 && map.cells.len() > 900, "{}", map.cells.len());

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use steadfast_codesign::{
-    Code, CodeDirectory, CodePart, Constraint, Cover, Coverage, Entitlements, Requirements,
+    Code, CodeDirectory, CodePart, Constraint, Coverage, Entitlements, RangeCover, Requirements,
     Signature, SignerVerdict, Slot, Value,
 };
 
@@ -197,7 +197,7 @@ impl ShownText {
             }
         }
         for covered in &coverage.ranges {
-            if covered.cover == Cover::Unsealed || self.options.verbose {
+            if covered.cover == RangeCover::Unsealed || self.options.verbose {
                 let (start, end) =
                     (units::count(covered.bytes.start), units::count(covered.bytes.end));
                 let slice =

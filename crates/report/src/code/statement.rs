@@ -1,32 +1,34 @@
 //! The result as a whole in one sentence or two, the same in every document.
 //!
-//! It follows from the findings alone, through [`Verification::outcome`], so that it cannot
+//! It follows from the findings alone, through [`CodeVerification::outcome`], so that it cannot
 //! contradict them.
 
 use steadfast_codesign::{
-    BytesState, CodeKind, Outcome, Severity, SignerState, SlotState, Verification,
+    BytesState, CodeKind, CodeOutcome, CodeVerification, Severity, SignerState, SlotState,
 };
 
 use crate::escape;
 use crate::units;
 
 /// Returns the name of an outcome in documents.
-pub(super) fn outcome_name(outcome: Outcome) -> &'static str {
+pub(super) fn outcome_name(outcome: CodeOutcome) -> &'static str {
     match outcome {
-        Outcome::Good => "good",
-        Outcome::Unverified => "unverified",
-        Outcome::Refused => "refused",
-        Outcome::Damaged => "damaged",
+        CodeOutcome::Good => "good",
+        CodeOutcome::Unverified => "unverified",
+        CodeOutcome::Refused => "refused",
+        CodeOutcome::Damaged => "damaged",
     }
 }
 
 /// States what the verification came to.
-pub(super) fn statement(verification: &Verification) -> String {
+pub(super) fn statement(verification: &CodeVerification) -> String {
     let bad = match verification.outcome() {
-        Outcome::Good => return format!("{} {}", checked(verification), signed(verification)),
-        Outcome::Unverified => "Not verified: something could not be checked",
-        Outcome::Refused => "Refused: something is unsigned, missing, added, replaced or refused",
-        Outcome::Damaged => "Damaged or forged: something is not as it was sealed or signed",
+        CodeOutcome::Good => return format!("{} {}", checked(verification), signed(verification)),
+        CodeOutcome::Unverified => "Not verified: something could not be checked",
+        CodeOutcome::Refused => {
+            "Refused: something is unsigned, missing, added, replaced or refused"
+        }
+        CodeOutcome::Damaged => "Damaged or forged: something is not as it was sealed or signed",
     };
     let findings = verification.all_findings();
     let count = |severity| findings.iter().filter(|one| one.severity == severity).count() as u64;
@@ -41,7 +43,7 @@ pub(super) fn statement(verification: &Verification) -> String {
 }
 
 /// States how much was checked, when nothing is wrong.
-fn checked(verification: &Verification) -> &'static str {
+fn checked(verification: &CodeVerification) -> &'static str {
     let parts = &verification.parts;
     let all_read = parts.iter().all(|part| part.bytes.is_complete());
     let is_bundle = matches!(verification.kind, CodeKind::Bundle(_));
@@ -62,14 +64,14 @@ fn checked(verification: &Verification) -> &'static str {
 }
 
 /// Returns whether every page of some code and of what it nests was read.
-pub(super) fn is_read(code: &Verification) -> bool {
+pub(super) fn is_read(code: &CodeVerification) -> bool {
     let mut nested = code.nested.iter().filter_map(|nested| nested.code.as_ref());
     code.parts.iter().all(|part| part.bytes.state != BytesState::Unread)
         && nested.all(|code| is_read(code))
 }
 
 /// States who signed, when nothing is wrong.
-fn signed(verification: &Verification) -> String {
+fn signed(verification: &CodeVerification) -> String {
     let signers = || verification.parts.iter().filter_map(|part| part.signer.as_ref());
     let is_adhoc = |state| state == SignerState::AdHoc;
     if signers().all(|signer| is_adhoc(signer.state)) {

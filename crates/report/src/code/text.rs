@@ -6,8 +6,8 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use steadfast_codesign::bundle::Resources;
 use steadfast_codesign::{
-    BytesState, Finding, NestedVerification, Outcome, PartVerification, PolicyState, Severity,
-    SignerState, SignerVerdict, Verification,
+    BytesState, CodeFinding, CodeOutcome, CodeVerification, NestedVerification, PartVerification,
+    PolicyState, Severity, SignerState, SignerVerdict,
 };
 
 use super::statement::{is_read, statement};
@@ -27,7 +27,7 @@ pub fn write_verified_text(
     let mut text = VerifiedText { options, out: String::new() };
     let findings = verified.verification.all_findings();
     let outcome = verified.verification.outcome();
-    if !options.quiet || outcome != Outcome::Good {
+    if !options.quiet || outcome != CodeOutcome::Good {
         text.code(verified.path, verified.verification, 0);
         for finding in &findings {
             text.finding(verified.path, finding);
@@ -57,7 +57,7 @@ impl VerifiedText {
     }
 
     /// The verdicts on some code and on what it nests. Writing to a `String` cannot fail.
-    fn code(&mut self, path: &Path, verification: &Verification, depth: usize) {
+    fn code(&mut self, path: &Path, verification: &CodeVerification, depth: usize) {
         let indent = "  ".repeat(depth);
         let _ = writeln!(self.out, "{indent}{}", escape::path(path));
         // Quietly only what is wrong is told of.
@@ -153,9 +153,9 @@ impl VerifiedText {
             Ok(false) => self.painted("not met", RED),
             Err(_) => self.painted("unknown", YELLOW),
         };
-        let outcome = nested.code.as_ref().map_or(Outcome::Good, |code| code.outcome());
+        let outcome = nested.code.as_ref().map_or(CodeOutcome::Good, |code| code.outcome());
         let exact = match nested.exact {
-            Some(true) if outcome != Outcome::Good => {
+            Some(true) if outcome != CodeOutcome::Good => {
                 self.painted("by its CDHash only, see the findings", style_of(outcome))
             }
             Some(true) if nested.code.as_ref().is_some_and(|code| !is_read(code)) => {
@@ -172,7 +172,7 @@ impl VerifiedText {
     }
 
     /// One line for what was found, and another for what Apple's check would say.
-    fn finding(&mut self, path: &Path, finding: &Finding) {
+    fn finding(&mut self, path: &Path, finding: &CodeFinding) {
         let (style, wanted) = match finding.severity {
             Severity::Failure => (RED, true),
             Severity::Unverified => (YELLOW, true),
@@ -193,15 +193,15 @@ impl VerifiedText {
     }
 }
 
-fn any_failed(findings: &[Finding]) -> bool {
-    Outcome::of(findings) != Outcome::Good
+fn any_failed(findings: &[CodeFinding]) -> bool {
+    CodeOutcome::of(findings) != CodeOutcome::Good
 }
 
-fn style_of(outcome: Outcome) -> Style {
+fn style_of(outcome: CodeOutcome) -> Style {
     match outcome {
-        Outcome::Good => Style::new(),
-        Outcome::Unverified => YELLOW,
-        Outcome::Refused | Outcome::Damaged => RED,
+        CodeOutcome::Good => Style::new(),
+        CodeOutcome::Unverified => YELLOW,
+        CodeOutcome::Refused | CodeOutcome::Damaged => RED,
     }
 }
 
@@ -212,7 +212,7 @@ fn part_failed(part: &PartVerification) -> bool {
 }
 
 fn nested_failed(nested: &NestedVerification) -> bool {
-    let within = nested.code.as_ref().is_some_and(|code| code.outcome() != Outcome::Good);
+    let within = nested.code.as_ref().is_some_and(|code| code.outcome() != CodeOutcome::Good);
     any_failed(&nested.findings) || within
 }
 
@@ -231,7 +231,7 @@ pub(super) fn pages(part: &PartVerification) -> String {
 }
 
 /// Where something was found, with a colon at the end; empty if that is the whole.
-pub(super) fn place(path: &Path, finding: &Finding) -> String {
+pub(super) fn place(path: &Path, finding: &CodeFinding) -> String {
     let place = &finding.place;
     let mut words = Vec::new();
     if let Some(inner) = &place.path {

@@ -2,17 +2,17 @@
 
 use steadfast_codesign::directory::flags;
 use steadfast_codesign::{
-    BytesState, Cover, Finding, Severity, SignerState, SlotState, TimestampState, Value,
+    BytesState, CodeFinding, RangeCover, Severity, SignerState, SlotState, TimestampState, Value,
 };
 
 /// What covers bytes, in the order of documents.
-pub(super) const COVERS: [Cover; 6] = [
-    Cover::Sealed,
-    Cover::Signed,
-    Cover::Structure,
-    Cover::Unsigned,
-    Cover::UnsealedZero,
-    Cover::Unsealed,
+pub(super) const COVERS: [RangeCover; 6] = [
+    RangeCover::Sealed,
+    RangeCover::Signed,
+    RangeCover::Structure,
+    RangeCover::Unsigned,
+    RangeCover::UnsealedZero,
+    RangeCover::Unsealed,
 ];
 
 pub(super) fn bytes_state(state: BytesState) -> &'static str {
@@ -91,7 +91,7 @@ pub(super) fn packed_version(packed: u32) -> String {
 }
 
 /// What Apple's check says of a finding, as in "codesign: invalid signature ... (-67061)".
-pub(super) fn apple(finding: &Finding) -> Option<String> {
+pub(super) fn apple(finding: &CodeFinding) -> Option<String> {
     let error = finding.apple?;
     Some(format!("codesign: {} ({})", error.text(), error.code()))
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use steadfast_codesign::bundle::Folder;
+use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{
-    Code, Cost, Coverage, FileSource, HashType, PageChoice, Price, VerifyOptions,
+    Code, Coverage, FileSource, HashType, PageChoice, VerifyCost, VerifyEstimate, VerifyOptions,
 };
 use steadfast_report::Units;
 use steadfast_report::code::{
@@ -43,7 +43,7 @@ fn verified(
     };
     match path.is_dir() {
         true => {
-            let tree = Folder::open(path).unwrap();
+            let tree = FolderTree::open(path).unwrap();
             render_code(&Code::bundle(&tree, name.as_bytes()).unwrap());
         }
         false => render_code(&Code::file(Box::new(FileSource::open(path).unwrap())).unwrap()),
@@ -196,7 +196,7 @@ fn a_cdhash_is_not_taken_for_the_bytes() {
 #[test]
 fn what_signatures_say() {
     let tool = Code::file(Box::new(FileSource::open(&sample("signed-tool")).unwrap())).unwrap();
-    let tree = Folder::open(&sample("Demo.app")).unwrap();
+    let tree = FolderTree::open(&sample("Demo.app")).unwrap();
     let app = Code::bundle(&tree, b"Demo.app").unwrap();
     for (name, code) in [("tool", &tool), ("app", &app)] {
         let coverage = Coverage::of(code.source(), code.as_binary().unwrap()).unwrap();
@@ -214,10 +214,10 @@ fn what_signatures_say() {
 
 #[test]
 fn prices() {
-    let mut cost = Cost::default();
+    let mut cost = VerifyCost::default();
     cost.metadata_bytes = 1_200_000;
     cost.add_file(147_000_000, &[HashType::Sha256, HashType::Sha1]);
-    let tried = Price {
+    let tried = VerifyEstimate {
         cost,
         tried_bytes: 8 << 20,
         hashing_ns: 31_000_000,
@@ -225,9 +225,9 @@ fn prices() {
         len_bytes: 148_000_000,
         cached_bytes: Some(148_000_000),
     };
-    let mut little = Cost::default();
+    let mut little = VerifyCost::default();
     little.add_file(5_000, &[HashType::Sha256]);
-    let done = Price {
+    let done = VerifyEstimate {
         cost: little,
         tried_bytes: 5_000,
         hashing_ns: 0,
@@ -235,12 +235,13 @@ fn prices() {
         len_bytes: 5_000,
         cached_bytes: None,
     };
-    let cold = Price { cached_bytes: Some(0), ..tried.clone() };
-    let partly = Price { cached_bytes: Some(74_000_000), ..tried.clone() };
+    let cold = VerifyEstimate { cached_bytes: Some(0), ..tried.clone() };
+    let partly = VerifyEstimate { cached_bytes: Some(74_000_000), ..tried.clone() };
     let (mut text, mut json) = (Vec::new(), Vec::new());
-    for (price, name) in [(&tried, "node"), (&done, "a\u{1b}b"), (&cold, "cold"), (&partly, "part")]
+    for (estimate, name) in
+        [(&tried, "node"), (&done, "a\u{1b}b"), (&cold, "cold"), (&partly, "part")]
     {
-        let of = CostOfCode { path: Path::new(name), price, workers: 2, opened_ns: 100_000 };
+        let of = CostOfCode { path: Path::new(name), estimate, workers: 2, opened_ns: 100_000 };
         write_cost_text(&of, Units::Si, &mut text);
         write_cost_json(&of, &mut json);
     }

@@ -11,8 +11,8 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, FileKind};
-use steadfast_codesign::bundle::{self, Folder};
-use steadfast_codesign::{Code, Cover, Coverage, Error, FileSource, VerifyOptions};
+use steadfast_codesign::bundle::{self, FolderTree};
+use steadfast_codesign::{Code, Coverage, Error, FileSource, RangeCover, VerifyOptions};
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
 use steadfast_report::document::Document;
 use steadfast_report::{Units, escape, units};
@@ -105,7 +105,7 @@ fn verify_at(app: &App, place: &ServedPath) -> Result<CodePage, CodeFailure> {
         let code = Code::file(Box::new(source))?;
         return verify(&code, &path, begun);
     }
-    let tree = Folder::of(beneath::directory(root, &place.below)?, &path);
+    let tree = FolderTree::of(beneath::directory(root, &place.below)?, &path);
     let called = path.file_name().unwrap_or_default().as_encoded_bytes();
     let code = Code::bundle(&tree, called)?;
     verify(&code, &path, begun)
@@ -125,7 +125,7 @@ fn bundle_of(
         let bundle = ServedPath { root: place.root, below: below.to_owned() };
         let path = app.roots.path(&bundle);
         let inner = place.below.strip_prefix(below).unwrap_or(&place.below);
-        let tree = Folder::of(beneath::directory(root, below)?, &path);
+        let tree = FolderTree::of(beneath::directory(root, below)?, &path);
         let called = path.file_name().unwrap_or_default().as_encoded_bytes();
         let inner = inner.as_os_str().as_encoded_bytes();
         if bundle::is_main_executable(&tree, called, inner)? {
@@ -200,12 +200,12 @@ fn map_of(map: &CodeMap, texts: &CodeTexts) -> Markup {
 
 fn ink(mark: MapMark) -> &'static str {
     match mark {
-        MapMark::Covered(Cover::Sealed) => "map-sealed",
-        MapMark::Covered(Cover::Signed) => "map-signed",
-        MapMark::Covered(Cover::Structure) => "map-structure",
-        MapMark::Covered(Cover::Unsigned) => "map-unsigned",
-        MapMark::Covered(Cover::UnsealedZero) => "map-zero",
-        MapMark::Covered(Cover::Unsealed) => "map-unsealed",
+        MapMark::Covered(RangeCover::Sealed) => "map-sealed",
+        MapMark::Covered(RangeCover::Signed) => "map-signed",
+        MapMark::Covered(RangeCover::Structure) => "map-structure",
+        MapMark::Covered(RangeCover::Unsigned) => "map-unsigned",
+        MapMark::Covered(RangeCover::UnsealedZero) => "map-zero",
+        MapMark::Covered(RangeCover::Unsealed) => "map-unsealed",
         MapMark::Damaged => "map-damaged",
     }
 }

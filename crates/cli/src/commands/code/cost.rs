@@ -12,8 +12,8 @@ pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<u8> {
     let options = VerifyOptions { deep: args.deep, check, now: now(), ..VerifyOptions::default() };
     let units = args.output.units();
     each("code cost", &args.paths, &args.output, |path, code, opened_ns| {
-        let price = code.price(&options)?;
-        let of = CostOfCode { path, price: &price, workers: check.workers.get(), opened_ns };
+        let estimate = code.estimate(&options)?;
+        let of = CostOfCode { path, estimate: &estimate, workers: check.workers.get(), opened_ns };
         let mut outcome = Outcome::default();
         match args.output.json {
             true => write_cost_json(&of, &mut outcome.document),
