@@ -10,6 +10,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use jiff::civil::{Date, date};
+
 /// Universal types, with the bit that says that an element is made of elements.
 pub(crate) const BOOLEAN: u8 = 0x01;
 pub(crate) const INTEGER: u8 = 0x02;
@@ -327,7 +329,10 @@ fn time_of_day(year: i64, text: &str) -> Option<i64> {
         && hour < 24
         && minute < 60
         && second <= 60;
-    in_range.then(|| days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zone)
+    if !in_range {
+        return None;
+    }
+    Some(days(year, month, day)? * 86_400 + hour * 3600 + minute * 60 + second - zone)
 }
 
 /// Returns so many decimal digits as a number.
@@ -336,14 +341,12 @@ fn digits(text: &str, start: usize, count: usize) -> Option<i64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
-///
-/// Counted in years that begin in March, so that a leap day is the last of its year.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year
-        - 719_468
+/// Returns the days from 1970-01-01 to a date. A day beyond the end of its month counts on into the
+/// next month.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let first = Date::new(year.try_into().ok()?, month.try_into().ok()?, 1).ok()?;
+    let hours = first.duration_since(date(1970, 1, 1)).as_hours();
+    Some(hours / 24 + day - 1)
 }
 
 #[cfg(test)]
@@ -416,6 +419,10 @@ mod tests {
         assert_eq!(utc("2402292359+0100"), Some(1_709_247_540));
         assert_eq!(generalized_time("20350209214036Z"), Some(2_054_670_036));
         assert_eq!(generalized_time("20260915101112.5Z"), Some(1_789_467_072));
+        // A certificate that never ends (RFC 5280, section 4.1.2.5).
+        assert_eq!(generalized_time("99991231235959Z"), Some(253_402_300_799));
+        assert_eq!(generalized_time("00000101000000Z"), Some(-62_167_219_200));
+        assert_eq!(utc("230230000060Z"), utc("230302000100Z"));
         for wrong in ["", "240229235959", "241329235959Z", "24022923595Z", "240229235959Zx"] {
             assert_eq!(utc(wrong), None, "{wrong}");
         }

@@ -6,6 +6,8 @@
 
 use std::fmt::{self, Formatter};
 
+use jiff::{SignedDuration, civil};
+
 use super::{CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
 use crate::ber::dotted;
 
@@ -248,24 +250,11 @@ fn is_plain(text: &str, dots: bool) -> bool {
     parts_are_plain && first_is_letter && !KEYWORDS.contains(&text)
 }
 
-/// Prints a date as `YYYYMMDDhhmmssZ`.
-///
-/// Counted in years that begin in March, in cycles of 400 of them: the inverse of how times in
-/// certificates are read.
+/// Prints a date as `YYYYMMDDhhmmssZ`; one after the year 9999 as the end of that year.
 fn date(seconds_since_2001: i64) -> String {
-    /// Days from the first of March of the year 0 to the first of January 2001.
-    const DAYS_TO_2001: i64 = 730_791;
-    let days = seconds_since_2001.div_euclid(86_400).saturating_add(DAYS_TO_2001);
-    let second = seconds_since_2001.rem_euclid(86_400);
-    let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = cycle * 400 + year + carry;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}Z")
+    let seconds = SignedDuration::from_secs(seconds_since_2001);
+    let date = civil::date(2001, 1, 1).at(0, 0, 0, 0).saturating_add(seconds);
+    date.strftime("%Y%m%d%H%M%SZ").to_string()
 }
 
 #[cfg(test)]
@@ -276,6 +265,7 @@ mod tests {
     #[test]
     fn dates_are_the_inverse_of_reading_them() {
         assert_eq!(date(0), "20010101000000Z");
+        assert_eq!(date(i64::MAX), "99991231235959Z");
         for seconds in [-978_307_200, 58_060_799, 86_399, 730_000_000, 1_500_000_001] {
             let read = generalized_time(&date(seconds)).expect("a time");
             assert_eq!(read - 978_307_200, seconds);
