@@ -1,93 +1,35 @@
-//! The normal distribution and Student's: shares ↔ distances from the middle.
+//! The normal distribution and Student's: the share below a distance, and the distance of a share.
 //!
-//! In: a share or a distance in standard deviations. Out: the other. Exact to twelve digits,
-//! and slow: an interval asks a handful of times.
+//! Distances are in standard deviations. Every value is exact to twelve digits.
 
-use std::f64::consts::{FRAC_2_PI, TAU};
+use std::f64::consts::SQRT_2;
 
-/// Distance beyond which the share below, by its series, would be a difference of near equals.
-const SERIES_MAX: f64 = 3.0;
+use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
 
-/// Terms of the continued fraction: at 3 deviations, more change no digit.
-const FRACTION_TERMS: u32 = 200;
-
-/// Distance beyond which no share is told from 0.
-const FAR: f64 = 38.0;
-
-/// Degrees of freedom from which on Student's distribution is taken to be normal; the distances
-/// of 95 % then differ by less than one part in 200.
+/// Degrees of freedom above which Student's distribution is replaced by the normal one. The 95 %
+/// distances then differ by less than one part in 200. `statrs` loses its precision for millions
+/// of degrees.
 const FREEDOM_MAX: usize = 300;
 
 /// Returns the share below a distance.
-///
-/// Source: M. Abramowitz and I. A. Stegun, "Handbook of mathematical functions" (1964), 26.2.11
-/// and 26.2.14.
 pub(super) fn share_below(distance: f64) -> f64 {
-    if distance > 0.0 {
-        return 1.0 - share_below(-distance);
-    }
-    let distance = -distance;
-    let density = (-distance * distance / 2.0).exp() / TAU.sqrt();
-    if distance < SERIES_MAX {
-        let (mut sum, mut term, mut odd) = (0.0, distance, 1.0);
-        while sum + term != sum {
-            sum += term;
-            odd += 2.0;
-            term *= distance * distance / odd;
-        }
-        return 0.5 - density * sum;
-    }
-    let fraction = (1..=FRACTION_TERMS).rev();
-    density / fraction.fold(distance, |below, term| distance + f64::from(term) / below)
+    // `Normal::cdf` of `statrs` is exact to ten digits only.
+    libm::erfc(-distance / SQRT_2) / 2.0
 }
 
-/// Returns the distance that a share, more than 0 and less than 1, lies below.
+/// Returns the distance below which a share lies. The share is more than 0 and less than 1.
 pub(super) fn distance_of(share: f64) -> f64 {
-    if share > 0.5 {
-        return -distance_of(1.0 - share);
-    }
-    bisect(-FAR, 0.0, |distance| share_below(distance) < share)
+    Normal::standard().inverse_cdf(share)
 }
 
-/// Returns the distance from the middle of Student's distribution that a share lies below, 0.5 to
-/// less than 1, with at least one degree of freedom.
+/// Returns the distance below which a share of Student's distribution lies. The share is at least
+/// 0.5 and less than 1; there is at least one degree of freedom.
 pub(super) fn distance_of_student(share: f64, freedom: usize) -> f64 {
     if freedom > FREEDOM_MAX {
         return distance_of(share);
     }
-    bisect(0.0, 1e6, |distance| 0.5 + share_within(distance, freedom) / 2.0 < share)
-}
-
-/// Returns the share of Student's distribution that lies nearer to the middle.
-///
-/// Source: Abramowitz and Stegun, 26.7.3 and 26.7.4.
-fn share_within(distance: f64, freedom: usize) -> f64 {
-    let angle = (distance / (freedom as f64).sqrt()).atan();
-    let (sine, cosine) = angle.sin_cos();
-    let odd = freedom % 2 == 1;
-    // The powers that follow: cosine², cosine⁴, … or cosine³, cosine⁵, …
-    let (mut sum, mut term) = (0.0, if odd { cosine } else { 1.0 });
-    for power in (if odd { 3 } else { 2 }..=freedom).step_by(2) {
-        sum += term;
-        let power = power as f64;
-        term *= cosine * cosine * (power - 1.0) / power;
-    }
-    if odd { FRAC_2_PI * (angle + sine * sum) } else { sine * sum }
-}
-
-/// Returns where something that holds at `low` and not at `high` ceases to hold.
-fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
-    loop {
-        let middle = low + (high - low) / 2.0;
-        if middle <= low || middle >= high {
-            return middle;
-        }
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    let student = StudentsT::new(0.0, 1.0, freedom as f64);
+    student.expect("at least one degree of freedom").inverse_cdf(share)
 }
 
 #[cfg(test)]
