@@ -235,21 +235,16 @@ fn record(source: &Source) -> Record {
 }
 
 fn series(source: &Source, figure: &Figure) -> Series {
+    let factors = Factors {
+        stage: Some(figure.stage),
+        algorithm: figure.algorithm.map(str::to_owned),
+        qos: figure.qos,
+        side: figure.side,
+        ..Factors::default()
+    };
     Series {
-        workload: figure.workload,
-        label: figure.label.to_owned(),
-        method: source.note.to_owned(),
-        factors: Factors {
-            stage: Some(figure.stage),
-            algorithm: figure.algorithm.map(str::to_owned),
-            qos: figure.qos,
-            side: figure.side,
-            ..Factors::default()
-        },
         unit: figure.unit,
-        seed: None,
-        place: None,
-        samples: Vec::new(),
         stated: Some(Stated { per_second: figure.per_second }),
+        ..Series::new(figure.workload, figure.label, source.note, factors)
     }
 }

@@ -165,6 +165,33 @@ pub struct Series {
     pub stated: Option<Stated>,
 }
 
+impl Series {
+    /// Makes a series of bytes without samples, seed or folder.
+    pub fn new(
+        workload: Workload,
+        label: impl Into<String>,
+        method: impl Into<String>,
+        factors: Factors,
+    ) -> Series {
+        Series {
+            workload,
+            label: label.into(),
+            method: method.into(),
+            factors,
+            unit: Unit::Bytes,
+            seed: None,
+            place: None,
+            samples: Vec::new(),
+            stated: None,
+        }
+    }
+
+    /// Returns the series with the seed that its order or its sizes came from.
+    pub fn seeded(self, seed: u64) -> Series {
+        Series { seed: Some(seed), ..self }
+    }
+}
+
 /// One timed repetition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

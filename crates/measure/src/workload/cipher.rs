@@ -154,21 +154,15 @@ impl Cipher {
             }
         };
         let isa = masks::name(isolated.isa);
-        Series {
-            workload: record::Workload::Cipher,
-            label: format!("{algorithm}, {doing}{isa}"),
-            method: format!("{given}{}", self.standard_note()),
-            factors: Factors {
-                stage: Some(stage),
-                buffer_len_bytes: buffer,
-                ..self.factors(algorithm, isolated)
-            },
-            unit,
-            seed: Some(self.seed),
-            place: None,
-            samples: Vec::new(),
-            stated: None,
-        }
+        let label = format!("{algorithm}, {doing}{isa}");
+        let method = format!("{given}{}", self.standard_note());
+        let factors = Factors {
+            stage: Some(stage),
+            buffer_len_bytes: buffer,
+            ..self.factors(algorithm, isolated)
+        };
+        let series = Series::new(record::Workload::Cipher, label, method, factors);
+        Series { unit, ..series.seeded(self.seed) }
     }
 
     fn factors(&self, algorithm: &str, isolated: &Isolated) -> Factors {

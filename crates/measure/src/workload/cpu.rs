@@ -93,30 +93,24 @@ impl Cpu {
             if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
         let standard = if self.quick { " Not standard: a quick profile." } else { "" };
         let milliseconds = self.sample_ns as f64 / 1e6;
-        Series {
-            workload: crate::record::Workload::Cpu,
-            label: format!("{}, {level}, {counted}", kernel.name()),
-            method: format!(
-                "One loop: {}. A sample is as many loops as took {milliseconds} ms or more in \
-                 the fastest of {CALIBRATION_RUNS} runs on one thread beforehand, the same number \
-                 on each thread; its time is the mean of the threads' own times. A sum over the \
-                 results is checked.{standard}",
-                kernel.definition()
-            ),
-            factors: Factors {
-                stage: Some(Stage::Kernel),
-                algorithm: Some(kernel.name().to_owned()),
-                backend: Some(kernel.backend().to_owned()),
-                threads: Some(threads),
-                qos: Some(level.number()),
-                ..Factors::default()
-            },
-            unit: Unit::Loops,
-            seed: Some(self.seed),
-            place: None,
-            samples: Vec::new(),
-            stated: None,
-        }
+        let label = format!("{}, {level}, {counted}", kernel.name());
+        let method = format!(
+            "One loop: {}. A sample is as many loops as took {milliseconds} ms or more in the \
+             fastest of {CALIBRATION_RUNS} runs on one thread beforehand, the same number on each \
+             thread; its time is the mean of the threads' own times. A sum over the results is \
+             checked.{standard}",
+            kernel.definition()
+        );
+        let factors = Factors {
+            stage: Some(Stage::Kernel),
+            algorithm: Some(kernel.name().to_owned()),
+            backend: Some(kernel.backend().to_owned()),
+            threads: Some(threads),
+            qos: Some(level.number()),
+            ..Factors::default()
+        };
+        let series = Series::new(crate::record::Workload::Cpu, label, method, factors);
+        Series { unit: Unit::Loops, ..series.seeded(self.seed) }
     }
 }
 

@@ -38,7 +38,7 @@ use super::Workload;
 use crate::contents::Contents;
 use crate::error::Error;
 use crate::random::Random;
-use crate::record::{self, Factors, Series, Stage, Unit};
+use crate::record::{Series, Stage};
 use crate::runner::{End, Session};
 
 /// Bytes of a message that are handed over at a time: as many as a run reads into a chunk.
@@ -371,20 +371,5 @@ trait Cell {
 fn depart(series: &mut Series, departs: &str) {
     if !departs.is_empty() {
         series.method = format!("{} ({departs})", series.method);
-    }
-}
-
-/// Begins a series of bytes.
-fn series(label: &str, method: &str, factors: Factors) -> Series {
-    Series {
-        workload: record::Workload::Hash,
-        label: label.to_owned(),
-        method: method.to_owned(),
-        factors,
-        unit: Unit::Bytes,
-        seed: None,
-        place: None,
-        samples: Vec::new(),
-        stated: None,
     }
 }

@@ -21,7 +21,7 @@ use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
-use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage, Unit};
+use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage};
 use crate::runner::{End, PlaceId, SeriesId, Session};
 use crate::scratch::{Scratch, require_room};
 use crate::stats;
@@ -327,26 +327,18 @@ fn add_series(
          bytes: {doing}. Incompressible bytes, verified by their digest."
     );
     let writes = stage == Stage::Write;
-    let series = Series {
-        workload: record::Workload::Pair,
-        label: format!("{side} {step}, files of {length} bytes"),
-        method,
-        factors: Factors {
-            stage: Some(stage),
-            algorithm: (stage == Stage::ReadHash).then(|| "sha256".to_owned()),
-            threads: Some(1),
-            buffer_len_bytes: Some(CHUNK_LEN_BYTES as u64),
-            block_len_bytes: Some(length),
-            order: Some(Order::Random),
-            cache: (!writes).then_some(Cache::Cold),
-            side: Some(bench.side),
-            ..Factors::default()
-        },
-        unit: Unit::Bytes,
-        seed: Some(pair.seed),
-        place: None,
-        samples: Vec::new(),
-        stated: None,
+    let factors = Factors {
+        stage: Some(stage),
+        algorithm: (stage == Stage::ReadHash).then(|| "sha256".to_owned()),
+        threads: Some(1),
+        buffer_len_bytes: Some(CHUNK_LEN_BYTES as u64),
+        block_len_bytes: Some(length),
+        order: Some(Order::Random),
+        cache: (!writes).then_some(Cache::Cold),
+        side: Some(bench.side),
+        ..Factors::default()
     };
-    session.add_series_at(bench.place, series)
+    let label = format!("{side} {step}, files of {length} bytes");
+    let series = Series::new(record::Workload::Pair, label, method, factors);
+    session.add_series_at(bench.place, series.seeded(pair.seed))
 }

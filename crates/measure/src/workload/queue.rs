@@ -206,25 +206,18 @@ impl Queue {
             Order::Random => "random",
             _ => "sequential",
         };
-        let series = Series {
-            workload: record::Workload::Queue,
-            label: format!("{name} reads of {}, depth {depth}", size_name(block_len)),
-            method,
-            factors: Factors {
-                stage: Some(Stage::Read),
-                block_len_bytes: Some(block_len),
-                queue_depth: Some(depth),
-                threads: Some(depth),
-                order: Some(order),
-                cache: Some(cache),
-                ..Factors::default()
-            },
-            unit: Unit::Operations,
-            seed: Some(self.seed),
-            place: None,
-            samples: Vec::new(),
-            stated: None,
+        let label = format!("{name} reads of {}, depth {depth}", size_name(block_len));
+        let factors = Factors {
+            stage: Some(Stage::Read),
+            block_len_bytes: Some(block_len),
+            queue_depth: Some(depth),
+            threads: Some(depth),
+            order: Some(order),
+            cache: Some(cache),
+            ..Factors::default()
         };
+        let series = Series::new(record::Workload::Queue, label, method, factors);
+        let series = Series { unit: Unit::Operations, ..series.seeded(self.seed) };
         session.add_series_at(place, series)
     }
 

@@ -15,7 +15,7 @@ use crate::contents::Contents;
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
-use crate::record::{Cache, Factors, Isa, Sample, Series, Stage, Unit, Workload};
+use crate::record::{Cache, Factors, Isa, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
 use crate::scratch::{Scratch, require_room};
 
@@ -139,16 +139,10 @@ impl Cipher {
             buffer_len_bytes: Some(CHUNK_LEN_BYTES as u64),
             ..self.factors(algorithm, isolated)
         };
-        let series = |label: String, stage, method: &str| Series {
-            workload: Workload::Cipher,
-            label,
-            method: format!("{method}{}", self.task_note(task)),
-            factors: Factors { stage: Some(stage), ..base.clone() },
-            unit: Unit::Bytes,
-            seed: Some(self.seed),
-            place: None,
-            samples: Vec::new(),
-            stated: None,
+        let series = |label: String, stage, method: &str| {
+            let method = format!("{method}{}", self.task_note(task));
+            let factors = Factors { stage: Some(stage), ..base.clone() };
+            Series::new(Workload::Cipher, label, method, factors).seeded(self.seed)
         };
         [
             series(

@@ -15,12 +15,11 @@ use steadfast_sys::cache::{cached_bytes, drop_cached};
 use steadfast_sys::file::File;
 
 use super::path::{Ran, options, run, selection};
-use super::series;
 use super::tree::{Class, Drawn, Tree};
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
-use crate::record::{Factors, Sample, Series, Stage};
+use crate::record::{self, Factors, Sample, Series, Stage};
 use crate::runner::{End, PlaceId, SeriesId, Session};
 use crate::workload::Workload;
 
@@ -124,8 +123,8 @@ impl Estimate {
             drawn_from: Some(class.files),
             ..Factors::default()
         };
-        let seed = Some(self.seed);
-        session.add_series_at(place, Series { seed, ..series(&label, method, factors) })
+        let series = Series::new(record::Workload::Hash, label, method, factors);
+        session.add_series_at(place, series.seeded(self.seed))
     }
 
     fn rounds(
@@ -161,8 +160,9 @@ impl Estimate {
     ) -> Result<(), End> {
         let method = "a run as of a check over the shortest file of the sample";
         let factors = Factors { stage: Some(Stage::Start), ..Factors::default() };
-        let id =
-            session.add_series_at(place, series("beginning and ending a run", method, factors));
+        let label = "beginning and ending a run";
+        let series = Series::new(record::Workload::Hash, label, method, factors);
+        let id = session.add_series_at(place, series);
         for round in 0..self.rounds {
             session.doing("beginning and ending a run")?;
             let mut sample = self.measure(session, verb, std::slice::from_ref(shortest), round)?;

@@ -12,10 +12,10 @@ use steadfast::{Algorithm, Backend, Digest, Level};
 use steadfast_digest::{AlgorithmHasher, Sha256};
 
 use super::kernel::Kernel;
-use super::{Cell, PIECE_LEN_BYTES, series};
+use super::{Cell, PIECE_LEN_BYTES};
 use crate::contents::Contents;
 use crate::error::Error;
-use crate::record::{Factors, Series, Stage};
+use crate::record::{Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 use crate::workload::together::{Together, together};
 
@@ -112,8 +112,8 @@ impl KernelCell {
              every sample are compared with those by other code",
             data.bytes().len() / 1_000_000
         );
-        let id =
-            session.add_series(Series { seed: Some(seed), ..series(&label, &method, factors) });
+        let series = Series::new(Workload::Hash, label.as_str(), method, factors);
+        let id = session.add_series(series.seeded(seed));
         KernelCell {
             kernel,
             threads,
@@ -222,8 +222,8 @@ impl StreamCell {
              {} bytes is that memory over again",
             data.bytes().len()
         );
-        let id =
-            session.add_series(Series { seed: Some(seed), ..series(&label, &method, factors) });
+        let series = Series::new(Workload::Hash, label.as_str(), method, factors);
+        let id = session.add_series(series.seeded(seed));
         let mut cells = Vec::new();
         for &size in sizes {
             session.doing(&label)?;

@@ -17,10 +17,10 @@ use steadfast::{
     Summary, Verb,
 };
 
+use super::Cell;
 use super::files::{Made, Store};
-use super::{Cell, series};
 use crate::error::Error;
-use crate::record::{Cache, Factors, Series, Stage};
+use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 
 /// Where bytes come from.
@@ -121,8 +121,8 @@ impl Way {
             },
             ..Factors::default()
         };
-        let series = series(&self.label(), &self.method(), factors);
-        session.add_series_at(store.place, Series { seed: Some(seed), ..series })
+        let series = Series::new(Workload::Hash, self.label(), self.method(), factors);
+        session.add_series_at(store.place, series.seeded(seed))
     }
 }
 

@@ -10,10 +10,10 @@ use std::rc::Rc;
 use steadfast::Backend;
 use steadfast_digest::Sha256;
 
+use super::Cell;
 use super::files::{Made, Store};
-use super::{Cell, series};
 use crate::error::Error;
-use crate::record::{Cache, Factors, Series, Stage};
+use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
 
 /// One length of a buffer.
@@ -50,8 +50,8 @@ impl SweepCell {
             cache: Some(Cache::Warm),
             ..Factors::default()
         };
-        let series = Series { seed: Some(seed), ..series(&label, method, factors) };
-        let id = session.add_series_at(store.place, series);
+        let series = Series::new(Workload::Hash, label.as_str(), method, factors);
+        let id = session.add_series_at(store.place, series.seeded(seed));
         let (file, store, memory) = (file.clone(), Rc::clone(store), Rc::clone(memory));
         SweepCell { buffer_len, memory, file, store, id, label }
     }

@@ -20,7 +20,7 @@ use crate::contents::CHUNK_LEN_BYTES;
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
-use crate::record::{self, Order, Sample, Series, Unit};
+use crate::record::{self, Order, Sample, Series};
 use crate::runner::{End, SeriesId, Session};
 
 /// Folders deeper than this are left out: somebody's loop of mounts.
@@ -120,22 +120,15 @@ impl Existing {
             _ => "in an order drawn anew for each round",
         };
         let rounds = self.rounds;
-        Series {
-            workload: record::Workload::Read,
-            label: format!("read, {}, files found there", way.name()),
-            method: format!(
-                "{files} files that were in the folder, {rounds} rounds, {ordered}; not standard: \
-                 files of one's own. Each file {}. What its bytes should be is not known: its \
-                 length and times were the same afterwards.",
-                way.method()
-            ),
-            factors: way.factors(if order == Order::Sequential { order } else { Order::Random }),
-            unit: Unit::Bytes,
-            seed: Some(self.seed),
-            place: None,
-            samples: Vec::new(),
-            stated: None,
-        }
+        let label = format!("read, {}, files found there", way.name());
+        let method = format!(
+            "{files} files that were in the folder, {rounds} rounds, {ordered}; not standard: \
+             files of one's own. Each file {}. What its bytes should be is not known: its length \
+             and times were the same afterwards.",
+            way.method()
+        );
+        let factors = way.factors(if order == Order::Sequential { order } else { Order::Random });
+        Series::new(record::Workload::Read, label, method, factors).seeded(self.seed)
     }
 }
 

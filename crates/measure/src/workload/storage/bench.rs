@@ -19,7 +19,7 @@ use super::timed::{self, Went};
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
 use crate::place::Site;
-use crate::record::{Cache, Factors, Order, Sample, Series, Stage, Unit, Workload};
+use crate::record::{Cache, Factors, Order, Sample, Series, Stage, Workload};
 use crate::runner::{End, PlaceId, SeriesId, Session, Stopped};
 use crate::scratch::{Scratch, require_room};
 
@@ -219,18 +219,8 @@ impl Bench {
         method: String,
         factors: Factors,
     ) -> SeriesId {
-        let series = Series {
-            workload: self.workload,
-            label: label.to_owned(),
-            method,
-            factors,
-            unit: Unit::Bytes,
-            seed: Some(self.plan.seed),
-            place: None,
-            samples: Vec::new(),
-            stated: None,
-        };
-        session.add_series_at(self.place, series)
+        let series = Series::new(self.workload, label, method, factors);
+        session.add_series_at(self.place, series.seeded(self.plan.seed))
     }
 
     /// Writes all files, with pauses between sets; into a series, if there is one.

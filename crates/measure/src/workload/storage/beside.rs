@@ -12,7 +12,7 @@ use steadfast_sys::machine;
 use crate::contents::CHUNK_LEN_BYTES;
 use crate::error::Error;
 use crate::random::Random;
-use crate::record::{Beside, Factors, Series, Stage, Unit, Workload};
+use crate::record::{Beside, Factors, Series, Stage, Workload};
 use crate::runner::{SeriesId, Session, Timed};
 
 /// Bytes that are hashed in between: some 2 ms, and they fit a second-level cache or nearly.
@@ -92,24 +92,15 @@ impl Core {
 }
 
 fn add_series(session: &mut Session<'_>, workload: Workload) -> SeriesId {
-    session.add_series(Series {
-        workload,
-        label: "SHA-256 in memory, between files".to_owned(),
-        method: "4 MiB in memory hashed by one thread after each file: it falls when the \
-                 processor is held back or shared, and not when a disk is"
-            .to_owned(),
-        factors: Factors {
-            stage: Some(Stage::Hash),
-            algorithm: Some("sha256".to_owned()),
-            threads: Some(1),
-            ..Factors::default()
-        },
-        unit: Unit::Bytes,
-        seed: None,
-        place: None,
-        samples: Vec::new(),
-        stated: None,
-    })
+    let method = "4 MiB in memory hashed by one thread after each file: it falls when the \
+                  processor is held back or shared, and not when a disk is";
+    let factors = Factors {
+        stage: Some(Stage::Hash),
+        algorithm: Some("sha256".to_owned()),
+        threads: Some(1),
+        ..Factors::default()
+    };
+    session.add_series(Series::new(workload, "SHA-256 in memory, between files", method, factors))
 }
 
 /// Times copying memory as a read out of the page cache does: from much memory to one buffer. No
@@ -122,20 +113,11 @@ pub(in crate::workload) fn copy_memory(
     workload: Workload,
     from: &[u8],
 ) -> Result<(), Error> {
-    let series = session.add_series(Series {
-        workload,
-        label: "memory to memory".to_owned(),
-        method: format!(
-            "{} MiB copied by one thread to a buffer of 1 MiB, as a bound for reading",
-            from.len() >> 20
-        ),
-        factors: Factors { stage: Some(Stage::Copy), threads: Some(1), ..Factors::default() },
-        unit: Unit::Bytes,
-        seed: None,
-        place: None,
-        samples: Vec::new(),
-        stated: None,
-    });
+    let mib = from.len() >> 20;
+    let method =
+        format!("{mib} MiB copied by one thread to a buffer of 1 MiB, as a bound for reading");
+    let factors = Factors { stage: Some(Stage::Copy), threads: Some(1), ..Factors::default() };
+    let series = session.add_series(Series::new(workload, "memory to memory", method, factors));
     let mut buffer = vec![1; CHUNK_LEN_BYTES];
     for round in 0..COPIES {
         let (timed, ()) = session.time(|| {
