@@ -1,8 +1,9 @@
 //! The algorithms by name.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind};
 
 /// A way to make a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,10 +102,10 @@ impl fmt::Display for Algorithm {
 }
 
 impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
+    type Err = Error;
 
     /// Finds an algorithm by its name; case, hyphens and underscores do not matter.
-    fn from_str(text: &str) -> Result<Algorithm, UnknownAlgorithm> {
+    fn from_str(text: &str) -> Result<Algorithm, Error> {
         let plain = |text: &str| {
             let kept = text.chars().filter(|letter| !matches!(letter, '-' | '_' | '/'));
             kept.map(|letter| letter.to_ascii_lowercase()).collect::<String>()
@@ -114,25 +115,9 @@ impl FromStr for Algorithm {
             plain(algorithm.name()) == wanted || algorithm.aliases().contains(&wanted.as_str())
         };
         let found = Algorithm::ALL.iter().copied().find(known);
-        found.ok_or_else(|| UnknownAlgorithm { name: text.to_owned() })
+        found.ok_or_else(|| {
+            let message = format!("no algorithm is named `{}`; known are ", text.escape_debug());
+            Error::with_choices(ErrorKind::UnknownAlgorithm, message, Algorithm::ALL.iter())
+        })
     }
 }
-
-/// A name that no algorithm has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownAlgorithm {
-    name: String,
-}
-
-impl fmt::Display for UnknownAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no algorithm is named `{}`; known are ", self.name.escape_debug())?;
-        for (index, algorithm) in Algorithm::ALL.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{algorithm}")?;
-        }
-        Ok(())
-    }
-}
-
-impl Error for UnknownAlgorithm {}

@@ -3,9 +3,9 @@
 //! In: a name, or the wish for the best. Out: a `Backend`, which is the proof that this processor
 //! runs it. Must not know: messages, padding, which lane belongs to whom.
 
-use std::error::Error;
 use std::fmt;
 
+use crate::error::{Error, ErrorKind};
 use crate::state::{md5, sha256, sha512};
 
 /// Repeats a block for the constant `$t` from 0 to 15.
@@ -127,14 +127,18 @@ impl Backend {
     ///
     /// # Errors
     /// If no backend has that name, or this processor does not run it; it is never replaced.
-    pub fn named(name: &str) -> Result<Backend, BackendError> {
-        match Backend::detected().find(|backend| backend.name() == name) {
-            Some(backend) => Ok(backend),
-            None if Backend::ALL_NAMES.contains(&name) => {
-                Err(BackendError::NotDetected { name: name.to_owned() })
-            }
-            None => Err(BackendError::Unknown { name: name.to_owned() }),
-        }
+    pub fn named(name: &str) -> Result<Backend, Error> {
+        let found = Backend::detected().find(|backend| backend.name() == name);
+        found.ok_or_else(|| {
+            let (kind, why) = match Backend::ALL_NAMES.contains(&name) {
+                true => (
+                    ErrorKind::BackendNotDetected,
+                    format!("backend `{name}` does not run on this processor"),
+                ),
+                false => (ErrorKind::UnknownBackend, format!("no backend is named `{name}`")),
+            };
+            Error::with_choices(kind, why + "; available here: ", Backend::detected())
+        })
     }
 
     /// Returns the name, the same in files, flags, reports, tests and benches.
@@ -271,38 +275,3 @@ impl fmt::Debug for Backend {
         write!(f, "Backend({})", self.name())
     }
 }
-
-/// Why a backend cannot be had.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BackendError {
-    /// No backend has this name.
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
-    /// The backend exists, but this processor, or this build of the program, does not run it.
-    NotDetected {
-        /// What was asked for.
-        name: String,
-    },
-}
-
-impl fmt::Display for BackendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BackendError::Unknown { name } => write!(f, "no backend is named `{name}`")?,
-            BackendError::NotDetected { name } => {
-                write!(f, "backend `{name}` does not run on this processor")?;
-            }
-        }
-        f.write_str("; available here: ")?;
-        for (index, backend) in Backend::detected().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{backend}")?;
-        }
-        Ok(())
-    }
-}
-
-impl Error for BackendError {}

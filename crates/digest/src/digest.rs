@@ -3,9 +3,10 @@
 //! In: bytes or hex. Out: `Digest` for whole messages, `PageDigest` for pages. Must not know: how
 //! either was computed.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind};
 
 /// The output of any algorithm over one whole message, 1 to 64 bytes.
 ///
@@ -84,9 +85,9 @@ impl fmt::Debug for Digest {
 }
 
 impl FromStr for Digest {
-    type Err = ParseDigestError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Digest, ParseDigestError> {
+    fn from_str(text: &str) -> Result<Digest, Error> {
         let mut bytes = [0; Digest::LEN_MAX];
         let len = parse_hex(text, &mut bytes)?;
         Ok(Digest { bytes, len: len as u8 })
@@ -126,42 +127,6 @@ impl fmt::Debug for PageDigest {
     }
 }
 
-/// Why a text is not a digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ParseDigestError {
-    /// There is no text.
-    Empty,
-    /// The number of characters is odd.
-    OddLength,
-    /// There are more than 128 characters.
-    TooLong,
-    /// A byte is not a hexadecimal digit; `offset` counts bytes from 0.
-    NotHex {
-        /// Where in the text.
-        offset: usize,
-    },
-}
-
-impl fmt::Display for ParseDigestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ParseDigestError::Empty => f.write_str("digest is empty"),
-            ParseDigestError::OddLength => {
-                f.write_str("digest has an odd number of hexadecimal digits")
-            }
-            ParseDigestError::TooLong => {
-                write!(f, "digest is longer than {} bytes", Digest::LEN_MAX)
-            }
-            ParseDigestError::NotHex { offset } => {
-                write!(f, "digest has a character that is not hexadecimal at byte {offset}")
-            }
-        }
-    }
-}
-
-impl Error for ParseDigestError {}
-
 /// Writes lower-case hex through the formatter, so that width and alignment are obeyed.
 fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -174,21 +139,27 @@ fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// Reads hex of either case into the front of `bytes`; returns how many bytes it filled.
-fn parse_hex(text: &str, bytes: &mut [u8; Digest::LEN_MAX]) -> Result<usize, ParseDigestError> {
+fn parse_hex(text: &str, bytes: &mut [u8; Digest::LEN_MAX]) -> Result<usize, Error> {
     let (pairs, odd) = text.as_bytes().as_chunks::<2>();
     if text.is_empty() {
-        return Err(ParseDigestError::Empty);
+        return Err(Error::new(ErrorKind::EmptyDigest, "digest is empty"));
     }
     if !odd.is_empty() {
-        return Err(ParseDigestError::OddLength);
+        let message = "digest has an odd number of hexadecimal digits";
+        return Err(Error::new(ErrorKind::OddDigestLength, message));
     }
     if pairs.len() > bytes.len() {
-        return Err(ParseDigestError::TooLong);
+        let message = format!("digest is longer than {} bytes", Digest::LEN_MAX);
+        return Err(Error::new(ErrorKind::DigestTooLong, message));
     }
     for (index, (byte, [high, low])) in bytes.iter_mut().zip(pairs).enumerate() {
         let nibble = |digit: &u8, offset| {
             let value = char::from(*digit).to_digit(16);
-            value.map(|value| value as u8).ok_or(ParseDigestError::NotHex { offset })
+            value.map(|value| value as u8).ok_or_else(|| {
+                let message =
+                    format!("digest has a character that is not hexadecimal at byte {offset}");
+                Error::new(ErrorKind::NotHex { offset }, message)
+            })
         };
         *byte = nibble(high, 2 * index)? << 4 | nibble(low, 2 * index + 1)?;
     }

@@ -5,12 +5,12 @@
 //! every lane, messages have unequal lengths; the book-keeping between the two is here.
 
 use std::cmp::Reverse;
-use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::algorithm::Algorithm;
 use crate::backend::Backend;
+use crate::error::{Error, ErrorKind};
 use crate::hasher::{Absorbed, BlockHasher};
 use crate::rules::{Md5Rules, Rules, Sha256Rules, Sha512Rules};
 
@@ -63,10 +63,12 @@ impl<A: Rules> LanesOf<A> {
     ///
     /// # Errors
     /// If the backend has no kernel with that many lanes.
-    pub fn new(backend: Backend, count: usize) -> Result<LanesOf<A>, LaneCountError> {
+    pub fn new(backend: Backend, count: usize) -> Result<LanesOf<A>, Error> {
         let choices = A::lane_choices(backend);
         if !choices.contains(&count) {
-            return Err(LaneCountError { backend, count, choices });
+            let message =
+                format!("backend `{backend}` does not offer {count} lanes, only {choices:?}");
+            return Err(Error::new(ErrorKind::LaneCount, message));
         }
         let width = Width { backend, count };
         Ok(LanesOf { wide: width, narrow: width, wide_from: 0, algorithm: PhantomData })
@@ -270,20 +272,3 @@ impl<'a, A: Rules> Lane<'a, A> {
         !self.segment().is_empty()
     }
 }
-
-/// A lane count that a backend does not offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneCountError {
-    backend: Backend,
-    count: usize,
-    choices: &'static [usize],
-}
-
-impl fmt::Display for LaneCountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LaneCountError { backend, count, choices } = self;
-        write!(f, "backend `{backend}` does not offer {count} lanes, only {choices:?}")
-    }
-}
-
-impl Error for LaneCountError {}

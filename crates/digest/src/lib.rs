@@ -18,6 +18,7 @@
 //! assert_eq!(second.digest(), sha256(b""));
 //! ```
 
+mod error;
 mod algorithm;
 mod digest;
 mod state;
@@ -30,12 +31,13 @@ mod algorithm_hasher;
 mod messages;
 mod pages;
 
-pub use algorithm::{Algorithm, UnknownAlgorithm};
+pub use algorithm::Algorithm;
 pub use algorithm_hasher::AlgorithmHasher;
-pub use backend::{Backend, BackendError};
-pub use digest::{Digest, PageDigest, ParseDigestError};
+pub use backend::Backend;
+pub use digest::{Digest, PageDigest};
+pub use error::{Error, ErrorKind};
 pub use hasher::{BlockHasher, Md5, Sha256, Sha512, sha256};
-pub use lanes::{LaneCountError, Lanes, LanesOf, Md5Lanes, Message, Sha512Lanes};
+pub use lanes::{Lanes, LanesOf, Md5Lanes, Message, Sha512Lanes};
 pub use messages::Messages;
 pub use pages::{LastPage, PageHasher, page_digests};
 pub use rules::{Md5Rules, Rules, Sha256Rules, Sha512Rules};

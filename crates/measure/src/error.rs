@@ -19,18 +19,28 @@ pub enum ErrorKind {
 }
 
 /// Why a measurement could not begin or go on, or a record not be read.
-#[derive(Debug)]
+///
+/// The message contains the reason that the system gave, so there is no `source`.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{message}", shown(.path.as_deref()))]
 pub struct Error {
     kind: ErrorKind,
     path: Option<PathBuf>,
     message: String,
-    source: Option<io::Error>,
+}
+
+fn shown(path: Option<&Path>) -> String {
+    path.map_or(String::new(), |path| format!("`{}`: ", path.display()))
 }
 
 impl Error {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, path: None, message: message.into() }
+    }
+
     /// Makes an error about an option, or about what this machine cannot do.
     pub fn usage(message: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Usage, path: None, message: message.into(), source: None }
+        Error::new(ErrorKind::Usage, message)
     }
 
     /// Makes an error of a workload that is to be measured no times.
@@ -40,8 +50,7 @@ impl Error {
 
     /// Makes an error of a failed system call. `doing` is an infinitive: "write a file".
     pub fn system(doing: &str, source: io::Error) -> Error {
-        let message = format!("cannot {doing}");
-        Error { kind: ErrorKind::System, path: None, message, source: Some(source) }
+        Error::new(ErrorKind::System, format!("cannot {doing}: {source}"))
     }
 
     /// Makes an error about a place in a record, as `series[2].samples[0].elapsed_ns`.
@@ -50,12 +59,12 @@ impl Error {
             "" | "." => message.to_string(),
             place => format!("at {place}: {message}"),
         };
-        Error { kind: ErrorKind::Record, path: None, message, source: None }
+        Error::new(ErrorKind::Record, message)
     }
 
     /// Makes an error of a result that is not what it must be.
     pub fn wrong(message: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Wrong, path: None, message: message.into(), source: None }
+        Error::new(ErrorKind::Wrong, message)
     }
 
     /// Names the path that the error is about.
@@ -70,31 +79,12 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "`{}`: ", path.display())?;
-        }
-        write!(f, "{}", self.message)?;
-        match &self.source {
-            Some(source) => write!(f, ": {source}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
-    }
-}
-
 impl From<steadfast::Error> for Error {
     fn from(error: steadfast::Error) -> Error {
         let kind = match error.kind() {
             steadfast::ErrorKind::Usage => ErrorKind::Usage,
             _ => ErrorKind::System,
         };
-        Error { kind, path: None, message: error.to_string(), source: None }
+        Error::new(kind, error.to_string())
     }
 }

@@ -87,21 +87,13 @@ impl FromStr for Level {
 }
 
 /// Says that a text names no level, and which ones there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such QoS level, there are: {}", all_levels())]
 pub struct ParseLevelError(());
 
-impl fmt::Display for ParseLevelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no such QoS level, there are: ")?;
-        for (index, level) in Level::ALL.into_iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{level} ({})", level.number())?;
-        }
-        Ok(())
-    }
+fn all_levels() -> String {
+    Level::ALL.map(|level| format!("{level} ({})", level.number())).join(", ")
 }
-
-impl std::error::Error for ParseLevelError {}
 
 /// Holds one thing that was asked of the system for a level, and its answer.
 #[derive(Debug)]

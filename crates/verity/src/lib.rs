@@ -88,25 +88,40 @@ impl fmt::Display for VerityHash {
 }
 
 impl FromStr for VerityHash {
-    type Err = VerityError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<VerityHash, VerityError> {
+    fn from_str(text: &str) -> Result<VerityHash, Error> {
         let found = VerityHash::ALL.into_iter().find(|hash| hash.name() == text);
-        found.ok_or(VerityError("a tree is of sha256 or sha512"))
+        found.ok_or(Error(ErrorKind::Hash))
     }
 }
 
-/// What no tree can be made with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VerityError(&'static str);
-
-impl fmt::Display for VerityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
+/// What a tree cannot be made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A hash other than SHA-256 and SHA-512.
+    #[error("a tree is of sha256 or sha512")]
+    Hash,
+    /// Pages whose length is not a power of two from 1 KiB to 64 KiB.
+    #[error("a page has a power of two of bytes, from 1 KiB to 64 KiB")]
+    PageLen,
+    /// A salt of more than 32 bytes.
+    #[error("a salt has 32 bytes at most")]
+    SaltLen,
 }
 
-impl std::error::Error for VerityError {}
+/// Why a tree cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Error(ErrorKind);
+
+impl Error {
+    /// Returns what the tree cannot be made with.
+    pub fn kind(self) -> ErrorKind {
+        self.0
+    }
+}
 
 /// How a tree is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,17 +153,13 @@ impl VerityParams {
     ///
     /// # Errors
     /// If pages are not a power of two from 1 KiB to 64 KiB long, or the salt is over 32 bytes.
-    pub fn new(
-        hash: VerityHash,
-        page_len: usize,
-        salt: &[u8],
-    ) -> Result<VerityParams, VerityError> {
+    pub fn new(hash: VerityHash, page_len: usize, salt: &[u8]) -> Result<VerityParams, Error> {
         let fits = (VerityParams::PAGE_LEN_MIN..=VerityParams::PAGE_LEN_MAX).contains(&page_len);
         if !fits || !page_len.is_power_of_two() {
-            return Err(VerityError("a page has a power of two of bytes, from 1 KiB to 64 KiB"));
+            return Err(Error(ErrorKind::PageLen));
         }
         if salt.len() > VerityParams::SALT_LEN_MAX {
-            return Err(VerityError("a salt has 32 bytes at most"));
+            return Err(Error(ErrorKind::SaltLen));
         }
         Ok(VerityParams { hash, page_len, salt: salt.to_vec() })
     }

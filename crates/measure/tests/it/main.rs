@@ -6,6 +6,7 @@ mod cipher;
 mod coverage;
 mod cpu;
 mod describing;
+mod errors;
 mod fitting;
 mod frozen;
 mod hash;
