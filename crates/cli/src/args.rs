@@ -143,7 +143,7 @@ pub(crate) struct EngineArgs {
     /// Where bytes come from. `media` bypasses the page cache where the file system can, so that
     /// the check proves the storage rather than the RAM
     #[arg(long, value_name = "PLACE", value_enum, default_value = "cache")]
-    read_from: Place,
+    read_from: ReadFromArg,
 
     /// Read from N places at a time [default: 1 where a disk rotates, else as many as pay]
     #[arg(long, value_name = "N")]
@@ -163,8 +163,8 @@ impl EngineArgs {
             lanes: self.lanes.map(NonZeroUsize::get),
             qos: self.level.level(),
             read_from: match self.read_from {
-                Place::Cache => ReadFrom::Cache,
-                Place::Media => ReadFrom::Media,
+                ReadFromArg::Cache => ReadFrom::Cache,
+                ReadFromArg::Media => ReadFrom::Media,
             },
             queue_depth: self.queue_depth.map(NonZeroUsize::get),
             rate_limit_bytes_per_s: self.rate_limit,
@@ -174,7 +174,7 @@ impl EngineArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Place {
+enum ReadFromArg {
     Cache,
     Media,
 }

@@ -93,7 +93,7 @@ fn execute(
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
 ) -> anyhow::Result<u8> {
     let reads_only = options.dry_run || matches!(verb, Verb::Check | Verb::Show | Verb::Hash);
-    let place = Place { root: selection.roots.first().map(PathBuf::as_path), reads_only };
+    let place = RunPlace { root: selection.roots.first().map(PathBuf::as_path), reads_only };
     render_as(options, output, place, text, |options, console| {
         steadfast::run::run(verb, selection, options, console)
     })
@@ -106,27 +106,27 @@ fn execute_with(
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
     work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
-    render_as(options, output, Place::READ, text, work)
+    render_as(options, output, RunPlace::READ, text, work)
 }
 
 /// What is run on.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct RunPlace<'a> {
     /// The first root, whose catalogue a report asks what can be proved.
     root: Option<&'a Path>,
     /// Whether nothing is written to it.
     reads_only: bool,
 }
 
-impl Place<'_> {
+impl RunPlace<'_> {
     /// Something that is only read, and that no catalogue is asked of.
-    const READ: Self = Place { root: None, reads_only: true };
+    const READ: Self = RunPlace { root: None, reads_only: true };
 }
 
 fn render_as(
     mut options: Options,
     output: &OutputArgs,
-    place: Place<'_>,
+    place: RunPlace<'_>,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
     work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
@@ -144,7 +144,7 @@ fn render_as(
 fn render(
     mut options: Options,
     output: &OutputArgs,
-    place: Place<'_>,
+    place: RunPlace<'_>,
     renderer: &mut dyn Renderer,
     work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
@@ -175,7 +175,7 @@ fn render(
 fn watch(
     mut options: Options,
     output: &OutputArgs,
-    place: Place<'_>,
+    place: RunPlace<'_>,
     renderer: &mut dyn Renderer,
     work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {

@@ -27,12 +27,12 @@ pub(crate) struct Console<'a> {
     progress: ProgressLine,
     /// Ends the run when nobody reads the answer any more; a run that writes tags goes on.
     stop: Option<Arc<AtomicBool>>,
-    outlet: Outlet,
+    outlet: StdoutState,
     is_csv: bool,
 }
 
 /// What became of stdout.
-enum Outlet {
+enum StdoutState {
     Open,
     /// The reader went away, as `head` does. That is its right.
     Closed,
@@ -48,7 +48,7 @@ impl<'a> Console<'a> {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        let (pages, outlet, is_csv) = (Pages::default(), Outlet::Open, output.csv);
+        let (pages, outlet, is_csv) = (Pages::default(), StdoutState::Open, output.csv);
         Console { renderer, pages, progress, stop, outlet, is_csv }
     }
 
@@ -72,10 +72,10 @@ impl<'a> Console<'a> {
         self.pour();
         // The library's message names its source already; a chain would say it twice.
         let mut summary = result.map_err(|error| anyhow::anyhow!("{error}"))?;
-        if !matches!(self.outlet, Outlet::Open) {
+        if !matches!(self.outlet, StdoutState::Open) {
             summary.interrupted &= exit::was_signalled();
         }
-        if let Outlet::Failed(error) = self.outlet {
+        if let StdoutState::Failed(error) = self.outlet {
             // What was found stands, whatever became of the answer.
             exit::complain(&format!("cannot write to stdout: {error}"));
             return Ok(worse_status(summary.exit_status(), exit::COULD_NOT_TELL));
@@ -90,12 +90,12 @@ impl<'a> Console<'a> {
             return;
         }
         progress.aside(|| {
-            if matches!(outlet, Outlet::Open)
+            if matches!(outlet, StdoutState::Open)
                 && let Err(error) = write_answer(&pages.answer, *is_csv)
             {
                 *outlet = match error.kind() {
-                    io::ErrorKind::BrokenPipe => Outlet::Closed,
-                    _ => Outlet::Failed(error),
+                    io::ErrorKind::BrokenPipe => StdoutState::Closed,
+                    _ => StdoutState::Failed(error),
                 };
             }
             // There is no place left to say that stderr is gone.
@@ -104,7 +104,7 @@ impl<'a> Console<'a> {
         pages.answer.clear();
         pages.trouble.clear();
         if let Some(stop) = &self.stop
-            && !matches!(self.outlet, Outlet::Open)
+            && !matches!(self.outlet, StdoutState::Open)
         {
             stop.store(true, Ordering::Relaxed);
         }

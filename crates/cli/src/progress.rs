@@ -21,11 +21,11 @@ const PLAIN_INTERVAL_NS: u64 = 10_000_000_000;
 /// Shows progress, or does not.
 pub(crate) struct ProgressLine {
     units: Units,
-    place: Place,
+    place: ProgressPlace,
     begun: Instant,
 }
 
-enum Place {
+enum ProgressPlace {
     Nowhere,
     Terminal(ProgressBar),
     Plain { next_ns: u64 },
@@ -36,40 +36,40 @@ impl ProgressLine {
     pub(crate) fn new(when: When, machine_read: bool, quiet: bool, units: Units) -> ProgressLine {
         let terminal = io::stderr().is_terminal();
         let place = match when {
-            When::Never => Place::Nowhere,
-            When::Auto if quiet || (machine_read && !terminal) => Place::Nowhere,
-            _ if terminal => Place::Terminal(bar()),
-            _ => Place::Plain { next_ns: PLAIN_INTERVAL_NS },
+            When::Never => ProgressPlace::Nowhere,
+            When::Auto if quiet || (machine_read && !terminal) => ProgressPlace::Nowhere,
+            _ if terminal => ProgressPlace::Terminal(bar()),
+            _ => ProgressPlace::Plain { next_ns: PLAIN_INTERVAL_NS },
         };
         ProgressLine { units, place, begun: Instant::now() }
     }
 
     /// Whether anything is shown, so that it is worth counting the tree beforehand.
     pub(crate) fn is_shown(&self) -> bool {
-        !matches!(self.place, Place::Nowhere)
+        !matches!(self.place, ProgressPlace::Nowhere)
     }
 
     /// Shows how far the run is, if it is time.
     pub(crate) fn show(&mut self, progress: &Progress) {
         match &mut self.place {
-            Place::Nowhere => {}
-            Place::Terminal(bar) => bar.set_message(progress::line(progress, self.units)),
-            Place::Plain { next_ns } if progress.elapsed_ns >= *next_ns => {
+            ProgressPlace::Nowhere => {}
+            ProgressPlace::Terminal(bar) => bar.set_message(progress::line(progress, self.units)),
+            ProgressPlace::Plain { next_ns } if progress.elapsed_ns >= *next_ns => {
                 *next_ns = progress.elapsed_ns + PLAIN_INTERVAL_NS;
                 let line = progress::line(progress, self.units);
                 // Losing a line of progress is no reason to lose the run.
                 let _ = writeln!(io::stderr(), "{line}");
             }
-            Place::Plain { .. } => {}
+            ProgressPlace::Plain { .. } => {}
         }
     }
 
     /// Shows a line of its own, if it is time.
     pub(crate) fn say(&mut self, line: &str) {
         match &mut self.place {
-            Place::Nowhere => {}
-            Place::Terminal(bar) => bar.set_message(line.to_owned()),
-            Place::Plain { next_ns } => {
+            ProgressPlace::Nowhere => {}
+            ProgressPlace::Terminal(bar) => bar.set_message(line.to_owned()),
+            ProgressPlace::Plain { next_ns } => {
                 let now_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 // The first at once: there is no other sign of life.
                 if now_ns + PLAIN_INTERVAL_NS >= *next_ns {
@@ -83,14 +83,14 @@ impl ProgressLine {
     /// Does something that writes, with the line out of its way.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.place {
-            Place::Terminal(bar) => bar.suspend(write),
+            ProgressPlace::Terminal(bar) => bar.suspend(write),
             _ => write(),
         }
     }
 
     /// Takes the line away for good.
     pub(crate) fn clear(&mut self) {
-        if let Place::Terminal(bar) = &self.place {
+        if let ProgressPlace::Terminal(bar) = &self.place {
             bar.finish_and_clear();
         }
     }

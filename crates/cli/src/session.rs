@@ -16,7 +16,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGSTOP, SIGTERM, SI
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use steadfast::Level;
-use steadfast::qos::{self, Step, Ward};
+use steadfast::qos::{self, SignalledChild, Step};
 
 use crate::args::LevelOf;
 use crate::exit::complain;
@@ -86,13 +86,13 @@ fn is_marked() -> bool {
 }
 
 /// Starts this program with the arguments that it has.
-fn start_again() -> std::io::Result<(Child, Ward)> {
+fn start_again() -> std::io::Result<(Child, SignalledChild)> {
     let mut arguments = env::args_os();
     let name = arguments.next().unwrap_or_default();
     let mut command = Command::new(env::current_exe()?);
     command.arg0(name).args(arguments).env(MARK, std::process::id().to_string());
     let mut child = command.spawn()?;
-    match Ward::of(&child) {
+    match SignalledChild::of(&child) {
         Ok(ward) => Ok((child, ward)),
         Err(error) => {
             // It would never hear of a signal. It has not begun anything yet.
@@ -104,7 +104,7 @@ fn start_again() -> std::io::Result<(Child, Ward)> {
 }
 
 /// Passes on signals until the child ends, and returns its status.
-fn stand_by(mut child: Child, ward: &Ward) -> anyhow::Result<u8> {
+fn stand_by(mut child: Child, ward: &SignalledChild) -> anyhow::Result<u8> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP])?;
     let handle = signals.handle();
     let ended = thread::spawn(move || {

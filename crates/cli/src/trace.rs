@@ -21,11 +21,11 @@ pub(crate) struct TraceFile {
     path: PathBuf,
     dir: Arc<Dir>,
     name: OsString,
-    state: Mutex<State>,
+    state: Mutex<TraceState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct TraceState {
     trace: Trace,
     /// Rendered and not yet written.
     page: Vec<u8>,
@@ -51,7 +51,7 @@ impl TraceFile {
         };
         let (dir, name, file) =
             nameless().with_context(|| format!("cannot make the trace `{}`", path.display()))?;
-        let state = State {
+        let state = TraceState {
             trace: Trace::default(),
             page: Vec::new(),
             writer: BufWriter::new(file),
@@ -75,7 +75,7 @@ impl TraceFile {
     }
 
     /// Puts what was written under its name.
-    fn put(&self, state: &mut State) -> io::Result<()> {
+    fn put(&self, state: &mut TraceState) -> io::Result<()> {
         state.writer.flush()?;
         let file = state.writer.get_mut();
         file.rewind()?;
@@ -85,12 +85,12 @@ impl TraceFile {
     }
 
     /// A thread that panicked while it wrote leaves a trace that is cut short and no worse.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TraceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl TraceState {
     fn write(&mut self, render: impl FnOnce(&mut Trace, &mut Vec<u8>)) {
         if self.ended.is_some() {
             return;

@@ -17,18 +17,18 @@ const BEYOND_MIN: f64 = 10.0;
 
 /// Counts latencies.
 #[derive(Clone, Debug)]
-pub struct Histogram {
+pub struct LatencyHistogram {
     counts: Vec<u64>,
     max_ns: u64,
 }
 
-impl Default for Histogram {
-    fn default() -> Histogram {
-        Histogram { counts: vec![0; BUCKETS], max_ns: 0 }
+impl Default for LatencyHistogram {
+    fn default() -> LatencyHistogram {
+        LatencyHistogram { counts: vec![0; BUCKETS], max_ns: 0 }
     }
 }
 
-impl Histogram {
+impl LatencyHistogram {
     /// Counts one operation.
     pub fn add(&mut self, latency_ns: u64) {
         self.counts[bucket_of(latency_ns)] += 1;
@@ -36,7 +36,7 @@ impl Histogram {
     }
 
     /// Counts another thread's.
-    pub fn merge(&mut self, other: &Histogram) {
+    pub fn merge(&mut self, other: &LatencyHistogram) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
         }
@@ -53,7 +53,7 @@ impl Histogram {
 
 /// Joins the latencies of several samples.
 pub fn joined<'a>(several: impl IntoIterator<Item = &'a Latencies>) -> Latencies {
-    let mut all = Histogram::default();
+    let mut all = LatencyHistogram::default();
     for latencies in several {
         for &(lower_ns, count) in &latencies.buckets {
             all.counts[bucket_of(lower_ns)] += count;
@@ -124,7 +124,7 @@ mod tests {
         fn quantiles_are_exact_to_a_part_in_64(
             latencies in prop::collection::vec(1_u64..10_000_000_000, 100..2_000),
         ) {
-            let mut histogram = Histogram::default();
+            let mut histogram = LatencyHistogram::default();
             let mut sorted = latencies;
             sorted.iter().for_each(|&latency| histogram.add(latency));
             sorted.sort_unstable();
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_percentile_needs_ten_beyond_it() {
-        let mut histogram = Histogram::default();
+        let mut histogram = LatencyHistogram::default();
         (0..999).for_each(|latency| histogram.add(latency));
         assert_eq!(quantile_ns(&histogram.latencies(), 0.99), None);
         histogram.add(5);
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn joining_adds_up() {
-        let mut one = Histogram::default();
-        let mut other = Histogram::default();
+        let mut one = LatencyHistogram::default();
+        let mut other = LatencyHistogram::default();
         (1..500).for_each(|latency| one.add(latency * 1_000));
         (1..300).for_each(|latency| other.add(latency * 7_000));
         let both = joined([&one.latencies(), &other.latencies()]);

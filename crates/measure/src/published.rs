@@ -19,7 +19,7 @@ const JULY: &str = "H. Oakley, The Eclectic Light Company, on encrypted external
 const MOJAVE: &str = "Le Journal du Lapin, on AES-NI in macOS Mojave, 29 November 2024";
 
 /// What a machine's figures are about.
-struct Source {
+struct Publication {
     name: &'static str,
     cpu: &'static str,
     os: &'static str,
@@ -27,11 +27,11 @@ struct Source {
     note: &'static str,
     /// Day of publication, in seconds since 1970.
     published_unix_s: i64,
-    figures: &'static [Figure],
+    figures: &'static [PublishedFigure],
 }
 
 /// One published figure.
-struct Figure {
+struct PublishedFigure {
     workload: Workload,
     label: &'static str,
     stage: Stage,
@@ -51,8 +51,8 @@ const DSA_NOTE: &str = "The same MacBook Pro with two versions of macOS. DSA is 
                         large numbers and uses no AES instructions: its gain has another cause \
                         than that of AES.";
 
-const fn hash(label: &'static str, qos: u8, per_second: f64) -> Figure {
-    Figure {
+const fn hash(label: &'static str, qos: u8, per_second: f64) -> PublishedFigure {
+    PublishedFigure {
         workload: Workload::Hash,
         label,
         stage: Stage::ReadHash,
@@ -70,10 +70,19 @@ const fn disk(
     stage: Stage,
     side: Side,
     per_second: f64,
-) -> Figure {
+) -> PublishedFigure {
     let algorithm = if matches!(stage, Stage::ReadHash) { SHA256 } else { None };
     let side = Some(side);
-    Figure { workload, label, stage, algorithm, qos: None, side, unit: Unit::Bytes, per_second }
+    PublishedFigure {
+        workload,
+        label,
+        stage,
+        algorithm,
+        qos: None,
+        side,
+        unit: Unit::Bytes,
+        per_second,
+    }
 }
 
 const fn cipher(
@@ -82,8 +91,8 @@ const fn cipher(
     algorithm: &'static str,
     unit: Unit,
     per_second: f64,
-) -> Figure {
-    Figure {
+) -> PublishedFigure {
+    PublishedFigure {
         workload: Workload::Cipher,
         label,
         stage,
@@ -95,8 +104,8 @@ const fn cipher(
     }
 }
 
-const SOURCES: &[Source] = &[
-    Source {
+const SOURCES: &[Publication] = &[
+    Publication {
         name: "iMac Pro",
         cpu: "Intel Xeon W, 3.2 GHz, 8 cores",
         os: "macOS",
@@ -108,7 +117,7 @@ const SOURCES: &[Source] = &[
             hash("SHA-256 of files, low QoS", LOW, 0.18e9),
         ],
     },
-    Source {
+    Publication {
         name: "MacBook Pro, M3 Pro",
         cpu: "Apple M3 Pro, 6 performance and 6 efficiency cores",
         os: "macOS",
@@ -120,7 +129,7 @@ const SOURCES: &[Source] = &[
             hash("SHA-256 of files, low QoS", LOW, 0.52e9),
         ],
     },
-    Source {
+    Publication {
         name: "Mac mini, M4 Pro",
         cpu: "Apple M4 Pro, 10 performance and 4 efficiency cores",
         os: "macOS",
@@ -132,7 +141,7 @@ const SOURCES: &[Source] = &[
             hash("SHA-256 of files, low QoS", LOW, 0.64e9),
         ],
     },
-    Source {
+    Publication {
         name: "Mac mini, M4 Pro, with a Thunderbolt 5 SSD",
         cpu: "Apple M4 Pro, 10 performance and 4 efficiency cores",
         os: "macOS 15.5",
@@ -149,7 +158,7 @@ const SOURCES: &[Source] = &[
             disk(Workload::Hash, "one file, encrypted", Stage::ReadHash, Side::A, 2.2e9),
         ],
     },
-    Source {
+    Publication {
         name: "Mac mini, M4 Pro, with a USB4 SSD",
         cpu: "Apple M4 Pro, 10 performance and 4 efficiency cores",
         os: "macOS 15.5",
@@ -165,7 +174,7 @@ const SOURCES: &[Source] = &[
             disk(Workload::Hash, "one file, encrypted", Stage::ReadHash, Side::A, 2.7e9),
         ],
     },
-    Source {
+    Publication {
         name: "MacBook Pro 2017, macOS 10.14.0",
         cpu: "Intel Core",
         os: "macOS 10.14.0 (18A391)",
@@ -183,7 +192,7 @@ const SOURCES: &[Source] = &[
             ),
         ],
     },
-    Source {
+    Publication {
         name: "MacBook Pro 2017, macOS 10.14.6",
         cpu: "Intel Core",
         os: "macOS 10.14.6",
@@ -208,7 +217,7 @@ pub fn records() -> Vec<Record> {
     SOURCES.iter().map(record).collect()
 }
 
-fn record(source: &Source) -> Record {
+fn record(source: &Publication) -> Record {
     Record {
         format: Format::Record,
         version: VERSION,
@@ -234,7 +243,7 @@ fn record(source: &Source) -> Record {
     }
 }
 
-fn series(source: &Source, figure: &Figure) -> Series {
+fn series(source: &Publication, figure: &PublishedFigure) -> Series {
     let factors = Factors {
         stage: Some(figure.stage),
         algorithm: figure.algorithm.map(str::to_owned),

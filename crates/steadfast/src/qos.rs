@@ -13,11 +13,11 @@ use std::thread;
 
 use steadfast_sys::{machine, qos};
 
-pub use steadfast_sys::cores::{CoreClass, Cores, Knowledge, Source as CoreSource, cpu_list};
+pub use steadfast_sys::cores::{CoreClass, CoreSource, Cores, Knowledge, cpu_list};
 pub use steadfast_sys::load::{CpuTime, cpu_times};
 pub use steadfast_sys::qos::devices::{BlockDevice, Honours, block_devices};
-pub use steadfast_sys::qos::process::{Change, Process, Reverted, Thread};
-pub use steadfast_sys::qos::session::{Grouping, Ward, end_with_parent, grouping};
+pub use steadfast_sys::qos::process::{Process, Reverted, ThreadChange, ThreadIdentity};
+pub use steadfast_sys::qos::session::{Grouping, SignalledChild, end_with_parent, grouping};
 pub use steadfast_sys::qos::{Fact, Level, Step};
 
 pub use lower::{Lowered, Remember, Restored, lower, restore};

@@ -60,7 +60,7 @@ impl Knowledge {
 
 /// How the classes were told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum CoreSource {
     /// The kernel names the types: `cpu_core` and `cpu_atom`, `hw.perflevel0` and so on.
     Named,
     /// By `cpu_capacity`.
@@ -69,7 +69,7 @@ pub enum Source {
     Frequency,
 }
 
-impl Source {
+impl CoreSource {
     /// Returns the name, as documents have it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -90,7 +90,7 @@ pub struct Cores {
     /// cannot be known.
     pub classes: Vec<CoreClass>,
     /// How they were told apart, if the types differ.
-    pub source: Option<Source>,
+    pub source: Option<CoreSource>,
     /// How many logical processors are in use in all.
     pub logical: usize,
 }
@@ -135,9 +135,12 @@ impl Cores {
         };
         let classes: Option<Vec<CoreClass>> = (0..levels).map(class).collect();
         match classes {
-            Some(classes) if levels > 1 => {
-                Cores { knowledge: Knowledge::Types, classes, source: Some(Source::Named), logical }
-            }
+            Some(classes) if levels > 1 => Cores {
+                knowledge: Knowledge::Types,
+                classes,
+                source: Some(CoreSource::Named),
+                logical,
+            },
             None if levels > 1 => Cores::without_classes(Knowledge::NotTold, logical),
             _ => {
                 let physical = number("hw.physicalcpu");

@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_uint};
 use std::io;
 use std::ptr::{self, NonNull};
 
-pub use words::{Bit, WORDS, Words, capabilities};
+pub use words::{Bit, CapabilityWords, WORDS, capabilities};
 
 /// How AES goes from block to block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use crate::file::PositionedRead;
 ///
 /// Nothing is in flight between calls: the kernel never has a buffer that the caller can touch.
 pub struct Ring {
-    queue: platform::Queue,
+    queue: platform::RingQueue,
     depth: u32,
 }
 
@@ -39,7 +39,7 @@ impl Ring {
     /// If the depth is not a power of two.
     pub fn new(depth: u32) -> io::Result<Self> {
         assert!(depth.is_power_of_two(), "a ring's depth is a power of two");
-        Ok(Self { queue: platform::Queue::new(depth)?, depth })
+        Ok(Self { queue: platform::RingQueue::new(depth)?, depth })
     }
 
     /// Carries out all reads, as many at a time as the queue is deep, and fills in their outcomes.

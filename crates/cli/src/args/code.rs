@@ -97,7 +97,7 @@ pub(crate) struct CodeVerifyArgs {
     pub(crate) strict: bool,
 
     #[command(flatten)]
-    pub(crate) pages: PagesArgs,
+    pub(crate) pages: CodePagesArgs,
 
     /// Hash in N threads [default: one for each processor that the QoS level may use]
     #[arg(long, value_name = "N")]
@@ -114,7 +114,7 @@ pub(crate) struct CodeVerifyArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A part of it: pages and slots, not resources")]
 #[group(multiple = false)]
-pub(crate) struct PagesArgs {
+pub(crate) struct CodePagesArgs {
     /// Check pages A to B, counted from 0, B left out; of every slice
     #[arg(long, value_name = "A..B", value_parser = page_range)]
     pages: Option<Range<u64>>,
@@ -128,7 +128,7 @@ pub(crate) struct PagesArgs {
     sample: Option<NonZeroU64>,
 }
 
-impl PagesArgs {
+impl CodePagesArgs {
     /// Returns the choice.
     pub(crate) fn choice(&self) -> PageChoice {
         let pages = self.pages.clone().map(PageChoice::Pages);

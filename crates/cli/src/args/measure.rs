@@ -20,7 +20,7 @@ use steadfast_report::document::DocumentTextOptions;
 pub(crate) use all::AllArgs;
 pub(crate) use cipher::{CipherArgs, cipher_worker};
 pub(crate) use cpu::CpuArgs;
-pub(crate) use hash::HashArgs;
+pub(crate) use hash::MeasureHashArgs;
 pub(crate) use pair::PairArgs;
 pub(crate) use queue::QueueArgs;
 pub(crate) use read::ReadArgs;
@@ -51,7 +51,7 @@ pub(crate) struct MeasureArgs {
 /// workload; `commands/measure.rs` runs it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MeasureCommand {
-    Hash(HashArgs),
+    Hash(MeasureHashArgs),
     Read(ReadArgs),
     Write(WriteArgs),
     Queue(QueueArgs),

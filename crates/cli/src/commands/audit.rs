@@ -17,7 +17,7 @@ use crate::exit;
 
 use super::history::open;
 
-pub(super) use outlet::Outlet;
+pub(super) use outlet::DocumentOutlet;
 pub(super) use premis::write_tree;
 
 /// Runs that are fetched at a time.
@@ -25,7 +25,7 @@ const RUNS_LEN: u32 = 512;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
     let (catalogue, _) = open(&args.directory, args.place.file.as_deref())?;
-    let mut outlet = Outlet::new(exit::stop_on_signals()?, args.document.csv);
+    let mut outlet = DocumentOutlet::new(exit::stop_on_signals()?, args.document.csv);
     if args.document.premis {
         let tally = write_tree(&catalogue, Path::new(""), &mut outlet)?;
         outlet.finish()?;
@@ -81,7 +81,7 @@ fn stream(
     view: &AuditView<'_>,
     catalogue: &Catalogue,
     renderer: &mut dyn AuditRenderer,
-    outlet: &mut Outlet,
+    outlet: &mut DocumentOutlet,
 ) -> anyhow::Result<Tally> {
     let mut tally = Tally { proves_nothing: view.audit.tagged == 0, ..Tally::default() };
     let mut last = (PathBuf::new(), 0, Standing::Fine);

@@ -7,7 +7,7 @@ use steadfast::{Options, Verb};
 
 use crate::args::CheckArgs;
 
-use super::documents::{Document, ensure_plain};
+use super::documents::{ManifestDocument, ensure_plain};
 use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
@@ -37,7 +37,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
     ensure_plain(&args.paths)?;
     let paths = &args.paths.paths;
     ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
-    let mut document = Document::open(manifest, args.format)?;
+    let mut document = ManifestDocument::open(manifest, args.format)?;
     let command = format!("steadfast check --manifest {}", manifest.display());
     let root = document.find_root(paths.first().map(PathBuf::as_path), &command);
     let options = args.paths.empty.choose(args.engine.options());

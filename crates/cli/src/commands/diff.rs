@@ -16,7 +16,7 @@ use crate::exit;
 use crate::output::write_answer;
 use crate::progress::ProgressLine;
 
-use super::documents::{Document, STDIN};
+use super::documents::{ManifestDocument, STDIN};
 
 /// Bytes of pages that wait for a tick of progress.
 const WAITING_LEN_MAX: usize = 64 << 10;
@@ -48,14 +48,14 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
     let options = args.algorithm.choose(args.empty.choose(args.engine.options()));
     let options = Options { stop: Arc::clone(&stop), ..options };
-    let mut listener = Listener::new(args, renderer(args), stop);
+    let mut listener = DiffListener::new(args, renderer(args), stop);
     let is_list = args.b == Path::new(STDIN) || (args.b.exists() && !args.b.is_dir());
     if !is_list {
         let result = diff(&trees, &options, &mut listener);
         return listener.finish(result);
     }
     // Of a list that cannot be understood whole, nothing can be said to be lacking.
-    let list = Document::open(&args.b, args.format)?.list;
+    let list = ManifestDocument::open(&args.b, args.format)?.list;
     let list = list.collect::<Result<Vec<_>, _>>().map_err(|unlisted| {
         let document = steadfast_report::escape::path(&unlisted.document);
         anyhow::anyhow!("`{document}`: {}", steadfast_report::escape::text(&unlisted.reason))
@@ -84,7 +84,7 @@ fn renderer(args: &DiffArgs) -> Box<dyn DiffRenderer> {
 }
 
 /// Renders and writes what a comparison says, at each tick of progress or whenever much waits.
-struct Listener {
+struct DiffListener {
     renderer: Box<dyn DiffRenderer>,
     pages: Pages,
     progress: ProgressLine,
@@ -94,14 +94,18 @@ struct Listener {
     is_csv: bool,
 }
 
-impl Listener {
-    fn new(args: &DiffArgs, renderer: Box<dyn DiffRenderer>, stop: Arc<AtomicBool>) -> Listener {
+impl DiffListener {
+    fn new(
+        args: &DiffArgs,
+        renderer: Box<dyn DiffRenderer>,
+        stop: Arc<AtomicBool>,
+    ) -> DiffListener {
         let output = &args.output;
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
         let (pages, is_csv) = (Pages::default(), output.csv);
-        Listener { renderer, pages, progress, stop, failed: None, is_csv }
+        DiffListener { renderer, pages, progress, stop, failed: None, is_csv }
     }
 
     /// Writes the end and returns the exit status.
@@ -124,7 +128,7 @@ impl Listener {
     }
 
     fn pour(&mut self) {
-        let Listener { pages, progress, failed, is_csv, .. } = self;
+        let DiffListener { pages, progress, failed, is_csv, .. } = self;
         if pages.answer.is_empty() && pages.trouble.is_empty() {
             return;
         }
@@ -149,7 +153,7 @@ impl Listener {
     }
 }
 
-impl DiffMonitor for Listener {
+impl DiffMonitor for DiffListener {
     fn pair(&mut self, pair: &Pair) {
         self.renderer.pair(pair, &mut self.pages);
         self.pour_if_much();

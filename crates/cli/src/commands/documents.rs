@@ -33,7 +33,7 @@ pub(super) fn ensure_plain(paths: &PathArgs) -> anyhow::Result<()> {
 const NAMES_TRIED: usize = 1000;
 
 /// A document, opened.
-pub(super) struct Document {
+pub(super) struct ManifestDocument {
     /// The folder that it is in.
     pub(super) folder: PathBuf,
     pub(super) list: List,
@@ -43,16 +43,16 @@ pub(super) struct Document {
     shown: String,
 }
 
-impl Document {
+impl ManifestDocument {
     /// Opens a manifest; `-` is stdin. Or a bag if `path` is a directory with one in it.
     ///
     /// # Errors
     /// If it cannot be opened, or is of no known format.
-    pub(super) fn open(path: &Path, format: Option<Format>) -> anyhow::Result<Document> {
+    pub(super) fn open(path: &Path, format: Option<Format>) -> anyhow::Result<ManifestDocument> {
         let shown = steadfast_report::escape::path(path).to_string();
         if path.is_dir() {
             ensure!(path.join("bagit.txt").is_file(), "`{shown}` is a directory and no bag");
-            return Document::of_bag(path, shown);
+            return ManifestDocument::of_bag(path, shown);
         }
         let (file, is_seekable): (Box<dyn Read + Send>, bool) = match path == Path::new(STDIN) {
             true => (Box::new(io::stdin()), false),
@@ -86,10 +86,10 @@ impl Document {
             })?;
             Ok((path, Some(Reference::of_record(record))))
         });
-        Ok(Document { folder, list: Box::new(records), extra: Vec::new(), shown })
+        Ok(ManifestDocument { folder, list: Box::new(records), extra: Vec::new(), shown })
     }
 
-    fn of_bag(root: &Path, shown: String) -> anyhow::Result<Document> {
+    fn of_bag(root: &Path, shown: String) -> anyhow::Result<ManifestDocument> {
         let bag = Bag::open(root).with_context(|| format!("cannot open the bag `{shown}`"))?;
         let document = root.to_owned();
         let (mut extra, mut problems) = (Vec::new(), Vec::new());
@@ -108,7 +108,7 @@ impl Document {
             Ok((path, Some(Reference::of_record(record))))
         });
         let list = Box::new(problems.into_iter().chain(records));
-        Ok(Document { folder: root.to_owned(), list, extra, shown })
+        Ok(ManifestDocument { folder: root.to_owned(), list, extra, shown })
     }
 
     /// Finds out what the names are relative to: `given`, or else the document's folder, or the

@@ -38,7 +38,7 @@ const NO_FORMAT: &str = "export needs a format: `--format NAME` with steadfast, 
 fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
     let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(Screen::new()))?;
     let stop = exit::stop_on_signals()?;
-    let mut document = Document {
+    let mut document = ExportDocument {
         writer: Some(writer),
         // The walk says the current directory's files without a directory.
         root: if root == Path::new(".") { PathBuf::new() } else { root.to_owned() },
@@ -66,7 +66,7 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
 }
 
 /// Writes what a run says as records.
-struct Document<W: Write> {
+struct ExportDocument<W: Write> {
     writer: Option<Writer<W>>,
     root: PathBuf,
     status: u8,
@@ -75,7 +75,7 @@ struct Document<W: Write> {
     stop: Arc<AtomicBool>,
 }
 
-impl<W: Write> Document<W> {
+impl<W: Write> ExportDocument<W> {
     fn file(&mut self, event: &FileEvent) {
         let path = event.path.to_path();
         let complaint = match (event.actual.or(event.stored), &event.trouble) {
@@ -114,7 +114,7 @@ impl<W: Write> Document<W> {
     }
 }
 
-impl<W: Write> Monitor for Document<W> {
+impl<W: Write> Monitor for ExportDocument<W> {
     fn event(&mut self, event: &Event) {
         match event {
             Event::File(event) if event.subject == Subject::File => self.file(event),

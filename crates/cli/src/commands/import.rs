@@ -7,7 +7,7 @@ use steadfast::{Options, Verb};
 
 use crate::args::ImportArgs;
 
-use super::documents::{Document, ensure_plain};
+use super::documents::{ManifestDocument, ensure_plain};
 use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
@@ -22,7 +22,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
         anyhow::bail!("import needs a FILE, or --attributes");
     };
     ensure!(rest.len() <= 1, "import takes one FILE, and a DIR if its names are relative to that");
-    let mut document = Document::open(manifest, args.format).context("cannot import")?;
+    let mut document = ManifestDocument::open(manifest, args.format).context("cannot import")?;
     let command = format!("steadfast import {}", manifest.display());
     let given = rest.first().map(PathBuf::as_path);
     let root = document.find_root(given, &command);

@@ -14,7 +14,7 @@ use steadfast_objects::{Error, ErrorKind, Finding, Known, Options as ObjectsRun,
 use steadfast_report::objects::ObjectsOptions;
 use steadfast_report::{Pages, Units, units};
 
-use super::documents::Document;
+use super::documents::ManifestDocument;
 use crate::args::{ComparedArgs, ObjectsArgs, ObjectsCommand, When};
 use crate::exit;
 use crate::output::write_out;
@@ -42,7 +42,7 @@ fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<K
         return Ok(Known::catalogue(folder, (options.now)()));
     }
     if let Some(manifest) = &args.manifest {
-        let document = Document::open(manifest, args.format)?;
+        let document = ManifestDocument::open(manifest, args.format)?;
         // The names are compared with objects: files of these names need not be anywhere.
         let root = args.path.clone().unwrap_or(document.folder);
         return Ok(Ok(Known::list(&root, document.list)));

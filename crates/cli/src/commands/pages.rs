@@ -22,7 +22,7 @@ use crate::exit;
 use crate::output::write_out;
 
 /// How a verified file is written.
-type Write = fn(&Path, &Verified, &mut Vec<u8>);
+type WriteVerified = fn(&Path, &Verified, &mut Vec<u8>);
 
 pub(super) fn run(args: &PagesArgs) -> anyhow::Result<u8> {
     match &args.what {
@@ -31,7 +31,7 @@ pub(super) fn run(args: &PagesArgs) -> anyhow::Result<u8> {
             verify(args.files.iter().map(|file| file.as_path()), &args.source, write_verified_text)
         }
         PagesCommand::Locate(args) => {
-            let write: Write = |_, verified, out| write_located_text(verified, out);
+            let write: WriteVerified = |_, verified, out| write_located_text(verified, out);
             verify(std::iter::once(args.file.as_path()), &args.source, write)
         }
     }
@@ -67,7 +67,7 @@ fn digest_of(
 fn verify<'a>(
     files: impl Iterator<Item = &'a Path>,
     source: &PagesSourceArgs,
-    write: Write,
+    write: WriteVerified,
 ) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
     let options = PagesOptions {

@@ -29,7 +29,7 @@ pub struct CipherFigures {
     /// A file, with all instructions and with fewer.
     pub tasks: Vec<TaskRate>,
     /// The account of the task's gain.
-    pub account: Option<Account>,
+    pub account: Option<GainAccount>,
 }
 
 /// One algorithm, and what was done with it.
@@ -76,7 +76,7 @@ pub struct TaskRate {
 
 /// Why a task gained less than its cipher.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Account {
+pub struct GainAccount {
     /// The cipher.
     pub algorithm: String,
     /// The set without instructions.
@@ -273,7 +273,7 @@ fn task(series: &Series, all: &[&Series]) -> Option<TaskRate> {
     })
 }
 
-fn account(all: &[&Series]) -> Option<Account> {
+fn account(all: &[&Series]) -> Option<GainAccount> {
     let tasks: Vec<&&Series> =
         all.iter().filter(|series| series.factors.stage == Some(Stage::EncryptFile)).collect();
     let fast = tasks.iter().find(|series| isa(series) == Isa::Full)?;
@@ -292,7 +292,7 @@ fn account(all: &[&Series]) -> Option<Account> {
     let task_gain = gain(fast, slow)?;
     let amdahl = Amdahl::of(kernel_gain.value, task_gain.value);
     let implied = || implied_share(kernels.map(|series| *series), [fast, slow]);
-    Some(Account {
+    Some(GainAccount {
         algorithm: algorithm(fast).to_owned(),
         without,
         kernel_gain,

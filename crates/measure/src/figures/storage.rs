@@ -11,7 +11,7 @@ use crate::stats::{
     self, Bootstrap, Description, Drifts, Estimate, Histogram, Intervals, Point, Populations,
 };
 
-pub use phases::{Phase, Step};
+pub use phases::{Phase, PhaseStep};
 
 /// Shorter files are left out: what they take has little to do with bytes.
 pub const ANALYSED_LEN_BYTES_MIN: u64 = 10_000;
@@ -72,16 +72,16 @@ pub struct SeriesFigures {
     /// Parts of the series between steps of the rate: one if it did not step.
     pub phases: Vec<Phase>,
     /// The steps, each between two phases.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PhaseStep>,
     /// What cannot be a rate of the storage.
     pub impossible: Vec<Impossible>,
     /// `points[i]`: length, time and bytes before of each file that counts, for charts.
-    pub points: Vec<Timed>,
+    pub points: Vec<TimedFile>,
 }
 
 /// A file of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Timed {
+pub struct TimedFile {
     /// Its set, or round.
     pub round: u32,
     /// Its length and time.
@@ -160,9 +160,9 @@ fn of_series(
     let timed = samples.iter().zip(&points).zip(&starts_s).map(|((sample, &point), &start_s)| {
         let bytes_before = bytes;
         bytes += sample.amount;
-        Timed { round: sample.round, point, start_s, bytes_before }
+        TimedFile { round: sample.round, point, start_s, bytes_before }
     });
-    let timed: Vec<Timed> = timed.collect();
+    let timed: Vec<TimedFile> = timed.collect();
     Some(SeriesFigures {
         label: series.label.clone(),
         stage: series.factors.stage?,

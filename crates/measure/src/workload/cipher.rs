@@ -20,9 +20,9 @@ use std::path::PathBuf;
 
 pub use self::worker::{WorkerCommand, serve};
 
-use self::kernels::Kernel;
+use self::kernels::CipherKernel;
 use self::masks::Mask;
-use self::worker::Worker;
+use self::worker::CipherWorker;
 use super::Workload;
 use crate::error::Error;
 use crate::random::Random;
@@ -41,7 +41,7 @@ pub struct Cipher {
     /// Starts a process that calls [`serve`].
     pub worker: WorkerCommand,
     /// What is timed in memory.
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<CipherKernel>,
     /// With which instructions; what this processor cannot do is left out with a warning.
     pub isas: Vec<Isa>,
     /// Whether a set of instructions that cannot be had ends the measurement instead.
@@ -90,7 +90,7 @@ impl Cipher {
     pub fn standard(worker: WorkerCommand, task: Option<Task>, seed: u64) -> Cipher {
         Cipher {
             worker,
-            kernels: Kernel::all(),
+            kernels: CipherKernel::all(),
             isas: masks::ALL.to_vec(),
             strict: false,
             buffer_len_bytes: BUFFER_LEN_BYTES,
@@ -110,13 +110,13 @@ impl Cipher {
 
     /// Starts a process for each set of instructions, and proves what it sees.
     fn start(&self, session: &mut Session<'_>) -> Result<Vec<Isolated>, End> {
-        let mut full = Worker::start(&self.worker, None)?;
+        let mut full = CipherWorker::start(&self.worker, None)?;
         let unmasked = full.look()?;
         let mut isolated = Vec::new();
         for &isa in &self.isas {
             session.doing(&format!("starting with instructions: {}", masks::name(isa)))?;
             let started = Mask::of(isa, &unmasked.words).and_then(|mask| {
-                let mut worker = Worker::start(&self.worker, Some(&mask))?;
+                let mut worker = CipherWorker::start(&self.worker, Some(&mask))?;
                 let seen = worker.look()?;
                 mask.check(&unmasked.words, &seen.words)?;
                 let capabilities = masks::hex(&seen.words);
@@ -131,8 +131,8 @@ impl Cipher {
         Ok(isolated)
     }
 
-    fn series(&self, kernel: Kernel, isolated: &Isolated) -> Series {
-        let Kernel { algorithm, stage } = kernel;
+    fn series(&self, kernel: CipherKernel, isolated: &Isolated) -> Series {
+        let CipherKernel { algorithm, stage } = kernel;
         let (unit, doing, buffer) = match stage {
             Stage::Sign => (Unit::Operations, "signing, ", None),
             Stage::Verify => (Unit::Operations, "verifying, ", None),
@@ -190,10 +190,10 @@ impl Cipher {
         for &kernel in &self.kernels {
             for (process, one) in isolated.iter().enumerate() {
                 let id = session.add_series(self.series(kernel, one));
-                running.push(Running { kernel, process, id, begun: false });
+                running.push(CipherRun { kernel, process, id, begun: false });
             }
         }
-        let mut answers: HashMap<Kernel, Vec<u8>> = HashMap::new();
+        let mut answers: HashMap<CipherKernel, Vec<u8>> = HashMap::new();
         for round in 0..self.rounds {
             random.shuffle(&mut running);
             for one in &mut running {
@@ -232,14 +232,14 @@ impl Cipher {
 /// A process with a set of instructions.
 struct Isolated {
     isa: Isa,
-    worker: Worker,
+    worker: CipherWorker,
     library: String,
     capabilities: String,
 }
 
 /// A series in the making.
-struct Running {
-    kernel: Kernel,
+struct CipherRun {
+    kernel: CipherKernel,
     /// Index of its process.
     process: usize,
     id: SeriesId,

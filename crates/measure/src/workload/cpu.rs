@@ -123,7 +123,7 @@ struct Combination {
 }
 
 /// A series in the making.
-struct Running {
+struct CpuRun {
     combination: Combination,
     id: SeriesId,
     loops: u64,
@@ -148,7 +148,7 @@ impl Workload for Cpu {
             session.doing(&format!("calibrating {}", combination.kernel.name()))?;
             let loops = match running.last() {
                 // The same kernel does the same number of loops everywhere.
-                Some(Running { combination: last, loops, .. })
+                Some(CpuRun { combination: last, loops, .. })
                     if last.kernel == combination.kernel =>
                 {
                     *loops
@@ -156,12 +156,12 @@ impl Workload for Cpu {
                 _ => loops_for(session, combination.kernel, self.sample_ns)?,
             };
             let id = session.add_series(self.series(combination));
-            running.push(Running { combination, id, loops });
+            running.push(CpuRun { combination, id, loops });
         }
         let mut random = Random::new(self.seed);
         for round in 0..self.rounds {
             random.shuffle(&mut running);
-            for Running { combination, id, loops } in &running {
+            for CpuRun { combination, id, loops } in &running {
                 session.doing(&session.series(*id).label.clone())?;
                 let sample = sample(session, *combination, *loops, round)?;
                 session.add_sample(*id, sample);

@@ -27,11 +27,11 @@ use std::rc::Rc;
 use steadfast::Level;
 use steadfast_sys::machine;
 
-pub use estimate::Estimate;
-use files::{Made, Store};
-use kernel::Kernel;
+pub use estimate::FolderEstimate;
+use files::{FileStore, Made};
+use kernel::HashKernel;
 use memory::{Data, KernelCell, StreamCell};
-use path::{PathCell, Scope, Source, Way};
+use path::{ByteSource, PathCell, PathScope, PathSeries};
 use sweep::SweepCell;
 
 use super::Workload;
@@ -171,7 +171,7 @@ impl Hash {
     }
 
     /// Returns the files of the folder.
-    fn folder_of<'a>(&self, store: &'a Store) -> &'a [Made] {
+    fn folder_of<'a>(&self, store: &'a FileStore) -> &'a [Made] {
         let [single, folder, _] = self.counts();
         &store.files[single..single + folder]
     }
@@ -188,10 +188,10 @@ impl Hash {
     fn cells(
         &self,
         session: &mut Session<'_>,
-        store: &Rc<Store>,
+        store: &Rc<FileStore>,
         data: &Rc<Data>,
-    ) -> Result<Vec<Box<dyn Cell>>, End> {
-        let mut cells: Vec<Box<dyn Cell>> = Vec::new();
+    ) -> Result<Vec<Box<dyn HashCell>>, End> {
+        let mut cells: Vec<Box<dyn HashCell>> = Vec::new();
         if self.has(Part::Kernels) {
             self.kernel_cells(session, data, &mut cells);
         }
@@ -214,8 +214,8 @@ impl Hash {
     fn buffer_cells(
         &self,
         session: &mut Session<'_>,
-        store: &Rc<Store>,
-        cells: &mut Vec<Box<dyn Cell>>,
+        store: &Rc<FileStore>,
+        cells: &mut Vec<Box<dyn HashCell>>,
     ) {
         let file = store.files.last().expect("the last file is for buffers");
         let longest = self.buffers_bytes.0.iter().max().copied().unwrap_or(0);
@@ -231,11 +231,11 @@ impl Hash {
         &self,
         session: &mut Session<'_>,
         data: &Rc<Data>,
-        cells: &mut Vec<Box<dyn Cell>>,
+        cells: &mut Vec<Box<dyn HashCell>>,
     ) {
         let mut threads = vec![1, machine::logical_cpus()];
         threads.dedup();
-        for kernel in Kernel::all() {
+        for kernel in HashKernel::all() {
             for &threads in &threads {
                 let what = (kernel, threads, None);
                 let cell = KernelCell::new(session, what, data, self.kernel_ns, self.seed);
@@ -248,17 +248,17 @@ impl Hash {
     fn path_cells(
         &self,
         session: &mut Session<'_>,
-        store: &Rc<Store>,
-        cells: &mut Vec<Box<dyn Cell>>,
+        store: &Rc<FileStore>,
+        cells: &mut Vec<Box<dyn HashCell>>,
     ) {
         let (single, folder) = (&store.files[..self.counts()[0]], self.folder_of(store));
         let warm_max = machine::memory_bytes() / WARM_PART_OF_MEMORY;
-        for source in Source::ALL {
+        for source in ByteSource::ALL {
             for stage in [Stage::Read, Stage::ReadHash] {
-                let way = Way { stage, source, scope: Scope::OneFile, level: None };
+                let way = PathSeries { stage, source, scope: PathScope::OneFile, level: None };
                 let id = way.series(session, store, self.seed);
                 for file in single {
-                    if source == Source::Warm && file.length > warm_max {
+                    if source == ByteSource::Warm && file.length > warm_max {
                         let length = file.length;
                         session.warn(format!("{length} bytes do not stay in memory: never warm"));
                         continue;
@@ -266,7 +266,7 @@ impl Hash {
                     cells.push(Box::new(PathCell::new(way, vec![file.clone()], store, id)));
                 }
                 if self.has(Part::Folder) {
-                    let way = Way { scope: Scope::Folder, ..way };
+                    let way = PathSeries { scope: PathScope::Folder, ..way };
                     let id = way.series(session, store, self.seed);
                     cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
                 }
@@ -278,23 +278,27 @@ impl Hash {
     fn level_cells(
         &self,
         session: &mut Session<'_>,
-        store: &Rc<Store>,
+        store: &Rc<FileStore>,
         data: &Rc<Data>,
-        cells: &mut Vec<Box<dyn Cell>>,
+        cells: &mut Vec<Box<dyn HashCell>>,
     ) {
         let folder = self.folder_of(store);
         for &level in &self.levels {
-            let what = (Kernel::of_runs(), steadfast::qos::workers(level), Some(level));
+            let what = (HashKernel::of_runs(), steadfast::qos::workers(level), Some(level));
             cells.push(Box::new(KernelCell::new(session, what, data, self.kernel_ns, self.seed)));
-            let (source, scope) = (Source::Warm, Scope::Folder);
-            let way = Way { stage: Stage::ReadHash, source, scope, level: Some(level) };
+            let (source, scope) = (ByteSource::Warm, PathScope::Folder);
+            let way = PathSeries { stage: Stage::ReadHash, source, scope, level: Some(level) };
             let id = way.series(session, store, self.seed);
             cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
         }
     }
 
     /// Measures every cell once in every round.
-    fn rounds(&self, session: &mut Session<'_>, cells: &mut [Box<dyn Cell>]) -> Result<(), End> {
+    fn rounds(
+        &self,
+        session: &mut Session<'_>,
+        cells: &mut [Box<dyn HashCell>],
+    ) -> Result<(), End> {
         let mut random = Random::new(self.seed);
         let mut order: Vec<usize> = (0..cells.len()).collect();
         let cost: f64 = cells.iter().map(|cell| cell.cost_s()).sum();
@@ -318,7 +322,7 @@ impl Hash {
     /// Guesses how long a round takes.
     fn round_s(&self) -> f64 {
         let files: u64 = self.lengths().iter().sum();
-        let kernels = Kernel::all().len() as f64 * 2.0 * self.kernel_ns as f64 / 1e9;
+        let kernels = HashKernel::all().len() as f64 * 2.0 * self.kernel_ns as f64 / 1e9;
         let buffers = self.buffers_bytes.0.len() as f64 * self.buffers_bytes.1 as f64 / 1.2e9;
         1.5 * kernels + files as f64 / 300e6 + buffers
     }
@@ -332,12 +336,12 @@ impl Workload for Hash {
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.require_sense()?;
         let first = session.series_count();
-        for kernel in Kernel::all() {
+        for kernel in HashKernel::all() {
             session.doing("checking published digests")?;
             answers::check(kernel)?;
         }
         let mut contents = Contents::new(self.seed);
-        let store = Store::make(session, &self.folder, &self.lengths(), &mut contents)?;
+        let store = FileStore::make(session, &self.folder, &self.lengths(), &mut contents)?;
         session.did(self.making_s());
         let (store, data) = (Rc::new(store), Rc::new(Data::new(contents)));
         let mut cells = self.cells(session, &store, &data)?;
@@ -353,7 +357,7 @@ impl Workload for Hash {
 }
 
 /// One thing that is measured once in each round.
-trait Cell {
+trait HashCell {
     /// Names it, as its series does.
     fn label(&self) -> &str;
 

@@ -15,7 +15,7 @@ use steadfast_sys::file::{AlignedBuffer, Status};
 
 use super::Workload;
 use super::storage::bench::{Way, through};
-use super::storage::plan::Planned;
+use super::storage::plan::PlannedFile;
 use super::storage::timed;
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
@@ -59,7 +59,7 @@ struct Bench {
 }
 
 /// Names a series: which folder, what, and which length.
-type Key = (usize, usize, u64);
+type SeriesKey = (usize, usize, u64);
 
 impl Pair {
     fn check(&self) -> Result<(), Error> {
@@ -90,7 +90,7 @@ impl Workload for Pair {
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.check()?;
-        let mut running = Running::begin(self, session)?;
+        let mut running = PairRun::begin(self, session)?;
         let begun = Instant::now();
         for round in 0..self.rounds {
             if begun.elapsed() > self.span {
@@ -109,18 +109,18 @@ impl Workload for Pair {
 }
 
 /// A comparison under way.
-struct Running<'p> {
+struct PairRun<'p> {
     pair: &'p Pair,
     benches: Vec<Bench>,
-    series: BTreeMap<Key, SeriesId>,
+    series: BTreeMap<SeriesKey, SeriesId>,
     contents: Contents,
     buffer: AlignedBuffer,
     random: Random,
     next_file: u32,
 }
 
-impl<'p> Running<'p> {
-    fn begin(pair: &'p Pair, session: &mut Session<'_>) -> Result<Running<'p>, End> {
+impl<'p> PairRun<'p> {
+    fn begin(pair: &'p Pair, session: &mut Session<'_>) -> Result<PairRun<'p>, End> {
         let mut benches = Vec::new();
         for (side, folder) in &pair.folders {
             benches.push(Bench::open(session, *side, folder, pair)?);
@@ -134,7 +134,7 @@ impl<'p> Running<'p> {
                 }
             }
         }
-        Ok(Running {
+        Ok(PairRun {
             pair,
             benches,
             series,
@@ -167,7 +167,7 @@ impl<'p> Running<'p> {
         length: u64,
         round: u32,
     ) -> Result<(), End> {
-        let file = Planned { number: self.next_file, set: round, length };
+        let file = PlannedFile { number: self.next_file, set: round, length };
         self.next_file += 1;
         let label = session.series(self.series[&(at, 0, length)]).label.clone();
         session.doing(&format!("{label}, round {} of at most {}", round + 1, self.pair.rounds))?;
@@ -202,7 +202,7 @@ impl<'p> Running<'p> {
 
     /// Whether the ratio of A to B is known well enough in every step and length.
     fn is_enough(&self, session: &Session<'_>) -> bool {
-        let rates = |key: &Key| -> Vec<f64> {
+        let rates = |key: &SeriesKey| -> Vec<f64> {
             let samples = &session.series(self.series[key]).samples;
             samples.iter().map(|of| of.amount as f64 * 1e9 / of.elapsed_ns as f64).collect()
         };
@@ -268,7 +268,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 fn read(
     bench: &Bench,
     session: &mut Session<'_>,
-    file: Planned,
+    file: PlannedFile,
     stage: Stage,
     buffer: &mut AlignedBuffer,
 ) -> Result<(Sample, Option<Vec<u8>>), End> {
@@ -297,7 +297,7 @@ fn read(
 }
 
 /// Returns the digest of what was written.
-fn expected(contents: &mut Contents, file: Planned) -> Vec<u8> {
+fn expected(contents: &mut Contents, file: PlannedFile) -> Vec<u8> {
     let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
     for (index, length) in timed::chunks(file.length) {
         hasher.update(contents.chunk(file.number, index, length));

@@ -15,11 +15,11 @@ use steadfast_sys::file::{AlignedBuffer, File};
 
 use super::Workload;
 use super::storage::bench::through;
-use super::storage::plan::Planned;
+use super::storage::plan::PlannedFile;
 use super::storage::timed;
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
-use crate::latencies::Histogram;
+use crate::latencies::LatencyHistogram;
 use crate::place::Site;
 use crate::random::Random;
 use crate::record::{self, Cache, Factors, Order, Sample, Series, Stage, Unit};
@@ -52,7 +52,7 @@ pub struct Queue {
 
 /// One combination.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+struct QueueCell {
     order: Order,
     block_len: u64,
     depth: u32,
@@ -140,7 +140,7 @@ impl Workload for Queue {
         }
         require_room(&site.place, self.file_len_bytes)?;
         let mut contents = Contents::new(self.seed);
-        let planned = Planned { number: FILE, set: 0, length: self.file_len_bytes };
+        let planned = PlannedFile { number: FILE, set: 0, length: self.file_len_bytes };
         session.doing("preparing a file to read")?;
         let stop = session.stop_flag();
         let failed = |error| Error::system("write a file", error).at(&self.folder);
@@ -161,10 +161,10 @@ impl Workload for Queue {
             session.warn("queue: the file system reads through the page cache whatever is asked");
         }
         let place = session.add_place(site.place.clone());
-        let mut cells: Vec<Cell> = Vec::new();
+        let mut cells: Vec<QueueCell> = Vec::new();
         for (order, block_len, depth) in self.combinations() {
             let series = self.add_series(session, place, cache, (order, block_len, depth));
-            cells.push(Cell { order, block_len, depth, series });
+            cells.push(QueueCell { order, block_len, depth, series });
         }
         let mut random = Random::new(self.seed);
         for round in 0..self.rounds {
@@ -226,13 +226,13 @@ impl Queue {
         &self,
         session: &mut Session<'_>,
         file: &File,
-        cell: Cell,
+        cell: QueueCell,
         round: u32,
         seed: u64,
     ) -> Result<(), End> {
         let label = session.series(cell.series).label.clone();
         session.doing(&label)?;
-        let reading = Reading {
+        let reading = QueueReads {
             file,
             blocks: self.file_len_bytes / cell.block_len,
             cell,
@@ -256,25 +256,25 @@ impl Queue {
 }
 
 /// Threads that read for a while.
-struct Reading<'a> {
+struct QueueReads<'a> {
     file: &'a File,
     blocks: u64,
-    cell: Cell,
+    cell: QueueCell,
     span_ns: u64,
     /// The next block, where they are read one after the other.
     next: AtomicU64,
     stop: &'a AtomicBool,
 }
 
-impl Reading<'_> {
+impl QueueReads<'_> {
     /// Lets as many threads read as the queue is deep.
-    fn run(&self, seed: u64) -> std::io::Result<Histogram> {
+    fn run(&self, seed: u64) -> std::io::Result<LatencyHistogram> {
         let end_ns = clock::monotonic_ns() + self.span_ns;
         thread::scope(|scope| {
             let readers: Vec<_> = (0..self.cell.depth)
                 .map(|reader| scope.spawn(move || self.read(seed ^ u64::from(reader), end_ns)))
                 .collect();
-            let mut all = Histogram::default();
+            let mut all = LatencyHistogram::default();
             for reader in readers {
                 all.merge(&reader.join().expect("a reader does not panic")?);
             }
@@ -282,11 +282,11 @@ impl Reading<'_> {
         })
     }
 
-    fn read(&self, seed: u64, end_ns: u64) -> std::io::Result<Histogram> {
+    fn read(&self, seed: u64, end_ns: u64) -> std::io::Result<LatencyHistogram> {
         let length = self.cell.block_len as usize;
         let mut buffer = AlignedBuffer::new(length);
         let mut random = Random::new(seed);
-        let mut histogram = Histogram::default();
+        let mut histogram = LatencyHistogram::default();
         while clock::monotonic_ns() < end_ns && !self.stop.load(Ordering::Relaxed) {
             let block = match self.cell.order {
                 Order::Random => random.below(self.blocks),

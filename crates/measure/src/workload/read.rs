@@ -17,7 +17,7 @@ use crate::record::{self, Order};
 use crate::runner::{End, Session};
 
 pub use super::storage::bench::Way;
-pub use existing::Existing;
+pub use existing::ExistingFiles;
 
 /// What is read.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub enum Source {
     /// Files of our own, written before, compared and removed afterwards.
     Own(Plan),
     /// What is in the folder. Nothing is written; nothing is known of what it should be.
-    Existing(Existing),
+    Existing(ExistingFiles),
 }
 
 /// Reads files.

@@ -38,7 +38,7 @@ pub(super) struct Together<R> {
 }
 
 /// What one thread has to tell.
-struct Told<R> {
+struct ThreadResult<R> {
     begun_ns: u64,
     ended_ns: u64,
     result: R,
@@ -106,7 +106,7 @@ pub(super) fn together<R: Send>(
         });
         Ok((timed, opened_ns, told))
     })?;
-    let told: Vec<Told<R>> = told.into_iter().flatten().collect();
+    let told: Vec<ThreadResult<R>> = told.into_iter().flatten().collect();
     let begun_ns = told.iter().map(|told| told.begun_ns).min().expect("there is a thread");
     let ended_ns = told.iter().map(|told| told.ended_ns).max().expect("there is a thread");
     let total: u64 = told.iter().map(|told| told.ended_ns - told.begun_ns).sum();
@@ -116,7 +116,7 @@ pub(super) fn together<R: Send>(
         cpu_ns: timed.cpu_ns,
     };
     let mut results = Vec::with_capacity(threads);
-    for Told { result, warnings, .. } in told {
+    for ThreadResult { result, warnings, .. } in told {
         results.push(result);
         for warning in warnings {
             session.warn(warning);
@@ -131,7 +131,7 @@ fn one<R>(
     work: &dyn Fn() -> R,
     gate: &Gate,
     ready: mpsc::Sender<()>,
-) -> Option<Told<R>> {
+) -> Option<ThreadResult<R>> {
     let warnings = enter();
     // Dropped is told: whoever waits learns of a thread that got this far, or that died before.
     drop(ready);
@@ -141,5 +141,5 @@ fn one<R>(
     let begun_ns = clock::monotonic_ns();
     let result = work();
     let ended_ns = clock::monotonic_ns();
-    Some(Told { begun_ns, ended_ns, result, warnings })
+    Some(ThreadResult { begun_ns, ended_ns, result, warnings })
 }

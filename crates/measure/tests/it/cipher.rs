@@ -8,7 +8,7 @@ use steadfast_measure::figures;
 use steadfast_measure::record::{self, Factors, Isa, Record, Sample, Series, Stage, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};
 use steadfast_measure::workload::Workload as _;
-use steadfast_measure::workload::cipher::kernels::{Kernel, uses};
+use steadfast_measure::workload::cipher::kernels::{CipherKernel, uses};
 use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand, serve};
 
 /// Asks what a process of its own would be asked, and returns the answers.
@@ -19,8 +19,8 @@ fn asked(questions: &[String]) -> Vec<serde_json::Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn timing(kernel: Kernel, buffer_len_bytes: usize) -> String {
-    let Kernel { algorithm, stage } = kernel;
+fn timing(kernel: CipherKernel, buffer_len_bytes: usize) -> String {
+    let CipherKernel { algorithm, stage } = kernel;
     serde_json::json!({ "Time": {
         "algorithm": algorithm,
         "stage": stage,
@@ -32,7 +32,7 @@ fn timing(kernel: Kernel, buffer_len_bytes: usize) -> String {
 
 #[test]
 fn every_kernel_gives_its_published_answer_and_a_time() {
-    let kernels = Kernel::all();
+    let kernels = CipherKernel::all();
     assert_eq!(kernels.len(), 8 + 4 + 2 * 6);
     let questions: Vec<String> = kernels.iter().map(|&kernel| timing(kernel, 4096)).collect();
     for (answer, kernel) in asked(&questions).iter().zip(&kernels) {
@@ -50,7 +50,7 @@ fn every_kernel_gives_its_published_answer_and_a_time() {
 
 #[test]
 fn the_same_work_gives_the_same_answer_however_often_it_was_done() {
-    let kernel = Kernel { algorithm: "aes-128-ctr", stage: Stage::Encrypt };
+    let kernel = CipherKernel { algorithm: "aes-128-ctr", stage: Stage::Encrypt };
     let answers = asked(&[timing(kernel, 1024), timing(kernel, 1024), timing(kernel, 1040)]);
     assert_eq!(answers[0]["Timed"]["answer"], answers[1]["Timed"]["answer"]);
     assert_ne!(answers[0]["Timed"]["answer"], answers[2]["Timed"]["answer"]);
@@ -65,11 +65,11 @@ fn what_makes_no_sense_is_answered_with_words() {
 
 #[test]
 fn what_cannot_be_had_is_refused_with_the_reason() {
-    let error = Kernel::named("aes-128-xts").unwrap_err().to_string();
+    let error = CipherKernel::named("aes-128-xts").unwrap_err().to_string();
     assert!(error.contains("256 bits only"), "{error}");
-    let error = Kernel::named("rot13").unwrap_err().to_string();
+    let error = CipherKernel::named("rot13").unwrap_err().to_string();
     assert!(error.contains("`rot13`") && error.contains("aes-256-gcm"), "{error}");
-    assert_eq!(Kernel::named("ed25519").unwrap().len(), 2);
+    assert_eq!(CipherKernel::named("ed25519").unwrap().len(), 2);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use steadfast_measure::record::{
 };
 use steadfast_measure::runner::{Doing, End, Session, Unwatched, Watch};
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::hash::{Estimate, Hash};
+use steadfast_measure::workload::hash::{FolderEstimate, Hash};
 
 /// The least of everything that still is everything.
 fn tiny(folder: &Path) -> Hash {
@@ -389,7 +389,7 @@ fn an_estimate_counts_the_folder_and_leaves_it_as_it_was() {
     // What a catalogue is kept in is none of the tree's files.
     fs::create_dir(folder.path().join(".steadfast")).unwrap();
     fs::write(folder.path().join(".steadfast/catalogue.sqlite"), vec![1; 70_000]).unwrap();
-    let workload = Estimate { root: folder.path().to_owned(), rounds: 5, seed: 1 };
+    let workload = FolderEstimate { root: folder.path().to_owned(), rounds: 5, seed: 1 };
     let (record, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
     outcome.unwrap();
     let forecast = hash::of(&record).unwrap().forecast.unwrap();
@@ -399,7 +399,7 @@ fn an_estimate_counts_the_folder_and_leaves_it_as_it_was() {
     assert_eq!(record::read(&record::write(&record)).unwrap(), record);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6);
     let empty = tempfile::tempdir().unwrap();
-    let workload = Estimate { root: empty.path().to_owned(), ..workload };
+    let workload = FolderEstimate { root: empty.path().to_owned(), ..workload };
     let (_, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
     assert!(matches!(outcome, Err(End::Failed(_))));
 }

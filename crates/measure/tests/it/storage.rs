@@ -9,7 +9,7 @@ use steadfast_measure::figures::storage;
 use steadfast_measure::record::{self, Cache, Order, Record, Series, Stage};
 use steadfast_measure::runner::{Doing, End, Session, Unwatched, Watch};
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::read::{Existing, Read, Source, Way};
+use steadfast_measure::workload::read::{ExistingFiles, Read, Source, Way};
 use steadfast_measure::workload::storage::plan::{Plan, Profile};
 use steadfast_measure::workload::write::Write;
 
@@ -179,7 +179,7 @@ fn files_that_are_there_are_read_and_stay() {
         fs::write(root.path().join(name), vec![5; length]).unwrap();
     }
     std::os::unix::fs::symlink("/etc", root.path().join("away")).unwrap();
-    let source = Source::Existing(Existing { rounds: 5, seed: 1 });
+    let source = Source::Existing(ExistingFiles { rounds: 5, seed: 1 });
     let ways = vec![Way::Cold, Way::Warm];
     let read = Read { folder: root.path().into(), source, ways, order: Order::Written };
     let record = whole(&read);

@@ -4,7 +4,7 @@
 //! of what uses none of the instructions is never called one: it shows what else changed.
 
 use steadfast_measure::figures::cipher::{
-    Account, CipherFigures, CipherRow, TaskRate, UNTOUCHED_SHARE,
+    CipherFigures, CipherRow, GainAccount, TaskRate, UNTOUCHED_SHARE,
 };
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
@@ -47,7 +47,7 @@ fn gain_sentence(figures: &CipherFigures) -> Option<String> {
     ))
 }
 
-fn account_sentences(account: &Account) -> Vec<String> {
+fn account_sentences(account: &GainAccount) -> Vec<String> {
     let shown = |figure: Figure| cell(Quantity::Ratio, Some(figure)).shown(Units::Si);
     let mut sentences = vec![format!(
         "{} in memory is {} as fast with all instructions as with {}; enciphering a file with it, \
@@ -203,7 +203,7 @@ fn by_instructions(figures: &CipherFigures) -> Chart {
 }
 
 /// The gain of the cipher against that of the task, and the most that there was to gain.
-fn account_chart(account: &Account) -> Chart {
+fn account_chart(account: &GainAccount) -> Chart {
     let mut names = Vec::new();
     let mut points = Vec::new();
     let mut bar = |name: &str, figure: Option<Figure>| {

@@ -6,7 +6,7 @@
 mod charts;
 
 use steadfast_measure::figures::storage::{
-    Impossible, SeriesFigures, Step, StorageFigures, Why, of,
+    Impossible, PhaseStep, SeriesFigures, StorageFigures, Why, of,
 };
 use steadfast_measure::record::{Cache, Record, Stage, Workload};
 use steadfast_measure::stats::{Cause, Estimate, Line};
@@ -82,7 +82,7 @@ fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
     sentences
 }
 
-fn step_sentence(label: &str, step: &Step, units: Units) -> String {
+fn step_sentence(label: &str, step: &PhaseStep, units: Units) -> String {
     let at = units.bytes(step.at_bytes);
     let to = units::percent(step.ratio);
     let why = match step.cause {

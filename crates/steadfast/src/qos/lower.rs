@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::{Change, Confinement, Level, Process, Reverted, Thread, cores};
+use super::{Confinement, Level, Process, Reverted, ThreadChange, ThreadIdentity, cores};
 
 /// A process may start threads while it is lowered; it is looked at until none is new, or this
 /// often.
@@ -16,13 +16,13 @@ const PASSES_MAX: usize = 16;
 #[derive(Debug, Default)]
 pub struct Lowered {
     /// What was asked of each thread, and what came of it.
-    pub changes: Vec<(Change, io::Result<()>)>,
+    pub changes: Vec<(ThreadChange, io::Result<()>)>,
     /// What is left as it is, and why.
     pub left_alone: Vec<String>,
 }
 
 /// Keeps changes that are about to be made, and the threads that they were found from.
-pub type Remember<'a> = dyn FnMut(&[Change], &[Thread]) -> io::Result<()> + 'a;
+pub type Remember<'a> = dyn FnMut(&[ThreadChange], &[ThreadIdentity]) -> io::Result<()> + 'a;
 
 /// Lowers every thread of a process to a level. Before anything is changed, `remember` is given the
 /// changes and the threads that they were found from; it may be called again for threads that began
@@ -46,7 +46,7 @@ pub fn lower(process: &Process, level: Level, remember: &mut Remember<'_>) -> io
             plan => plan?,
         };
         lowered.left_alone = plan.left_alone;
-        let key = |change: &Change| {
+        let key = |change: &ThreadChange| {
             (change.thread.number, change.thread.started.clone(), change.what.clone())
         };
         let mut changes = plan.changes;
@@ -87,7 +87,7 @@ fn refuse_raising(process: &Process, level: Level) -> io::Result<()> {
 #[derive(Debug)]
 pub struct Restored {
     /// The change.
-    pub change: Change,
+    pub change: ThreadChange,
     /// Whether the thread inherited it.
     pub inherited: bool,
     /// What became of it.
@@ -101,8 +101,8 @@ pub struct Restored {
 /// If the process is no more, or the system does not tell.
 pub fn restore(
     process: &Process,
-    changes: &[Change],
-    seen: &[Thread],
+    changes: &[ThreadChange],
+    seen: &[ThreadIdentity],
 ) -> io::Result<Vec<Restored>> {
     // Inherited changes come last: no thread inherits what has been taken back.
     let mut restored: Vec<Restored> = Vec::new();

@@ -23,7 +23,7 @@ const OVERLAY: u64 = 0x794c_7630;
 ///
 /// Source: `linux/mman.h`, `struct cachestat_range`.
 #[repr(C)]
-struct Span {
+struct CachestatRange {
     offset: u64,
     length: u64,
 }
@@ -33,7 +33,7 @@ struct Span {
 /// Source: `linux/mman.h`, `struct cachestat`.
 #[repr(C)]
 #[derive(Default)]
-struct Counts {
+struct CachestatCounts {
     cached: u64,
     dirty: u64,
     writeback: u64,
@@ -72,8 +72,8 @@ pub(super) fn drop_cached(file: BorrowedFd<'_>) -> io::Result<()> {
 /// Asks `cachestat` for the number of resident pages.
 #[expect(unsafe_code, reason = "rustix has no form of cachestat")]
 fn cached_pages(file: BorrowedFd<'_>, length: u64) -> io::Result<u64> {
-    let span = Span { offset: 0, length };
-    let mut counts = Counts::default();
+    let span = CachestatRange { offset: 0, length };
+    let mut counts = CachestatCounts::default();
     // SAFETY: `span` and `counts` have the layout the kernel reads and writes and outlive the
     // call; `file` is open while borrowed.
     let code = unsafe {

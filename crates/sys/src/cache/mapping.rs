@@ -27,7 +27,7 @@ pub(super) fn resident_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u6
     while offset < length {
         let span = window_length.min(length - offset);
         let states = &mut states[..span.div_ceil(page) as usize];
-        Window::map(file, offset, span as usize)?.states(states)?;
+        MappedWindow::map(file, offset, span as usize)?.states(states)?;
         let mut left = span;
         for state in states {
             if *state & RESIDENT != 0 {
@@ -41,12 +41,12 @@ pub(super) fn resident_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u6
 }
 
 /// Holds part of a file mapped; dropping it unmaps.
-struct Window {
+struct MappedWindow {
     start: NonNull<std::ffi::c_void>,
     length: usize,
 }
 
-impl Window {
+impl MappedWindow {
     /// Maps part of a file, from a multiple of the page size on.
     #[expect(unsafe_code, reason = "mapping has no safe form")]
     fn map(file: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result<Self> {
@@ -80,7 +80,7 @@ impl Window {
     }
 }
 
-impl Drop for Window {
+impl Drop for MappedWindow {
     #[expect(unsafe_code, reason = "unmapping has no safe form")]
     fn drop(&mut self) {
         // SAFETY: `map` mapped exactly this span and no pointer into it is left.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::{CoreClass, Cores, Knowledge, Source, parse_cpu_list};
+use super::{CoreClass, CoreSource, Cores, Knowledge, parse_cpu_list};
 
 /// The types that Intel's kernel drivers name, the fastest first, with what they are called.
 const NAMED: [(&str, &str); 3] = [
@@ -52,12 +52,12 @@ pub(super) fn beneath(root: &Path) -> Cores {
     let capacity = |cpu: &usize| number(&cpu_folder(root, *cpu), "cpu_capacity");
     let frequency = |cpu: &usize| number(&cpu_folder(root, *cpu), "cpufreq/cpuinfo_max_freq");
     let told = [
-        (named_classes(root, &cpus), Source::Named),
-        (grouped(&cpus, capacity, CAPACITY_RATIO_PERCENT), Source::Capacity),
-        (grouped(&cpus, frequency, FREQUENCY_RATIO_PERCENT), Source::Frequency),
+        (named_classes(root, &cpus), CoreSource::Named),
+        (grouped(&cpus, capacity, CAPACITY_RATIO_PERCENT), CoreSource::Capacity),
+        (grouped(&cpus, frequency, FREQUENCY_RATIO_PERCENT), CoreSource::Frequency),
     ];
     // Capacities are written where all are alike too; frequencies may still tell types apart.
-    let mut told: Vec<(Vec<Group>, Source)> =
+    let mut told: Vec<(Vec<CoreGroup>, CoreSource)> =
         told.into_iter().filter_map(|(groups, source)| Some((groups?, source))).collect();
     let apart = told.iter().position(|(groups, _)| groups.len() > 1);
     if told.is_empty() {
@@ -75,10 +75,10 @@ pub(super) fn beneath(root: &Path) -> Cores {
 }
 
 /// A name and the processors that bear it.
-type Group = (String, Vec<usize>);
+type CoreGroup = (String, Vec<usize>);
 
 /// The types that the kernel names, as far as they have processors in use.
-fn named_classes(root: &Path, online: &[usize]) -> Option<Vec<Group>> {
+fn named_classes(root: &Path, online: &[usize]) -> Option<Vec<CoreGroup>> {
     let mut groups = Vec::new();
     for (folder, name) in NAMED {
         let places = ["sys/devices", "sys/bus/event_source/devices"];
@@ -101,7 +101,7 @@ fn grouped(
     cpus: &[usize],
     value: impl Fn(&usize) -> Option<u64>,
     ratio_percent: u64,
-) -> Option<Vec<Group>> {
+) -> Option<Vec<CoreGroup>> {
     let mut valued: Vec<(u64, usize)> =
         cpus.iter().map(|cpu| Some((value(cpu)?, *cpu))).collect::<Option<_>>()?;
     valued.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -21,7 +21,7 @@ pub type Bit = (usize, u32);
 
 /// What the words are, and how the environment masks them.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct CapabilityWords {
     /// Variable that masks them when the library starts; empty where there is none.
     pub variable: &'static str,
     /// Words that one number of the variable covers; numbers are separated by colons.
@@ -36,11 +36,11 @@ pub struct Words {
 
 #[cfg(target_arch = "x86_64")]
 mod platform {
-    use super::Words;
+    use super::CapabilityWords;
 
     /// Bits as Intel numbers them. VAES and VPCLMULQDQ are the wide forms: left on, they would do
     /// the work of what was switched off.
-    pub const WORDS: Words = Words {
+    pub const WORDS: CapabilityWords = CapabilityWords {
         variable: "OPENSSL_ia32cap",
         per_number: 2,
         aes: &[(1, 25), (3, 9)],
@@ -61,10 +61,10 @@ mod platform {
 
 #[cfg(target_arch = "aarch64")]
 mod platform {
-    use super::Words;
+    use super::CapabilityWords;
 
     /// Bits of the library's own numbering. Instructions for SHA-512 go with those for SHA.
-    pub const WORDS: Words = Words {
+    pub const WORDS: CapabilityWords = CapabilityWords {
         variable: "OPENSSL_armcap",
         per_number: 1,
         aes: &[(0, 2)],
@@ -85,11 +85,11 @@ mod platform {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod platform {
-    use super::Words;
+    use super::CapabilityWords;
 
     /// Nothing is known here.
-    pub const WORDS: Words =
-        Words { variable: "", per_number: 1, aes: &[], carry_less: &[], sha: &[] };
+    pub const WORDS: CapabilityWords =
+        CapabilityWords { variable: "", per_number: 1, aes: &[], carry_less: &[], sha: &[] };
 
     pub(super) fn capabilities() -> Vec<u32> {
         Vec::new()

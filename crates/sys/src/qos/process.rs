@@ -29,7 +29,7 @@ pub struct Process {
 
 /// A thread of a process, likewise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
+pub struct ThreadIdentity {
     /// Its number.
     pub number: u32,
     /// When it started, as the system tells it, without blanks.
@@ -38,9 +38,9 @@ pub struct Thread {
 
 /// One thing that one thread is to have, and what it had.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ThreadChange {
     /// Whose it is.
-    pub thread: Thread,
+    pub thread: ThreadIdentity,
     /// The name of what changes.
     pub what: String,
     /// What it was, without blanks.
@@ -51,11 +51,11 @@ pub struct Change {
 
 /// What lowering a process takes, as long as it has these threads.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct LoweringPlan {
     /// The changes, thread by thread.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ThreadChange>,
     /// The threads that were looked at.
-    pub seen: Vec<Thread>,
+    pub seen: Vec<ThreadIdentity>,
     /// What is left as it is, and why.
     pub left_alone: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Process {
     ///
     /// # Errors
     /// If the system does not tell, or has no such level for processes.
-    pub fn plan(&self, level: Level, slower: Option<&[usize]>) -> io::Result<Plan> {
+    pub fn plan(&self, level: Level, slower: Option<&[usize]>) -> io::Result<LoweringPlan> {
         platform::plan(self, level, slower)
     }
 
@@ -101,7 +101,7 @@ impl Process {
     ///
     /// # Errors
     /// If the thread is no more, or the system refuses.
-    pub fn change(&self, change: &Change) -> io::Result<()> {
+    pub fn change(&self, change: &ThreadChange) -> io::Result<()> {
         platform::change(self, change)
     }
 
@@ -109,7 +109,7 @@ impl Process {
     ///
     /// # Errors
     /// If the system refuses, or the change is none.
-    pub fn revert(&self, change: &Change) -> io::Result<Reverted> {
+    pub fn revert(&self, change: &ThreadChange) -> io::Result<Reverted> {
         platform::revert(self, change)
     }
 
@@ -118,12 +118,16 @@ impl Process {
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn inherited(&self, changes: &[Change], seen: &[Thread]) -> io::Result<Vec<Change>> {
+    pub fn inherited(
+        &self,
+        changes: &[ThreadChange],
+        seen: &[ThreadIdentity],
+    ) -> io::Result<Vec<ThreadChange>> {
         platform::inherited(self, changes, seen)
     }
 }
 
-impl Change {
+impl ThreadChange {
     /// Says what it makes of the thread, for people.
     #[must_use]
     pub fn describe(&self) -> String {

@@ -64,15 +64,15 @@ pub fn end_with_parent(parent: u32) -> bool {
 
 /// A child that is sent the signals that this process gets.
 #[derive(Debug)]
-pub struct Ward(platform::Ward);
+pub struct SignalledChild(platform::ChildHandle);
 
-impl Ward {
+impl SignalledChild {
     /// Takes a child that was not waited for yet.
     ///
     /// # Errors
     /// If the system has no such handles: Linux before 5.3, macOS.
-    pub fn of(child: &Child) -> io::Result<Ward> {
-        platform::Ward::of(child).map(Ward)
+    pub fn of(child: &Child) -> io::Result<SignalledChild> {
+        platform::ChildHandle::of(child).map(SignalledChild)
     }
 
     /// Sends it a signal of this number.

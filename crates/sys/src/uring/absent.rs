@@ -7,9 +7,9 @@ use std::io;
 use crate::file::PositionedRead;
 
 /// A queue that cannot be made.
-pub(super) enum Queue {}
+pub(super) enum RingQueue {}
 
-impl Queue {
+impl RingQueue {
     /// Refuses: a thread has one read in flight.
     pub(super) fn new(_depth: u32) -> io::Result<Self> {
         let reason = "the system has no rings";

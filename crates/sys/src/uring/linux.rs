@@ -15,14 +15,14 @@ use crate::file::PositionedRead;
 const READ_LENGTH_MAX: usize = 1 << 30;
 
 /// A submission queue and its completions.
-pub(super) struct Queue {
+pub(super) struct RingQueue {
     ring: IoUring,
     /// Whether the kernel once did not take what was submitted. It would take it from the queue
     /// at the next call, when the buffers are the caller's again: so there is no next call.
     broken: bool,
 }
 
-impl Queue {
+impl RingQueue {
     /// Makes a queue, if the kernel knows reads into plain memory (5.6).
     pub(super) fn new(depth: u32) -> io::Result<Self> {
         let ring = IoUring::new(depth)?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use steadfast_sys::cores::{Cores, Knowledge, Source, cpu_list, parse_cpu_list};
+use steadfast_sys::cores::{CoreSource, Cores, Knowledge, cpu_list, parse_cpu_list};
 
 fn root(system: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/cores")).join(system)
@@ -50,7 +50,7 @@ fn one_type_though_some_cores_are_favoured() {
 #[cfg(target_os = "linux")]
 fn intel_names_two_types_or_three() {
     let two = Cores::beneath(&root("intel-two"));
-    assert_eq!((two.knowledge, two.source), (Knowledge::Types, Some(Source::Named)));
+    assert_eq!((two.knowledge, two.source), (Knowledge::Types, Some(CoreSource::Named)));
     let expected = [
         ("performance (cpu_core)", "0-7".to_owned(), Some(4)),
         ("efficiency (cpu_atom)", "8-11".to_owned(), Some(4)),
@@ -68,7 +68,7 @@ fn intel_names_two_types_or_three() {
 #[cfg(target_os = "linux")]
 fn arm_tells_three_by_capacity() {
     let cores = Cores::beneath(&root("arm-three"));
-    assert_eq!((cores.knowledge, cores.source), (Knowledge::Types, Some(Source::Capacity)));
+    assert_eq!((cores.knowledge, cores.source), (Knowledge::Types, Some(CoreSource::Capacity)));
     let expected = [
         ("fastest", "7".to_owned(), Some(1)),
         ("middle", "4-6".to_owned(), Some(3)),
@@ -87,7 +87,7 @@ fn arm_tells_three_by_capacity() {
 #[cfg(target_os = "linux")]
 fn frequencies_tell_types_that_nothing_else_does() {
     let cores = Cores::beneath(&root("compact"));
-    assert_eq!((cores.knowledge, cores.source), (Knowledge::Types, Some(Source::Frequency)));
+    assert_eq!((cores.knowledge, cores.source), (Knowledge::Types, Some(CoreSource::Frequency)));
     assert_eq!(cores.slower_cpus(), Some(vec![2, 3, 4, 5]));
 }
 
@@ -109,7 +109,7 @@ fn of_a_virtual_machine_nothing_is_believed() {
 #[test]
 fn macs_tell_levels_without_numbers() {
     let two = of_mac("mac-two");
-    assert_eq!((two.knowledge, two.source), (Knowledge::Types, Some(Source::Named)));
+    assert_eq!((two.knowledge, two.source), (Knowledge::Types, Some(CoreSource::Named)));
     let expected =
         [("Performance", String::new(), Some(6)), ("Efficiency", String::new(), Some(2))];
     assert_eq!(classes(&two), expected);

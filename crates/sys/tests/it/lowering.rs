@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use steadfast_sys::qos::Level;
-use steadfast_sys::qos::process::{Change, Process, Reverted};
+use steadfast_sys::qos::process::{Process, Reverted, ThreadChange};
 
 /// A process with threads, which ends with its stdin.
 struct Subject {
@@ -64,7 +64,7 @@ fn may_raise() -> bool {
     root
 }
 
-fn lower(process: &Process, level: Level) -> Vec<Change> {
+fn lower(process: &Process, level: Level) -> Vec<ThreadChange> {
     let plan = process.plan(level, None).unwrap();
     assert_eq!(plan.left_alone, [""; 0]);
     for change in &plan.changes {

@@ -34,7 +34,7 @@ pub(crate) struct AllArgs {
 /// A part, as its own verb reads it.
 #[derive(Debug, Parser)]
 #[command(name = "steadfast measure")]
-struct Part {
+struct PartialCommand {
     #[command(subcommand)]
     what: MeasureCommand,
 }
@@ -73,6 +73,6 @@ impl AllArgs {
             part.push("--quick".into());
         }
         let words = std::iter::once(OsString::from("steadfast measure")).chain(part);
-        Part::try_parse_from(words)?.what.workload()
+        PartialCommand::try_parse_from(words)?.what.workload()
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use steadfast_measure::record::Isa;
 use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::cipher::kernels::{CIPHERS, Kernel};
+use steadfast_measure::workload::cipher::kernels::{CIPHERS, CipherKernel};
 use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand};
 
 use super::super::quantity;
@@ -106,7 +106,7 @@ impl CipherArgs {
         if !self.algorithm.is_empty() {
             cipher.kernels.clear();
             for name in &each_once(&self.algorithm) {
-                cipher.kernels.extend(Kernel::named(name)?);
+                cipher.kernels.extend(CipherKernel::named(name)?);
             }
         }
         Ok(Box::new(cipher))
@@ -125,7 +125,7 @@ impl CipherArgs {
         task.rounds = self.session.rounds.unwrap_or(task.rounds);
         if let Some(name) = &self.task {
             // A name that is refused says why; one of a digest ciphers nothing.
-            Kernel::named(name)?;
+            CipherKernel::named(name)?;
             let known = CIPHERS.into_iter().find(|known| known == name);
             task.algorithm = known.with_context(|| format!("`{name}` is no cipher"))?;
         }

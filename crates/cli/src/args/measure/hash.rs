@@ -6,7 +6,7 @@ use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::hash::{Estimate, Hash, Part};
+use steadfast_measure::workload::hash::{FolderEstimate, Hash, Part};
 
 use super::super::quantity;
 use super::{RecordArgs, SessionArgs, each_once, rising};
@@ -21,7 +21,7 @@ const ESTIMATE_ROUNDS: u32 = 5;
 /// past it; buffers of 4 KiB to 64 MiB; and every QoS level. Or says how long checking a folder
 /// will take.
 #[derive(Debug, Args)]
-pub(crate) struct HashArgs {
+pub(crate) struct MeasureHashArgs {
     /// Make the files in DIR, in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -76,7 +76,7 @@ impl PartArg {
     }
 }
 
-impl HashArgs {
+impl MeasureHashArgs {
     /// Returns what is to be measured.
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
         let session = &self.session;
@@ -84,7 +84,7 @@ impl HashArgs {
         if let Some(root) = self.estimate.clone() {
             session.refuse_levels()?;
             let rounds = session.rounds.unwrap_or(ESTIMATE_ROUNDS);
-            return Ok(Box::new(Estimate { root, rounds, seed }));
+            return Ok(Box::new(FolderEstimate { root, rounds, seed }));
         }
         let folder = self.folder.clone();
         let mut hash = match session.quick {

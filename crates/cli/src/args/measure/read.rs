@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::read::{Existing, Read, Source, Way};
+use steadfast_measure::workload::read::{ExistingFiles, Read, Source, Way};
 
 use super::write::{FileArgs, OrderArg};
 use super::{RecordArgs, SessionArgs, each_once};
@@ -70,7 +70,7 @@ impl ReadArgs {
         let source = match self.existing {
             true => {
                 let rounds = self.session.rounds.unwrap_or(EXISTING_ROUNDS);
-                Source::Existing(Existing { rounds, seed: plan.seed })
+                Source::Existing(ExistingFiles { rounds, seed: plan.seed })
             }
             false => Source::Own(plan),
         };

@@ -14,7 +14,7 @@ use crate::output::write_answer;
 const PAGE_LEN: usize = 64 << 10;
 
 /// Where a document goes.
-pub(crate) struct Outlet {
+pub(crate) struct DocumentOutlet {
     /// What was rendered and not yet written.
     pub(crate) pages: Pages,
     /// Set when somebody asks for the end.
@@ -23,10 +23,10 @@ pub(crate) struct Outlet {
     is_csv: bool,
 }
 
-impl Outlet {
+impl DocumentOutlet {
     /// Starts one; `is_csv` says what will be written.
-    pub(crate) fn new(stop: Arc<AtomicBool>, is_csv: bool) -> Outlet {
-        Outlet { pages: Pages::default(), stop, failed: None, is_csv }
+    pub(crate) fn new(stop: Arc<AtomicBool>, is_csv: bool) -> DocumentOutlet {
+        DocumentOutlet { pages: Pages::default(), stop, failed: None, is_csv }
     }
 
     /// Writes if there is much to write, and says whether more is wanted.

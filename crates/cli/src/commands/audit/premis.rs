@@ -17,7 +17,7 @@ use steadfast_report::premis::{Happening, PremisEvents, PremisObjects};
 
 use crate::exit;
 
-use super::{Outlet, each_run};
+use super::{DocumentOutlet, each_run};
 
 /// A moment after all proofs: then every tagged file is overdue.
 const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };
@@ -29,9 +29,9 @@ const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };
 pub(crate) fn write_tree(
     catalogue: &Catalogue,
     beneath: &Path,
-    outlet: &mut Outlet,
+    outlet: &mut DocumentOutlet,
 ) -> anyhow::Result<Tally> {
-    let runs = Runs::of(catalogue)?;
+    let runs = CatalogueRuns::of(catalogue)?;
     let mut tags = Tags::of(catalogue)?;
     let mut objects = PremisObjects::begin(catalogue.root(), &mut outlet.pages.answer);
     catalogue.overdue(0, NEVER, &mut |file| {
@@ -79,7 +79,7 @@ pub(crate) fn write_tree(
 fn write_proof(
     file: &Overdue,
     tag: &Tag,
-    runs: &Runs,
+    runs: &CatalogueRuns,
     events: &mut PremisEvents,
     out: &mut Vec<u8>,
 ) {
@@ -95,7 +95,12 @@ fn write_proof(
     events.event(&file.path, run, at, happening, out);
 }
 
-fn write_failure(failure: &Failure, runs: &Runs, events: &mut PremisEvents, out: &mut Vec<u8>) {
+fn write_failure(
+    failure: &Failure,
+    runs: &CatalogueRuns,
+    events: &mut PremisEvents,
+    out: &mut Vec<u8>,
+) {
     let Failure { path, at, standing, .. } = failure;
     if standing.proves() {
         return;
@@ -105,15 +110,15 @@ fn write_failure(failure: &Failure, runs: &Runs, events: &mut PremisEvents, out:
 }
 
 /// All runs of a catalogue.
-struct Runs {
+struct CatalogueRuns {
     by_id: BTreeMap<i64, RunRecord>,
     /// The last run that began in each second.
     by_start: BTreeMap<i64, i64>,
 }
 
-impl Runs {
-    fn of(catalogue: &Catalogue) -> anyhow::Result<Runs> {
-        let mut runs = Runs { by_id: BTreeMap::new(), by_start: BTreeMap::new() };
+impl CatalogueRuns {
+    fn of(catalogue: &Catalogue) -> anyhow::Result<CatalogueRuns> {
+        let mut runs = CatalogueRuns { by_id: BTreeMap::new(), by_start: BTreeMap::new() };
         each_run(catalogue, &mut |mut run| {
             runs.by_start.entry(run.started.seconds).or_insert(run.id);
             run.counts.clear();
@@ -166,7 +171,7 @@ impl Tags {
     }
 
     /// Says whether to go on.
-    fn flow(&self, outlet: &mut Outlet) -> ControlFlow<()> {
+    fn flow(&self, outlet: &mut DocumentOutlet) -> ControlFlow<()> {
         if self.failed.is_some() { ControlFlow::Break(()) } else { outlet.flow() }
     }
 }

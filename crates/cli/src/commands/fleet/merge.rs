@@ -7,7 +7,7 @@ use anyhow::ensure;
 use steadfast::Options;
 use steadfast_fleet::{Error, Job, MergeOptions, merge};
 
-use super::super::{Place, render_as, report};
+use super::super::{RunPlace, render_as, report};
 use crate::args::FleetMergeArgs;
 
 pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
@@ -24,7 +24,7 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
     };
     let options = Options { require_tags: args.require_tags, ..Options::default() };
     let mut failed = None;
-    let place = Place { root: None, reads_only: false };
+    let place = RunPlace { root: None, reads_only: false };
     let status = render_as(options, &args.output, place, report, |options, console| {
         let how = MergeOptions {
             partial: args.partial,

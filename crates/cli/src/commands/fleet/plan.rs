@@ -7,7 +7,7 @@ use steadfast_fleet::{
 };
 use steadfast_report::{Pages, Units, fleet, units};
 
-use super::super::documents::Document;
+use super::super::documents::ManifestDocument;
 use crate::args::{FleetPlanArgs, When};
 use crate::exit;
 use crate::output::answer;
@@ -78,7 +78,7 @@ fn source(
         return Ok(catalogued.map(|source| Box::new(source) as Box<dyn Source>));
     }
     if let Some(manifest) = &args.manifest {
-        let mut document = Document::open(manifest, args.format)?;
+        let mut document = ManifestDocument::open(manifest, args.format)?;
         let command = format!("steadfast fleet plan --manifest {}", manifest.display());
         let root = document.find_root(args.path.as_deref(), &command);
         let listed = Listed::new(&root, manifest, document.list);

@@ -7,7 +7,7 @@ use steadfast::Options;
 use steadfast_fleet::{Error, Job, Worker, existing, run as run_shard};
 use steadfast_report::fleet;
 
-use super::super::{Place, render_as, report};
+use super::super::{RunPlace, render_as, report};
 use crate::args::FleetRunArgs;
 use crate::exit;
 use crate::output::answer;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
     let options = Options { survey: false, ..args.engine.options() };
     let mut ended: Option<Result<u8, Error>> = None;
     // A part is worth having though nobody reads what is said about it.
-    let place = Place { root: None, reads_only: false };
+    let place = RunPlace { root: None, reads_only: false };
     let told = render_as(options, &args.output, place, report, |options, console| {
         let ran = run_shard(&job, args.shard, &worker, options, console);
         // Of an error, whoever knows what kind it is tells.

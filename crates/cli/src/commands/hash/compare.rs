@@ -20,7 +20,7 @@ use crate::args::HashArgs;
 use crate::exit;
 use crate::output::write_out;
 
-use super::super::{Place, render};
+use super::super::{RunPlace, render};
 
 /// Lines of one batch.
 const BATCH_LINES: usize = 16_384;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
         [] => &stdin[..],
         documents => documents,
     };
-    let mut check = Check {
+    let mut check = ListCheck {
         args,
         stop: exit::stop_on_signals()?,
         comparison: Comparison::new(ComparisonOptions {
@@ -50,13 +50,13 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
     Ok(status)
 }
 
-struct Check<'a> {
+struct ListCheck<'a> {
     args: &'a HashArgs,
     stop: Arc<AtomicBool>,
     comparison: Comparison,
 }
 
-impl Check<'_> {
+impl ListCheck<'_> {
     /// Checks one document and returns its status: 0, 1, or 130 if interrupted.
     fn document(&mut self, document: &Path) -> anyhow::Result<u8> {
         let from_stdin = document.as_os_str() == "-";
@@ -128,7 +128,7 @@ impl Check<'_> {
         }
         let output = &self.args.output;
         let status =
-            render(options, output, Place::READ, &mut self.comparison, |options, console| {
+            render(options, output, RunPlace::READ, &mut self.comparison, |options, console| {
                 steadfast::run::run(Verb::Hash, &selection, options, console)
             })?;
         Ok(status != 130)

@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const ANSWER_LEN_MAX: u64 = 64 << 10;
 
 /// The file that tells of a server while it runs.
-pub(crate) struct Told(PathBuf);
+pub(crate) struct AddressFile(PathBuf);
 
-impl Drop for Told {
+impl Drop for AddressFile {
     fn drop(&mut self) {
         // What is left behind names a server that does not answer.
         let _ = fs::remove_file(&self.0);
@@ -29,7 +29,7 @@ impl Drop for Told {
 }
 
 /// Tells this user's other commands of a server, where the system has a folder for such things.
-pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<Told> {
+pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<AddressFile> {
     let folder = folder()?;
     let made = DirBuilder::new().mode(0o700).create(&folder);
     if made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) || !is_ours(&folder) {
@@ -39,7 +39,7 @@ pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<Told> {
     // An address with its port is one server's; what is there is of one that is gone.
     let _ = fs::remove_file(&path);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
-    let told = Told(path);
+    let told = AddressFile(path);
     file.write_all(entrance.as_bytes()).ok()?;
     Some(told)
 }

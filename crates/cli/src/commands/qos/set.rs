@@ -6,9 +6,9 @@ use std::io;
 
 use anyhow::{Context as _, ensure};
 use steadfast::Level;
-use steadfast::qos::{Change, Process, Reverted, lower, restore};
+use steadfast::qos::{Process, Reverted, ThreadChange, lower, restore};
 
-use super::state::{State, forget_the_ended};
+use super::state::{ProcessState, forget_the_ended};
 use super::tell;
 use crate::args::QosSetArgs;
 use crate::exit::COULD_NOT_TELL;
@@ -24,7 +24,7 @@ pub(super) fn run(args: &QosSetArgs) -> anyhow::Result<u8> {
 
 fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
     let number = process.number;
-    let mut state = State::of(&process)?;
+    let mut state = ProcessState::of(&process)?;
     let mut remember = |changes: &[_], seen: &[_]| {
         state.changes.extend_from_slice(changes);
         state.seen.extend_from_slice(seen);
@@ -38,7 +38,7 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
         state.changes.retain(|change| !refused.contains(&change));
         state.keep()?;
     }
-    let mut page = Page::default();
+    let mut page = ChangesPage::default();
     for (change, result) in &lowered.changes {
         page.add(change.describe(), result.as_ref().err());
     }
@@ -48,7 +48,7 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
     let unchanged = if lowered.changes.is_empty() { ": nothing had to change" } else { "" };
     let mut text = page.write(&format!("process {number} at {level}{unchanged}"));
     if !state.changes.is_empty() {
-        let by_root = state.changes.iter().any(Change::is_taken_back_by_root);
+        let by_root = state.changes.iter().any(ThreadChange::is_taken_back_by_root);
         let who = if by_root { ", as root" } else { "" };
         let _ = writeln!(text, "to take it back{who}: steadfast qos set default --pid {number}");
     }
@@ -58,14 +58,14 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
 
 fn take_back(process: Process) -> anyhow::Result<u8> {
     let number = process.number;
-    let mut state = State::of(&process)?;
+    let mut state = ProcessState::of(&process)?;
     ensure!(
         !state.changes.is_empty(),
         "nothing of process {number} was changed here, and nothing else is raised"
     );
     let mut restored = restore(&process, &state.changes, &state.seen)
         .with_context(|| format!("cannot take back what was changed of process {number}"))?;
-    let mut page = Page::default();
+    let mut page = ChangesPage::default();
     // What was changed twice is as it was before both: the last step counts.
     let mut told = BTreeSet::new();
     for one in restored.iter().rev() {
@@ -91,12 +91,12 @@ fn take_back(process: Process) -> anyhow::Result<u8> {
 
 /// What came of changes: threads with the same outcome are one line.
 #[derive(Default)]
-struct Page {
+struct ChangesPage {
     threads: BTreeMap<(String, String), usize>,
     trouble: bool,
 }
 
-impl Page {
+impl ChangesPage {
     fn add(&mut self, what: String, error: Option<&io::Error>) {
         self.trouble |= error.is_some();
         let outcome = error.map_or("done".to_owned(), |error| format!("refused: {error}"));

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
 use steadfast::beneath::{self, Existing};
-use steadfast::qos::{Change, Process, Thread};
+use steadfast::qos::{Process, ThreadChange, ThreadIdentity};
 use steadfast_report::escape;
 
 /// The first line; the number is the version's.
@@ -28,22 +28,22 @@ const LEN_MAX: u64 = 16 << 20;
 
 /// What was changed of one process.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct ProcessState {
     pub(super) process: Process,
     /// In the order in which they were made.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<ThreadChange>,
     /// The threads that were looked at, changed or not.
-    pub(super) seen: Vec<Thread>,
+    pub(super) seen: Vec<ThreadIdentity>,
 }
 
-impl State {
+impl ProcessState {
     /// Reads what was changed of a process; nothing if nothing was.
     ///
     /// # Errors
     /// If the file cannot be read, or is none of ours.
-    pub(super) fn of(process: &Process) -> anyhow::Result<State> {
+    pub(super) fn of(process: &Process) -> anyhow::Result<ProcessState> {
         let (changes, seen) = (Vec::new(), Vec::new());
-        let empty = State { process: process.clone(), changes, seen };
+        let empty = ProcessState { process: process.clone(), changes, seen };
         let file = folder()?.join(process.number.to_string());
         let text = match fs::metadata(&file).map(|facts| facts.len()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(empty),
@@ -51,7 +51,7 @@ impl State {
             _ => fs::read_to_string(&file),
         };
         let text = text.with_context(|| format!("cannot read `{}`", escape::path(&file)))?;
-        let state = State::parse(&text).with_context(|| {
+        let state = ProcessState::parse(&text).with_context(|| {
             let file = escape::path(&file);
             format!("cannot understand `{file}`; delete it, and nothing of it is taken back")
         })?;
@@ -86,14 +86,14 @@ impl State {
         for thread in &self.seen {
             text.push_str(&format!("thread {} {}\n", thread.number, thread.started));
         }
-        for Change { thread, what, before, after } in &self.changes {
-            let Thread { number, started } = thread;
+        for ThreadChange { thread, what, before, after } in &self.changes {
+            let ThreadIdentity { number, started } = thread;
             text.push_str(&format!("change {number} {started} {what} {before} {after}\n"));
         }
         text
     }
 
-    fn parse(text: &str) -> anyhow::Result<State> {
+    fn parse(text: &str) -> anyhow::Result<ProcessState> {
         let mut lines = text.lines();
         ensure!(lines.next() == Some(HEAD), "it does not begin with `{HEAD}`");
         let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
@@ -101,7 +101,7 @@ impl State {
             ["process", number, started] => thread_of(number, started),
             _ => None,
         };
-        let Some(Thread { number, started }) = process else {
+        let Some(ThreadIdentity { number, started }) = process else {
             bail!("its second line names no process");
         };
         let process = Process { number, started };
@@ -114,21 +114,23 @@ impl State {
             };
             match (kind, thread, words.get(3..)) {
                 ("thread", Some(thread), Some([])) => seen.push(thread),
-                ("change", Some(thread), Some([what, before, after])) => changes.push(Change {
-                    thread,
-                    what: (*what).to_owned(),
-                    before: (*before).to_owned(),
-                    after: (*after).to_owned(),
-                }),
+                ("change", Some(thread), Some([what, before, after])) => {
+                    changes.push(ThreadChange {
+                        thread,
+                        what: (*what).to_owned(),
+                        before: (*before).to_owned(),
+                        after: (*after).to_owned(),
+                    })
+                }
                 _ => bail!("line {}: neither a thread nor a change", at + 3),
             }
         }
-        Ok(State { process, changes, seen })
+        Ok(ProcessState { process, changes, seen })
     }
 }
 
-fn thread_of(number: &str, started: &str) -> Option<Thread> {
-    Some(Thread { number: number.parse().ok()?, started: started.to_owned() })
+fn thread_of(number: &str, started: &str) -> Option<ThreadIdentity> {
+    Some(ThreadIdentity { number: number.parse().ok()?, started: started.to_owned() })
 }
 
 /// Removes what is kept of processes that are no more. What fails is tried another time.
@@ -139,7 +141,7 @@ pub(super) fn forget_the_ended() {
         let file = entry.path();
         let name = entry.file_name();
         let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
-        let kept = fs::read_to_string(&file).ok().and_then(|text| State::parse(&text).ok());
+        let kept = fs::read_to_string(&file).ok().and_then(|text| ProcessState::parse(&text).ok());
         // What cannot be understood may be of a later version.
         if kept.is_some_and(|state| Process::find(number).ok().as_ref() != Some(&state.process)) {
             let _ = fs::remove_file(&file);
@@ -160,15 +162,15 @@ fn folder() -> anyhow::Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn state() -> State {
-        let thread = |number: u32| Thread { number, started: "815".to_owned() };
-        let change = |number: u32, what: &str, before: &str, after: &str| Change {
+    fn state() -> ProcessState {
+        let thread = |number: u32| ThreadIdentity { number, started: "815".to_owned() };
+        let change = |number: u32, what: &str, before: &str, after: &str| ThreadChange {
             thread: thread(number),
             what: what.to_owned(),
             before: before.to_owned(),
             after: after.to_owned(),
         };
-        State {
+        ProcessState {
             process: Process { number: 4711, started: "boot:815".to_owned() },
             changes: vec![change(4711, "nice", "0", "19"), change(4712, "affinity", "0-3", "2,3")],
             seen: vec![thread(4711), thread(4712)],
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let state = state();
-        assert_eq!(State::parse(&state.print()).unwrap(), state);
+        assert_eq!(ProcessState::parse(&state.print()).unwrap(), state);
     }
 
     #[test]
@@ -192,7 +194,7 @@ mod tests {
             (good.replace(" nice 0 19", " nice 0"), "line 5"),
             (format!("{good}\n"), "line 7"),
         ] {
-            let error = State::parse(&bad).unwrap_err().to_string();
+            let error = ProcessState::parse(&bad).unwrap_err().to_string();
             assert!(error.contains(told), "{error}: {bad}");
         }
     }

@@ -37,7 +37,7 @@ pub struct Phase {
 
 /// A step of the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct PhaseStep {
     /// Bytes of the series before it.
     pub at_bytes: u64,
     /// Rate after it ÷ rate before it, files of all lengths on a par.
@@ -55,7 +55,7 @@ pub(super) fn of(
     samples: &[&Sample],
     points: &[Point],
     core: &[&Series],
-) -> (Vec<Phase>, Vec<Step>) {
+) -> (Vec<Phase>, Vec<PhaseStep>) {
     let Some(found) = stats::segments(points) else { return (Vec::new(), Vec::new()) };
     let phase = |segment: &stats::Segment| Phase {
         files: segment.range.clone(),
@@ -65,7 +65,7 @@ pub(super) fn of(
         rate_per_s: segment.line.and_then(|line| line.rate_per_s()),
     };
     let phases: Vec<Phase> = found.segments.iter().map(phase).collect();
-    let beside = Beside { record, series, samples, points, core };
+    let beside = PhaseEvidence { record, series, samples, points, core };
     let mut earlier: Vec<f64> = Vec::new();
     let step = |(index, change): (usize, &Change)| {
         let (before, after) = (&phases[index].files, &phases[index + 1].files);
@@ -79,20 +79,20 @@ pub(super) fn of(
             earlier.push(since_idle);
         }
         let seen = Change { at_amount: since_idle, ..*change };
-        Step {
+        PhaseStep {
             at_bytes: change.at_amount as u64,
             ratio: change.ratio,
             cause: stats::cause(&seen, &evidence),
             evidence,
         }
     };
-    let mut steps: Vec<Step> = found.changes.iter().enumerate().map(step).collect();
+    let mut steps: Vec<PhaseStep> = found.changes.iter().enumerate().map(step).collect();
     name_first_of_many(&beside, &found.changes, &mut steps);
     (phases, steps)
 }
 
 /// Names the first step as later ones at the same place were named: it had no earlier one.
-fn name_first_of_many(beside: &Beside<'_>, changes: &[Change], steps: &mut [Step]) {
+fn name_first_of_many(beside: &PhaseEvidence<'_>, changes: &[Change], steps: &mut [PhaseStep]) {
     let Some(named) = steps.iter().position(|step| step.cause == Cause::CacheExhausted) else {
         return;
     };
@@ -110,7 +110,7 @@ fn name_first_of_many(beside: &Beside<'_>, changes: &[Change], steps: &mut [Step
 }
 
 /// What was measured beside the files.
-struct Beside<'a> {
+struct PhaseEvidence<'a> {
     record: &'a Record,
     series: &'a Series,
     samples: &'a [&'a Sample],
@@ -118,7 +118,7 @@ struct Beside<'a> {
     core: &'a [&'a Series],
 }
 
-impl Beside<'_> {
+impl PhaseEvidence<'_> {
     fn evidence(&self, before: &Range<usize>, after: &Range<usize>) -> Evidence {
         let direction = match self.series.factors.stage {
             Some(Stage::Write) => Direction::Write,

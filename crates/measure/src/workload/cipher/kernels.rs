@@ -65,21 +65,21 @@ pub fn uses(algorithm: &str) -> Uses {
 
 /// One thing to time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kernel {
+pub struct CipherKernel {
     /// Name of the algorithm.
     pub algorithm: &'static str,
     /// What is done with it.
     pub stage: Stage,
 }
 
-impl Kernel {
+impl CipherKernel {
     /// Every kernel, in the order in which they are shown.
-    pub fn all() -> Vec<Kernel> {
+    pub fn all() -> Vec<CipherKernel> {
         let of = |names: &'static [&'static str], stage| {
-            names.iter().map(move |&algorithm| Kernel { algorithm, stage })
+            names.iter().map(move |&algorithm| CipherKernel { algorithm, stage })
         };
         let signatures = SIGNATURES.into_iter().flat_map(|algorithm| {
-            [Stage::Sign, Stage::Verify].map(|stage| Kernel { algorithm, stage })
+            [Stage::Sign, Stage::Verify].map(|stage| CipherKernel { algorithm, stage })
         });
         of(&CIPHERS, Stage::Encrypt).chain(of(&DIGESTS, Stage::Hash)).chain(signatures).collect()
     }
@@ -88,12 +88,14 @@ impl Kernel {
     ///
     /// # Errors
     /// If there is none of that name, or it cannot be had, with the reason.
-    pub fn named(algorithm: &str) -> Result<Vec<Kernel>, Error> {
+    pub fn named(algorithm: &str) -> Result<Vec<CipherKernel>, Error> {
         if let Some((_, why)) = REFUSED.iter().find(|refused| refused.0 == algorithm) {
             return Err(Error::usage(format!("{algorithm}: {why}")));
         }
-        let kernels: Vec<Kernel> =
-            Kernel::all().into_iter().filter(|kernel| kernel.algorithm == algorithm).collect();
+        let kernels: Vec<CipherKernel> = CipherKernel::all()
+            .into_iter()
+            .filter(|kernel| kernel.algorithm == algorithm)
+            .collect();
         match kernels.is_empty() {
             false => Ok(kernels),
             true => {
@@ -109,7 +111,7 @@ impl Kernel {
     ///
     /// # Errors
     /// If they are not, or the library refuses.
-    pub(super) fn prepare(self, buffer_len: usize) -> Result<Box<dyn Work>, Error> {
+    pub(super) fn prepare(self, buffer_len: usize) -> Result<Box<dyn RepeatableWork>, Error> {
         match self.stage {
             Stage::Encrypt => {
                 let cipher = cipher(self.algorithm)?;
@@ -128,7 +130,7 @@ impl Kernel {
 }
 
 /// Work that can be repeated.
-pub(super) trait Work {
+pub(super) trait RepeatableWork {
     /// Does it so many times.
     fn repeat(&mut self, times: u64) -> Result<(), Error>;
 
@@ -249,7 +251,7 @@ struct Enciphering {
     enciphered: Vec<u8>,
 }
 
-impl Work for Enciphering {
+impl RepeatableWork for Enciphering {
     fn repeat(&mut self, times: u64) -> Result<(), Error> {
         for _ in 0..times {
             self.cipher.encipher(0, &self.plain, &mut self.enciphered)?;
@@ -272,7 +274,7 @@ struct Hashing {
     digest: Option<digest::Digest>,
 }
 
-impl Work for Hashing {
+impl RepeatableWork for Hashing {
     fn repeat(&mut self, times: u64) -> Result<(), Error> {
         for _ in 0..times {
             self.digest = Some(digest::digest(self.algorithm, &self.plain));

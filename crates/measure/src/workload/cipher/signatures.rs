@@ -12,7 +12,7 @@ use aws_lc_rs::signature::{
 };
 use steadfast_sys::crypto::Dsa;
 
-use super::kernels::{Work, failed, pattern, refused};
+use super::kernels::{RepeatableWork, failed, pattern, refused};
 use super::{dsa, vectors};
 use crate::error::Error;
 use crate::record::Stage;
@@ -21,14 +21,14 @@ use crate::record::Stage;
 const MESSAGE_LEN: usize = 32;
 
 /// A key with both its halves.
-trait Key {
+trait SigningKey {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error>;
     fn verify(&self, message: &[u8], signature: &[u8]) -> bool;
 }
 
 /// Prepares the work of an algorithm.
-pub(super) fn prepare(algorithm: &str, stage: Stage) -> Result<Box<dyn Work>, Error> {
-    let key: Box<dyn Key> = match algorithm {
+pub(super) fn prepare(algorithm: &str, stage: Stage) -> Result<Box<dyn RepeatableWork>, Error> {
+    let key: Box<dyn SigningKey> = match algorithm {
         "rsa-2048" => Box::new(rsa()?),
         "ecdsa-p256" => Box::new(ecdsa()?),
         "ed25519" => Box::new(ed25519()?),
@@ -56,13 +56,13 @@ pub(super) fn prepare(algorithm: &str, stage: Stage) -> Result<Box<dyn Work>, Er
 }
 
 struct Signing {
-    key: Box<dyn Key>,
+    key: Box<dyn SigningKey>,
     message: Vec<u8>,
     signature: Vec<u8>,
     verifies: bool,
 }
 
-impl Work for Signing {
+impl RepeatableWork for Signing {
     fn repeat(&mut self, times: u64) -> Result<(), Error> {
         for _ in 0..times {
             if !self.verifies {
@@ -86,7 +86,7 @@ impl Work for Signing {
     }
 }
 
-impl Key for Dsa {
+impl SigningKey for Dsa {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         Dsa::sign(self, message).map_err(failed)
     }
@@ -108,7 +108,7 @@ fn rsa() -> Result<Rsa, Error> {
     Ok(Rsa { key, public, random: SystemRandom::new() })
 }
 
-impl Key for Rsa {
+impl SigningKey for Rsa {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let mut signature = vec![0; self.key.public_modulus_len()];
         self.key
@@ -135,7 +135,7 @@ fn ecdsa() -> Result<Ecdsa, Error> {
     Ok(Ecdsa { key, public, random: SystemRandom::new() })
 }
 
-impl Key for Ecdsa {
+impl SigningKey for Ecdsa {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let signature = self.key.sign(&self.random, message).map_err(|_| refused("sign"))?;
         Ok(signature.as_ref().to_vec())
@@ -160,7 +160,7 @@ fn ed25519() -> Result<Ed25519, Error> {
     Ok(Ed25519 { key, public })
 }
 
-impl Key for Ed25519 {
+impl SigningKey for Ed25519 {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         Ok(self.key.sign(message).as_ref().to_vec())
     }

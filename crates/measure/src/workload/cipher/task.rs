@@ -37,7 +37,7 @@ pub(super) fn weight(task: &Task) -> f64 {
 }
 
 /// The two series of one process.
-struct Pair {
+struct TaskSeries {
     process: usize,
     whole: SeriesId,
     within: SeriesId,
@@ -69,7 +69,7 @@ impl Cipher {
             let [whole, within] = self.task_series(task, &isolated[process]);
             let whole = session.add_series_at(place, whole);
             let within = session.add_series_at(place, within);
-            pairs.push(Pair { process, whole, within });
+            pairs.push(TaskSeries { process, whole, within });
         }
         let mut digest = None;
         for round in 0..task.rounds {
@@ -93,7 +93,7 @@ impl Cipher {
         session: &mut Session<'_>,
         task: &Task,
         isolated: &mut [Isolated],
-        (scratch, pair): (&Scratch, &Pair),
+        (scratch, pair): (&Scratch, &TaskSeries),
         round: u32,
     ) -> Result<steadfast_digest::Digest, End> {
         let path = |number: u32| scratch.path_of(number);

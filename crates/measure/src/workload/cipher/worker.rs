@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use steadfast_sys::{clock, crypto};
 
 use super::file;
-use super::kernels::{Kernel, Work};
+use super::kernels::{CipherKernel, RepeatableWork};
 use super::masks::Mask;
 use crate::error::Error;
 use crate::record::Stage;
@@ -44,8 +44,8 @@ enum Request {
 
 /// What is answered.
 #[derive(Debug, Serialize, Deserialize)]
-enum Answer {
-    Seen(Seen),
+enum WorkerReply {
+    Seen(LibraryFacts),
     Timed(TimedWork),
     Filed(file::Filed),
     Failed { message: String },
@@ -53,7 +53,7 @@ enum Answer {
 
 /// What the library is and sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct LibraryFacts {
     pub(super) library: String,
     pub(super) words: Vec<u32>,
 }
@@ -78,7 +78,7 @@ pub fn serve(questions: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result
         let answer = serde_json::from_str(&question?)
             .map_err(|error| Error::record("question", error))
             .and_then(|request| answer(request, &mut prepared))
-            .unwrap_or_else(|error| Answer::Failed { message: error.to_string() });
+            .unwrap_or_else(|error| WorkerReply::Failed { message: error.to_string() });
         serde_json::to_writer(&mut *answers, &answer)?;
         answers.write_all(b"\n")?;
         answers.flush()?;
@@ -87,16 +87,17 @@ pub fn serve(questions: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result
 }
 
 /// Work by kernel and length, with how often it is done for one sample.
-type Prepared = HashMap<(Kernel, usize), (Box<dyn Work>, u64)>;
+type Prepared = HashMap<(CipherKernel, usize), (Box<dyn RepeatableWork>, u64)>;
 
-fn answer(request: Request, prepared: &mut Prepared) -> Result<Answer, Error> {
+fn answer(request: Request, prepared: &mut Prepared) -> Result<WorkerReply, Error> {
     match request {
-        Request::Look => {
-            Ok(Answer::Seen(Seen { library: crypto::library(), words: crypto::capabilities() }))
-        }
+        Request::Look => Ok(WorkerReply::Seen(LibraryFacts {
+            library: crypto::library(),
+            words: crypto::capabilities(),
+        })),
         Request::Time { algorithm, stage, buffer_len_bytes, sample_ns } => {
             let kernel =
-                Kernel::named(&algorithm)?.into_iter().find(|kernel| kernel.stage == stage);
+                CipherKernel::named(&algorithm)?.into_iter().find(|kernel| kernel.stage == stage);
             let kernel = kernel.ok_or_else(|| Error::usage(format!("`{algorithm}` not so")))?;
             let (work, times) = match prepared.entry((kernel, buffer_len_bytes)) {
                 Entry::Occupied(entry) => entry.into_mut(),
@@ -106,17 +107,17 @@ fn answer(request: Request, prepared: &mut Prepared) -> Result<Answer, Error> {
                     entry.insert((work, times))
                 }
             };
-            timed(&mut **work, *times).map(Answer::Timed)
+            timed(&mut **work, *times).map(WorkerReply::Timed)
         }
         Request::File { algorithm, from, to } => {
             let path = |bytes: Vec<u8>| PathBuf::from(OsString::from_vec(bytes));
-            file::encipher(&algorithm, &path(from), &path(to)).map(Answer::Filed)
+            file::encipher(&algorithm, &path(from), &path(to)).map(WorkerReply::Filed)
         }
     }
 }
 
 /// Finds how often work is to be done to take so long: more and more, until it takes a quarter.
-fn times_for(work: &mut dyn Work, sample_ns: u64) -> Result<u64, Error> {
+fn times_for(work: &mut dyn RepeatableWork, sample_ns: u64) -> Result<u64, Error> {
     let mut times = 1;
     loop {
         let took = timed(work, times)?.elapsed_ns;
@@ -127,7 +128,7 @@ fn times_for(work: &mut dyn Work, sample_ns: u64) -> Result<u64, Error> {
     }
 }
 
-fn timed(work: &mut dyn Work, times: u64) -> Result<TimedWork, Error> {
+fn timed(work: &mut dyn RepeatableWork, times: u64) -> Result<TimedWork, Error> {
     let cpu = clock::process_cpu_ns();
     let begun = clock::monotonic_ns();
     let done = work.repeat(times);
@@ -140,15 +141,18 @@ fn timed(work: &mut dyn Work, times: u64) -> Result<TimedWork, Error> {
 
 /// A process that answers. It ends with this value.
 #[derive(Debug)]
-pub(super) struct Worker {
+pub(super) struct CipherWorker {
     child: Child,
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-impl Worker {
+impl CipherWorker {
     /// Starts a process; without a mask it sees every instruction, whatever ours was told.
-    pub(super) fn start(command: &WorkerCommand, mask: Option<&Mask>) -> Result<Worker, Error> {
+    pub(super) fn start(
+        command: &WorkerCommand,
+        mask: Option<&Mask>,
+    ) -> Result<CipherWorker, Error> {
         let mut process = Command::new(&command.program);
         process.args(&command.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         // Whoever stops a session stops it here; the process ends with its input.
@@ -161,13 +165,13 @@ impl Worker {
         let mut child = process.spawn().map_err(|error| failed(error).at(&command.program))?;
         let questions = child.stdin.take();
         let answers = child.stdout.take().expect("its output is piped");
-        Ok(Worker { child, questions, answers: BufReader::new(answers) })
+        Ok(CipherWorker { child, questions, answers: BufReader::new(answers) })
     }
 
     /// Asks which library it has, and what that sees.
-    pub(super) fn look(&mut self) -> Result<Seen, Error> {
+    pub(super) fn look(&mut self) -> Result<LibraryFacts, Error> {
         match self.ask(&Request::Look)? {
-            Answer::Seen(seen) => Ok(seen),
+            WorkerReply::Seen(seen) => Ok(seen),
             other => Err(unexpected(&other)),
         }
     }
@@ -175,14 +179,14 @@ impl Worker {
     /// Asks for one sample of a kernel.
     pub(super) fn time(
         &mut self,
-        kernel: Kernel,
+        kernel: CipherKernel,
         buffer_len_bytes: usize,
         sample_ns: u64,
     ) -> Result<TimedWork, Error> {
-        let Kernel { algorithm, stage } = kernel;
+        let CipherKernel { algorithm, stage } = kernel;
         let algorithm = algorithm.to_owned();
         match self.ask(&Request::Time { algorithm, stage, buffer_len_bytes, sample_ns })? {
-            Answer::Timed(timed) => Ok(timed),
+            WorkerReply::Timed(timed) => Ok(timed),
             other => Err(unexpected(&other)),
         }
     }
@@ -197,12 +201,12 @@ impl Worker {
         let bytes = |path: &Path| OsStr::as_bytes(path.as_os_str()).to_vec();
         let algorithm = algorithm.to_owned();
         match self.ask(&Request::File { algorithm, from: bytes(from), to: bytes(to) })? {
-            Answer::Filed(filed) => Ok(filed),
+            WorkerReply::Filed(filed) => Ok(filed),
             other => Err(unexpected(&other)),
         }
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Answer, Error> {
+    fn ask(&mut self, request: &Request) -> Result<WorkerReply, Error> {
         let mut question = serde_json::to_vec(request).expect("a question is JSON");
         question.push(b'\n');
         let failed = |error| Error::system("talk to the process that measures", error);
@@ -214,14 +218,14 @@ impl Worker {
             return Err(failed(ended));
         }
         match serde_json::from_str(&line) {
-            Ok(Answer::Failed { message }) => Err(Error::wrong(message)),
+            Ok(WorkerReply::Failed { message }) => Err(Error::wrong(message)),
             Ok(answer) => Ok(answer),
             Err(error) => Err(failed(error.into())),
         }
     }
 }
 
-impl Drop for Worker {
+impl Drop for CipherWorker {
     fn drop(&mut self) {
         drop(self.questions.take());
         // It may be in the middle of a sample that nobody waits for; there is nobody to tell.
@@ -230,6 +234,6 @@ impl Drop for Worker {
     }
 }
 
-fn unexpected(answer: &Answer) -> Error {
+fn unexpected(answer: &WorkerReply) -> Error {
     Error::wrong(format!("the process that measures answered something else: {answer:?}"))
 }

@@ -5,7 +5,7 @@
 
 use steadfast::Algorithm;
 
-use super::kernel::Kernel;
+use super::kernel::HashKernel;
 use crate::error::Error;
 
 /// Algorithm, message, digest.
@@ -54,7 +54,7 @@ const PIECE_LEN_BYTES: usize = 5;
 ///
 /// # Errors
 /// [`crate::ErrorKind::Wrong`] if it gives another digest, or none is published here.
-pub(super) fn check(kernel: Kernel) -> Result<(), Error> {
+pub(super) fn check(kernel: HashKernel) -> Result<(), Error> {
     let mut checked = 0;
     for (_, message, digest) in ANSWERS.iter().filter(|row| row.0 == kernel.algorithm()) {
         for piece_len in [PIECE_LEN_BYTES, message.len()] {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_kernel_of_this_machine_gives_the_published_digests() {
-        let kernels = Kernel::all();
+        let kernels = HashKernel::all();
         for kernel in &kernels {
             check(*kernel).unwrap();
         }

@@ -14,8 +14,8 @@ use steadfast::{Selection, Verb, Verdict};
 use steadfast_sys::cache::{cached_bytes, drop_cached};
 use steadfast_sys::file::File;
 
-use super::path::{Ran, options, run, selection};
-use super::tree::{Class, Drawn, Tree};
+use super::path::{CompletedRun, options, run, selection};
+use super::tree::{Class, FolderSample, SampledFile};
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
@@ -38,7 +38,7 @@ const ROUNDS_NS: u64 = 20_000_000_000;
 
 /// How long checking a folder will take.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
+pub struct FolderEstimate {
     /// The folder.
     pub root: PathBuf,
     /// Sets that are drawn from each class, at most. Fewer than five give no interval.
@@ -48,23 +48,23 @@ pub struct Estimate {
 }
 
 /// A file's place and how much of it was in memory before.
-struct Found {
+struct LocatedFile {
     file: Option<File>,
     cached: Option<u64>,
     length: u64,
 }
 
-impl Estimate {
+impl FolderEstimate {
     /// Carries out a run over files, as a check would, and returns the sample. What was not in
     /// memory before is not afterwards.
     fn measure(
         &self,
         session: &mut Session<'_>,
         verb: Verb,
-        files: &[Drawn],
+        files: &[SampledFile],
         round: u32,
     ) -> Result<Sample, End> {
-        let found: Vec<Found> = files.iter().map(look).collect();
+        let found: Vec<LocatedFile> = files.iter().map(look).collect();
         let options = options(None);
         // Not `exact`: each file is then opened in its directory, as a walk does it.
         let paths = files.iter().map(|file| file.path.clone()).collect();
@@ -72,13 +72,13 @@ impl Estimate {
         let ran = run(session, &options, |heard| {
             run_with(verb, &selection, &options, Arc::new(Buffered), Arc::new(Xattr), heard)
         });
-        for Found { file, cached, .. } in &found {
+        for LocatedFile { file, cached, .. } in &found {
             if let (Some(file), Some(0)) = (file, cached) {
                 // A refusal leaves it cached, as any check does.
                 let _ = drop_cached(file);
             }
         }
-        let Ran { timed, summary, heard } = ran?;
+        let CompletedRun { timed, summary, heard } = ran?;
         if let Some(trouble) = heard.trouble {
             session.warn(format!("files of the sample could not be read, as {trouble}"));
         }
@@ -95,7 +95,7 @@ impl Estimate {
     }
 
     /// Finds out whether a check would read these files: it reads those with a tag.
-    fn verb(&self, session: &mut Session<'_>, tree: &Tree) -> Result<Verb, End> {
+    fn verb(&self, session: &mut Session<'_>, tree: &FolderSample) -> Result<Verb, End> {
         let files = tree.classes.iter().flat_map(|class| class.sample.iter().take(SET_FILES));
         let files: Vec<PathBuf> = files.map(|file| file.path.clone()).collect();
         let (count, options, selection) = (files.len(), options(None), selection(files));
@@ -156,7 +156,7 @@ impl Estimate {
         session: &mut Session<'_>,
         place: PlaceId,
         verb: Verb,
-        shortest: &Drawn,
+        shortest: &SampledFile,
     ) -> Result<(), End> {
         let method = "a run as of a check over the shortest file of the sample";
         let factors = Factors { stage: Some(Stage::Start), ..Factors::default() };
@@ -176,7 +176,7 @@ impl Estimate {
 /// Expected seconds.
 const WEIGHT: f64 = 10.0;
 
-impl Workload for Estimate {
+impl Workload for FolderEstimate {
     fn plan(&self, session: &mut Session<'_>) {
         session.plan(WEIGHT);
     }
@@ -188,7 +188,7 @@ impl Workload for Estimate {
         let site = Site::look(&self.root)?;
         site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
         let mut random = Random::new(self.seed);
-        let mut tree = Tree::walk(session, &self.root, &mut random)?;
+        let mut tree = FolderSample::walk(session, &self.root, &mut random)?;
         if tree.unseen > 0 {
             session.warn(format!("{} entries could not be looked at", tree.unseen));
         }
@@ -212,7 +212,7 @@ impl Workload for Estimate {
 
 /// Takes sets of files from a class's sample, one after the other, and again from its beginning.
 struct Sets<'a> {
-    sample: &'a [Drawn],
+    sample: &'a [SampledFile],
     next: usize,
 }
 
@@ -221,7 +221,7 @@ impl Sets<'_> {
         Sets { sample: &class.sample, next: 0 }
     }
 
-    fn next(&mut self) -> Vec<Drawn> {
+    fn next(&mut self) -> Vec<SampledFile> {
         let (mut set, mut bytes) = (Vec::new(), 0);
         for _ in 0..self.sample.len().min(SET_FILES_MAX) {
             let file = &self.sample[self.next % self.sample.len()];
@@ -239,10 +239,10 @@ impl Sets<'_> {
     }
 }
 
-fn look(drawn: &Drawn) -> Found {
+fn look(drawn: &SampledFile) -> LocatedFile {
     let file = File::open(&drawn.path).ok();
     let cached = file.as_ref().and_then(|file| cached_bytes(file, drawn.length).ok());
-    Found { file, cached, length: drawn.length }
+    LocatedFile { file, cached, length: drawn.length }
 }
 
 /// The shortest and the longest file of a class, as far as it was drawn.

@@ -1,7 +1,7 @@
 //! The files that are read and hashed: made once, brought into or out of memory before each sample.
 //!
 //! In: a folder, lengths, a seed. Out: files of bytes that nobody can compress, each with the
-//! digest of what was written. All of it is gone when [`Store`] is.
+//! digest of what was written. All of it is gone when [`FileStore`] is.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -31,14 +31,14 @@ pub(super) struct Made {
 }
 
 /// A folder of files, and what holds it.
-pub(super) struct Store {
+pub(super) struct FileStore {
     site: Site,
     scratch: Scratch,
     pub(super) place: PlaceId,
     pub(super) files: Vec<Made>,
 }
 
-impl Store {
+impl FileStore {
     /// Makes files of these lengths in a folder of its own beneath `folder`.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Store {
         folder: &Path,
         lengths: &[u64],
         contents: &mut Contents,
-    ) -> Result<Store, End> {
+    ) -> Result<FileStore, End> {
         let site = Site::look(folder)?;
         require_room(&site.place, lengths.iter().sum())?;
         site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
@@ -58,7 +58,7 @@ impl Store {
                 .warn(format!("`{}`, left by another measurement, stays: {why}", path.display()));
         }
         let place = session.add_place(site.place.clone());
-        let mut store = Store { site, scratch, place, files: Vec::new() };
+        let mut store = FileStore { site, scratch, place, files: Vec::new() };
         for (number, &length) in (0..).zip(lengths) {
             session.doing("writing files")?;
             let written = store.write(session, number, length, contents)?;

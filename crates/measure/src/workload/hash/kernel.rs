@@ -11,7 +11,7 @@ use steadfast_digest::{
 
 /// One way to hash messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kernel {
+pub(super) enum HashKernel {
     /// SHA-256 in lanes of a backend; one lane is one message.
     Sha256(Lanes),
     /// SHA-512 in several lanes.
@@ -22,19 +22,19 @@ pub(super) enum Kernel {
     Alone(Algorithm),
 }
 
-impl Kernel {
+impl HashKernel {
     /// Lists what this machine has: SHA-256 by every backend first, then the other algorithms.
-    pub(super) fn all() -> Vec<Kernel> {
-        let mut kernels: Vec<Kernel> = lanes_of().map(Kernel::Sha256).collect();
+    pub(super) fn all() -> Vec<HashKernel> {
+        let mut kernels: Vec<HashKernel> = lanes_of().map(HashKernel::Sha256).collect();
         let others = Algorithm::ALL.iter().filter(|algorithm| **algorithm != Algorithm::Sha256);
         for &algorithm in others {
-            kernels.push(Kernel::Alone(algorithm));
+            kernels.push(HashKernel::Alone(algorithm));
             // One lane of these is the library's, which is what runs alone.
             match algorithm {
                 Algorithm::Sha512 => {
-                    kernels.extend(lanes_of().filter(is_wide).map(Kernel::Sha512));
+                    kernels.extend(lanes_of().filter(is_wide).map(HashKernel::Sha512));
                 }
-                Algorithm::Md5 => kernels.extend(lanes_of().filter(is_wide).map(Kernel::Md5)),
+                Algorithm::Md5 => kernels.extend(lanes_of().filter(is_wide).map(HashKernel::Md5)),
                 _ => {}
             }
         }
@@ -42,58 +42,58 @@ impl Kernel {
     }
 
     /// Returns what a run takes for SHA-256 unless told otherwise.
-    pub(super) fn of_runs() -> Kernel {
-        Kernel::Sha256(steadfast::fastest_lanes())
+    pub(super) fn of_runs() -> HashKernel {
+        HashKernel::Sha256(steadfast::fastest_lanes())
     }
 
     pub(super) fn algorithm(self) -> Algorithm {
         match self {
-            Kernel::Sha256(_) => Algorithm::Sha256,
-            Kernel::Sha512(_) => Algorithm::Sha512,
-            Kernel::Md5(_) => Algorithm::Md5,
-            Kernel::Alone(algorithm) => algorithm,
+            HashKernel::Sha256(_) => Algorithm::Sha256,
+            HashKernel::Sha512(_) => Algorithm::Sha512,
+            HashKernel::Md5(_) => Algorithm::Md5,
+            HashKernel::Alone(algorithm) => algorithm,
         }
     }
 
     /// Names what computes: a backend, or the library.
     pub(super) fn backend(self) -> String {
         match self {
-            Kernel::Sha256(lanes) => lanes.backend().name().to_owned(),
-            Kernel::Sha512(lanes) => lanes.backend().name().to_owned(),
-            Kernel::Md5(lanes) => lanes.backend().name().to_owned(),
-            Kernel::Alone(algorithm) => library(algorithm).to_owned(),
+            HashKernel::Sha256(lanes) => lanes.backend().name().to_owned(),
+            HashKernel::Sha512(lanes) => lanes.backend().name().to_owned(),
+            HashKernel::Md5(lanes) => lanes.backend().name().to_owned(),
+            HashKernel::Alone(algorithm) => library(algorithm).to_owned(),
         }
     }
 
     /// Returns how many messages advance at once.
     pub(super) fn lanes(self) -> usize {
         match self {
-            Kernel::Sha256(lanes) => lanes.count(),
-            Kernel::Sha512(lanes) => lanes.count(),
-            Kernel::Md5(lanes) => lanes.count(),
-            Kernel::Alone(_) => 1,
+            HashKernel::Sha256(lanes) => lanes.count(),
+            HashKernel::Sha512(lanes) => lanes.count(),
+            HashKernel::Md5(lanes) => lanes.count(),
+            HashKernel::Alone(_) => 1,
         }
     }
 
     /// Hashes messages of one length, `piece_len` bytes of each at a time.
     pub(super) fn digests(self, messages: &[&[u8]], piece_len: usize) -> Vec<Digest> {
         match self {
-            Kernel::Sha256(lanes) => in_lanes(lanes, messages, piece_len),
-            Kernel::Sha512(lanes) => in_lanes(lanes, messages, piece_len),
-            Kernel::Md5(lanes) => in_lanes(lanes, messages, piece_len),
-            Kernel::Alone(algorithm) => {
+            HashKernel::Sha256(lanes) => in_lanes(lanes, messages, piece_len),
+            HashKernel::Sha512(lanes) => in_lanes(lanes, messages, piece_len),
+            HashKernel::Md5(lanes) => in_lanes(lanes, messages, piece_len),
+            HashKernel::Alone(algorithm) => {
                 messages.iter().map(|message| alone(algorithm, message, piece_len)).collect()
             }
         }
     }
 }
 
-impl fmt::Display for Kernel {
+impl fmt::Display for HashKernel {
     /// Writes `sha256 by x86_shani x2`, or `blake3 by blake3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} by {}", self.algorithm(), self.backend())?;
         match self {
-            Kernel::Alone(_) => Ok(()),
+            HashKernel::Alone(_) => Ok(()),
             _ => write!(f, " x{}", self.lanes()),
         }
     }

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use steadfast::{Algorithm, Backend, Digest, Level};
 use steadfast_digest::{AlgorithmHasher, Sha256};
 
-use super::kernel::Kernel;
-use super::{Cell, PIECE_LEN_BYTES};
+use super::kernel::HashKernel;
+use super::{HashCell, PIECE_LEN_BYTES};
 use crate::contents::Contents;
 use crate::error::Error;
 use crate::record::{Factors, Series, Stage, Workload};
@@ -73,7 +73,7 @@ fn message(bytes: &[u8], number: usize) -> &[u8] {
 
 /// One kernel in some threads, at a level or at none in particular.
 pub(super) struct KernelCell {
-    kernel: Kernel,
+    kernel: HashKernel,
     threads: usize,
     level: Option<Level>,
     data: Rc<Data>,
@@ -88,7 +88,7 @@ impl KernelCell {
     /// Makes the cell and its series. A sample takes about `target_ns`.
     pub(super) fn new(
         session: &mut Session<'_>,
-        (kernel, threads, level): (Kernel, usize, Option<Level>),
+        (kernel, threads, level): (HashKernel, usize, Option<Level>),
         data: &Rc<Data>,
         target_ns: u64,
         seed: u64,
@@ -159,7 +159,7 @@ impl KernelCell {
     }
 }
 
-impl Cell for KernelCell {
+impl HashCell for KernelCell {
     fn label(&self) -> &str {
         &self.label
     }
@@ -243,7 +243,7 @@ impl StreamCell {
     }
 }
 
-impl Cell for StreamCell {
+impl HashCell for StreamCell {
     fn label(&self) -> &str {
         &self.label
     }

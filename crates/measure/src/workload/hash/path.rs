@@ -17,15 +17,15 @@ use steadfast::{
     Summary, Verb,
 };
 
-use super::Cell;
-use super::files::{Made, Store};
+use super::HashCell;
+use super::files::{FileStore, Made};
 use crate::error::Error;
 use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 
 /// Where bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum ByteSource {
     /// From the page cache, which holds all of them.
     Warm,
     /// From the storage, after the page cache was emptied of them.
@@ -34,28 +34,28 @@ pub(super) enum Source {
     Null,
 }
 
-impl Source {
-    pub(super) const ALL: [Source; 3] = [Source::Warm, Source::Cold, Source::Null];
+impl ByteSource {
+    pub(super) const ALL: [ByteSource; 3] = [ByteSource::Warm, ByteSource::Cold, ByteSource::Null];
 
     fn words(self) -> &'static str {
         match self {
-            Source::Warm => "warm",
-            Source::Cold => "cold",
-            Source::Null => "no bytes moved",
+            ByteSource::Warm => "warm",
+            ByteSource::Cold => "cold",
+            ByteSource::Null => "no bytes moved",
         }
     }
 
     fn engine(self) -> Arc<dyn Engine> {
         match self {
-            Source::Warm | Source::Cold => Arc::new(Buffered),
-            Source::Null => Arc::new(Null),
+            ByteSource::Warm | ByteSource::Cold => Arc::new(Buffered),
+            ByteSource::Null => Arc::new(Null),
         }
     }
 }
 
 /// What the files of a series are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum PathScope {
     /// One file in each run, of several sizes.
     OneFile,
     /// Many files in each run, always the same.
@@ -64,24 +64,24 @@ pub(super) enum Scope {
 
 /// A series of runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(super) struct PathSeries {
     pub(super) stage: Stage,
-    pub(super) source: Source,
-    pub(super) scope: Scope,
+    pub(super) source: ByteSource,
+    pub(super) scope: PathScope,
     pub(super) level: Option<Level>,
 }
 
-impl Way {
+impl PathSeries {
     fn label(self) -> String {
         let what = match (self.stage, self.source) {
-            (Stage::Read, Source::Null) => "the path alone",
-            (_, Source::Null) => "the path with hashing",
+            (Stage::Read, ByteSource::Null) => "the path alone",
+            (_, ByteSource::Null) => "the path with hashing",
             (Stage::Read, _) => "read",
             _ => "read and hash",
         };
         let scope = match self.scope {
-            Scope::OneFile => "one file",
-            Scope::Folder => "a folder",
+            PathScope::OneFile => "one file",
+            PathScope::Folder => "a folder",
         };
         let at = self.level.map_or(String::new(), |level| format!(", {level}"));
         format!("{what}, {scope}, {}{at}", self.source.words())
@@ -96,28 +96,33 @@ impl Way {
             }
         };
         let source = match self.source {
-            Source::Warm => "the page cache holds the files before each run",
-            Source::Cold => "the files are put out of the page cache before each run",
-            Source::Null => "reads return at once and move no bytes, so digests are of nothing",
+            ByteSource::Warm => "the page cache holds the files before each run",
+            ByteSource::Cold => "the files are put out of the page cache before each run",
+            ByteSource::Null => "reads return at once and move no bytes, so digests are of nothing",
         };
         let scope = match self.scope {
-            Scope::OneFile => "one file in each run",
-            Scope::Folder => "all files in one run",
+            PathScope::OneFile => "one file in each run",
+            PathScope::Folder => "all files in one run",
         };
         format!("{what}; {source}; {scope}; starting and ending the run's threads is included")
     }
 
     /// Adds the series. What the run says of itself is filled in by the first sample.
-    pub(super) fn series(self, session: &mut Session<'_>, store: &Store, seed: u64) -> SeriesId {
+    pub(super) fn series(
+        self,
+        session: &mut Session<'_>,
+        store: &FileStore,
+        seed: u64,
+    ) -> SeriesId {
         let factors = Factors {
             stage: Some(self.stage),
             algorithm: (self.stage == Stage::ReadHash).then(|| "sha256".to_owned()),
             engine: Some(self.source.engine().name().to_owned()),
             qos: self.level.map(Level::number),
             cache: match self.source {
-                Source::Null => None,
+                ByteSource::Null => None,
                 // Until all samples proved more.
-                Source::Warm | Source::Cold => Some(Cache::Unknown),
+                ByteSource::Warm | ByteSource::Cold => Some(Cache::Unknown),
             },
             ..Factors::default()
         };
@@ -128,15 +133,20 @@ impl Way {
 
 /// One run of some files.
 pub(super) struct PathCell {
-    way: Way,
+    way: PathSeries,
     files: Vec<Made>,
-    store: Rc<Store>,
+    store: Rc<FileStore>,
     id: SeriesId,
     label: String,
 }
 
 impl PathCell {
-    pub(super) fn new(way: Way, files: Vec<Made>, store: &Rc<Store>, id: SeriesId) -> PathCell {
+    pub(super) fn new(
+        way: PathSeries,
+        files: Vec<Made>,
+        store: &Rc<FileStore>,
+        id: SeriesId,
+    ) -> PathCell {
         PathCell { way, files, store: Rc::clone(store), id, label: way.label() }
     }
 
@@ -149,9 +159,9 @@ impl PathCell {
         let mut cached = Some(0);
         for file in &self.files {
             let of_file = match self.way.source {
-                Source::Warm => self.store.warm(file)?,
-                Source::Cold => self.store.cool(file)?,
-                Source::Null => None,
+                ByteSource::Warm => self.store.warm(file)?,
+                ByteSource::Cold => self.store.cool(file)?,
+                ByteSource::Null => None,
             };
             cached = cached.zip(of_file).map(|(sum, one)| sum + one);
         }
@@ -166,7 +176,7 @@ impl PathCell {
         if summary.bytes != self.bytes() {
             return wrong(format!("read {} of {} bytes", summary.bytes, self.bytes()));
         }
-        if self.way.stage == Stage::Read || self.way.source == Source::Null {
+        if self.way.stage == Stage::Read || self.way.source == ByteSource::Null {
             return Ok(());
         }
         let expected = self.files.iter().map(|file| Some(file.digest));
@@ -187,7 +197,7 @@ impl PathCell {
     }
 }
 
-impl Cell for PathCell {
+impl HashCell for PathCell {
     fn label(&self) -> &str {
         &self.label
     }
@@ -195,9 +205,9 @@ impl Cell for PathCell {
     fn cost_s(&self) -> f64 {
         // Guesses that only the time left is made of.
         let bytes_per_s = match self.way.source {
-            Source::Warm => 2e9,
-            Source::Cold => 1e9,
-            Source::Null => 4e9,
+            ByteSource::Warm => 2e9,
+            ByteSource::Cold => 1e9,
+            ByteSource::Null => 4e9,
         };
         0.003 + self.bytes() as f64 / bytes_per_s
     }
@@ -215,19 +225,19 @@ impl Cell for PathCell {
                 run_with(Verb::Hash, &selection, &options, engine, Arc::new(Xattr), heard)
             }),
         };
-        let Ran { timed, summary, heard } = ran?;
+        let CompletedRun { timed, summary, heard } = ran?;
         self.check(&summary, &heard)?;
         heard.refused.iter().for_each(|refusal| session.warn(refusal.clone()));
         self.note(session, &summary);
         let mut sample = timed.sample(round, self.bytes());
         sample.cached_bytes = cached;
-        sample.files = (self.way.scope == Scope::Folder).then_some(self.files.len() as u64);
+        sample.files = (self.way.scope == PathScope::Folder).then_some(self.files.len() as u64);
         session.add_sample(self.id, sample);
         Ok(())
     }
 
     fn finish(&self, session: &mut Session<'_>) {
-        if self.way.source == Source::Null {
+        if self.way.source == ByteSource::Null {
             return;
         }
         let samples = &session.series(self.id).samples;
@@ -237,13 +247,13 @@ impl Cell for PathCell {
                 && held.into_iter().all(|(held, of)| held.is_some_and(|held| proved(held, of)))
         };
         let cache = match self.way.source {
-            Source::Cold if all(&|held, _| held == 0) => Cache::Cold,
-            Source::Warm if all(&|held, of| held == of) => Cache::Warm,
+            ByteSource::Cold if all(&|held, _| held == 0) => Cache::Cold,
+            ByteSource::Warm if all(&|held, of| held == of) => Cache::Warm,
             _ => Cache::Unknown,
         };
         if cache == Cache::Unknown && !samples.is_empty() {
             let why = match self.way.source {
-                Source::Cold => "not proved to be cold: pages of the files stayed in memory",
+                ByteSource::Cold => "not proved to be cold: pages of the files stayed in memory",
                 _ => "not proved to be warm: not all pages of the files were in memory",
             };
             session.warn(format!("{}: {why}", self.label));
@@ -253,7 +263,7 @@ impl Cell for PathCell {
 }
 
 /// A run that came to its end.
-pub(super) struct Ran<'a> {
+pub(super) struct CompletedRun<'a> {
     pub(super) timed: Timed,
     pub(super) summary: Summary,
     pub(super) heard: Heard<'a>,
@@ -267,7 +277,7 @@ pub(super) fn run<'a>(
     session: &mut Session<'a>,
     options: &Options,
     work: impl FnOnce(&mut dyn Monitor) -> Result<Summary, RunError>,
-) -> Result<Ran<'a>, End> {
+) -> Result<CompletedRun<'a>, End> {
     let stop = (session.stop_flag(), Arc::clone(&options.stop));
     let mut heard =
         Heard { digests: Vec::new(), untagged: 0, trouble: None, refused: Vec::new(), stop };
@@ -276,7 +286,7 @@ pub(super) fn run<'a>(
     if summary.interrupted {
         return Err(End::Stopped);
     }
-    Ok(Ran { timed, summary, heard })
+    Ok(CompletedRun { timed, summary, heard })
 }
 
 /// How a run is carried out that touches nothing but what it reads.

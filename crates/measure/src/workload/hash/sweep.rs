@@ -10,8 +10,8 @@ use std::rc::Rc;
 use steadfast::Backend;
 use steadfast_digest::Sha256;
 
-use super::Cell;
-use super::files::{Made, Store};
+use super::HashCell;
+use super::files::{FileStore, Made};
 use crate::error::Error;
 use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
@@ -22,7 +22,7 @@ pub(super) struct SweepCell {
     /// Memory for the longest buffer, shared by all cells.
     memory: Rc<RefCell<Vec<u8>>>,
     file: Made,
-    store: Rc<Store>,
+    store: Rc<FileStore>,
     id: SeriesId,
     label: String,
 }
@@ -33,7 +33,7 @@ impl SweepCell {
         session: &mut Session<'_>,
         (buffer_len, memory): (usize, &Rc<RefCell<Vec<u8>>>),
         file: &Made,
-        store: &Rc<Store>,
+        store: &Rc<FileStore>,
         seed: u64,
     ) -> SweepCell {
         let backend = Backend::detect();
@@ -57,7 +57,7 @@ impl SweepCell {
     }
 }
 
-impl Cell for SweepCell {
+impl HashCell for SweepCell {
     fn label(&self) -> &str {
         &self.label
     }

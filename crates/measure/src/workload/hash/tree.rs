@@ -31,7 +31,7 @@ const FILES_PER_LOOK: u64 = 1_000;
 
 /// A file of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Drawn {
+pub(super) struct SampledFile {
     pub(super) path: PathBuf,
     pub(super) length: u64,
 }
@@ -41,19 +41,19 @@ pub(super) struct Drawn {
 pub(super) struct Class {
     pub(super) files: Files,
     /// Each file of the class is in it as likely as any other; in the order of the draw.
-    pub(super) sample: Vec<Drawn>,
+    pub(super) sample: Vec<SampledFile>,
 }
 
 /// What was found in a folder.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tree {
+pub(super) struct FolderSample {
     /// By rising length.
     pub(super) classes: [Class; CLASS_LEN_BYTES_MAX.len() + 1],
     /// Directories and files that could not be looked at.
     pub(super) unseen: u64,
 }
 
-impl Tree {
+impl FolderSample {
     /// Walks a folder. Links are not followed, linked files counted once, and what the catalogue is
     /// kept in and sidecars are left out, as a check does it.
     ///
@@ -63,8 +63,8 @@ impl Tree {
         session: &mut Session<'_>,
         root: &Path,
         random: &mut Random,
-    ) -> Result<Tree, End> {
-        let mut tree = Tree::default();
+    ) -> Result<FolderSample, End> {
+        let mut tree = FolderSample::default();
         let mut seen = HashSet::new();
         let mut folders = vec![root.to_owned()];
         let mut looked = 0;
@@ -87,9 +87,9 @@ impl Tree {
                     session.doing("counting files")?;
                 }
                 match look(entry, &mut seen) {
-                    Ok(Look::Folder(path)) => folders.push(path),
-                    Ok(Look::File(file)) => tree.take(file, random),
-                    Ok(Look::Other) => {}
+                    Ok(EntryKind::Folder(path)) => folders.push(path),
+                    Ok(EntryKind::File(file)) => tree.take(file, random),
+                    Ok(EntryKind::Other) => {}
                     Err(_) => tree.unseen += 1,
                 }
             }
@@ -104,7 +104,7 @@ impl Tree {
     ///
     /// Source: J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Mathematical
     /// Software 11 (1985), number 1, algorithm R.
-    fn take(&mut self, file: Drawn, random: &mut Random) {
+    fn take(&mut self, file: SampledFile, random: &mut Random) {
         let class = CLASS_LEN_BYTES_MAX.iter().take_while(|&&max| file.length > max).count();
         let Class { files, sample } = &mut self.classes[class];
         files.files += 1;
@@ -120,33 +120,33 @@ impl Tree {
 }
 
 /// What an entry is.
-enum Look {
+enum EntryKind {
     Folder(PathBuf),
-    File(Drawn),
+    File(SampledFile),
     Other,
 }
 
-fn look(entry: io::Result<fs::DirEntry>, seen: &mut HashSet<(u64, u64)>) -> io::Result<Look> {
+fn look(entry: io::Result<fs::DirEntry>, seen: &mut HashSet<(u64, u64)>) -> io::Result<EntryKind> {
     let entry = entry?;
     let kind = entry.file_type()?;
     if kind.is_dir() {
         let path = entry.path();
         let is_catalogue = entry.file_name() == FOLDER && path.join(FILE).is_file();
-        return Ok(if is_catalogue { Look::Other } else { Look::Folder(path) });
+        return Ok(if is_catalogue { EntryKind::Other } else { EntryKind::Folder(path) });
     }
     if !kind.is_file() {
-        return Ok(Look::Other);
+        return Ok(EntryKind::Other);
     }
     let path = entry.path();
     if path.parent().is_some_and(|folder| is_sidecar(folder, Path::new(&entry.file_name()))) {
-        return Ok(Look::Other);
+        return Ok(EntryKind::Other);
     }
     let status = entry.metadata()?;
     if status.nlink() > 1
         && seen.len() < LINKED_FILES_MAX
         && !seen.insert((status.dev(), status.ino()))
     {
-        return Ok(Look::Other);
+        return Ok(EntryKind::Other);
     }
-    Ok(Look::File(Drawn { path, length: status.len() }))
+    Ok(EntryKind::File(SampledFile { path, length: status.len() }))
 }

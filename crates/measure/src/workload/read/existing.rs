@@ -31,7 +31,7 @@ const FILES_MAX: usize = 10_000;
 
 /// Reads what is in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Existing {
+pub struct ExistingFiles {
     /// How often each file is read in each way.
     pub rounds: u32,
     /// What the orders are drawn from.
@@ -40,13 +40,13 @@ pub struct Existing {
 
 /// A file that was found.
 #[derive(Clone, Debug)]
-struct Found {
+struct ExistingFile {
     /// Names of the folders to it, and its own.
     path: Vec<OsString>,
     status: Status,
 }
 
-impl Existing {
+impl ExistingFiles {
     /// Returns how many bytes there are to read in one way.
     pub(super) fn bytes(&self, folder: &Path) -> io::Result<u64> {
         let files = found(&Dir::open(folder)?)?;
@@ -132,7 +132,7 @@ impl Existing {
     }
 }
 
-impl Found {
+impl ExistingFile {
     fn name(&self) -> &OsStr {
         self.path.last().expect("a file has a name")
     }
@@ -143,7 +143,7 @@ fn sample(
     session: &mut Session<'_>,
     root: &Dir,
     site: &Site,
-    found: &Found,
+    found: &ExistingFile,
     way: Way,
     buffer: &mut AlignedBuffer,
 ) -> Result<Option<(Sample, steadfast::Origin)>, End> {
@@ -182,7 +182,7 @@ fn at(end: End, folder: &Path) -> End {
 }
 
 /// Opens the folder that holds a file, a component at a time; `None` is the root.
-fn parent_of(root: &Dir, found: &Found) -> io::Result<Option<Dir>> {
+fn parent_of(root: &Dir, found: &ExistingFile) -> io::Result<Option<Dir>> {
     let (_, folders) = found.path.split_last().expect("a file has a name");
     let mut below: Option<Dir> = None;
     for name in folders {
@@ -191,18 +191,18 @@ fn parent_of(root: &Dir, found: &Found) -> io::Result<Option<Dir>> {
     Ok(below)
 }
 
-fn open(root: &Dir, found: &Found) -> io::Result<File> {
+fn open(root: &Dir, found: &ExistingFile) -> io::Result<File> {
     parent_of(root, found)?.as_ref().unwrap_or(root).open_file(found.name())
 }
 
 /// Finds every regular file that has bytes, in the order of the file system.
-fn found(root: &Dir) -> io::Result<Vec<Found>> {
+fn found(root: &Dir) -> io::Result<Vec<ExistingFile>> {
     let mut files = Vec::new();
     find(root, &mut Vec::new(), &mut files)?;
     Ok(files)
 }
 
-fn find(dir: &Dir, path: &mut Vec<OsString>, files: &mut Vec<Found>) -> io::Result<()> {
+fn find(dir: &Dir, path: &mut Vec<OsString>, files: &mut Vec<ExistingFile>) -> io::Result<()> {
     let mut entries = Vec::new();
     dir.entries(&mut |entry| {
         entries.push(entry.name.to_owned());
@@ -216,7 +216,7 @@ fn find(dir: &Dir, path: &mut Vec<OsString>, files: &mut Vec<Found>) -> io::Resu
         match status.kind {
             _ if files.len() == FILES_MAX => {}
             FileKind::Regular if status.length > 0 => {
-                files.push(Found { path: path.clone(), status });
+                files.push(ExistingFile { path: path.clone(), status });
             }
             FileKind::Directory if path.len() < DEPTH_MAX && status.device == device => {
                 let name = path.last().expect("it was pushed above");

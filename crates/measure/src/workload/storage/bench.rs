@@ -14,7 +14,7 @@ use steadfast::read::direct::Direct;
 use steadfast_sys::file::{AlignedBuffer, File};
 
 use super::beside::{Core, Counted, copy_memory};
-use super::plan::{Plan, Planned};
+use super::plan::{Plan, PlannedFile};
 use super::timed::{self, Went};
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
@@ -99,7 +99,7 @@ const REST_STEP: Duration = Duration::from_millis(50);
 pub(in crate::workload) struct Bench {
     workload: Workload,
     plan: Plan,
-    files: Vec<Planned>,
+    files: Vec<PlannedFile>,
     site: Site,
     place: PlaceId,
     scratch: Scratch,
@@ -158,14 +158,14 @@ impl Bench {
     }
 
     /// Returns the files in the order of writing, or in the one in which the folder lists them.
-    pub(in crate::workload) fn files(&self, order: Order) -> Result<Vec<Planned>, Error> {
+    pub(in crate::workload) fn files(&self, order: Order) -> Result<Vec<PlannedFile>, Error> {
         if order != Order::Sequential {
             return Ok(self.files.clone());
         }
         let failed = |error| Error::system("list it", error).at(self.scratch.path());
         let listed = self.scratch.listed().map_err(failed)?;
         let planned = |number: &u32| self.files.get(*number as usize).copied();
-        let mut files: Vec<Planned> = listed.iter().filter_map(planned).collect();
+        let mut files: Vec<PlannedFile> = listed.iter().filter_map(planned).collect();
         // A round is a set; rounds do not go backwards. The folder's order holds within each.
         files.sort_by_key(|file| file.set);
         Ok(files)
@@ -258,7 +258,7 @@ impl Bench {
     pub(in crate::workload) fn read(
         &mut self,
         session: &mut Session<'_>,
-        file: Planned,
+        file: PlannedFile,
         way: Way,
         series: SeriesId,
     ) -> Result<(), End> {
@@ -297,7 +297,7 @@ impl Bench {
     pub(in crate::workload) fn compare(
         &mut self,
         session: &mut Session<'_>,
-        file: Planned,
+        file: PlannedFile,
     ) -> Result<(), End> {
         let stop = session.stop_flag();
         let (scratch, contents) = (&self.scratch, &mut self.contents);

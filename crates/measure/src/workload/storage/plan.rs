@@ -109,7 +109,7 @@ pub struct Plan {
 
 /// One file of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedFile {
     /// Its number, from 0 in the order of writing.
     pub number: u32,
     /// Its set, from 0.
@@ -142,7 +142,7 @@ impl Plan {
     }
 
     /// Returns the files in the order of writing.
-    pub fn files(&self) -> Vec<Planned> {
+    pub fn files(&self) -> Vec<PlannedFile> {
         let mut random = Random::new(self.seed);
         let mut files = Vec::new();
         for set in 0..self.sets {
@@ -150,7 +150,7 @@ impl Plan {
             random.shuffle(&mut lengths);
             for length in lengths {
                 let number = u32::try_from(files.len()).expect("a plan has few files");
-                files.push(Planned { number, set, length });
+                files.push(PlannedFile { number, set, length });
             }
         }
         files

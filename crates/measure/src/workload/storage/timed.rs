@@ -10,7 +10,7 @@ use steadfast::Origin;
 use steadfast::read::Engine;
 use steadfast_sys::file::{AlignedBuffer, File};
 
-use super::plan::Planned;
+use super::plan::PlannedFile;
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -28,7 +28,7 @@ pub(in crate::workload) enum Went<T> {
 pub(in crate::workload) fn write(
     scratch: &Scratch,
     contents: &mut Contents,
-    file: Planned,
+    file: PlannedFile,
     sync: bool,
     stop: &AtomicBool,
 ) -> io::Result<Went<()>> {
@@ -90,7 +90,7 @@ pub(in crate::workload) fn read_into(
 pub(in crate::workload) fn compare(
     scratch: &Scratch,
     contents: &mut Contents,
-    file: Planned,
+    file: PlannedFile,
     buffer: &mut AlignedBuffer,
     stop: &AtomicBool,
 ) -> Result<Went<()>, Error> {
@@ -139,7 +139,7 @@ mod tests {
         let (scratch, _) = Scratch::make(root.path(), true).unwrap();
         let (mut contents, stop) = (Contents::new(5), AtomicBool::new(false));
         let mut buffer = AlignedBuffer::new(CHUNK_LEN_BYTES);
-        let file = Planned { number: 0, set: 0, length: 2 * CHUNK_LEN_BYTES as u64 + 5_000 };
+        let file = PlannedFile { number: 0, set: 0, length: 2 * CHUNK_LEN_BYTES as u64 + 5_000 };
         write(&scratch, &mut contents, file, true, &stop).unwrap();
         let mut compared = || compare(&scratch, &mut contents, file, &mut buffer, &stop);
         assert_eq!(compared().unwrap(), Went::Through(()));

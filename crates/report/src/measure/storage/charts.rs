@@ -3,7 +3,7 @@
 //!
 //! In: figures. Out: charts.
 
-use steadfast_measure::figures::storage::{SeriesFigures, Timed};
+use steadfast_measure::figures::storage::{SeriesFigures, TimedFile};
 use steadfast_measure::record::Workload;
 
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
@@ -122,7 +122,7 @@ fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
 
 fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let from = series.points.iter().map(|file| file.start_s).fold(f64::INFINITY, f64::min);
-    let at = |file: &Timed| 1e9 * (file.start_s - from);
+    let at = |file: &TimedFile| 1e9 * (file.start_s - from);
     let dots = Layer { label: "files".to_owned(), mark: Mark::Dots, points: points(series, at) };
     Chart {
         name,
@@ -145,7 +145,7 @@ fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
 }
 
 /// A level line for each phase, at its rate: all bytes ÷ all time.
-fn phases(series: &SeriesFigures, at: impl Fn(&Timed) -> f64) -> Layer {
+fn phases(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Layer {
     let mut steps = Vec::new();
     for phase in &series.phases {
         let files = series.points.get(phase.files.clone()).unwrap_or_default();
@@ -193,7 +193,7 @@ fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
     })
 }
 
-fn points(series: &SeriesFigures, at: impl Fn(&Timed) -> f64) -> Vec<Point> {
+fn points(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Vec<Point> {
     series.points.iter().map(|file| Point::at(at(file), file.point.rate_per_s())).collect()
 }
 

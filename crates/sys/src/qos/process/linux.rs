@@ -9,7 +9,7 @@ use std::path::Path;
 use super::super::Level;
 use super::super::linux::attributes::{Attribute, Setting, io_rank};
 use super::super::linux::{has_uclamp, request, within};
-use super::{Change, Plan, Process, Reverted, Thread};
+use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity};
 
 /// `PF_KTHREAD` of `linux/sched.h`, in the ninth field of `/proc/PID/stat`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -54,8 +54,12 @@ fn level_of(class: &Setting, nice: &Setting) -> Level {
     }
 }
 
-pub(super) fn plan(process: &Process, level: Level, slower: Option<&[usize]>) -> io::Result<Plan> {
-    let mut plan = Plan { seen: threads(process)?, ..Plan::default() };
+pub(super) fn plan(
+    process: &Process,
+    level: Level,
+    slower: Option<&[usize]>,
+) -> io::Result<LoweringPlan> {
+    let mut plan = LoweringPlan { seen: threads(process)?, ..LoweringPlan::default() };
     let mut wanted = request(level);
     if has_uclamp(Path::new("/")) != Some(true) {
         wanted.retain(|setting| setting.attribute() != Attribute::UtilisationMax);
@@ -89,8 +93,8 @@ pub(super) fn plan(process: &Process, level: Level, slower: Option<&[usize]>) ->
     Ok(plan)
 }
 
-fn change_of(thread: &Thread, before: &Setting, after: &Setting) -> Change {
-    Change {
+fn change_of(thread: &ThreadIdentity, before: &Setting, after: &Setting) -> ThreadChange {
+    ThreadChange {
         thread: thread.clone(),
         what: before.attribute().name().to_owned(),
         before: before.text(),
@@ -119,14 +123,14 @@ fn is_lower(wanted: &Setting, has: &Setting) -> bool {
     }
 }
 
-pub(super) fn change(process: &Process, change: &Change) -> io::Result<()> {
+pub(super) fn change(process: &Process, change: &ThreadChange) -> io::Result<()> {
     if !is_there(process, &change.thread) {
         return Err(gone(process));
     }
     parsed(&change.what, &change.after)?.set(change.thread.number)
 }
 
-pub(super) fn revert(process: &Process, change: &Change) -> io::Result<Reverted> {
+pub(super) fn revert(process: &Process, change: &ThreadChange) -> io::Result<Reverted> {
     let (before, after) =
         (parsed(&change.what, &change.before)?, parsed(&change.what, &change.after)?);
     if !is_there(process, &change.thread) {
@@ -144,10 +148,10 @@ pub(super) fn revert(process: &Process, change: &Change) -> io::Result<Reverted>
 
 pub(super) fn inherited(
     process: &Process,
-    changes: &[Change],
-    seen: &[Thread],
-) -> io::Result<Vec<Change>> {
-    let of_first = |change: &&Change| change.thread.number == process.number;
+    changes: &[ThreadChange],
+    seen: &[ThreadIdentity],
+) -> io::Result<Vec<ThreadChange>> {
+    let of_first = |change: &&ThreadChange| change.thread.number == process.number;
     let mut found = Vec::new();
     for thread in threads(process)?.into_iter().filter(|thread| !seen.contains(thread)) {
         for attribute in Attribute::ALL {
@@ -185,7 +189,7 @@ fn parsed(what: &str, value: &str) -> io::Result<Setting> {
 }
 
 /// The threads of a process, by number.
-fn threads(process: &Process) -> io::Result<Vec<Thread>> {
+fn threads(process: &Process) -> io::Result<Vec<ThreadIdentity>> {
     // Its number may be another's by now.
     if find(process.number).ok().as_ref() != Some(process) {
         return Err(gone(process));
@@ -195,14 +199,14 @@ fn threads(process: &Process) -> io::Result<Vec<Thread>> {
         let name = entry?.file_name();
         let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
         if let Some(started) = started(process, number) {
-            threads.push(Thread { number, started });
+            threads.push(ThreadIdentity { number, started });
         }
     }
     threads.sort_unstable_by_key(|thread| thread.number);
     Ok(threads)
 }
 
-fn is_there(process: &Process, thread: &Thread) -> bool {
+fn is_there(process: &Process, thread: &ThreadIdentity) -> bool {
     started(process, thread.number).as_ref() == Some(&thread.started)
 }
 

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 
 use super::super::Level;
 use super::super::macos::{darwin_background, set_darwin_background};
-use super::{Change, Plan, Process, Reverted, Thread};
+use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity};
 
 /// The only thing that changes.
 const WHAT: &str = "darwin_background";
@@ -27,25 +27,29 @@ pub(super) fn level(process: &Process) -> io::Result<Level> {
     Ok(if lowered { Level::Background } else { Level::Default })
 }
 
-pub(super) fn plan(process: &Process, level: Level, _: Option<&[usize]>) -> io::Result<Plan> {
+pub(super) fn plan(
+    process: &Process,
+    level: Level,
+    _: Option<&[usize]>,
+) -> io::Result<LoweringPlan> {
     if level != Level::Background {
         let text = "macOS lowers another process to background and to nothing else";
         return Err(io::Error::new(io::ErrorKind::Unsupported, text));
     }
-    let thread = Thread { number: process.number, started: process.started.clone() };
-    let mut plan = Plan { seen: vec![thread.clone()], ..Plan::default() };
+    let thread = ThreadIdentity { number: process.number, started: process.started.clone() };
+    let mut plan = LoweringPlan { seen: vec![thread.clone()], ..LoweringPlan::default() };
     if !darwin_background(process.number)? {
         let (before, after) = ("0".to_owned(), "1".to_owned());
-        plan.changes.push(Change { thread, what: WHAT.to_owned(), before, after });
+        plan.changes.push(ThreadChange { thread, what: WHAT.to_owned(), before, after });
     }
     Ok(plan)
 }
 
-pub(super) fn change(process: &Process, change: &Change) -> io::Result<()> {
+pub(super) fn change(process: &Process, change: &ThreadChange) -> io::Result<()> {
     set_darwin_background(process.number, parsed(&change.what, &change.after)?)
 }
 
-pub(super) fn revert(process: &Process, change: &Change) -> io::Result<Reverted> {
+pub(super) fn revert(process: &Process, change: &ThreadChange) -> io::Result<Reverted> {
     let before = parsed(&change.what, &change.before)?;
     if started(process.number).as_ref() != Some(&process.started) {
         return Ok(Reverted::Gone);
@@ -57,7 +61,11 @@ pub(super) fn revert(process: &Process, change: &Change) -> io::Result<Reverted>
 }
 
 /// The whole process was lowered, with all threads to come.
-pub(super) fn inherited(_: &Process, _: &[Change], _: &[Thread]) -> io::Result<Vec<Change>> {
+pub(super) fn inherited(
+    _: &Process,
+    _: &[ThreadChange],
+    _: &[ThreadIdentity],
+) -> io::Result<Vec<ThreadChange>> {
     Ok(Vec::new())
 }
 

@@ -100,13 +100,13 @@ pub(super) fn end_with_parent(parent: u32) -> bool {
 
 /// The handle stays the child's, whoever gets its number after it.
 #[derive(Debug)]
-pub(super) struct Ward(OwnedFd);
+pub(super) struct ChildHandle(OwnedFd);
 
-impl Ward {
-    pub(super) fn of(child: &Child) -> io::Result<Ward> {
+impl ChildHandle {
+    pub(super) fn of(child: &Child) -> io::Result<ChildHandle> {
         let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let number = number.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Ward(pidfd_open(number, PidfdFlags::empty())?))
+        Ok(ChildHandle(pidfd_open(number, PidfdFlags::empty())?))
     }
 
     pub(super) fn send(&self, signal: i32) -> io::Result<()> {

@@ -22,10 +22,10 @@ pub(super) fn end_with_parent(_: u32) -> bool {
 }
 
 #[derive(Debug)]
-pub(super) struct Ward;
+pub(super) struct ChildHandle;
 
-impl Ward {
-    pub(super) fn of(_: &Child) -> io::Result<Ward> {
+impl ChildHandle {
+    pub(super) fn of(_: &Child) -> io::Result<ChildHandle> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
