@@ -19,6 +19,8 @@ use steadfast_sys::file::{Dir, File, FileKind};
 use steadfast_sys::qos::process::Process;
 
 use crate::error::Error;
+use crate::place::Site;
+use crate::runner::Session;
 
 /// What the names of these folders begin with; 16 hexadecimal digits follow, drawn by chance.
 const PREFIX: &str = ".steadfast-measure-";
@@ -162,6 +164,30 @@ impl Drop for Scratch {
             let _ = remove_own(&self.parent, &self.own, &self.name, self.owner.take());
         }
     }
+}
+
+/// Looks at a folder, makes a folder of our own in it, and checks that so many bytes have room.
+/// Warns of folders of other measurements that stay.
+///
+/// # Errors
+/// As [`Site::look`], [`Scratch::make`] and [`require_room`].
+pub(crate) fn prepare(
+    session: &mut Session<'_>,
+    folder: &Path,
+    bytes: u64,
+) -> Result<(Site, Scratch), Error> {
+    let mut site = Site::look(folder)?;
+    let (scratch, left) = Scratch::make(folder, site.is_local)?;
+    if left.removed > 0 {
+        // The removed folders took room that is free now.
+        let now = Site::look(folder)?.place;
+        (site.place.free_bytes, site.place.total_bytes) = (now.free_bytes, now.total_bytes);
+    }
+    for (path, why) in left.kept {
+        session.warn(format!("`{}` was left by another measurement: {why}", path.display()));
+    }
+    require_room(&site.place, bytes)?;
+    Ok((site, scratch))
 }
 
 /// Checks that a volume has room for so many bytes and a margin. One without a size does not tell:

@@ -23,7 +23,7 @@ use crate::place::Site;
 use crate::random::Random;
 use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage};
 use crate::runner::{End, PlaceId, SeriesId, Session};
-use crate::scratch::{Scratch, require_room};
+use crate::scratch::{self, Scratch};
 use crate::stats;
 
 /// What each file goes through, in this order.
@@ -230,18 +230,9 @@ impl Bench {
         folder: &Path,
         pair: &Pair,
     ) -> Result<Bench, Error> {
-        let mut site = Site::look(folder)?;
-        let (scratch, left) = Scratch::make(folder, site.is_local)?;
-        if left.removed > 0 {
-            // What a killed measurement left took room.
-            let now = Site::look(folder)?.place;
-            (site.place.free_bytes, site.place.total_bytes) = (now.free_bytes, now.total_bytes);
-        }
-        for (path, why) in left.kept {
-            session.warn(format!("`{}` was left by another measurement: {why}", path.display()));
-        }
         // One file of a folder is there at a time.
-        require_room(&site.place, pair.lens_bytes.iter().max().copied().unwrap_or(0))?;
+        let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0);
+        let (mut site, scratch) = scratch::prepare(session, folder, bytes)?;
         const PROBE: u32 = 99_999_999;
         let probed = scratch.create(PROBE).and_then(|_| scratch.open(PROBE));
         if let Ok(file) = probed {

@@ -20,11 +20,10 @@ use super::storage::timed;
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
 use crate::latencies::LatencyHistogram;
-use crate::place::Site;
 use crate::random::Random;
 use crate::record::{self, Cache, Factors, Order, Sample, Series, Stage, Unit};
 use crate::runner::{End, PlaceId, SeriesId, Session};
-use crate::scratch::{Scratch, require_room};
+use crate::scratch;
 
 /// The file that is read.
 const FILE: u32 = 0;
@@ -128,17 +127,7 @@ impl Workload for Queue {
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.check()?;
-        let mut site = Site::look(&self.folder)?;
-        let (scratch, left) = Scratch::make(&self.folder, site.is_local)?;
-        if left.removed > 0 {
-            // What a killed measurement left took room.
-            let now = Site::look(&self.folder)?.place;
-            (site.place.free_bytes, site.place.total_bytes) = (now.free_bytes, now.total_bytes);
-        }
-        for (path, why) in left.kept {
-            session.warn(format!("`{}` was left by another measurement: {why}", path.display()));
-        }
-        require_room(&site.place, self.file_len_bytes)?;
+        let (mut site, scratch) = scratch::prepare(session, &self.folder, self.file_len_bytes)?;
         let mut contents = Contents::new(self.seed);
         let planned = PlannedFile { number: FILE, set: 0, length: self.file_len_bytes };
         session.doing("preparing a file to read")?;

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::place::Site;
 use crate::record::{Cache, Factors, Order, Sample, Series, Stage, Workload};
 use crate::runner::{End, PlaceId, SeriesId, Session, Stopped};
-use crate::scratch::{Scratch, require_room};
+use crate::scratch::{self, Scratch};
 
 /// How bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,17 +122,7 @@ impl Bench {
         plan: &Plan,
     ) -> Result<Bench, Error> {
         plan.check()?;
-        let mut site = Site::look(folder)?;
-        let (scratch, left) = Scratch::make(folder, site.is_local)?;
-        if left.removed > 0 {
-            // What a killed measurement left took room.
-            let now = Site::look(folder)?.place;
-            (site.place.free_bytes, site.place.total_bytes) = (now.free_bytes, now.total_bytes);
-        }
-        for (path, why) in left.kept {
-            session.warn(format!("`{}` was left by another measurement: {why}", path.display()));
-        }
-        require_room(&site.place, plan.bytes())?;
+        let (mut site, scratch) = scratch::prepare(session, folder, plan.bytes())?;
         note_alignment(&mut site, &scratch)
             .map_err(|error| Error::system("make a file in it", error).at(folder))?;
         for warning in site.warnings() {
