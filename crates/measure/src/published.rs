@@ -51,17 +51,20 @@ const DSA_NOTE: &str = "The same MacBook Pro with two versions of macOS. DSA is 
                         large numbers and uses no AES instructions: its gain has another cause \
                         than that of AES.";
 
+const fn figure(
+    workload: Workload,
+    label: &'static str,
+    stage: Stage,
+    algorithm: Option<&'static str>,
+    per_second: f64,
+) -> PublishedFigure {
+    let (qos, side, unit) = (None, None, Unit::Bytes);
+    PublishedFigure { workload, label, stage, algorithm, qos, side, unit, per_second }
+}
+
 const fn hash(label: &'static str, qos: u8, per_second: f64) -> PublishedFigure {
-    PublishedFigure {
-        workload: Workload::Hash,
-        label,
-        stage: Stage::ReadHash,
-        algorithm: SHA256,
-        qos: Some(qos),
-        side: None,
-        unit: Unit::Bytes,
-        per_second,
-    }
+    let figure = figure(Workload::Hash, label, Stage::ReadHash, SHA256, per_second);
+    PublishedFigure { qos: Some(qos), ..figure }
 }
 
 const fn disk(
@@ -72,17 +75,8 @@ const fn disk(
     per_second: f64,
 ) -> PublishedFigure {
     let algorithm = if matches!(stage, Stage::ReadHash) { SHA256 } else { None };
-    let side = Some(side);
-    PublishedFigure {
-        workload,
-        label,
-        stage,
-        algorithm,
-        qos: None,
-        side,
-        unit: Unit::Bytes,
-        per_second,
-    }
+    let figure = figure(workload, label, stage, algorithm, per_second);
+    PublishedFigure { side: Some(side), ..figure }
 }
 
 const fn cipher(
@@ -92,16 +86,7 @@ const fn cipher(
     unit: Unit,
     per_second: f64,
 ) -> PublishedFigure {
-    PublishedFigure {
-        workload: Workload::Cipher,
-        label,
-        stage,
-        algorithm: Some(algorithm),
-        qos: None,
-        side: None,
-        unit,
-        per_second,
-    }
+    PublishedFigure { unit, ..figure(Workload::Cipher, label, stage, Some(algorithm), per_second) }
 }
 
 const SOURCES: &[Publication] = &[
