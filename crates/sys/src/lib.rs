@@ -12,6 +12,10 @@ compile_error!("steadfast runs on Linux and macOS");
 
 #[cfg(target_os = "macos")]
 mod sysctl;
+#[cfg(target_os = "linux")]
+mod kernel_files;
+#[cfg(target_os = "linux")]
+mod mounts;
 pub mod file;
 pub mod xattr;
 pub mod streams;

@@ -4,10 +4,10 @@
 //! nobody's in particular, and that favoured cores of one type differ a little in frequency.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use super::{CoreClass, CoreSource, Cores, Knowledge, parse_cpu_list};
+use crate::kernel_files::{number, text};
 
 /// The types that Intel's kernel drivers name, the fastest first, with what they are called.
 const NAMED: [(&str, &str); 3] = [
@@ -49,8 +49,8 @@ pub(super) fn beneath(root: &Path) -> Cores {
     if is_virtual(root) {
         return Cores::without_classes(Knowledge::VirtualMachine, cpus.len());
     }
-    let capacity = |cpu: &usize| number(&cpu_folder(root, *cpu), "cpu_capacity");
-    let frequency = |cpu: &usize| number(&cpu_folder(root, *cpu), "cpufreq/cpuinfo_max_freq");
+    let capacity = |cpu: &usize| number(cpu_folder(root, *cpu).join("cpu_capacity"));
+    let frequency = |cpu: &usize| number(cpu_folder(root, *cpu).join("cpufreq/cpuinfo_max_freq"));
     let told = [
         (named_classes(root, &cpus), CoreSource::Named),
         (grouped(&cpus, capacity, CAPACITY_RATIO_PERCENT), CoreSource::Capacity),
@@ -82,9 +82,7 @@ fn named_classes(root: &Path, online: &[usize]) -> Option<Vec<CoreGroup>> {
     let mut groups = Vec::new();
     for (folder, name) in NAMED {
         let places = ["sys/devices", "sys/bus/event_source/devices"];
-        let list = places
-            .iter()
-            .find_map(|place| fs::read_to_string(root.join(place).join(folder).join("cpus")).ok());
+        let list = places.iter().find_map(|place| text(root.join(place).join(folder).join("cpus")));
         let Some(cpus) = list.as_deref().and_then(parse_cpu_list) else { continue };
         let cpus: Vec<usize> = cpus.into_iter().filter(|cpu| online.contains(cpu)).collect();
         if !cpus.is_empty() {
@@ -135,7 +133,7 @@ fn rank_name(rank: usize, count: usize) -> &'static str {
 
 fn class(root: &Path, name: String, cpus: Vec<usize>) -> CoreClass {
     let most = |file: &str| {
-        let values = cpus.iter().filter_map(|cpu| number(&cpu_folder(root, *cpu), file));
+        let values = cpus.iter().filter_map(|cpu| number::<u64>(cpu_folder(root, *cpu).join(file)));
         values.max()
     };
     CoreClass {
@@ -152,9 +150,8 @@ fn class(root: &Path, name: String, cpus: Vec<usize>) -> CoreClass {
 fn physical(root: &Path, cpus: &[usize]) -> Option<usize> {
     let siblings = |cpu: &usize| {
         let topology = cpu_folder(root, *cpu).join("topology");
-        let list = fs::read_to_string(topology.join("core_cpus_list"))
-            .or_else(|_| fs::read_to_string(topology.join("thread_siblings_list")));
-        list.ok().map(|list| list.trim().to_owned())
+        text(topology.join("core_cpus_list"))
+            .or_else(|| text(topology.join("thread_siblings_list")))
     };
     let cores: Option<BTreeSet<String>> = cpus.iter().map(siblings).collect();
     cores.map(|cores| cores.len())
@@ -162,13 +159,13 @@ fn physical(root: &Path, cpus: &[usize]) -> Option<usize> {
 
 /// The processors in use.
 fn online(root: &Path) -> Vec<usize> {
-    let list = fs::read_to_string(root.join("sys/devices/system/cpu/online"));
-    list.ok().as_deref().and_then(parse_cpu_list).unwrap_or_default()
+    let list = text(root.join("sys/devices/system/cpu/online"));
+    list.as_deref().and_then(parse_cpu_list).unwrap_or_default()
 }
 
 /// Whether the processor tells of a hypervisor, or the firmware is one's.
 fn is_virtual(root: &Path) -> bool {
-    let facts = fs::read_to_string(root.join("proc/cpuinfo")).unwrap_or_default();
+    let facts = text(root.join("proc/cpuinfo")).unwrap_or_default();
     let mut flags = facts.lines().filter(|line| line.starts_with("flags"));
     if flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor")) {
         return true;
@@ -178,8 +175,8 @@ fn is_virtual(root: &Path) -> bool {
         return true;
     }
     let firmware = |name: &str| {
-        let text = fs::read_to_string(root.join("sys/class/dmi/id").join(name));
-        text.map(|text| text.trim().to_lowercase()).unwrap_or_default()
+        let text = text(root.join("sys/class/dmi/id").join(name));
+        text.map(|text| text.to_lowercase()).unwrap_or_default()
     };
     let (vendor, product) = (firmware("sys_vendor"), firmware("product_name"));
     let rented = vendor == "amazon ec2" && !product.contains("metal");
@@ -188,8 +185,4 @@ fn is_virtual(root: &Path) -> bool {
 
 fn cpu_folder(root: &Path, cpu: usize) -> std::path::PathBuf {
     root.join(format!("sys/devices/system/cpu/cpu{cpu}"))
-}
-
-fn number(folder: &Path, file: &str) -> Option<u64> {
-    fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok()
 }

@@ -1,6 +1,4 @@
 //! Files on Linux: `openat` flags, `getdents64`, `statx`, the table of mounts.
-//!
-//! It knows the system's answers and not who asks.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -17,11 +15,12 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Protection, Status, Timestamp};
+use crate::mounts;
 
-/// Asks not to record the access; refused with `EPERM` on files of other users.
+/// Does not record the access. The system refuses it with `EPERM` on files of other users.
 pub(super) const NO_ACCESS_TIME: OFlags = OFlags::NOATIME;
 
-/// The longest read one call performs, which the kernel shortens to by itself.
+/// The longest read of one call. The kernel shortens longer ones to this.
 pub(super) const READ_LENGTH_MAX: usize = 0x7fff_f000;
 
 /// Room for one `getdents64` call, in bytes: several hundred entries.
@@ -62,7 +61,7 @@ pub(super) fn entries(
     f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     rustix::fs::seek(dir, SeekFrom::Start(0))?;
-    // Taken out for the time being: `f` may list other directories on this thread.
+    // Taken out of its place, because `f` may list other directories on this thread.
     let mut buffer = LISTING.take().unwrap_or_else(|| Box::new_uninit_slice(LISTING_LENGTH));
     let outcome = entries_into(dir, &mut buffer, f);
     LISTING.set(Some(buffer));
@@ -96,10 +95,10 @@ fn entries_into(
     Ok(())
 }
 
-/// Sets `O_DIRECT` on the open file, in one call where the access need not be recorded.
+/// Sets `O_DIRECT` on the open file.
 ///
-/// The flags are known, so they are not asked for. `O_NONBLOCK`, without meaning for reads of
-/// regular files, is left out: because of it a ring would refuse reads that have to wait.
+/// All flags are known, so they are not read first. `O_NONBLOCK` has no meaning for reads of
+/// regular files, and with it a ring refuses reads that have to wait, so it is left out.
 pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
     let set = |flags| rustix::fs::fcntl_setfl(file, flags);
     let outcome = match set(OFlags::DIRECT | NO_ACCESS_TIME) {
@@ -115,7 +114,7 @@ pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// Asks `statx` what direct reads must be aligned to.
+/// Reads the alignment of direct reads from `statx`.
 ///
 /// Source: `statx(2)`: zero alignments mean that direct reads are not supported on this file.
 pub(super) fn direct_alignment(file: BorrowedFd<'_>) -> io::Result<Option<DirectAlignment>> {
@@ -129,12 +128,12 @@ pub(super) fn direct_alignment(file: BorrowedFd<'_>) -> io::Result<Option<Direct
     Ok((alignment.offset != 0).then_some(alignment))
 }
 
-/// Writes what is cached of a file or directory to the medium.
+/// Writes the cached parts of a file or directory to the medium.
 pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
     retry_on_intr(|| rustix::fs::fsync(file))
 }
 
-/// Asks `statx` for the marks that `chattr` sets.
+/// Reads the marks that `chattr` sets from `statx`.
 pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>> {
     let facts = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())?;
     let marks = facts.stx_attributes;
@@ -147,7 +146,7 @@ pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>>
     })
 }
 
-/// Names the command of e2fsprogs, which serves all file systems.
+/// Returns the command of e2fsprogs, which works on all file systems.
 pub(super) fn removed_by(protection: Protection) -> &'static str {
     match protection {
         Protection::Immutable => "chattr -i",
@@ -160,42 +159,20 @@ pub(super) fn advise_sequential(file: BorrowedFd<'_>) {
     let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);
 }
 
-/// Names the file system by the table of mounts, else by its magic number.
+/// Names the file system by the table of mounts, otherwise by its magic number.
 pub(super) fn file_system(file: BorrowedFd<'_>) -> io::Result<FileSystem> {
     let read_only = rustix::fs::fstatvfs(file)?.f_flag.contains(StatVfsMountFlags::RDONLY);
-    let name = match mounted_name(file) {
-        Some(name) => name,
+    let facts = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok();
+    let name = match facts.as_ref().and_then(mounts::mount_of) {
+        Some(mount) => mount.file_system,
         None => magic_name(rustix::fs::fstatfs(file)?.f_type as u64),
     };
     Ok(FileSystem { name, read_only })
 }
 
-/// Returns the limit on open files the system grants: all of the hard limit.
+/// Returns the highest limit on open files that the system grants: the hard limit.
 pub(super) fn open_files_ceiling(hard: u64) -> io::Result<u64> {
     Ok(hard)
-}
-
-/// Looks the file's mount up in the table of mounts, which alone tells ext4 from ext3 and says
-/// what is behind FUSE. `None` without `/proc`, before Linux 5.8 and in some containers.
-fn mounted_name(file: BorrowedFd<'_>) -> Option<String> {
-    let facts = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
-    if facts.stx_mask & StatxFlags::MNT_ID.bits() == 0 {
-        return None;
-    }
-    let table = std::fs::read("/proc/self/mountinfo").ok()?;
-    name_in_table(&table, facts.stx_mnt_id)
-}
-
-/// Finds the type of a mount by its identifier.
-///
-/// Source: `proc_pid_mountinfo(5)`: the identifier is the first field, the type the first after a
-/// lone hyphen; spaces within fields are escaped.
-fn name_in_table(table: &[u8], mount_id: u64) -> Option<String> {
-    let table = String::from_utf8_lossy(table);
-    let mount_id = mount_id.to_string();
-    let line = table.lines().find(|line| line.split(' ').next() == Some(&mount_id))?;
-    let name = line.split(' ').skip_while(|&field| field != "-").nth(1)?;
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Names a file system by its magic number.
@@ -237,32 +214,7 @@ fn magic_name(magic: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{magic_name, name_in_table};
-
-    const TABLE: &[u8] = b"\
-22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
-36 22 98:0 /mnt1 /mnt\\040-\\040two rw,noatime master:1 shared:2 - fuse.sshfs host: ro\n\
-220 22 0:44 / /\xff\xfe rw shared:9 - xfs /dev/sdb1 rw\n\
-37 22 0:45 / /cut rw";
-
-    #[test]
-    fn a_mount_is_found_by_its_whole_identifier() {
-        assert_eq!(name_in_table(TABLE, 22).as_deref(), Some("ext4"));
-        assert_eq!(name_in_table(TABLE, 220).as_deref(), Some("xfs"));
-        assert_eq!(name_in_table(TABLE, 2), None);
-    }
-
-    #[test]
-    fn optional_fields_before_the_hyphen_are_skipped() {
-        assert_eq!(name_in_table(TABLE, 36).as_deref(), Some("fuse.sshfs"));
-    }
-
-    #[test]
-    fn a_line_without_a_type_is_no_answer() {
-        assert_eq!(name_in_table(TABLE, 37), None);
-        assert_eq!(name_in_table(b"", 37), None);
-        assert_eq!(name_in_table(b"37 1 0:1 / / rw - ", 37), None);
-    }
+    use super::magic_name;
 
     #[test]
     fn an_unknown_magic_number_is_shown_in_hex() {

@@ -3,6 +3,9 @@
 //! It knows where the facts are written and how.
 
 use std::fs;
+use std::str::FromStr;
+
+use crate::kernel_files;
 
 /// Names the processor by its model, on Arm (which has none) by board and part.
 pub(super) fn cpu_model() -> Option<String> {
@@ -73,45 +76,41 @@ fn busy_of(line: &str) -> Option<u64> {
 
 /// Asks every processor that can be asked.
 pub(super) fn frequency_khz() -> Option<u64> {
-    let processors = fs::read_dir("/sys/devices/system/cpu/cpufreq").ok()?;
-    let now = processors.flatten().filter_map(|policy| {
-        fs::read_to_string(policy.path().join("scaling_cur_freq")).ok()?.trim().parse().ok()
-    });
-    now.max()
+    highest("/sys/devices/system/cpu/cpufreq", "scaling_cur_freq")
 }
 
 /// Asks every thermal zone.
 pub(super) fn temperature_millidegrees() -> Option<i64> {
-    let zones = fs::read_dir("/sys/class/thermal").ok()?;
-    let now = zones
-        .flatten()
-        .filter_map(|zone| fs::read_to_string(zone.path().join("temp")).ok()?.trim().parse().ok());
-    now.max()
+    highest("/sys/class/thermal", "temp")
+}
+
+/// Returns the highest number in the files of one name, one folder down.
+fn highest<T: FromStr + Ord>(folder: &str, file: &str) -> Option<T> {
+    let folders = fs::read_dir(folder).ok()?.flatten();
+    folders.filter_map(|entry| kernel_files::number(entry.path().join(file))).max()
 }
 
 /// Believes the processor, which tells of a hypervisor, and the firmware, which names it.
 pub(super) fn virtual_machine() -> Option<String> {
     let facts = fs::read_to_string("/proc/cpuinfo").ok()?;
     let flags = value_of(&facts, "flags", ':').unwrap_or_default();
-    let named = fs::read_to_string("/sys/class/dmi/id/sys_vendor").ok();
-    let named = named.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let named = kernel_files::text("/sys/class/dmi/id/sys_vendor").filter(|name| !name.is_empty());
     let virtual_ = flags.split(' ').any(|flag| flag == "hypervisor");
-    virtual_.then(|| named.unwrap_or("a hypervisor").to_owned())
+    virtual_.then(|| named.unwrap_or_else(|| "a hypervisor".to_owned()))
 }
 
 /// Reads the governor of the first processor.
 pub(super) fn governor() -> Option<String> {
-    let path = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
-    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+    kernel_files::text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 }
 
 /// Asks every power supply that is a line from outside; where there is none, nothing is known.
 pub(super) fn on_mains() -> Option<bool> {
     let supplies = fs::read_dir("/sys/class/power_supply").ok()?;
     let lines = supplies.flatten().filter_map(|supply| {
-        let kind = fs::read_to_string(supply.path().join("type")).ok()?;
-        let online = fs::read_to_string(supply.path().join("online")).ok()?;
-        (kind.trim() == "Mains" || kind.trim() == "USB").then(|| online.trim() != "0")
+        let kind = kernel_files::text(supply.path().join("type"))?;
+        let online = kernel_files::text(supply.path().join("online"))?;
+        (kind == "Mains" || kind == "USB").then(|| online != "0")
     });
     lines.reduce(|one, other| one || other)
 }

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Medium;
+use crate::kernel_files;
 
 /// Stacks of devices are followed this deep: encryption on volumes on an array.
-const STACK_DEPTH_MAX: usize = 8;
+pub(super) const STACK_DEPTH_MAX: usize = 8;
 
 /// Drivers of virtual machines, which call every disk rotating unless told otherwise.
 const UNTRUSTED: [&str; 3] = ["virtio", "vbd-", "hyperv"];
@@ -28,11 +29,7 @@ fn medium_at(devices: &Path, number: &str) -> Medium {
 }
 
 fn medium_of(folder: &Path, depth: usize) -> Medium {
-    // A partition's queue is its disk's.
-    let disk = match folder.join("queue").is_dir() {
-        true => folder,
-        false => folder.parent().unwrap_or(folder),
-    };
+    let disk = disk_of(folder);
     let beneath = stands_on(disk);
     if !beneath.is_empty() && depth > 0 {
         let media = beneath.iter().map(|below| medium_of(below, depth - 1));
@@ -42,17 +39,28 @@ fn medium_of(folder: &Path, depth: usize) -> Medium {
         let part = part.as_os_str().to_string_lossy();
         part == "virtual" || UNTRUSTED.iter().any(|driver| part.starts_with(driver))
     });
-    match fs::read_to_string(disk.join("queue/rotational")).as_deref().map(str::trim) {
-        Ok("0") => Medium::Solid,
-        Ok("1") if !virtual_disk => Medium::Rotating,
+    match kernel_files::text(disk.join("queue/rotational")).as_deref() {
+        Some("0") => Medium::Solid,
+        Some("1") if !virtual_disk => Medium::Rotating,
         _ => Medium::Unknown,
     }
 }
 
-/// The devices that a stacked one is made of.
-fn stands_on(disk: &Path) -> Vec<PathBuf> {
+/// Returns the folder of the disk that a partition is on; of a disk, its own. Only disks have
+/// queues.
+pub(super) fn disk_of(folder: &Path) -> &Path {
+    match folder.join("queue").is_dir() {
+        true => folder,
+        false => folder.parent().unwrap_or(folder),
+    }
+}
+
+/// Returns the devices that a stacked one is made of, by name.
+pub(super) fn stands_on(disk: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(disk.join("slaves")) else { return Vec::new() };
-    entries.flatten().filter_map(|entry| fs::canonicalize(entry.path()).ok()).collect()
+    let mut links: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    links.sort();
+    links.iter().filter_map(|link| fs::canonicalize(link).ok()).collect()
 }
 
 /// An array is as slow to seek as its slowest part.

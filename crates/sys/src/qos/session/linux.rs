@@ -12,6 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::super::{Level, Step};
 use super::Grouping;
+use crate::kernel_files::text;
 
 /// A session's share, by the level: what sharing with the whole machine is worth. The weights of
 /// nice values are a quarter apart, so 19 has 1.5 % of what 0 has.
@@ -29,11 +30,10 @@ pub(super) fn grouping(root: &Path) -> Grouping {
     if let Some(group) = control_group(root) {
         return group;
     }
-    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
-    let on = read("proc/sys/kernel/sched_autogroup_enabled").trim() == "1";
+    let on = text(root.join("proc/sys/kernel/sched_autogroup_enabled")).as_deref() == Some("1");
     // `/autogroup-17 nice 0`
-    let told = read("proc/self/autogroup");
-    let nice = told.trim().rsplit_once(" nice ").and_then(|(_, nice)| nice.parse().ok());
+    let told = text(root.join("proc/self/autogroup")).unwrap_or_default();
+    let nice = told.rsplit_once(" nice ").and_then(|(_, nice)| nice.parse().ok());
     match nice {
         Some(nice) if on => Grouping::Session { nice },
         _ => Grouping::Threads,
@@ -42,7 +42,7 @@ pub(super) fn grouping(root: &Path) -> Grouping {
 
 /// The innermost control group that has a share of the processors; the root has none.
 fn control_group(root: &Path) -> Option<Grouping> {
-    let lines = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let lines = text(root.join("proc/self/cgroup"))?;
     for line in lines.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(name)) = (parts.next(), parts.next()) else { continue };
@@ -60,12 +60,11 @@ fn control_group(root: &Path) -> Option<Grouping> {
             let below = name.strip_prefix("/").unwrap_or(name);
             let folder = root.join("sys/fs/cgroup").join(below);
             // Of the true root the file is absent; in a container the root is somebody's group.
-            let Ok(weight) = fs::read_to_string(folder.join("cpu.weight")) else { continue };
-            let idle = fs::read_to_string(folder.join("cpu.idle")).unwrap_or_default();
+            let Some(weight) = text(folder.join("cpu.weight")) else { continue };
             return Some(Grouping::ControlGroup {
                 name: name.to_string_lossy().into_owned(),
-                weight: weight.trim().parse().ok(),
-                idle: idle.trim() == "1",
+                weight: weight.parse().ok(),
+                idle: text(folder.join("cpu.idle")).as_deref() == Some("1"),
             });
         }
     }

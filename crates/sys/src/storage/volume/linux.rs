@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
 
+use super::super::platform::{STACK_DEPTH_MAX, disk_of, stands_on};
 use super::{Layer, Link, Volume};
-
-/// Stacks of devices are followed this deep: encryption on volumes on an array.
-const STACK_DEPTH_MAX: usize = 8;
+use crate::kernel_files;
+use crate::mounts::mount_of;
 
 /// Options of mounts whose values say nothing of who or where.
 const HARMLESS: [&str; 24] = [
@@ -42,20 +42,10 @@ const HARMLESS: [&str; 24] = [
     "wsize",
 ];
 
-/// A line of the table of mounts.
-#[derive(Debug, PartialEq, Eq)]
-struct Mount {
-    file_system: String,
-    source: String,
-    options: String,
-}
-
 pub(super) fn volume(folder: &Path) -> io::Result<Volume> {
     let facts = rustix::fs::statx(CWD, folder, AtFlags::empty(), StatxFlags::MNT_ID)?;
     let space = rustix::fs::statvfs(folder)?;
-    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
-    let told = facts.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    let mount = told.then(|| mount_in(&table, facts.stx_mnt_id)).flatten();
+    let mount = mount_of(&facts);
     let enciphered = facts
         .stx_attributes_mask
         .contains(StatxAttributes::ENCRYPTED)
@@ -73,26 +63,6 @@ pub(super) fn volume(folder: &Path) -> io::Result<Volume> {
         free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
         total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
         layers,
-    })
-}
-
-/// Finds a mount by its identifier.
-///
-/// Source: `proc_pid_mountinfo(5)`.
-fn mount_in(table: &[u8], mount_id: u64) -> Option<Mount> {
-    let table = String::from_utf8_lossy(table);
-    let mount_id = mount_id.to_string();
-    let line = table.lines().find(|line| line.split(' ').next() == Some(&mount_id))?;
-    let own = line.split(' ').nth(5)?;
-    let mut rest = line.split(' ').skip_while(|&field| field != "-").skip(1);
-    let (file_system, source, of_all) = (rest.next()?, rest.next()?, rest.next()?);
-    let mut options: Vec<&str> = own.split(',').collect();
-    options
-        .extend(of_all.split(',').filter(|option| !own.split(',').any(|known| known == *option)));
-    (!file_system.is_empty()).then(|| Mount {
-        file_system: file_system.to_owned(),
-        source: source.to_owned(),
-        options: options.join(","),
     })
 }
 
@@ -122,28 +92,15 @@ fn layers(devices: &Path, number: (u32, u32), source: Option<&str>) -> Vec<Layer
 }
 
 fn follow(folder: &Path, depth: usize, layers: &mut Vec<Layer>) {
-    // A partition says nothing of itself; its disk does.
-    let disk = match folder.join("queue").is_dir() {
-        true => folder,
-        false => folder.parent().unwrap_or(folder),
-    };
+    let disk = disk_of(folder);
     layers.push(layer(disk));
-    let Ok(entries) = fs::read_dir(disk.join("slaves")) else { return };
-    let mut beneath: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    beneath.sort();
-    for below in beneath.iter().filter_map(|below| fs::canonicalize(below).ok()) {
-        if depth > 0 {
-            follow(&below, depth - 1, layers);
-        }
+    if depth > 0 {
+        stands_on(disk).iter().for_each(|below| follow(below, depth - 1, layers));
     }
 }
 
 fn layer(disk: &Path) -> Layer {
-    let text = |name: &str| {
-        let text = fs::read_to_string(disk.join(name)).ok()?;
-        let text = text.trim();
-        (!text.is_empty()).then(|| text.to_owned())
-    };
+    let text = |name: &str| kernel_files::text(disk.join(name)).filter(|text| !text.is_empty());
     let parts = || disk.components().map(|part| part.as_os_str().to_string_lossy());
     let made_up = parts().any(|part| part == "virtual" || part.starts_with("virtio"));
     Layer {
@@ -167,9 +124,7 @@ fn cipher(uuid: &str) -> Option<String> {
 /// Finds the narrowest way that the bus tells of: USB before what the controller hangs on.
 fn link(disk: &Path) -> Option<Link> {
     let parents = || disk.ancestors().take_while(|folder| folder.parent().is_some());
-    let text = |folder: &Path, name: &str| {
-        Some(fs::read_to_string(folder.join(name)).ok()?.trim().to_owned())
-    };
+    let text = |folder: &Path, name: &str| kernel_files::text(folder.join(name));
     let usb = parents().find_map(|folder| {
         text(folder, "bMaxPacketSize0")?;
         usb(&text(folder, "speed")?)
@@ -221,6 +176,7 @@ fn pcie(speed: &str, width: &str) -> Option<Link> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mounts::mount_in;
     use std::os::unix::fs::symlink;
 
     const TABLE: &[u8] = b"\
