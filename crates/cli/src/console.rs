@@ -1,4 +1,4 @@
-//! The monitor between a run and the outside: renders events, writes pages, shows progress.
+//! The monitor between a run and the outside: renders events, writes the output, shows progress.
 //!
 //! In: events and progress. Out: bytes on stdout and stderr. What is rendered waits for the next
 //! tick of progress, a tenth of a second away, or for 64 KiB; so a person who watches a pipe sees
@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::verdict::worse_status;
 use steadfast::{Event, Monitor, Progress, Summary};
-use steadfast_report::{Pages, Renderer, RunView};
+use steadfast_report::{Output, Renderer, RunView};
 
 use crate::args::OutputArgs;
 use crate::exit;
 use crate::output::write_answer;
 use crate::progress::ProgressLine;
 
-/// Bytes of pages that wait for a tick.
+/// Bytes of output that wait for a tick.
 const WAITING_LEN_MAX: usize = 64 << 10;
 
 /// Renders and writes what a run says.
 pub(crate) struct Console<'a> {
     renderer: &'a mut dyn Renderer,
-    pages: Pages,
+    pending: Output,
     progress: ProgressLine,
     /// Ends the run when nobody reads the answer any more; a run that writes tags goes on.
     stop: Option<Arc<AtomicBool>>,
@@ -48,8 +48,8 @@ impl<'a> Console<'a> {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        let (pages, outlet, is_csv) = (Pages::default(), StdoutState::Open, output.csv);
-        Console { renderer, pages, progress, stop, outlet, is_csv }
+        let (pending, outlet, is_csv) = (Output::default(), StdoutState::Open, output.csv);
+        Console { renderer, pending, progress, stop, outlet, is_csv }
     }
 
     /// Whether it is worth counting the tree beforehand.
@@ -67,7 +67,7 @@ impl<'a> Console<'a> {
     ) -> anyhow::Result<u8> {
         self.progress.clear();
         if let Ok(summary) = &result {
-            self.renderer.end(&RunView::of(summary), &mut self.pages);
+            self.renderer.end(&RunView::of(summary), &mut self.pending);
         }
         self.pour();
         // The library's message names its source already; a chain would say it twice.
@@ -85,13 +85,13 @@ impl<'a> Console<'a> {
 
     /// Writes what waits.
     fn pour(&mut self) {
-        let Console { pages, progress, outlet, is_csv, .. } = self;
-        if pages.answer.is_empty() && pages.trouble.is_empty() {
+        let Console { pending, progress, outlet, is_csv, .. } = self;
+        if pending.answer.is_empty() && pending.trouble.is_empty() {
             return;
         }
         progress.aside(|| {
             if matches!(outlet, StdoutState::Open)
-                && let Err(error) = write_answer(&pages.answer, *is_csv)
+                && let Err(error) = write_answer(&pending.answer, *is_csv)
             {
                 *outlet = match error.kind() {
                     io::ErrorKind::BrokenPipe => StdoutState::Closed,
@@ -99,10 +99,10 @@ impl<'a> Console<'a> {
                 };
             }
             // There is no place left to say that stderr is gone.
-            let _ = io::stderr().lock().write_all(&pages.trouble);
+            let _ = io::stderr().lock().write_all(&pending.trouble);
         });
-        pages.answer.clear();
-        pages.trouble.clear();
+        pending.answer.clear();
+        pending.trouble.clear();
         if let Some(stop) = &self.stop
             && !matches!(self.outlet, StdoutState::Open)
         {
@@ -113,8 +113,8 @@ impl<'a> Console<'a> {
 
 impl Monitor for Console<'_> {
     fn event(&mut self, event: &Event) {
-        self.renderer.event(event, &mut self.pages);
-        if self.pages.answer.len() + self.pages.trouble.len() >= WAITING_LEN_MAX {
+        self.renderer.event(event, &mut self.pending);
+        if self.pending.answer.len() + self.pending.trouble.len() >= WAITING_LEN_MAX {
             self.pour();
         }
     }

@@ -12,7 +12,7 @@ use steadfast::cost::{Span, SpanSink};
 use steadfast::{Event, Timestamp};
 use steadfast_report::run::{RunFacts, RunReport};
 use steadfast_report::timeline::Timeline;
-use steadfast_report::{FindingRule, Pages, Renderer, RunView, Units};
+use steadfast_report::{FindingRule, Output, Renderer, RunView, Units};
 
 use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
@@ -99,14 +99,14 @@ impl<'a> Collecting<'a> {
 }
 
 impl Renderer for Collecting<'_> {
-    fn event(&mut self, event: &Event, pages: &mut Pages) {
+    fn event(&mut self, event: &Event, output: &mut Output) {
         self.report.event(event);
-        self.shown.event(event, pages);
+        self.shown.event(event, output);
     }
 
-    fn end(&mut self, run: &RunView, pages: &mut Pages) {
+    fn end(&mut self, run: &RunView, output: &mut Output) {
         self.view = Some(run.clone());
-        self.shown.end(run, pages);
+        self.shown.end(run, output);
     }
 }
 

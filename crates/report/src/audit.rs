@@ -17,7 +17,7 @@ use steadfast::catalogue::{
     Audit, Duplicates, Failure, Overdue, RunRecord, Standing, Verification,
 };
 
-use crate::Pages;
+use crate::Output;
 
 pub use csv::AuditCsv;
 pub use json::AuditJson;
@@ -155,25 +155,25 @@ impl Tally {
 /// Writes one kind of document of an audit, piece by piece.
 pub trait AuditRenderer {
     /// Appends the beginning: all that is known before the streams.
-    fn begin(&mut self, view: &AuditView<'_>, pages: &mut Pages);
+    fn begin(&mut self, view: &AuditView<'_>, output: &mut Output);
 
     /// Appends what stands before a stream.
-    fn begin_part(&mut self, part: Part, pages: &mut Pages);
+    fn begin_part(&mut self, part: Part, output: &mut Output);
 
     /// Appends a file that is overdue.
-    fn overdue(&mut self, overdue: &Overdue, pages: &mut Pages);
+    fn overdue(&mut self, overdue: &Overdue, output: &mut Output);
 
     /// Appends a failure.
-    fn failure(&mut self, failure: &Failure, pages: &mut Pages);
+    fn failure(&mut self, failure: &Failure, output: &mut Output);
 
     /// Appends files with the same contents.
-    fn duplicates(&mut self, duplicates: &Duplicates, pages: &mut Pages);
+    fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output);
 
     /// Appends what stands after a stream.
-    fn end_part(&mut self, part: Part, tally: &Tally, pages: &mut Pages);
+    fn end_part(&mut self, part: Part, tally: &Tally, output: &mut Output);
 
     /// Appends the end.
-    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, pages: &mut Pages);
+    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output);
 }
 
 /// The key of a standing in JSON, which has no spaces.

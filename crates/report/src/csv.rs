@@ -13,7 +13,7 @@ use crate::escape;
 use crate::json::{PathText, origin_name};
 use crate::text::write_notice;
 use crate::view::{FindingRule, RunView};
-use crate::{Pages, Renderer};
+use crate::{Output, Renderer};
 
 /// The columns, always these and in this order. An unknown value is an empty field.
 pub const COLUMNS: [&str; 21] = [
@@ -54,26 +54,26 @@ impl Csv {
         Csv { quiet, rule, begun: false }
     }
 
-    fn begin(&mut self, pages: &mut Pages) {
+    fn begin(&mut self, output: &mut Output) {
         if !std::mem::replace(&mut self.begun, true) {
-            write_row(&COLUMNS.map(str::to_owned), pages);
+            write_row(&COLUMNS.map(str::to_owned), output);
         }
     }
 }
 
 impl Renderer for Csv {
-    fn event(&mut self, event: &Event, pages: &mut Pages) {
-        self.begin(pages);
+    fn event(&mut self, event: &Event, output: &mut Output) {
+        self.begin(output);
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
-            Event::File(event) => write_row(&row(event), pages),
-            Event::Finding(noted) => write_row(&noted_row(noted), pages),
-            Event::Notice(notice) => write_notice(notice, pages),
+            Event::File(event) => write_row(&row(event), output),
+            Event::Finding(noted) => write_row(&noted_row(noted), output),
+            Event::Notice(notice) => write_notice(notice, output),
         }
     }
 
-    fn end(&mut self, _run: &RunView, pages: &mut Pages) {
-        self.begin(pages);
+    fn end(&mut self, _run: &RunView, output: &mut Output) {
+        self.begin(output);
     }
 }
 
@@ -150,8 +150,8 @@ fn contents(tag: Option<&Tag>) -> [String; 4] {
     ]
 }
 
-fn write_row(fields: &[String; COLUMNS.len()], pages: &mut Pages) {
-    let mut writer = ::csv::Writer::from_writer(&mut pages.answer);
+fn write_row(fields: &[String; COLUMNS.len()], output: &mut Output) {
+    let mut writer = ::csv::Writer::from_writer(&mut output.answer);
     writer.write_record(fields).expect("a row of fixed width goes into memory");
     writer.flush().expect("memory takes all bytes");
 }

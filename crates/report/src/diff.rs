@@ -17,18 +17,18 @@ pub use csv::DiffCsv;
 pub use json::DiffJson;
 pub use text::{DiffText, DiffTextOptions};
 
-use crate::Pages;
+use crate::Output;
 
 /// Writes one kind of document, piece by piece, as a comparison goes on.
 pub trait DiffRenderer {
     /// Appends what the document says of one path, if anything.
-    fn pair(&mut self, pair: &Pair, pages: &mut Pages);
+    fn pair(&mut self, pair: &Pair, output: &mut Output);
 
     /// Appends a circumstance.
-    fn notice(&mut self, notice: &Notice, pages: &mut Pages);
+    fn notice(&mut self, notice: &Notice, output: &mut Output);
 
     /// Appends the end of the document.
-    fn end(&mut self, summary: &DiffSummary, pages: &mut Pages);
+    fn end(&mut self, summary: &DiffSummary, output: &mut Output);
 }
 
 /// The two sides, as the user wrote them.
@@ -143,14 +143,14 @@ mod tests {
     }
 
     fn document(renderer: &mut dyn DiffRenderer) -> String {
-        let mut pages = Pages::default();
+        let mut output = Output::default();
         for pair in pairs() {
-            renderer.pair(&pair, &mut pages);
+            renderer.pair(&pair, &mut output);
         }
-        renderer.notice(&Notice::new("something").at(Path::new("b")), &mut pages);
-        renderer.end(&summary(), &mut pages);
-        pages.answer.extend_from_slice(&pages.trouble);
-        String::from_utf8(pages.answer).unwrap()
+        renderer.notice(&Notice::new("something").at(Path::new("b")), &mut output);
+        renderer.end(&summary(), &mut output);
+        output.answer.extend_from_slice(&output.trouble);
+        String::from_utf8(output.answer).unwrap()
     }
 
     fn text(options: DiffTextOptions) -> String {
@@ -231,8 +231,8 @@ steadfast: `b`: something
         let row = "line\",,,different,,,,9,1709294405000000005,,,crc32c,01010101,,,9,\
                    1709294405000000005,,,crc32c,02020202,,";
         assert_eq!(lines.next(), Some(row));
-        let mut pages = Pages::default();
-        DiffCsv::new(false).end(&summary(), &mut pages);
-        assert_eq!(pages.answer.iter().filter(|byte| **byte == b'\n').count(), 1, "the header");
+        let mut output = Output::default();
+        DiffCsv::new(false).end(&summary(), &mut output);
+        assert_eq!(output.answer.iter().filter(|byte| **byte == b'\n').count(), 1, "the header");
     }
 }

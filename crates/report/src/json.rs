@@ -17,7 +17,7 @@ use values::Contents;
 
 use crate::pages::DamageObject;
 use crate::view::{FindingRule, RunView, finding_detail};
-use crate::{Pages, Renderer};
+use crate::{Output, Renderer};
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,18 +29,18 @@ pub struct Json {
 }
 
 impl Renderer for Json {
-    fn event(&mut self, event: &Event, pages: &mut Pages) {
+    fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
-            Event::File(event) => write_object(&FileObject::of(event), &mut pages.answer),
+            Event::File(event) => write_object(&FileObject::of(event), &mut output.answer),
             Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
-            Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut pages.answer),
-            Event::Notice(notice) => write_object(&NoticeObject::of(notice), &mut pages.answer),
+            Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut output.answer),
+            Event::Notice(notice) => write_object(&NoticeObject::of(notice), &mut output.answer),
         }
     }
 
-    fn end(&mut self, run: &RunView, pages: &mut Pages) {
-        write_object(&End { summary: SummaryObject::of(run) }, &mut pages.answer);
+    fn end(&mut self, run: &RunView, output: &mut Output) {
+        write_object(&End { summary: SummaryObject::of(run) }, &mut output.answer);
     }
 }
 

@@ -47,15 +47,15 @@ pub use crate::view::{FindingRule, RunView};
 /// Writes one kind of document, piece by piece, as a run goes on.
 pub trait Renderer {
     /// Appends what the document says of one event, if anything.
-    fn event(&mut self, event: &Event, pages: &mut Pages);
+    fn event(&mut self, event: &Event, output: &mut Output);
 
     /// Appends the end of the document.
-    fn end(&mut self, run: &RunView, pages: &mut Pages);
+    fn end(&mut self, run: &RunView, output: &mut Output);
 }
 
 /// What was rendered and not yet written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pages {
+pub struct Output {
     /// The answer to what was asked.
     pub answer: Vec<u8>,
     /// What the reader should know besides, and what went wrong.

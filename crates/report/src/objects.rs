@@ -9,7 +9,7 @@ mod text;
 use steadfast::Verdict;
 use steadfast_objects::{Finding, Judged, Summary};
 
-use crate::Pages;
+use crate::Output;
 use crate::units::Units;
 
 /// How the documents look.
@@ -29,24 +29,24 @@ pub struct ObjectsOptions {
 
 impl ObjectsOptions {
     /// Appends what one object came to, if it is to be told.
-    pub fn write_finding(&self, finding: &Finding, pages: &mut Pages) {
+    pub fn write_finding(&self, finding: &Finding, output: &mut Output) {
         let wrong = finding.judged.exit_status(self.require_tags) != 0;
         let untagged = finding.judged == Judged::Verdict(Verdict::Untagged);
         match self.json {
-            true if wrong || !self.quiet => json::write_finding(finding, &mut pages.answer),
+            true if wrong || !self.quiet => json::write_finding(finding, &mut output.answer),
             false if wrong || (self.verbose || untagged) && !self.quiet => {
-                text::write_finding(finding, &mut pages.answer);
+                text::write_finding(finding, &mut output.answer);
             }
             _ => {}
         }
     }
 
     /// Appends the end.
-    pub fn write_end(&self, summary: &Summary, elapsed_ns: u64, pages: &mut Pages) {
+    pub fn write_end(&self, summary: &Summary, elapsed_ns: u64, output: &mut Output) {
         match (self.json, self.quiet) {
-            (true, _) => json::write_summary(summary, elapsed_ns, &mut pages.answer),
+            (true, _) => json::write_summary(summary, elapsed_ns, &mut output.answer),
             (false, false) => {
-                text::write_summary(summary, elapsed_ns, self.units, &mut pages.answer);
+                text::write_summary(summary, elapsed_ns, self.units, &mut output.answer);
             }
             (false, true) => {}
         }

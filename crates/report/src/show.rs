@@ -8,7 +8,7 @@ use steadfast::{Event, FileEvent, Tag};
 use crate::text::write_notice;
 use crate::units;
 use crate::view::RunView;
-use crate::{Pages, Renderer, escape};
+use crate::{Output, Renderer, escape};
 
 /// Renders tags.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Show {
 }
 
 impl Show {
-    fn file(&self, event: &FileEvent, pages: &mut Pages) {
+    fn file(&self, event: &FileEvent, output: &mut Output) {
         if self.quiet && event.trouble.is_none() {
             return;
         }
@@ -40,20 +40,20 @@ impl Show {
         if let (Some(_), Some(trouble)) = (&event.stored, &event.trouble) {
             text.push_str(&format!("  {}\n", escape::text(&trouble.to_string())));
         }
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 }
 
 impl Renderer for Show {
-    fn event(&mut self, event: &Event, pages: &mut Pages) {
+    fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
-            Event::File(event) => self.file(event, pages),
+            Event::File(event) => self.file(event, output),
             Event::Finding(_) => {}
-            Event::Notice(notice) => write_notice(notice, pages),
+            Event::Notice(notice) => write_notice(notice, output),
         }
     }
 
-    fn end(&mut self, _run: &RunView, _pages: &mut Pages) {}
+    fn end(&mut self, _run: &RunView, _pages: &mut Output) {}
 }
 
 fn write_tag(tag: &Tag, text: &mut String) {

@@ -13,7 +13,7 @@ use steadfast::{Event, FileEvent};
 
 use crate::text::write_notice;
 use crate::view::RunView;
-use crate::{Pages, Renderer, Text, TextOptions, escape};
+use crate::{Output, Renderer, Text, TextOptions, escape};
 
 pub use comparison::{Comparison, ComparisonOptions, Tally};
 
@@ -32,13 +32,13 @@ pub struct Sums {
 }
 
 impl Sums {
-    fn file(&self, event: &FileEvent, pages: &mut Pages) {
+    fn file(&self, event: &FileEvent, output: &mut Output) {
         let path = event.path.to_path();
         if event.trouble.is_some() {
-            write_trouble(event, pages);
+            write_trouble(event, output);
         } else if let Some((algorithm, digest)) = event.digest() {
             let path = shown(&path, self.for_terminal);
-            let out = &mut pages.answer;
+            let out = &mut output.answer;
             sums::write_line(algorithm, &digest, &path, self.style, self.ending, out)
                 .expect("writing to a vector does not fail");
         }
@@ -46,20 +46,20 @@ impl Sums {
 }
 
 impl Renderer for Sums {
-    fn event(&mut self, event: &Event, pages: &mut Pages) {
+    fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
-            Event::File(event) => self.file(event, pages),
+            Event::File(event) => self.file(event, output),
             Event::Finding(_) => {}
-            Event::Notice(notice) => write_notice(notice, pages),
+            Event::Notice(notice) => write_notice(notice, output),
         }
     }
 
-    fn end(&mut self, run: &RunView, pages: &mut Pages) {
+    fn end(&mut self, run: &RunView, output: &mut Output) {
         if let Some(options) = self.summary {
-            let mut inner = Pages::default();
+            let mut inner = Output::default();
             Text::new(options).end(run, &mut inner);
             // Nothing stands above that it would have to be set apart from.
-            pages.trouble.extend_from_slice(inner.answer.trim_ascii_start());
+            output.trouble.extend_from_slice(inner.answer.trim_ascii_start());
         }
     }
 }
@@ -75,10 +75,10 @@ fn shown(path: &Path, for_terminal: bool) -> Cow<'_, Path> {
     }
 }
 
-fn write_trouble(event: &FileEvent, pages: &mut Pages) {
+fn write_trouble(event: &FileEvent, output: &mut Output) {
     if let Some(trouble) = &event.trouble {
         let path = escape::path(&event.path.to_path());
         let line = format!("steadfast: {path}: {}\n", escape::text(&trouble.to_string()));
-        pages.trouble.extend_from_slice(line.as_bytes());
+        output.trouble.extend_from_slice(line.as_bytes());
     }
 }

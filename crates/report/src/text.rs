@@ -15,7 +15,7 @@ use steadfast::{Action, Algorithm, Event, FileEvent, Noted, Notice, Subject, Ver
 use crate::escape;
 use crate::units::{self, Units};
 use crate::view::{FindingRule, RunView, finding_detail, known_of};
-use crate::{Pages, Renderer};
+use crate::{Output, Renderer};
 
 /// How text is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,7 +84,7 @@ impl Text {
         Text { options, ..Text::default() }
     }
 
-    fn file(&mut self, event: &FileEvent, pages: &mut Pages) {
+    fn file(&mut self, event: &FileEvent, output: &mut Output) {
         self.algorithms = match (self.algorithms, event.digest()) {
             (Algorithms::None, Some((algorithm, _))) => Algorithms::One(algorithm),
             (Algorithms::One(before), Some((now, _))) if before != now => Algorithms::Several,
@@ -113,13 +113,13 @@ impl Text {
             line.push_str(&format!("  ({})", details.join("; ")));
         }
         line.push('\n');
-        pages.answer.extend_from_slice(line.as_bytes());
+        output.answer.extend_from_slice(line.as_bytes());
         if finding && !self.options.quiet {
             self.remember(self.section(event), path, event.subject == Subject::File);
         }
     }
 
-    fn noted(&mut self, noted: &Noted, pages: &mut Pages) {
+    fn noted(&mut self, noted: &Noted, output: &mut Output) {
         let matters = noted.finding.exit_status() != 0;
         let shown = match noted.finding {
             CatalogueFinding::New { .. } => self.options.verbose,
@@ -137,7 +137,7 @@ impl Text {
             line.push_str(&format!("  ({detail})"));
         }
         line.push('\n');
-        pages.answer.extend_from_slice(line.as_bytes());
+        output.answer.extend_from_slice(line.as_bytes());
         if matters && !self.options.quiet {
             self.remember(Section::Catalogue(name), path, true);
         }
@@ -153,9 +153,9 @@ impl Text {
         }
     }
 
-    fn notice(&self, notice: &Notice, pages: &mut Pages) {
+    fn notice(&self, notice: &Notice, output: &mut Output) {
         if !self.options.quiet || notice.status != 0 {
-            write_notice(notice, pages);
+            write_notice(notice, output);
         }
     }
 
@@ -227,26 +227,26 @@ impl Text {
 }
 
 impl Renderer for Text {
-    fn event(&mut self, event: &Event, pages: &mut Pages) {
+    fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
-            Event::File(event) => self.file(event, pages),
-            Event::Finding(noted) => self.noted(noted, pages),
-            Event::Notice(notice) => self.notice(notice, pages),
+            Event::File(event) => self.file(event, output),
+            Event::Finding(noted) => self.noted(noted, output),
+            Event::Notice(notice) => self.notice(notice, output),
         }
     }
 
-    fn end(&mut self, run: &RunView, pages: &mut Pages) {
+    fn end(&mut self, run: &RunView, output: &mut Output) {
         if !self.options.quiet {
-            self.write_end(run, pages);
+            self.write_end(run, output);
         }
     }
 }
 
 /// Writes a notice among the troubles, as every renderer of text lines does.
-pub(crate) fn write_notice(notice: &Notice, pages: &mut Pages) {
+pub(crate) fn write_notice(notice: &Notice, output: &mut Output) {
     let place = notice.path.as_deref().map(|path| format!("`{}`: ", escape::path(path)));
     let line = format!("steadfast: {}{}\n", place.unwrap_or_default(), escape::text(&notice.text));
-    pages.trouble.extend_from_slice(line.as_bytes());
+    output.trouble.extend_from_slice(line.as_bytes());
 }
 
 fn style_of(verdict: Verdict) -> Style {

@@ -53,12 +53,12 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
         verification: verification.as_ref(),
     };
     let mut renderer = renderer(args);
-    renderer.begin(&view, &mut outlet.pages);
+    renderer.begin(&view, &mut outlet.pending);
     let tally = stream(args, &view, &catalogue, &mut *renderer, &mut outlet)?;
     if tally.proves_nothing {
         exit::complain("the catalogue knows no file with a tag: nothing can be proved");
     }
-    renderer.end(&view, &tally, &mut outlet.pages);
+    renderer.end(&view, &tally, &mut outlet.pending);
     outlet.finish()?;
     Ok(tally.exit_status(verification.as_ref()))
 }
@@ -85,35 +85,35 @@ fn stream(
 ) -> anyhow::Result<Tally> {
     let mut tally = Tally { proves_nothing: view.audit.tagged == 0, ..Tally::default() };
     let mut last = (PathBuf::new(), 0, Standing::Fine);
-    renderer.begin_part(Part::Failures, &mut outlet.pages);
+    renderer.begin_part(Part::Failures, &mut outlet.pending);
     catalogue.failures(&mut |failure| {
         // A file that is new and bad has two events in one run.
         let again = last.1 == failure.run && last.2 == failure.standing && last.0 == failure.path;
         if !again {
             tally.count_failure(&failure);
-            renderer.failure(&failure, &mut outlet.pages);
+            renderer.failure(&failure, &mut outlet.pending);
             last = (failure.path, failure.run, failure.standing);
         }
         outlet.flow()
     })?;
-    renderer.end_part(Part::Failures, &tally, &mut outlet.pages);
+    renderer.end_part(Part::Failures, &tally, &mut outlet.pending);
     if let Some(days) = args.overdue {
-        renderer.begin_part(Part::Overdue, &mut outlet.pages);
+        renderer.begin_part(Part::Overdue, &mut outlet.pending);
         catalogue.overdue(days, view.audit.at, &mut |overdue| {
             tally.count_overdue(&overdue);
-            renderer.overdue(&overdue, &mut outlet.pages);
+            renderer.overdue(&overdue, &mut outlet.pending);
             outlet.flow()
         })?;
-        renderer.end_part(Part::Overdue, &tally, &mut outlet.pages);
+        renderer.end_part(Part::Overdue, &tally, &mut outlet.pending);
     }
     if args.duplicates {
-        renderer.begin_part(Part::Duplicates, &mut outlet.pages);
+        renderer.begin_part(Part::Duplicates, &mut outlet.pending);
         catalogue.duplicates(args.min.unwrap_or(1), &mut |duplicates| {
             tally.count_duplicates(&duplicates);
-            renderer.duplicates(&duplicates, &mut outlet.pages);
+            renderer.duplicates(&duplicates, &mut outlet.pending);
             outlet.flow()
         })?;
-        renderer.end_part(Part::Duplicates, &tally, &mut outlet.pages);
+        renderer.end_part(Part::Duplicates, &tally, &mut outlet.pending);
     }
     tally.interrupted = exit::was_signalled();
     Ok(tally)

@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use steadfast::diff::{DiffMonitor, DiffSummary, Pair, Trees, diff, diff_list};
 use steadfast::{Notice, Options, Progress};
 use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffText, DiffTextOptions, Roots};
-use steadfast_report::{FindingRule, Pages};
+use steadfast_report::{FindingRule, Output};
 
 use crate::args::{DiffArgs, PathArgs};
 use crate::exit;
@@ -18,7 +18,7 @@ use crate::progress::ProgressLine;
 
 use super::documents::{ManifestDocument, STDIN};
 
-/// Bytes of pages that wait for a tick of progress.
+/// Bytes of output that wait for a tick of progress.
 const WAITING_LEN_MAX: usize = 64 << 10;
 
 pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
@@ -86,7 +86,7 @@ fn renderer(args: &DiffArgs) -> Box<dyn DiffRenderer> {
 /// Renders and writes what a comparison says, at each tick of progress or whenever much waits.
 struct DiffListener {
     renderer: Box<dyn DiffRenderer>,
-    pages: Pages,
+    pending: Output,
     progress: ProgressLine,
     /// Set when nobody reads the answer any more.
     stop: Arc<AtomicBool>,
@@ -104,15 +104,15 @@ impl DiffListener {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        let (pages, is_csv) = (Pages::default(), output.csv);
-        DiffListener { renderer, pages, progress, stop, failed: None, is_csv }
+        let (pending, is_csv) = (Output::default(), output.csv);
+        DiffListener { renderer, pending, progress, stop, failed: None, is_csv }
     }
 
     /// Writes the end and returns the exit status.
     fn finish(mut self, result: Result<DiffSummary, steadfast::Error>) -> anyhow::Result<u8> {
         self.progress.clear();
         if let Ok(summary) = &result {
-            self.renderer.end(summary, &mut self.pages);
+            self.renderer.end(summary, &mut self.pending);
         }
         self.pour();
         let mut summary = result.map_err(|error| anyhow::anyhow!("{error}"))?;
@@ -128,26 +128,26 @@ impl DiffListener {
     }
 
     fn pour(&mut self) {
-        let DiffListener { pages, progress, failed, is_csv, .. } = self;
-        if pages.answer.is_empty() && pages.trouble.is_empty() {
+        let DiffListener { pending, progress, failed, is_csv, .. } = self;
+        if pending.answer.is_empty() && pending.trouble.is_empty() {
             return;
         }
         progress.aside(|| {
             if failed.is_none() {
-                *failed = write_answer(&pages.answer, *is_csv).err();
+                *failed = write_answer(&pending.answer, *is_csv).err();
             }
             // There is no place left to say that stderr is gone.
-            let _ = io::stderr().lock().write_all(&pages.trouble);
+            let _ = io::stderr().lock().write_all(&pending.trouble);
         });
-        pages.answer.clear();
-        pages.trouble.clear();
+        pending.answer.clear();
+        pending.trouble.clear();
         if self.failed.is_some() {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
 
     fn pour_if_much(&mut self) {
-        if self.pages.answer.len() + self.pages.trouble.len() >= WAITING_LEN_MAX {
+        if self.pending.answer.len() + self.pending.trouble.len() >= WAITING_LEN_MAX {
             self.pour();
         }
     }
@@ -155,12 +155,12 @@ impl DiffListener {
 
 impl DiffMonitor for DiffListener {
     fn pair(&mut self, pair: &Pair) {
-        self.renderer.pair(pair, &mut self.pages);
+        self.renderer.pair(pair, &mut self.pending);
         self.pour_if_much();
     }
 
     fn notice(&mut self, notice: &Notice) {
-        self.renderer.notice(notice, &mut self.pages);
+        self.renderer.notice(notice, &mut self.pending);
         self.pour_if_much();
     }
 

@@ -46,7 +46,7 @@ fn tell_file(
     mut outlet: DocumentOutlet,
 ) -> anyhow::Result<u8> {
     if document.premis {
-        write_premis(catalogue.root(), history, &mut outlet.pages.answer);
+        write_premis(catalogue.root(), history, &mut outlet.pending.answer);
     } else {
         let first = match &history.now {
             Some(look) => catalogue.runs(look.first_run.saturating_add(1), 1)?,
@@ -91,7 +91,7 @@ fn view_of<'a>(catalogue: &'a Catalogue, of: HistoryOf<'a>) -> HistoryView<'a> {
 }
 
 fn write_view(view: &HistoryView<'_>, document: &DocumentArgs, outlet: &mut DocumentOutlet) {
-    let out = &mut outlet.pages.answer;
+    let out = &mut outlet.pending.answer;
     if document.json {
         write_json(view, out);
     } else if document.csv {

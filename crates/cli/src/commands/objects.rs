@@ -12,7 +12,7 @@ use std::time::Instant;
 use steadfast::{Options, Selection};
 use steadfast_objects::{Error, ErrorKind, Finding, Known, Options as ObjectsRun, Summary};
 use steadfast_report::objects::ObjectsOptions;
-use steadfast_report::{Pages, Units, units};
+use steadfast_report::{Output, Units, units};
 
 use super::documents::ManifestDocument;
 use crate::args::{ComparedArgs, ObjectsArgs, ObjectsCommand, When};
@@ -20,7 +20,7 @@ use crate::exit;
 use crate::output::write_out;
 use crate::progress::ProgressLine;
 
-/// Bytes of pages that are written together.
+/// Bytes of output that are written at once.
 const WAITING_LEN_MAX: usize = 64 << 10;
 
 pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
@@ -77,20 +77,20 @@ fn tell(
         units: Units::Si,
     };
     let begun = Instant::now();
-    let mut pages = Pages::default();
+    let mut output = Output::default();
     let mut progress = ProgressLine::new(When::Auto, args.json, args.quiet, Units::Si);
     let (mut seen, mut failed) = (0, None);
     let mut result = run(&mut |finding| {
-        options.write_finding(finding, &mut pages);
+        options.write_finding(finding, &mut output);
         seen += 1;
-        if pages.answer.len() >= WAITING_LEN_MAX || seen % 256 == 0 {
-            let written = progress.aside(|| write_out(&pages.answer));
+        if output.answer.len() >= WAITING_LEN_MAX || seen % 256 == 0 {
+            let written = progress.aside(|| write_out(&output.answer));
             failed = failed.take().or(written.err());
             if failed.is_some() {
                 // Nobody reads the answer any more.
                 stop.store(true, Ordering::Relaxed);
             }
-            pages.answer.clear();
+            output.answer.clear();
             progress.say(&format!("looked at {}", units::counted(seen, "object", "objects")));
         }
     });
@@ -98,9 +98,9 @@ fn tell(
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     if let Ok(summary) = &mut result {
         summary.interrupted &= failed.is_none() || exit::was_signalled();
-        options.write_end(summary, elapsed_ns, &mut pages);
+        options.write_end(summary, elapsed_ns, &mut output);
     }
-    let written = failed.map_or_else(|| write_out(&pages.answer), Err);
+    let written = failed.map_or_else(|| write_out(&output.answer), Err);
     match written {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Err(error.into()),
         _ => {}

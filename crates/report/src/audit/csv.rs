@@ -3,7 +3,7 @@
 use steadfast::catalogue::{Duplicates, Failure, Overdue, RunRecord};
 
 use super::{AuditRenderer, AuditView, Part, Tally, standing_key};
-use crate::Pages;
+use crate::Output;
 use crate::json::PathText;
 
 /// The columns, always these and in this order. What does not belong to a row is an empty field.
@@ -47,7 +47,7 @@ struct Row {
 }
 
 impl Row {
-    fn write(self, pages: &mut Pages) {
+    fn write(self, output: &mut Output) {
         fn text<T: ToString>(number: Option<T>) -> String {
             number.map(|number| number.to_string()).unwrap_or_default()
         }
@@ -74,7 +74,7 @@ impl Row {
                 self.algorithm.to_owned(),
                 self.digest,
             ],
-            pages,
+            output,
         );
     }
 
@@ -98,8 +98,8 @@ impl Row {
 pub struct AuditCsv;
 
 impl AuditRenderer for AuditCsv {
-    fn begin(&mut self, view: &AuditView<'_>, pages: &mut Pages) {
-        write_row(COLUMNS.map(str::to_owned), pages);
+    fn begin(&mut self, view: &AuditView<'_>, output: &mut Output) {
+        write_row(COLUMNS.map(str::to_owned), output);
         let audit = view.audit;
         let amount = |about, days, files, bytes| Row {
             about,
@@ -109,21 +109,21 @@ impl AuditRenderer for AuditCsv {
             at_s: Some(audit.at.seconds),
             ..Row::default()
         };
-        amount("tagged", None, audit.tagged, audit.bytes).write(pages);
+        amount("tagged", None, audit.tagged, audit.bytes).write(output);
         let untagged = audit.entries.saturating_sub(audit.tagged);
-        Row { bytes: None, ..amount("untagged", None, untagged, 0) }.write(pages);
+        Row { bytes: None, ..amount("untagged", None, untagged, 0) }.write(output);
         for window in &audit.windows {
-            amount("proved", Some(window.days), window.entries, window.bytes).write(pages);
+            amount("proved", Some(window.days), window.entries, window.bytes).write(output);
         }
-        amount("never_proved", None, audit.never.0, audit.never.1).write(pages);
+        amount("never_proved", None, audit.never.0, audit.never.1).write(output);
         for run in &audit.runs {
-            Row::of_run(run).write(pages);
+            Row::of_run(run).write(output);
         }
     }
 
-    fn begin_part(&mut self, _part: Part, _pages: &mut Pages) {}
+    fn begin_part(&mut self, _part: Part, _pages: &mut Output) {}
 
-    fn overdue(&mut self, overdue: &Overdue, pages: &mut Pages) {
+    fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
         let row = Row {
             about: "overdue",
             path: Some(PathText::of(&overdue.path)),
@@ -132,10 +132,10 @@ impl AuditRenderer for AuditCsv {
             bytes: Some(overdue.length),
             ..Row::default()
         };
-        row.write(pages);
+        row.write(output);
     }
 
-    fn failure(&mut self, failure: &Failure, pages: &mut Pages) {
+    fn failure(&mut self, failure: &Failure, output: &mut Output) {
         let row = Row {
             about: "failure",
             path: Some(PathText::of(&failure.path)),
@@ -146,10 +146,10 @@ impl AuditRenderer for AuditCsv {
             run: Some(failure.run),
             ..Row::default()
         };
-        row.write(pages);
+        row.write(output);
     }
 
-    fn duplicates(&mut self, duplicates: &Duplicates, pages: &mut Pages) {
+    fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output) {
         for path in &duplicates.paths {
             let row = Row {
                 about: "duplicate",
@@ -159,17 +159,17 @@ impl AuditRenderer for AuditCsv {
                 digest: duplicates.tag.digest.to_string(),
                 ..Row::default()
             };
-            row.write(pages);
+            row.write(output);
         }
     }
 
-    fn end_part(&mut self, _part: Part, _tally: &Tally, _pages: &mut Pages) {}
+    fn end_part(&mut self, _part: Part, _tally: &Tally, _pages: &mut Output) {}
 
-    fn end(&mut self, _view: &AuditView<'_>, _tally: &Tally, _pages: &mut Pages) {}
+    fn end(&mut self, _view: &AuditView<'_>, _tally: &Tally, _pages: &mut Output) {}
 }
 
-fn write_row(fields: [String; COLUMNS.len()], pages: &mut Pages) {
-    let mut writer = ::csv::Writer::from_writer(&mut pages.answer);
+fn write_row(fields: [String; COLUMNS.len()], output: &mut Output) {
+    let mut writer = ::csv::Writer::from_writer(&mut output.answer);
     writer.write_record(fields).expect("a row of fixed width goes into memory");
     writer.flush().expect("memory takes all bytes");
 }

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
 
 use super::{AuditRenderer, AuditView, Part, Tally, standing_key};
-use crate::Pages;
+use crate::Output;
 use crate::history::RunObject;
 use crate::json::{PathText, write_object};
 
@@ -13,30 +13,30 @@ use crate::json::{PathText, write_object};
 pub struct AuditJson;
 
 impl AuditRenderer for AuditJson {
-    fn begin(&mut self, view: &AuditView<'_>, pages: &mut Pages) {
+    fn begin(&mut self, view: &AuditView<'_>, output: &mut Output) {
         for run in &view.audit.runs {
-            write_object(&Line { about: "run", rest: RunObject::of(run) }, &mut pages.answer);
+            write_object(&Line { about: "run", rest: RunObject::of(run) }, &mut output.answer);
         }
         let problems = view.verification.map(|verification| verification.problems.as_slice());
         for problem in problems.unwrap_or_default() {
             let rest = ProblemObject { problem };
-            write_object(&Line { about: "problem", rest }, &mut pages.answer);
+            write_object(&Line { about: "problem", rest }, &mut output.answer);
         }
     }
 
-    fn begin_part(&mut self, _part: Part, _pages: &mut Pages) {}
+    fn begin_part(&mut self, _part: Part, _pages: &mut Output) {}
 
-    fn overdue(&mut self, overdue: &Overdue, pages: &mut Pages) {
+    fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
         let rest = OverdueObject {
             path: PathText::of(&overdue.path),
             length: overdue.length,
             last_proof_s: overdue.last_proof.map(|proof| proof.seconds),
             standing: standing_key(overdue.standing),
         };
-        write_object(&Line { about: "overdue", rest }, &mut pages.answer);
+        write_object(&Line { about: "overdue", rest }, &mut output.answer);
     }
 
-    fn failure(&mut self, failure: &Failure, pages: &mut Pages) {
+    fn failure(&mut self, failure: &Failure, output: &mut Output) {
         let rest = FailureObject {
             path: PathText::of(&failure.path),
             run: failure.run,
@@ -45,10 +45,10 @@ impl AuditRenderer for AuditJson {
             now: failure.now.map(standing_key),
             settled: failure.settled,
         };
-        write_object(&Line { about: "failure", rest }, &mut pages.answer);
+        write_object(&Line { about: "failure", rest }, &mut output.answer);
     }
 
-    fn duplicates(&mut self, duplicates: &Duplicates, pages: &mut Pages) {
+    fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output) {
         let Duplicates { tag, paths } = duplicates;
         let rest = DuplicatesObject {
             algorithm: tag.algorithm.name(),
@@ -56,13 +56,13 @@ impl AuditRenderer for AuditJson {
             length: tag.length,
             paths: paths.iter().map(|path| PathText::of(path)).collect(),
         };
-        write_object(&Line { about: "duplicates", rest }, &mut pages.answer);
+        write_object(&Line { about: "duplicates", rest }, &mut output.answer);
     }
 
-    fn end_part(&mut self, _part: Part, _tally: &Tally, _pages: &mut Pages) {}
+    fn end_part(&mut self, _part: Part, _tally: &Tally, _pages: &mut Output) {}
 
-    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, pages: &mut Pages) {
-        write_object(&End { summary: SummaryObject::of(view, tally) }, &mut pages.answer);
+    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output) {
+        write_object(&End { summary: SummaryObject::of(view, tally) }, &mut output.answer);
     }
 }
 

@@ -11,7 +11,7 @@ use super::words::{RED, ago, bar, share, short_digest, style_of, worst_first, wr
 use super::{AuditRenderer, AuditView, Part, Tally};
 use crate::units::{self, Units};
 use crate::view::algorithm_title;
-use crate::{Pages, escape};
+use crate::{Output, escape};
 
 /// How the text of an audit is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -223,7 +223,7 @@ impl AuditText {
 }
 
 impl AuditRenderer for AuditText {
-    fn begin(&mut self, view: &AuditView<'_>, pages: &mut Pages) {
+    fn begin(&mut self, view: &AuditView<'_>, output: &mut Output) {
         self.overdue_days = view.overdue_days.unwrap_or_default();
         let mut text = String::new();
         self.write_head(view, &mut text);
@@ -233,14 +233,14 @@ impl AuditRenderer for AuditText {
         if let Some(verification) = view.verification {
             self.write_verification(verification, &mut text);
         }
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn begin_part(&mut self, _part: Part, _pages: &mut Pages) {
+    fn begin_part(&mut self, _part: Part, _pages: &mut Output) {
         self.listed = false;
     }
 
-    fn overdue(&mut self, overdue: &Overdue, pages: &mut Pages) {
+    fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
         let mut text = String::new();
         let days = units::counted(self.overdue_days.into(), "day", "days");
         self.heading(&format!("Overdue: not proved within {days}"), &mut text);
@@ -256,10 +256,10 @@ impl AuditRenderer for AuditText {
             text.push_str(&format!("  ({name})"));
         }
         text.push('\n');
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn failure(&mut self, failure: &Failure, pages: &mut Pages) {
+    fn failure(&mut self, failure: &Failure, output: &mut Output) {
         let settled = failure.settled;
         if settled && !self.options.verbose {
             return;
@@ -281,10 +281,10 @@ impl AuditRenderer for AuditText {
         };
         text.extend(now.map(|now| format!("  ({now})")));
         text.push('\n');
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn duplicates(&mut self, duplicates: &Duplicates, pages: &mut Pages) {
+    fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output) {
         let mut text = String::new();
         self.heading("Files with the same contents", &mut text);
         let Duplicates { tag, paths } = duplicates;
@@ -295,10 +295,10 @@ impl AuditRenderer for AuditText {
         for path in paths {
             text.push_str(&format!("    {}\n", escape::path(path)));
         }
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn end_part(&mut self, part: Part, tally: &Tally, pages: &mut Pages) {
+    fn end_part(&mut self, part: Part, tally: &Tally, output: &mut Output) {
         let bytes = |bytes| self.options.units.bytes(bytes);
         let line = match part {
             Part::Overdue if tally.overdue > 0 => {
@@ -322,12 +322,12 @@ impl AuditRenderer for AuditText {
             Part::Duplicates => "\nNo two files have the same contents.\n".to_owned(),
             Part::Overdue | Part::Failures => return,
         };
-        pages.answer.extend_from_slice(line.as_bytes());
+        output.answer.extend_from_slice(line.as_bytes());
     }
 
-    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, pages: &mut Pages) {
+    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output) {
         let mut text = String::new();
         self.write_conclusion(view, tally, &mut text);
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 }

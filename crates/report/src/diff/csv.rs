@@ -4,7 +4,7 @@ use steadfast::diff::{DiffSummary, Pair, Side};
 use steadfast::{Notice, Tag};
 
 use super::{DiffRenderer, beneath, finds, kind_name};
-use crate::Pages;
+use crate::Output;
 use crate::json::PathText;
 use crate::text::write_notice;
 
@@ -37,32 +37,32 @@ impl DiffCsv {
         DiffCsv { quiet, begun: false }
     }
 
-    fn begin(&mut self, pages: &mut Pages) {
+    fn begin(&mut self, output: &mut Output) {
         if std::mem::replace(&mut self.begun, true) {
             return;
         }
         let sides = ["a", "b"].into_iter();
         let of_sides = sides.flat_map(|side| OF_SIDE.map(|name| format!("{side}_{name}")));
-        write_row(OF_PATH.map(str::to_owned).into_iter().chain(of_sides), pages);
+        write_row(OF_PATH.map(str::to_owned).into_iter().chain(of_sides), output);
     }
 }
 
 impl DiffRenderer for DiffCsv {
-    fn pair(&mut self, pair: &Pair, pages: &mut Pages) {
-        self.begin(pages);
+    fn pair(&mut self, pair: &Pair, output: &mut Output) {
+        self.begin(output);
         if !self.quiet || finds(pair) {
             let sides = [&pair.here, &pair.there].into_iter();
             let of_sides = sides.flat_map(|side| of_side(side.as_deref()));
-            write_row(of_path(pair).into_iter().chain(of_sides), pages);
+            write_row(of_path(pair).into_iter().chain(of_sides), output);
         }
     }
 
-    fn notice(&mut self, notice: &Notice, pages: &mut Pages) {
-        write_notice(notice, pages);
+    fn notice(&mut self, notice: &Notice, output: &mut Output) {
+        write_notice(notice, output);
     }
 
-    fn end(&mut self, _summary: &DiffSummary, pages: &mut Pages) {
-        self.begin(pages);
+    fn end(&mut self, _summary: &DiffSummary, output: &mut Output) {
+        self.begin(output);
     }
 }
 
@@ -103,8 +103,8 @@ fn of_side(side: Option<&Side>) -> [String; 8] {
     ]
 }
 
-fn write_row(fields: impl Iterator<Item = String>, pages: &mut Pages) {
-    let mut writer = ::csv::Writer::from_writer(&mut pages.answer);
+fn write_row(fields: impl Iterator<Item = String>, output: &mut Output) {
+    let mut writer = ::csv::Writer::from_writer(&mut output.answer);
     writer.write_record(fields).expect("a row goes into memory");
     writer.flush().expect("memory takes all bytes");
 }

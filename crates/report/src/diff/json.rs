@@ -7,7 +7,7 @@ use steadfast::diff::{DiffSummary, Difference, Pair, Side};
 use steadfast::{Notice, Skipped};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
-use crate::Pages;
+use crate::Output;
 use crate::json::{Counts, Nanoseconds, PathText, TagObject, write_object};
 
 /// Renders JSON lines.
@@ -18,19 +18,19 @@ pub struct DiffJson {
 }
 
 impl DiffRenderer for DiffJson {
-    fn pair(&mut self, pair: &Pair, pages: &mut Pages) {
+    fn pair(&mut self, pair: &Pair, output: &mut Output) {
         if !self.quiet || finds(pair) {
-            write_object(&PairObject::of(pair), &mut pages.answer);
+            write_object(&PairObject::of(pair), &mut output.answer);
         }
     }
 
-    fn notice(&mut self, notice: &Notice, pages: &mut Pages) {
+    fn notice(&mut self, notice: &Notice, output: &mut Output) {
         let path = notice.path.as_deref().map(PathText::of);
-        write_object(&NoticeObject { notice: &notice.text, path }, &mut pages.answer);
+        write_object(&NoticeObject { notice: &notice.text, path }, &mut output.answer);
     }
 
-    fn end(&mut self, summary: &DiffSummary, pages: &mut Pages) {
-        write_object(&End { summary: SummaryObject::of(summary) }, &mut pages.answer);
+    fn end(&mut self, summary: &DiffSummary, output: &mut Output) {
+        write_object(&End { summary: SummaryObject::of(summary) }, &mut output.answer);
     }
 }
 

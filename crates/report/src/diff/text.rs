@@ -10,7 +10,7 @@ use super::{DiffRenderer, Roots, beneath, decay, finds};
 use crate::text::write_notice;
 use crate::units::{self, Units};
 use crate::view::algorithm_title;
-use crate::{Pages, escape};
+use crate::{Output, escape};
 
 /// How the text of a comparison is written.
 #[derive(Clone, Debug, Default)]
@@ -224,7 +224,7 @@ impl DiffText {
 }
 
 impl DiffRenderer for DiffText {
-    fn pair(&mut self, pair: &Pair, pages: &mut Pages) {
+    fn pair(&mut self, pair: &Pair, output: &mut Output) {
         self.doubtful |= pair.doubt.is_some();
         let finding = finds(pair);
         if !finding && !self.options.verbose {
@@ -238,16 +238,16 @@ impl DiffRenderer for DiffText {
             line.push_str(&format!("  ({})", details.join("; ")));
         }
         line.push('\n');
-        pages.answer.extend_from_slice(line.as_bytes());
+        output.answer.extend_from_slice(line.as_bytes());
     }
 
-    fn notice(&mut self, notice: &Notice, pages: &mut Pages) {
+    fn notice(&mut self, notice: &Notice, output: &mut Output) {
         if !self.options.quiet || notice.status != 0 {
-            write_notice(notice, pages);
+            write_notice(notice, output);
         }
     }
 
-    fn end(&mut self, summary: &DiffSummary, pages: &mut Pages) {
+    fn end(&mut self, summary: &DiffSummary, output: &mut Output) {
         if self.options.quiet {
             return;
         }
@@ -259,7 +259,7 @@ impl DiffRenderer for DiffText {
         text.push_str(&self.heading(summary));
         self.write_counts(summary, &mut text);
         text.push_str(self.verdict(summary));
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 }
 

@@ -14,7 +14,7 @@ use steadfast::{Digest, Event, FileEvent};
 use super::{shown, write_trouble};
 use crate::text::write_notice;
 use crate::view::RunView;
-use crate::{Pages, Renderer, escape};
+use crate::{Output, Renderer, escape};
 
 /// How a comparison is told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,7 +62,7 @@ impl Comparison {
     }
 
     /// Compares one file. No digest means that it could not be read.
-    pub fn settle(&mut self, line: &Line, found: Option<Digest>, pages: &mut Pages) {
+    pub fn settle(&mut self, line: &Line, found: Option<Digest>, output: &mut Output) {
         let outcome = match found {
             Some(digest) if digest == line.digest => {
                 self.tally.matched += 1;
@@ -84,7 +84,7 @@ impl Comparison {
         let name = path.as_os_str().as_bytes();
         // As coreutils: only what would break the line makes it an escaped one.
         let escaped = name.contains(&b'\n');
-        let out = &mut pages.answer;
+        let out = &mut output.answer;
         out.extend_from_slice(if escaped { b"\\" } else { b"" });
         sums::write_name(name, escaped, out).expect("writing to a vector does not fail");
         out.extend_from_slice(format!(": {outcome}\n").as_bytes());
@@ -96,19 +96,19 @@ impl Comparison {
     }
 
     /// Counts a line that was not understood, and names it if `warn`.
-    pub fn improper(&mut self, document: &Path, error: LineError, warn: bool, pages: &mut Pages) {
+    pub fn improper(&mut self, document: &Path, error: LineError, warn: bool, output: &mut Output) {
         self.tally.improper += 1;
         if warn {
             let (document, LineError { number, fault }) = (escape::path(document), error);
             let line = format!(
                 "steadfast: {document}: {number}: improperly formatted checksum line: {fault}\n"
             );
-            pages.trouble.extend_from_slice(line.as_bytes());
+            output.trouble.extend_from_slice(line.as_bytes());
         }
     }
 
     /// Ends a document: warns of what failed in it and starts the count anew.
-    pub fn end_document(&mut self, document: &Path, pages: &mut Pages) -> Tally {
+    pub fn end_document(&mut self, document: &Path, output: &mut Output) -> Tally {
         let tally = std::mem::take(&mut self.tally);
         let document = escape::path(document);
         let mut warnings = Vec::new();
@@ -132,31 +132,31 @@ impl Comparison {
             ));
         }
         for warning in warnings {
-            pages.trouble.extend_from_slice(format!("steadfast: {warning}\n").as_bytes());
+            output.trouble.extend_from_slice(format!("steadfast: {warning}\n").as_bytes());
         }
         tally
     }
 
-    fn file(&mut self, event: &FileEvent, pages: &mut Pages) {
-        write_trouble(event, pages);
+    fn file(&mut self, event: &FileEvent, output: &mut Output) {
+        write_trouble(event, output);
         let Some(line) = self.expected.pop_front() else { return };
         // An event about another path than the one announced proves nothing about either.
         let same = event.path.to_path() == line.path && event.trouble.is_none();
         let found = event.digest().filter(|(algorithm, _)| same && *algorithm == line.algorithm);
-        self.settle(&line, found.map(|(_, digest)| digest), pages);
+        self.settle(&line, found.map(|(_, digest)| digest), output);
     }
 }
 
 impl Renderer for Comparison {
-    fn event(&mut self, event: &Event, pages: &mut Pages) {
+    fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
-            Event::File(event) => self.file(event, pages),
+            Event::File(event) => self.file(event, output),
             Event::Finding(_) => {}
-            Event::Notice(notice) => write_notice(notice, pages),
+            Event::Notice(notice) => write_notice(notice, output),
         }
     }
 
-    fn end(&mut self, _run: &RunView, _pages: &mut Pages) {}
+    fn end(&mut self, _run: &RunView, _pages: &mut Output) {}
 }
 
 fn warning(number: u64, one: &str, many: &str) -> Option<String> {

@@ -4,7 +4,7 @@ use steadfast::cost::{Role, ThreadCost};
 use steadfast::{Cost, Stage, Verdict};
 
 use super::{Algorithms, RED, Section, Style, Text, YELLOW, style_of};
-use crate::Pages;
+use crate::Output;
 use crate::units;
 use crate::view::{self, RunView};
 
@@ -15,11 +15,11 @@ const TOLD_FROM_NS: u64 = 50_000_000;
 const TOLD_FROM_SHARE: f64 = 0.1;
 
 impl Text {
-    pub(super) fn write_end(&self, run: &RunView, pages: &mut Pages) {
+    pub(super) fn write_end(&self, run: &RunView, output: &mut Output) {
         let mut text = String::new();
         self.write_findings(&mut text);
         // A blank line sets the end apart from whatever was listed before it.
-        if !pages.answer.is_empty() || self.options.verbose || !self.findings.is_empty() {
+        if !output.answer.is_empty() || self.options.verbose || !self.findings.is_empty() {
             text.push('\n');
         }
         text.push_str(&self.heading(run));
@@ -36,7 +36,7 @@ impl Text {
         for advice in [self.advice(run), self.advice_on_tags(run)].into_iter().flatten() {
             text.push_str(&format!("\n{advice}\n"));
         }
-        pages.answer.extend_from_slice(text.as_bytes());
+        output.answer.extend_from_slice(text.as_bytes());
     }
 
     fn write_findings(&self, text: &mut String) {

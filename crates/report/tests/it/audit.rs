@@ -7,7 +7,7 @@ use steadfast_report::audit::{
     AuditCsv, AuditJson, AuditRenderer, AuditText, AuditTextOptions, AuditView, Part, Reading,
     Tally,
 };
-use steadfast_report::{Pages, Units};
+use steadfast_report::{Output, Units};
 
 use crate::exact::compare_bytes;
 use crate::ledger;
@@ -45,33 +45,33 @@ fn document(renderer: &mut dyn AuditRenderer, audit: &Audit, asked: &Asked) -> V
         overdue_days: asked.overdue_days,
         verification: asked.verification.as_ref(),
     };
-    let (mut pages, mut tally) = (Pages::default(), Tally::default());
-    renderer.begin(&view, &mut pages);
-    renderer.begin_part(Part::Failures, &mut pages);
+    let (mut output, mut tally) = (Output::default(), Tally::default());
+    renderer.begin(&view, &mut output);
+    renderer.begin_part(Part::Failures, &mut output);
     for failure in ledger::failures().iter().filter(|_| asked.failures) {
         tally.count_failure(failure);
-        renderer.failure(failure, &mut pages);
+        renderer.failure(failure, &mut output);
     }
-    renderer.end_part(Part::Failures, &tally, &mut pages);
+    renderer.end_part(Part::Failures, &tally, &mut output);
     if asked.overdue_days.is_some() {
-        renderer.begin_part(Part::Overdue, &mut pages);
+        renderer.begin_part(Part::Overdue, &mut output);
         for overdue in ledger::overdue() {
             tally.count_overdue(&overdue);
-            renderer.overdue(&overdue, &mut pages);
+            renderer.overdue(&overdue, &mut output);
         }
-        renderer.end_part(Part::Overdue, &tally, &mut pages);
+        renderer.end_part(Part::Overdue, &tally, &mut output);
     }
     if asked.duplicates {
-        renderer.begin_part(Part::Duplicates, &mut pages);
+        renderer.begin_part(Part::Duplicates, &mut output);
         for duplicates in ledger::duplicates() {
             tally.count_duplicates(&duplicates);
-            renderer.duplicates(&duplicates, &mut pages);
+            renderer.duplicates(&duplicates, &mut output);
         }
-        renderer.end_part(Part::Duplicates, &tally, &mut pages);
+        renderer.end_part(Part::Duplicates, &tally, &mut output);
     }
-    renderer.end(&view, &tally, &mut pages);
-    assert_eq!(pages.trouble, b"");
-    pages.answer
+    renderer.end(&view, &tally, &mut output);
+    assert_eq!(output.trouble, b"");
+    output.answer
 }
 
 fn text(options: AuditTextOptions, audit: &Audit, asked: &Asked) -> Vec<u8> {

@@ -11,7 +11,7 @@ use steadfast::{
     Account, Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped,
     Stage, Subject, Tag, Timestamp, Verdict,
 };
-use steadfast_report::{Pages, Renderer, RunView};
+use steadfast_report::{Output, Renderer, RunView};
 
 pub(crate) fn tag(content: u8, length: u64, mtime_s: i64) -> Tag {
     Tag {
@@ -195,11 +195,11 @@ pub(crate) fn show_events() -> Vec<Event> {
 }
 
 /// Renders a whole document.
-pub(crate) fn document(renderer: &mut dyn Renderer, events: &[Event], end: &RunView) -> Pages {
-    let mut pages = Pages::default();
+pub(crate) fn document(renderer: &mut dyn Renderer, events: &[Event], end: &RunView) -> Output {
+    let mut output = Output::default();
     for event in events {
-        renderer.event(event, &mut pages);
+        renderer.event(event, &mut output);
     }
-    renderer.end(end, &mut pages);
-    pages
+    renderer.end(end, &mut output);
+    output
 }

@@ -9,11 +9,11 @@ use crate::facts;
 
 /// Compares a document with its file, or rewrites the file if asked to.
 fn compare(name: &str, renderer: &mut dyn Renderer, events: &[Event], end: &RunView) {
-    let pages = facts::document(renderer, events, end);
-    let mut found = pages.answer;
-    if !pages.trouble.is_empty() {
+    let output = facts::document(renderer, events, end);
+    let mut found = output.answer;
+    if !output.trouble.is_empty() {
         found.extend_from_slice(b"---- stderr\n");
-        found.extend_from_slice(&pages.trouble);
+        found.extend_from_slice(&output.trouble);
     }
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/report").join(name);
@@ -92,8 +92,8 @@ fn many_findings_are_kept_in_bounds() {
             facts::said(facts::event(name.as_bytes(), verdict))
         })
         .collect();
-    let pages = facts::document(&mut text, &events, &facts::check_end());
-    let answer = String::from_utf8(pages.answer).unwrap();
+    let output = facts::document(&mut text, &events, &facts::check_end());
+    let answer = String::from_utf8(output.answer).unwrap();
     assert_eq!(answer.matches("corrupt     photos/").count(), 1500);
     assert!(answer.contains("\ncorrupt: 1,500 files\n  photos/0.jpg\n"));
     assert!(answer.contains("\n  photos/999.jpg\n  and 500 more, listed above\n"));
@@ -106,8 +106,8 @@ fn what_was_accepted_is_no_finding() {
     accepted.action = Some(Action::Retagged);
     let events = [facts::said(accepted)];
     let end = RunView { verb: "retag", ..facts::check_end() };
-    let pages = facts::document(&mut Text::new(TextOptions::default()), &events, &end);
-    let answer = String::from_utf8(pages.answer).unwrap();
+    let output = facts::document(&mut Text::new(TextOptions::default()), &events, &end);
+    let answer = String::from_utf8(output.answer).unwrap();
     let told = "retagged    photos/a.jpg\n\nlooked at 12,345 files";
     assert!(answer.starts_with(told), "{answer}");
     assert!(!answer.contains("Restore"), "{answer}");

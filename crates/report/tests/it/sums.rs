@@ -6,7 +6,7 @@ use steadfast::event::FileError;
 use steadfast::manifest::sums::{Ending, Line, LineError, LineFault, Style};
 use steadfast::{Algorithm, Digest, FileEvent, FilePath};
 use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
-use steadfast_report::{Pages, Renderer, RunView, Sums, TextOptions};
+use steadfast_report::{Output, Renderer, RunView, Sums, TextOptions};
 
 use crate::facts;
 
@@ -35,14 +35,14 @@ fn lines_of_digests() {
     failed.trouble = Some(FileError { operation: "open", reason });
     let events = [facts::said(hashed("a\nb", 1)), facts::said(failed)];
     let mut sums = Sums { style: Style::Tagged, ending: Ending::Newline, ..Sums::default() };
-    let pages = facts::document(&mut sums, &events, &RunView::default());
-    assert_eq!(text(&pages.answer), format!("\\SHA256 (a\\nb) = {}\n", "01".repeat(32)));
+    let output = facts::document(&mut sums, &events, &RunView::default());
+    assert_eq!(text(&output.answer), format!("\\SHA256 (a\\nb) = {}\n", "01".repeat(32)));
     let trouble = "steadfast: gone: cannot open: no such file or directory\n";
-    assert_eq!(text(&pages.trouble), trouble);
+    assert_eq!(text(&output.trouble), trouble);
     let mut told = Sums { summary: Some(TextOptions::default()), ..Sums::default() };
-    let pages = facts::document(&mut told, &[], &facts::check_end());
-    assert!(pages.answer.is_empty());
-    assert!(text(&pages.trouble).contains("checked 12,345 files"));
+    let output = facts::document(&mut told, &[], &facts::check_end());
+    assert!(output.answer.is_empty());
+    assert!(text(&output.trouble).contains("checked 12,345 files"));
 }
 
 #[test]
@@ -52,23 +52,23 @@ fn a_comparison_in_the_words_of_coreutils() {
         comparison.count_line();
         comparison.expect(line(name, 1));
     }
-    let mut pages = Pages::default();
+    let mut output = Output::default();
     let mut gone = hashed("gone", 1);
     gone.trouble = Some(FileError { operation: "open", reason: "permission denied".to_owned() });
     for event in [hashed("good", 1), hashed("bad", 2), gone, hashed("someone else", 1)] {
-        comparison.event(&facts::said(event), &mut pages);
+        comparison.event(&facts::said(event), &mut output);
     }
     let fault = LineError { number: 7, fault: LineFault::NoDigest };
-    comparison.improper(Path::new("SUMS"), fault, true, &mut pages);
-    let tally = comparison.end_document(Path::new("SUMS"), &mut pages);
+    comparison.improper(Path::new("SUMS"), fault, true, &mut output);
+    let tally = comparison.end_document(Path::new("SUMS"), &mut output);
     assert_eq!(tally, Tally { lines: 4, improper: 1, matched: 1, mismatched: 1, unreadable: 2 });
     assert_eq!(
-        text(&pages.answer),
+        text(&output.answer),
         "good: OK\nbad: FAILED\ngone: FAILED open or read\n\
          \\other\\nname: FAILED open or read\n"
     );
     assert_eq!(
-        text(&pages.trouble),
+        text(&output.trouble),
         "steadfast: gone: cannot open: permission denied\n\
          steadfast: SUMS: 7: improperly formatted checksum line: there is no digest\n\
          steadfast: WARNING: 1 line is improperly formatted\n\
@@ -84,16 +84,16 @@ fn quiet_and_silent_comparisons() {
         (ComparisonOptions { silent: true, ..ComparisonOptions::default() }, ""),
     ] {
         let mut comparison = Comparison::new(options);
-        let mut pages = Pages::default();
+        let mut output = Output::default();
         for (name, content) in [("good", 1), ("bad", 2)] {
             comparison.count_line();
             let found = Some(Digest::from_slice(&[content; 32]).unwrap());
-            comparison.settle(&line(name, 1), found, &mut pages);
+            comparison.settle(&line(name, 1), found, &mut output);
         }
-        let tally = comparison.end_document(Path::new("SUMS"), &mut pages);
+        let tally = comparison.end_document(Path::new("SUMS"), &mut output);
         assert_eq!((tally.matched, tally.mismatched), (1, 1));
-        assert_eq!(text(&pages.answer), answer);
-        assert_eq!(pages.trouble.is_empty(), options.silent);
+        assert_eq!(text(&output.answer), answer);
+        assert_eq!(output.trouble.is_empty(), options.silent);
     }
 }
 
@@ -101,7 +101,7 @@ fn quiet_and_silent_comparisons() {
 fn a_document_without_lines_is_told_even_silently() {
     let mut comparison =
         Comparison::new(ComparisonOptions { silent: true, ..ComparisonOptions::default() });
-    let mut pages = Pages::default();
-    comparison.end_document(Path::new("SUMS"), &mut pages);
-    assert!(text(&pages.trouble).contains("SUMS: no properly formatted checksum lines found"));
+    let mut output = Output::default();
+    comparison.end_document(Path::new("SUMS"), &mut output);
+    assert!(text(&output.trouble).contains("SUMS: no properly formatted checksum lines found"));
 }

@@ -1,4 +1,4 @@
-//! Documents that stream out of a catalogue: pages go to stdout as they fill.
+//! Documents that stream out of a catalogue: output goes to stdout as it fills.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use steadfast_report::Pages;
+use steadfast_report::Output;
 
 use crate::output::write_answer;
 
 /// Bytes that are written at a time.
-const PAGE_LEN: usize = 64 << 10;
+const WAITING_LEN_MAX: usize = 64 << 10;
 
 /// Where a document goes.
 pub(crate) struct DocumentOutlet {
     /// What was rendered and not yet written.
-    pub(crate) pages: Pages,
+    pub(crate) pending: Output,
     /// Set when somebody asks for the end.
     stop: Arc<AtomicBool>,
     failed: Option<io::Error>,
@@ -26,12 +26,12 @@ pub(crate) struct DocumentOutlet {
 impl DocumentOutlet {
     /// Starts one; `is_csv` says what will be written.
     pub(crate) fn new(stop: Arc<AtomicBool>, is_csv: bool) -> DocumentOutlet {
-        DocumentOutlet { pages: Pages::default(), stop, failed: None, is_csv }
+        DocumentOutlet { pending: Output::default(), stop, failed: None, is_csv }
     }
 
     /// Writes if there is much to write, and says whether more is wanted.
     pub(crate) fn flow(&mut self) -> ControlFlow<()> {
-        if self.pages.answer.len() >= PAGE_LEN {
+        if self.pending.answer.len() >= WAITING_LEN_MAX {
             self.pour();
         }
         match self.failed.is_some() || self.stop.load(Ordering::Relaxed) {
@@ -56,8 +56,8 @@ impl DocumentOutlet {
 
     fn pour(&mut self) {
         if self.failed.is_none() {
-            self.failed = write_answer(&self.pages.answer, self.is_csv).err();
+            self.failed = write_answer(&self.pending.answer, self.is_csv).err();
         }
-        self.pages.answer.clear();
+        self.pending.answer.clear();
     }
 }

@@ -33,13 +33,13 @@ pub(crate) fn write_tree(
 ) -> anyhow::Result<Tally> {
     let runs = CatalogueRuns::of(catalogue)?;
     let mut tags = Tags::of(catalogue)?;
-    let mut objects = PremisObjects::begin(catalogue.root(), &mut outlet.pages.answer);
+    let mut objects = PremisObjects::begin(catalogue.root(), &mut outlet.pending.answer);
     catalogue.overdue(0, NEVER, &mut |file| {
         if file.path.starts_with(beneath)
             && let Some(tag) = tags.find(&file.path)
         {
             let length = Some(tag.length);
-            objects.file(&file.path, Some(&tag), length, &mut outlet.pages.answer);
+            objects.file(&file.path, Some(&tag), length, &mut outlet.pending.answer);
         }
         tags.flow(outlet)
     })?;
@@ -48,7 +48,7 @@ pub(crate) fn write_tree(
         if file.path.starts_with(beneath)
             && let Some(tag) = tags.find(&file.path)
         {
-            write_proof(&file, &tag, &runs, &mut events, &mut outlet.pages.answer);
+            write_proof(&file, &tag, &runs, &mut events, &mut outlet.pending.answer);
         }
         tags.flow(outlet)
     })?;
@@ -60,7 +60,7 @@ pub(crate) fn write_tree(
             tally.count_failure(&failure);
             // Of what is known no more, or has no tag, there is no object.
             if failure.now.is_some() && tags.find(&failure.path).is_some() {
-                write_failure(&failure, &runs, &mut events, &mut outlet.pages.answer);
+                write_failure(&failure, &runs, &mut events, &mut outlet.pending.answer);
             }
             last = (failure.path, failure.run);
         }
@@ -70,7 +70,7 @@ pub(crate) fn write_tree(
     tally.interrupted = exit::was_signalled();
     // What is not whole must not look whole: without its end it is no XML.
     if !tally.interrupted {
-        events.end(&mut outlet.pages.answer);
+        events.end(&mut outlet.pending.answer);
     }
     Ok(tally)
 }

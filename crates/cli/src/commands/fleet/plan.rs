@@ -5,7 +5,7 @@ use steadfast::{CatalogueUse, Options};
 use steadfast_fleet::{
     Catalogued, Done, Error, Listed, PlanOptions, Planned, Size, Source, Tree, plan,
 };
-use steadfast_report::{Pages, Units, fleet, units};
+use steadfast_report::{Output, Units, fleet, units};
 
 use super::super::documents::ManifestDocument;
 use crate::args::{FleetPlanArgs, When};
@@ -45,26 +45,26 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
         Ok(planned) => planned,
         Err(error) => return Ok(Err(error)),
     };
-    let mut pages = Pages::default();
+    let mut output = Output::default();
     let empty = planned.job.header().files == 0 && !planned.job.had_nothing_due();
     if empty && planned.troubles.is_empty() {
         exit::complain("no file was found: is this the right place, and is it mounted?");
     }
     let fails = !planned.troubles.is_empty() || (empty && !args.empty.allow_empty);
     let status = if fails { exit::COULD_NOT_TELL } else { 0 };
-    show(&planned, args.json, status, &mut pages);
-    answer(&pages.answer)?;
+    show(&planned, args.json, status, &mut output);
+    answer(&output.answer)?;
     Ok(Ok(status))
 }
 
-fn show(planned: &Planned, json: bool, status: u8, pages: &mut Pages) {
+fn show(planned: &Planned, json: bool, status: u8, output: &mut Output) {
     for trouble in &planned.troubles {
         let path = steadfast_report::escape::path(&trouble.path);
         exit::complain(&format!("`{path}`: cannot {}: {}", trouble.doing, trouble.reason));
     }
     match json {
-        true => fleet::write_planned_json(planned, status, &mut pages.answer),
-        false => fleet::write_planned_text(planned, Units::Si, &mut pages.answer),
+        true => fleet::write_planned_json(planned, status, &mut output.answer),
+        false => fleet::write_planned_text(planned, Units::Si, &mut output.answer),
     }
 }
 

@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
 use steadfast::{Algorithm, Digest, Options, Selection, Verb};
-use steadfast_report::Pages;
+use steadfast_report::Output;
 use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
 
 use crate::args::HashArgs;
@@ -68,7 +68,7 @@ impl ListCheck<'_> {
             },
         };
         let mut batch: Vec<Line> = Vec::new();
-        let mut pages = Pages::default();
+        let mut output = Output::default();
         let mut first = None;
         let named = self.args.algorithm.algorithm.or_else(|| algorithm_hint(document));
         for line in Lines::new(reader, named, super::ending(self.args)) {
@@ -76,8 +76,8 @@ impl ListCheck<'_> {
                 Ok(Ok(line)) => line,
                 Ok(Err(error)) => {
                     let warn = self.args.compare.warn;
-                    self.comparison.improper(document, error, warn, &mut pages);
-                    write(&mut pages)?;
+                    self.comparison.improper(document, error, warn, &mut output);
+                    write(&mut output)?;
                     continue;
                 }
                 Err(error) => return Ok(unreadable(document, &error)),
@@ -93,8 +93,8 @@ impl ListCheck<'_> {
             if stdin {
                 // What gives the lines cannot give contents as well.
                 let digest = if from_stdin { None } else { digest_of_stdin(line.algorithm) };
-                self.comparison.settle(&line, digest, &mut pages);
-                write(&mut pages)?;
+                self.comparison.settle(&line, digest, &mut output);
+                write(&mut output)?;
             } else {
                 batch.push(line);
             }
@@ -102,8 +102,8 @@ impl ListCheck<'_> {
         if !self.batch(&mut batch)? {
             return Ok(130);
         }
-        let tally = self.comparison.end_document(document, &mut pages);
-        write(&mut pages)?;
+        let tally = self.comparison.end_document(document, &mut output);
+        write(&mut output)?;
         if let Some(name) = first.filter(|_| tally.matched + tally.mismatched == 0) {
             self.hint(document, &name);
         }
@@ -178,8 +178,8 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// Writes what was rendered outside of a run.
-fn write(pages: &mut Pages) -> anyhow::Result<()> {
-    let Pages { answer, trouble } = std::mem::take(pages);
+fn write(output: &mut Output) -> anyhow::Result<()> {
+    let Output { answer, trouble } = std::mem::take(output);
     // There is no place left to say that stderr is gone.
     let _ = io::stderr().write_all(&trouble);
     match write_out(&answer) {
