@@ -6,9 +6,7 @@
 
 mod csv;
 mod json;
-pub(crate) mod table;
 mod text;
-pub(crate) mod words;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,14 +15,12 @@ use steadfast::catalogue::{
     Audit, Duplicates, Failure, Overdue, RunRecord, Standing, Verification,
 };
 
-use crate::Output;
+use crate::catalogue::DAY_S;
+use crate::output::Output;
 
 pub use csv::AuditCsv;
 pub use json::AuditJson;
 pub use text::{AuditText, AuditTextOptions};
-
-/// Seconds in a day.
-const DAY_S: i64 = 86_400;
 
 /// An audit, as documents show it.
 #[derive(Clone, Copy, Debug)]
@@ -174,15 +170,6 @@ pub trait AuditRenderer {
 
     /// Appends the end.
     fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output);
-}
-
-/// The key of a standing in JSON, which has no spaces.
-pub(crate) fn standing_key(standing: Standing) -> &'static str {
-    match standing {
-        Standing::TagLost => "tag_lost",
-        Standing::TagReplaced => "tag_replaced",
-        other => other.name(),
-    }
 }
 
 #[cfg(test)]

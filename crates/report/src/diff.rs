@@ -17,7 +17,7 @@ pub use csv::DiffCsv;
 pub use json::DiffJson;
 pub use text::{DiffText, DiffTextOptions};
 
-use crate::Output;
+use crate::output::Output;
 
 /// Writes one kind of document, piece by piece, as a comparison goes on.
 pub trait DiffRenderer {

@@ -16,7 +16,6 @@ use steadfast::{Tag, Timestamp, Verdict};
 
 pub use csv::write_csv;
 pub use document::document;
-pub(crate) use json::RunObject;
 pub use json::write_json;
 pub use text::write_text;
 

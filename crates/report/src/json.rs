@@ -1,335 +1,145 @@
-//! A run, as programs read it: one JSON object on each line, the summary last.
+//! Values that every document of JSON writes alike: paths, moments, tags, counts; and the writing.
 //!
-//! In: events and the end. Out: lines in base units, bytes and nanoseconds. Specified in
-//! `docs/formats/events.md`, which outranks this file: what is there stays.
+//! In: values. Out: compact JSON that is harmless to a terminal. Readers get the exact text.
 
-mod values;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
-use std::collections::BTreeMap;
+use base64::Engine as _;
+use serde::{Serialize, Serializer};
+use serde_json::ser::{CharEscape, Formatter};
+use steadfast::{FileEvent, Resized, Tag, Timestamp};
 
-use serde::Serialize;
-use steadfast::cost::{Limit, ThreadCost};
-use steadfast::{Cost, Event, FileEvent, Noted, Notice, Origin, Reference, Stage, Subject};
+use crate::escape;
 
-pub(crate) use values::{Counts, Nanoseconds, PathText, TagObject, write_object, write_value};
-
-use values::Contents;
-
-use crate::pages::DamageObject;
-use crate::view::{FindingRule, RunView, finding_detail};
-use crate::{Output, Renderer};
-
-/// Renders JSON lines.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Json {
-    /// Whether only findings are told, and the summary.
-    pub quiet: bool,
-    /// What a finding is.
-    pub rule: FindingRule,
+/// A path in a document of Unicode text.
+#[derive(Debug, Serialize)]
+pub(crate) struct PathText {
+    pub(crate) path: String,
+    /// The bytes in base64, if `path` could not hold them all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path_b64: Option<String>,
 }
 
-impl Renderer for Json {
-    fn event(&mut self, event: &Event, output: &mut Output) {
-        match event {
-            Event::File(event) if self.quiet && !self.rule.finds(event) => {}
-            Event::File(event) => write_object(&FileObject::of(event), &mut output.answer),
-            Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
-            Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut output.answer),
-            Event::Notice(notice) => write_object(&NoticeObject::of(notice), &mut output.answer),
+impl PathText {
+    pub(crate) fn of(path: &Path) -> PathText {
+        let bytes = path.as_os_str().as_bytes();
+        let base64 = || base64::engine::general_purpose::STANDARD.encode(bytes);
+        PathText {
+            path: path.to_string_lossy().into_owned(),
+            path_b64: path.to_str().is_none().then(base64),
         }
-    }
-
-    fn end(&mut self, run: &RunView, output: &mut Output) {
-        write_object(&End { summary: SummaryObject::of(run) }, &mut output.answer);
     }
 }
 
 #[derive(Serialize)]
-struct FileObject {
+pub(crate) struct Contents {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    algorithm: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    length: u64,
+    mtime_ns: Nanoseconds,
+}
+
+impl Contents {
+    pub(crate) fn of(tag: &Tag) -> Contents {
+        Contents {
+            algorithm: Some(tag.algorithm.name()),
+            digest: Some(tag.digest.to_string()),
+            length: tag.length,
+            mtime_ns: Nanoseconds(tag.mtime),
+        }
+    }
+
+    /// What is known of a file now: of one that was not read, no digest.
+    pub(crate) fn present(event: &FileEvent) -> Option<Contents> {
+        let unread = |resized: Resized| Contents {
+            algorithm: None,
+            digest: None,
+            length: resized.length,
+            mtime_ns: Nanoseconds(resized.mtime),
+        };
+        event.actual.as_ref().map(Contents::of).or(event.resized.map(unread))
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct TagObject {
     #[serde(flatten)]
-    path: PathText,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    action: Option<&'static str>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    actual: Option<Contents>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stored: Option<TagObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<TagObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_read: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    elapsed_ns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'static str>,
-    #[serde(skip_serializing_if = "is_false")]
-    linked: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moved_to: Option<PathText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<ReferenceObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    damage: Option<DamageObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    contents: Contents,
+    tagged_s: i64,
 }
 
-impl FileObject {
-    fn of(event: &FileEvent) -> FileObject {
-        let read = event.actual.is_some() || event.bytes_read > 0;
-        FileObject {
-            path: PathText::of(&event.path.to_path()),
-            kind: (event.subject == Subject::Directory).then_some("directory"),
-            verdict: event.verdict.map(|verdict| verdict.name()),
-            action: event.action.map(|action| action.name()),
-            actual: Contents::present(event),
-            stored: event.stored.as_ref().map(TagObject::of),
-            previous: event.previous.as_ref().map(TagObject::of),
-            bytes_read: read.then_some(event.bytes_read),
-            elapsed_ns: read.then_some(event.elapsed_ns),
-            from: event.origin.map(origin_name),
-            linked: event.linked,
-            moved_to: event.moved_to.as_deref().map(PathText::of),
-            reference: event.reference.as_deref().map(ReferenceObject::of),
-            damage: event.damage.as_deref().map(DamageObject::of),
-            error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
+impl TagObject {
+    pub(crate) fn of(tag: &Tag) -> TagObject {
+        TagObject { contents: Contents::of(tag), tagged_s: tag.tagged.seconds }
+    }
+}
+
+/// A moment in nanoseconds since 1970: a number where 64 bits hold it (the years 1677 to 2262), a
+/// string of digits beyond, where most readers of JSON would round a number.
+pub(crate) struct Nanoseconds(pub(crate) Timestamp);
+
+impl Serialize for Nanoseconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let nanoseconds = self.0.as_nanoseconds();
+        match i64::try_from(nanoseconds) {
+            Ok(nanoseconds) => serializer.serialize_i64(nanoseconds),
+            Err(_) => serializer.collect_str(&nanoseconds),
         }
     }
 }
 
-/// What a file was compared with, where that is no tag of its own.
-#[derive(Serialize)]
-struct ReferenceObject {
-    source: &'static str,
-    digests: BTreeMap<&'static str, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    length: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<Nanoseconds>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded_s: Option<i64>,
+/// Numbers by name, in the given order.
+pub(crate) struct Counts(pub(crate) Vec<(&'static str, u64)>);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
 }
 
-impl ReferenceObject {
-    fn of(reference: &Reference) -> ReferenceObject {
-        let digests = reference.digests.iter();
-        ReferenceObject {
-            source: reference.source,
-            digests: digests.map(|(by, digest)| (by.name(), digest.to_string())).collect(),
-            length: reference.length,
-            mtime_ns: reference.mtime.map(|mtime| Nanoseconds(mtime.time)),
-            recorded_s: reference.recorded.map(|recorded| recorded.seconds),
+pub(crate) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
+    write_value(object, out);
+    out.push(b'\n');
+}
+
+/// Appends a value, harmless to a terminal.
+pub(crate) fn write_value(value: &impl Serialize, out: &mut Vec<u8>) {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Harmless);
+    value.serialize(&mut serializer).expect("plain values always serialize into memory");
+}
+
+/// Compact JSON in which what a terminal would obey is written as `\u….`. Readers get the exact
+/// text either way.
+pub(crate) struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        let mut rest = fragment;
+        while let Some(at) =
+            rest.find(|letter: char| letter.is_control() || escape::misleads(letter))
+        {
+            writer.write_all(&rest.as_bytes()[..at])?;
+            let letter = rest[at..].chars().next().expect("a character was found there");
+            let mut units = [0; 2];
+            for unit in letter.encode_utf16(&mut units) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            rest = &rest[at + letter.len_utf8()..];
         }
+        writer.write_all(rest.as_bytes())
     }
-}
 
-#[derive(Serialize)]
-struct FindingObject<'a> {
-    #[serde(flatten)]
-    path: PathText,
-    finding: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-}
-
-impl FindingObject<'_> {
-    fn of(noted: &Noted) -> FindingObject<'_> {
-        FindingObject {
-            path: PathText::of(&noted.path),
-            finding: noted.finding.name(),
-            detail: finding_detail(&noted.finding),
-        }
+    fn write_char_escape<W>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        serde_json::ser::CompactFormatter.write_char_escape(writer, escape)
     }
-}
-
-#[derive(Serialize)]
-struct NoticeObject<'a> {
-    notice: &'a str,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    path: Option<PathText>,
-}
-
-impl NoticeObject<'_> {
-    fn of(notice: &Notice) -> NoticeObject<'_> {
-        NoticeObject { notice: &notice.text, path: notice.path.as_deref().map(PathText::of) }
-    }
-}
-
-#[derive(Serialize)]
-struct End<'a> {
-    summary: SummaryObject<'a>,
-}
-
-#[derive(Serialize)]
-struct SummaryObject<'a> {
-    verb: &'a str,
-    dry_run: bool,
-    interrupted: bool,
-    still_due: Option<u64>,
-    exit_status: u8,
-    files: u64,
-    bytes: u64,
-    bytes_from_media: u64,
-    elapsed_ns: u64,
-    workers: usize,
-    backend: &'a str,
-    engine: &'a str,
-    verdicts: Counts,
-    actions: Counts,
-    catalogued: bool,
-    findings: Counts,
-    failed: u64,
-    skipped: Counts,
-    cost: CostObject<'a>,
-}
-
-impl<'a> SummaryObject<'a> {
-    fn of(run: &'a RunView) -> SummaryObject<'a> {
-        let skipped = &run.skipped;
-        SummaryObject {
-            verb: run.verb,
-            dry_run: run.dry_run,
-            interrupted: run.interrupted,
-            still_due: run.still_due,
-            exit_status: run.exit_status,
-            files: run.files,
-            bytes: run.bytes,
-            bytes_from_media: run.bytes_from_media,
-            elapsed_ns: run.elapsed_ns,
-            workers: run.workers,
-            backend: &run.backend,
-            engine: run.engine,
-            verdicts: Counts(run.verdicts.iter().map(|(one, n)| (one.name(), *n)).collect()),
-            actions: Counts(run.actions.iter().map(|(one, n)| (one.name(), *n)).collect()),
-            catalogued: run.catalogued,
-            findings: Counts(run.findings.clone()),
-            failed: run.failed,
-            skipped: Counts(vec![
-                ("symlinks", skipped.symlinks),
-                ("special", skipped.special),
-                ("excluded", skipped.excluded),
-                ("dataless", skipped.dataless),
-                ("sidecars", skipped.sidecars),
-                ("leaves", skipped.leaves),
-                ("other_file_systems", skipped.other_file_systems),
-            ]),
-            cost: CostObject::of(run),
-        }
-    }
-}
-
-/// Where the time went: of all threads together, then of each, and what binds the run.
-#[derive(Serialize)]
-struct CostObject<'a> {
-    #[serde(flatten)]
-    stages: StagesObject,
-    storage_wait_ns: u64,
-    bound: Option<&'static str>,
-    bound_share: Option<f64>,
-    next: Option<LimitObject>,
-    limits: Vec<LimitObject>,
-    processors: usize,
-    reads_at_a_time: Option<usize>,
-    threads: Vec<ThreadObject<'a>>,
-}
-
-impl<'a> CostObject<'a> {
-    fn of(run: &'a RunView) -> CostObject<'a> {
-        let (account, cost) = (&run.account, run.account.cost());
-        let bounds = account.bounds();
-        CostObject {
-            stages: StagesObject::of(&cost),
-            storage_wait_ns: cost.storage_wait_ns(),
-            bound: bounds.map(|bounds| bounds.limit.bound.name()),
-            bound_share: bounds.map(|bounds| (bounds.share * 1e4).round() / 1e4),
-            next: bounds.and_then(|bounds| bounds.next).map(LimitObject::of),
-            limits: account.limits().into_iter().map(LimitObject::of).collect(),
-            processors: account.processors,
-            reads_at_a_time: account.reads_at_a_time,
-            threads: account.threads.iter().map(ThreadObject::of).collect(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct StagesObject {
-    walk_ns: u64,
-    open_ns: u64,
-    read_ns: u64,
-    hash_ns: u64,
-    store_ns: u64,
-    report_ns: u64,
-    wait_ns: u64,
-    processor_ns: u64,
-}
-
-impl StagesObject {
-    fn of(cost: &Cost) -> StagesObject {
-        StagesObject {
-            walk_ns: cost.elapsed_ns(Stage::Walk),
-            open_ns: cost.elapsed_ns(Stage::Open),
-            read_ns: cost.elapsed_ns(Stage::Read),
-            hash_ns: cost.elapsed_ns(Stage::Hash),
-            store_ns: cost.elapsed_ns(Stage::Store),
-            report_ns: cost.elapsed_ns(Stage::Report),
-            wait_ns: cost.elapsed_ns(Stage::Wait),
-            processor_ns: cost.processor_ns,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct LimitObject {
-    resource: &'static str,
-    bound: &'static str,
-    least_ns: u64,
-}
-
-impl LimitObject {
-    fn of(limit: Limit) -> LimitObject {
-        LimitObject {
-            resource: limit.resource.name(),
-            bound: limit.bound.name(),
-            least_ns: limit.least_ns,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct ThreadObject<'a> {
-    name: &'a str,
-    role: &'static str,
-    lifetime_ns: u64,
-    #[serde(flatten)]
-    stages: StagesObject,
-    /// Time of stages that was spent asleep; those that never slept are left out.
-    waited: Counts,
-}
-
-impl ThreadObject<'_> {
-    fn of(thread: &ThreadCost) -> ThreadObject<'_> {
-        let waited = Stage::BUSY.map(|stage| (stage.name(), thread.cost.waited_ns(stage)));
-        ThreadObject {
-            name: &thread.name,
-            role: thread.role.name(),
-            lifetime_ns: thread.lifetime_ns,
-            stages: StagesObject::of(&thread.cost),
-            waited: Counts(waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0).collect()),
-        }
-    }
-}
-
-pub(crate) fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Cache => "cache",
-        Origin::Media => "media",
-    }
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }

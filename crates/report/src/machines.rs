@@ -13,6 +13,7 @@ use steadfast_measure::record::{Record, Unit, Workload};
 use crate::document::{
     Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Scale, Section, Table,
 };
+use crate::measure::cell;
 use crate::units::{self, Units};
 
 /// Makes a document of records beside each other, or of published figures. `None` if there is
@@ -265,12 +266,4 @@ fn layer(
         Some(Point { x: f64::from(at), y: figure.value, interval: figure.bounds() })
     });
     Layer { label: label.to_owned(), mark: Mark::Bars, points: points.collect() }
-}
-
-fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
-    let Some(figure) = figure else { return Cell::Empty };
-    match figure.bounds() {
-        Some(ends) => Cell::Interval(quantity(figure.value), ends),
-        None => Cell::Number(quantity(figure.value)),
-    }
 }

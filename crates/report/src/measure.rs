@@ -47,7 +47,7 @@ pub fn document_against(record: &Record, other: Option<&Record>, units: Units) -
     Document { title, facts: facts(record, units), warnings, sections }
 }
 
-/// What was published stands among machines, in [`crate::machines`]: nothing follows from it.
+/// What was published is shown in the document about machines: nothing follows from it.
 fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Section> {
     let mut sections = Vec::new();
     if record.published.is_some() {
@@ -69,7 +69,7 @@ fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Sectio
 }
 
 /// A figure with its interval, if it has one.
-fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
+pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
     let Some(figure) = figure else { return Cell::Empty };
     match figure.bounds() {
         Some(ends) => Cell::Interval(quantity(figure.value), ends),

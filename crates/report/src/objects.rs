@@ -9,7 +9,7 @@ mod text;
 use steadfast::Verdict;
 use steadfast_objects::{Finding, Judged, Summary};
 
-use crate::Output;
+use crate::output::Output;
 use crate::units::Units;
 
 /// How the documents look.

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use steadfast::manifest::sums::{self, Ending, Style};
 use steadfast::{Event, FileEvent};
 
-use crate::text::write_notice;
+use crate::escape;
+use crate::output::Output;
+use crate::run::{Renderer, Text, TextOptions};
 use crate::view::RunView;
-use crate::{Output, Renderer, Text, TextOptions, escape};
 
 pub use comparison::{Comparison, ComparisonOptions, Tally};
 
@@ -50,7 +51,7 @@ impl Renderer for Sums {
         match event {
             Event::File(event) => self.file(event, output),
             Event::Finding(_) => {}
-            Event::Notice(notice) => write_notice(notice, output),
+            Event::Notice(notice) => output.write_notice(notice),
         }
     }
 

@@ -1,258 +1,58 @@
-//! A run, as a person reads it: a line for each file that matters, then what it came to.
+//! Lines of text for people: colours that carry meaning, and columns of equal width.
 //!
-//! In: events and the end. Out: lines; every name in them is escaped. What fails a check is told
-//! as it comes and again at the end, the worst first, so that two corrupt files among 200,000 are
-//! the last thing on the screen. Knows nothing of the screen itself.
-
-mod end;
-
-use std::collections::BTreeMap;
+//! In: words that are safe to show already. Out: lines without blanks at their ends.
 
 use anstyle::{AnsiColor, Style};
-use steadfast::catalogue::Finding as CatalogueFinding;
-use steadfast::{Action, Algorithm, Event, FileEvent, Noted, Notice, Subject, Verdict};
 
-use crate::escape;
-use crate::units::{self, Units};
-use crate::view::{FindingRule, RunView, finding_detail, known_of};
-use crate::{Output, Renderer};
+use crate::document::Align;
 
-/// How text is written.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TextOptions {
-    /// Whether every file gets a line, with its seconds and GB/s.
-    pub verbose: bool,
-    /// Whether only findings are told.
-    pub quiet: bool,
-    /// Whether colours may carry meaning.
-    pub color: bool,
-    /// The multiples of bytes.
-    pub units: Units,
-    /// What a finding is; in a dry run actions are told as what would be done.
-    pub rule: FindingRule,
-}
+/// The style of decay: what must not be overlooked.
+pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 
-/// Renders text.
-#[derive(Debug, Default)]
-pub struct Text {
-    options: TextOptions,
-    findings: BTreeMap<Section, Finding>,
-    /// Files of whose contents nothing is known, because their tags are damaged.
-    damaged_tags: u64,
-    algorithms: Algorithms,
-}
+/// The style of whatever else is not as it should be.
+pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// A heading under which findings are told again: a verdict's place in [`Verdict::ALL`], or after
-/// them all, what only the catalogue finds, and the files whose tags could not be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Section {
-    Verdict(usize),
-    Catalogue(&'static str),
-    Failed,
-}
-
-/// Files under one heading.
-#[derive(Debug, Default)]
-struct Finding {
-    files: u64,
-    /// The first of them, escaped.
-    paths: Vec<String>,
-    /// Whether directories, or lines of a list, are among them.
-    has_places: bool,
-    /// How many have the trouble of one that was told of, and no line.
-    told: u64,
-}
-
-/// Which algorithms hashed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Algorithms {
-    #[default]
-    None,
-    One(Algorithm),
-    Several,
-}
-
-/// Paths that are kept for the end, under each heading. Memory stays bounded whatever the tree.
-const PATHS_MAX: usize = 1000;
-
-const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-
-impl Text {
-    /// Starts a document.
-    pub fn new(options: TextOptions) -> Text {
-        Text { options, ..Text::default() }
-    }
-
-    fn file(&mut self, event: &FileEvent, output: &mut Output) {
-        self.algorithms = match (self.algorithms, event.digest()) {
-            (Algorithms::None, Some((algorithm, _))) => Algorithms::One(algorithm),
-            (Algorithms::One(before), Some((now, _))) if before != now => Algorithms::Several,
-            (algorithms, _) => algorithms,
-        };
-        let is_damaged = event.tag_error.is_some() && event.stored.is_none();
-        self.damaged_tags += u64::from(is_damaged && event.action.is_none());
-        let finding = self.options.rule.finds(event);
-        let told = event.verdict == Some(Verdict::Moved) || self.options.rule.retags(event);
-        if !finding && (self.options.quiet || !(self.options.verbose || told)) {
-            return;
-        }
-        if event.is_told && event.trouble.is_some() && !self.options.verbose {
-            let finding = self.findings.entry(self.section(event)).or_default();
-            finding.files += 1;
-            finding.told += 1;
-            return;
-        }
-        let path = escape::path(&event.path.to_path());
-        let (label, style) = self.label(event);
-        let mut line = self.painted(&format!("{label:<width$}", width = self.label_width()), style);
-        line.push_str("  ");
-        line.push_str(&path);
-        let details = self.details(event);
-        if !details.is_empty() {
-            line.push_str(&format!("  ({})", details.join("; ")));
-        }
-        line.push('\n');
-        output.answer.extend_from_slice(line.as_bytes());
-        if finding && !self.options.quiet {
-            self.remember(self.section(event), path, event.subject == Subject::File);
-        }
-    }
-
-    fn noted(&mut self, noted: &Noted, output: &mut Output) {
-        let matters = noted.finding.exit_status() != 0;
-        let shown = match noted.finding {
-            CatalogueFinding::New { .. } => self.options.verbose,
-            _ => matters || !self.options.quiet,
-        };
-        if !shown {
-            return;
-        }
-        let name = noted.finding.name();
-        let style = if matters { YELLOW } else { Style::new() };
-        let label = format!("{name:<width$}", width = self.label_width());
-        let path = escape::path(&noted.path);
-        let mut line = format!("{}  {path}", self.painted(&label, style));
-        if let Some(detail) = finding_detail(&noted.finding) {
-            line.push_str(&format!("  ({detail})"));
-        }
-        line.push('\n');
-        output.answer.extend_from_slice(line.as_bytes());
-        if matters && !self.options.quiet {
-            self.remember(Section::Catalogue(name), path, true);
-        }
-    }
-
-    /// Keeps a path to be told again at the end.
-    fn remember(&mut self, section: Section, path: String, is_file: bool) {
-        let finding = self.findings.entry(section).or_default();
-        finding.files += 1;
-        finding.has_places |= !is_file;
-        if finding.paths.len() < PATHS_MAX {
-            finding.paths.push(path);
-        }
-    }
-
-    fn notice(&self, notice: &Notice, output: &mut Output) {
-        if !self.options.quiet || notice.status != 0 {
-            write_notice(notice, output);
-        }
-    }
-
-    fn label(&self, event: &FileEvent) -> (String, Style) {
-        if let Some(verdict) = self.options.rule.failing_verdict(event) {
-            return (verdict.name().to_owned(), style_of(verdict));
-        }
-        let label = match (&event.trouble, event.action, event.verdict) {
-            (Some(_), ..) => return ("failed".to_owned(), YELLOW),
-            (None, Some(action), _) => self.action(action),
-            (None, None, Some(verdict)) => verdict.name().to_owned(),
-            (None, None, None) => "no tag".to_owned(),
-        };
-        (label, Style::new())
-    }
-
-    fn section(&self, event: &FileEvent) -> Section {
-        let verdict = self.options.rule.failing_verdict(event);
-        let place = verdict.and_then(|one| Verdict::ALL.iter().position(|other| *other == one));
-        place.map_or(Section::Failed, Section::Verdict)
-    }
-
-    /// "unreadable" is the longest verdict, "would refresh" among the longest things not done.
-    fn label_width(&self) -> usize {
-        if self.options.rule.dry_run { 13 } else { 10 }
-    }
-
-    fn action(&self, action: Action) -> String {
-        if !self.options.rule.dry_run {
-            return action.name().to_owned();
-        }
-        match action {
-            Action::Tagged => "would tag",
-            Action::Retagged => "would retag",
-            Action::Refreshed => "would refresh",
-            Action::Kept => "would keep",
-            Action::Removed => "would remove",
-            Action::Restored => "would restore",
-            Action::Exported => "would export",
-        }
-        .to_owned()
-    }
-
-    fn details(&self, event: &FileEvent) -> Vec<String> {
-        let mut details = known_of(event);
-        if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
-            details.push(self.action(action));
-        }
-        if self.options.verbose && event.linked {
-            details.push("hard link, read once".to_owned());
-        } else if self.options.verbose && event.actual.is_some() {
-            let units = self.options.units;
-            details.push(format!(
-                "{} in {}, {}",
-                units.bytes(event.bytes_read),
-                units::duration(event.elapsed_ns),
-                units.rate(event.bytes_read, event.elapsed_ns)
-            ));
-        }
-        details
-    }
-
-    fn painted(&self, text: &str, style: Style) -> String {
-        match self.options.color {
-            true => format!("{style}{text}{style:#}"),
-            false => text.to_owned(),
-        }
+/// Returns text in a style, if colours may carry meaning.
+pub(crate) fn painted(text: &str, style: Style, color: bool) -> String {
+    match color {
+        true => format!("{style}{text}{style:#}"),
+        false => text.to_owned(),
     }
 }
 
-impl Renderer for Text {
-    fn event(&mut self, event: &Event, output: &mut Output) {
-        match event {
-            Event::File(event) => self.file(event, output),
-            Event::Finding(noted) => self.noted(noted, output),
-            Event::Notice(notice) => self.notice(notice, output),
+/// Appends rows, each on a line of its own, two blanks before every cell. Columns beyond `aligns`
+/// keep left.
+pub(crate) fn write_table(rows: &[Vec<String>], aligns: &[Align], text: &mut String) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = widths[column];
+            match aligns.get(column) {
+                Some(Align::Right) => line.push_str(&format!("  {cell:>width$}")),
+                _ => line.push_str(&format!("  {cell:<width$}")),
+            }
         }
-    }
-
-    fn end(&mut self, run: &RunView, output: &mut Output) {
-        if !self.options.quiet {
-            self.write_end(run, output);
-        }
+        text.push_str(line.trim_end());
+        text.push('\n');
     }
 }
 
-/// Writes a notice among the troubles, as every renderer of text lines does.
-pub(crate) fn write_notice(notice: &Notice, output: &mut Output) {
-    let place = notice.path.as_deref().map(|path| format!("`{}`: ", escape::path(path)));
-    let line = format!("steadfast: {}{}\n", place.unwrap_or_default(), escape::text(&notice.text));
-    output.trouble.extend_from_slice(line.as_bytes());
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn style_of(verdict: Verdict) -> Style {
-    match verdict.exit_status(true) {
-        3 => RED,
-        0 => Style::new(),
-        _ => YELLOW,
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["1", "é", "x"], ["100", "abc", ""]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let mut text = String::new();
+        write_table(&rows, &[Align::Right], &mut text);
+        assert_eq!(text, "    1  é    x\n  100  abc\n");
     }
 }

@@ -2,9 +2,10 @@
 
 use steadfast::catalogue::{Duplicates, Failure, Overdue, RunRecord};
 
-use super::{AuditRenderer, AuditView, Part, Tally, standing_key};
-use crate::Output;
+use super::{AuditRenderer, AuditView, Part, Tally};
+use crate::catalogue::standing_key;
 use crate::json::PathText;
+use crate::output::Output;
 
 /// The columns, always these and in this order. What does not belong to a row is an empty field.
 const COLUMNS: [&str; 16] = [

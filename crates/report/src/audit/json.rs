@@ -3,10 +3,10 @@
 use serde::{Serialize, Serializer};
 use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
 
-use super::{AuditRenderer, AuditView, Part, Tally, standing_key};
-use crate::Output;
-use crate::history::RunObject;
+use super::{AuditRenderer, AuditView, Part, Tally};
+use crate::catalogue::{RunObject, standing_key};
 use crate::json::{PathText, write_object};
+use crate::output::Output;
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,12 +6,14 @@
 use anstyle::Style;
 use steadfast::catalogue::{Duplicates, Failure, Overdue, RunRecord, Standing, Verification};
 
-use super::table::{Align, write_table};
-use super::words::{RED, ago, bar, share, short_digest, style_of, worst_first, write_runs};
 use super::{AuditRenderer, AuditView, Part, Tally};
+use crate::catalogue::{ago, bar, share, short_digest, style_of, worst_first, write_runs};
+use crate::document::Align;
+use crate::escape;
+use crate::output::Output;
+use crate::text::{RED, painted, write_table};
 use crate::units::{self, Units};
 use crate::view::algorithm_title;
-use crate::{Output, escape};
 
 /// How the text of an audit is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,10 +48,7 @@ impl AuditText {
     }
 
     fn painted(&self, text: &str, style: Style) -> String {
-        match self.options.color {
-            true => format!("{style}{text}{style:#}"),
-            false => text.to_owned(),
-        }
+        painted(text, style, self.options.color)
     }
 
     fn write_head(&self, view: &AuditView<'_>, text: &mut String) {

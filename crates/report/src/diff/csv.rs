@@ -4,9 +4,8 @@ use steadfast::diff::{DiffSummary, Pair, Side};
 use steadfast::{Notice, Tag};
 
 use super::{DiffRenderer, beneath, finds, kind_name};
-use crate::Output;
 use crate::json::PathText;
-use crate::text::write_notice;
+use crate::output::Output;
 
 /// Columns about the path.
 const OF_PATH: [&str; 7] =
@@ -58,7 +57,7 @@ impl DiffRenderer for DiffCsv {
     }
 
     fn notice(&mut self, notice: &Notice, output: &mut Output) {
-        write_notice(notice, output);
+        output.write_notice(notice);
     }
 
     fn end(&mut self, _summary: &DiffSummary, output: &mut Output) {

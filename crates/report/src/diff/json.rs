@@ -7,8 +7,8 @@ use steadfast::diff::{DiffSummary, Difference, Pair, Side};
 use steadfast::{Notice, Skipped};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
-use crate::Output;
 use crate::json::{Counts, Nanoseconds, PathText, TagObject, write_object};
+use crate::output::Output;
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]

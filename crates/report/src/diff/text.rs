@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use steadfast::diff::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
 use steadfast::{Notice, Skipped, Verdict};
 
 use super::{DiffRenderer, Roots, beneath, decay, finds};
-use crate::text::write_notice;
+use crate::escape;
+use crate::output::Output;
+use crate::text::{RED, YELLOW, painted};
 use crate::units::{self, Units};
 use crate::view::algorithm_title;
-use crate::{Output, escape};
 
 /// How the text of a comparison is written.
 #[derive(Clone, Debug, Default)]
@@ -35,9 +36,6 @@ pub struct DiffText {
     doubtful: bool,
 }
 
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const RED: Style = AnsiColor::Red.on_default().bold();
-
 /// "unreadable" and "only there" are the longest labels.
 const LABEL_WIDTH: usize = 10;
 
@@ -48,10 +46,7 @@ impl DiffText {
     }
 
     fn painted(&self, text: &str, style: Style) -> String {
-        match self.options.color {
-            true => format!("{style}{text}{style:#}"),
-            false => text.to_owned(),
-        }
+        painted(text, style, self.options.color)
     }
 
     /// The path as it helps most: with its root where only that one has it.
@@ -243,7 +238,7 @@ impl DiffRenderer for DiffText {
 
     fn notice(&mut self, notice: &Notice, output: &mut Output) {
         if !self.options.quiet || notice.status != 0 {
-            write_notice(notice, output);
+            output.write_notice(notice);
         }
     }
 

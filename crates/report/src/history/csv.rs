@@ -4,7 +4,7 @@ use steadfast::Tag;
 use steadfast::catalogue::{Happened, History, HistoryRun, RunRecord};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
-use crate::audit::standing_key;
+use crate::catalogue::standing_key;
 use crate::json::PathText;
 
 /// The columns, always these and in this order. What does not belong to a row is an empty field.

@@ -4,7 +4,7 @@ use steadfast::catalogue::History;
 
 use super::text::{known_rows, run_rows};
 use super::{HistoryOf, HistoryView};
-use crate::audit::words::{RUN_COLUMNS, run_row};
+use crate::catalogue::{RUN_COLUMNS, run_row};
 use crate::document::{Cell, Document, Section, Table};
 use crate::escape;
 use crate::units::{self, Units};

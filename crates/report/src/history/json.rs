@@ -1,13 +1,11 @@
 //! A history, as programs read it: one JSON object for each run, the summary last.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use steadfast::Tag;
-use steadfast::catalogue::{Happened, History, HistoryRun, Look, RunRecord};
+use steadfast::catalogue::{Happened, History, HistoryRun, Look};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
-use crate::audit::standing_key;
+use crate::catalogue::{RunObject, standing_key};
 use crate::json::{Nanoseconds, PathText, TagObject, write_object};
 
 /// Appends the lines.
@@ -30,40 +28,6 @@ pub fn write_json(view: &HistoryView<'_>, out: &mut Vec<u8>) {
             }
             let now = Now { kind: "directory", known: None };
             write_object(&End { summary: SummaryObject::of(view, PathText::of(path), now) }, out);
-        }
-    }
-}
-
-/// A run, as a catalogue remembers it.
-#[derive(Serialize)]
-pub(crate) struct RunObject<'a> {
-    run: i64,
-    verb: &'a str,
-    version: &'a str,
-    read_from: &'a str,
-    backend: &'a str,
-    started_s: i64,
-    latest_s: i64,
-    state: &'static str,
-    files: u64,
-    bytes: u64,
-    counts: &'a BTreeMap<String, u64>,
-}
-
-impl RunObject<'_> {
-    pub(crate) fn of(run: &RunRecord) -> RunObject<'_> {
-        RunObject {
-            run: run.id,
-            verb: &run.verb,
-            version: &run.version,
-            read_from: &run.read_from,
-            backend: &run.backend,
-            started_s: run.started.seconds,
-            latest_s: run.latest.seconds,
-            state: run.state.name(),
-            files: run.files,
-            bytes: run.bytes,
-            counts: &run.counts,
         }
     }
 }

@@ -6,8 +6,9 @@ use steadfast::catalogue::{Happened, History, HistoryRun, Look, Standing};
 use steadfast::{Tag, Timestamp};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
-use crate::audit::table::{Align, write_table};
-use crate::audit::words::{ago, ending, short_digest, source, style_of, write_runs};
+use crate::catalogue::{ago, ending, short_digest, source, style_of, write_runs};
+use crate::document::Align;
+use crate::text::{painted, write_table};
 use crate::units::{self, Units};
 use crate::{escape, view};
 
@@ -53,7 +54,7 @@ pub(super) fn known_rows(
         other => other.name(),
     };
     let style = style_of(look.standing);
-    let name = if color { format!("{style}{name}{style:#}") } else { name.to_owned() };
+    let name = painted(name, style, color);
     let mut rows = vec![("now", name)];
     let by = |run: i64| match (run, started(view, history, run)) {
         (0, _) => "never".to_owned(),

@@ -6,9 +6,9 @@
 use steadfast_measure::figures::compare::{self, Compared};
 use steadfast_measure::record::{Record, Unit, Workload};
 
-use super::{cell, names};
+use super::names;
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
-use crate::measure::INTERVALS;
+use crate::measure::{INTERVALS, cell};
 use crate::units;
 
 /// Ratios that one chart shows. The table has all.

@@ -12,9 +12,10 @@ use steadfast::manifest::sums::{self, Line, LineError};
 use steadfast::{Digest, Event, FileEvent};
 
 use super::{shown, write_trouble};
-use crate::text::write_notice;
+use crate::escape;
+use crate::output::Output;
+use crate::run::Renderer;
 use crate::view::RunView;
-use crate::{Output, Renderer, escape};
 
 /// How a comparison is told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -152,7 +153,7 @@ impl Renderer for Comparison {
         match event {
             Event::File(event) => self.file(event, output),
             Event::Finding(_) => {}
-            Event::Notice(notice) => write_notice(notice, output),
+            Event::Notice(notice) => output.write_notice(notice),
         }
     }
 

@@ -82,7 +82,7 @@ proptest! {
         let text = rendered(&mut Csv::default(), &name);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let row = reader.records().next().unwrap().unwrap();
-        prop_assert_eq!(row.len(), steadfast_report::csv::COLUMNS.len());
+        prop_assert_eq!(row.len(), steadfast_report::run::COLUMNS.len());
         let path = [b"photos/", name.as_slice()].concat();
         let shown = std::ffi::OsStr::from_bytes(&path).to_string_lossy().into_owned();
         prop_assert_eq!(&row[0], shown.as_str());

@@ -3,8 +3,11 @@
 use steadfast::cost::{Role, ThreadCost};
 use steadfast::{Cost, Stage, Verdict};
 
-use super::{Algorithms, RED, Section, Style, Text, YELLOW, style_of};
-use crate::Output;
+use anstyle::Style;
+
+use super::{Algorithms, Section, Text, style_of};
+use crate::output::Output;
+use crate::text::{RED, YELLOW};
 use crate::units;
 use crate::view::{self, RunView};
 

@@ -1,16 +1,20 @@
-//! What a catalogue knows → words and bars, as the pages of audits and histories have them.
+//! What audits and histories both show of a catalogue: its runs, the standings of files, and how
+//! large a part something is.
 
-use anstyle::{AnsiColor, Style};
+use std::collections::BTreeMap;
+
+use anstyle::Style;
+use serde::Serialize;
 use steadfast::catalogue::{RunRecord, RunState, Standing};
 use steadfast::{Tag, Timestamp, Verdict};
 
-use super::DAY_S;
-use super::table::{Align, write_table};
+use crate::document::Align;
 use crate::escape;
+use crate::text::{RED, YELLOW, write_table};
 use crate::units::{self, Units};
 
-pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
+/// Seconds in a day.
+pub(crate) const DAY_S: i64 = 86_400;
 
 /// Cells of a bar.
 const BAR_LEN: u64 = 20;
@@ -95,6 +99,49 @@ pub(crate) fn short_digest(tag: &Tag) -> String {
     match digest.get(..DIGITS_SHOWN) {
         Some(front) if front.len() + 4 < digest.len() => format!("{front}…"),
         _ => digest,
+    }
+}
+
+/// The key of a standing in JSON, which has no spaces.
+pub(crate) fn standing_key(standing: Standing) -> &'static str {
+    match standing {
+        Standing::TagLost => "tag_lost",
+        Standing::TagReplaced => "tag_replaced",
+        other => other.name(),
+    }
+}
+
+/// A run, as a catalogue remembers it.
+#[derive(Serialize)]
+pub(crate) struct RunObject<'a> {
+    run: i64,
+    verb: &'a str,
+    version: &'a str,
+    read_from: &'a str,
+    backend: &'a str,
+    started_s: i64,
+    latest_s: i64,
+    state: &'static str,
+    files: u64,
+    bytes: u64,
+    counts: &'a BTreeMap<String, u64>,
+}
+
+impl RunObject<'_> {
+    pub(crate) fn of(run: &RunRecord) -> RunObject<'_> {
+        RunObject {
+            run: run.id,
+            verb: &run.verb,
+            version: &run.version,
+            read_from: &run.read_from,
+            backend: &run.backend,
+            started_s: run.started.seconds,
+            latest_s: run.latest.seconds,
+            state: run.state.name(),
+            files: run.files,
+            bytes: run.bytes,
+            counts: &run.counts,
+        }
     }
 }
 

@@ -5,10 +5,10 @@
 
 use steadfast::{Event, FileEvent, Tag};
 
-use crate::text::write_notice;
-use crate::units;
+use super::Renderer;
+use crate::output::Output;
 use crate::view::RunView;
-use crate::{Output, Renderer, escape};
+use crate::{escape, units};
 
 /// Renders tags.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ impl Renderer for Show {
         match event {
             Event::File(event) => self.file(event, output),
             Event::Finding(_) => {}
-            Event::Notice(notice) => write_notice(notice, output),
+            Event::Notice(notice) => output.write_notice(notice),
         }
     }
 

@@ -1,0 +1,383 @@
+//! A run as a document: verdicts, every file that is not as it should be, what can be proved of
+//! the tree, and where the time went.
+//!
+//! In: the events of a run as they come, its end, and what a catalogue can prove if there is one.
+//! Out: a [`Document`]. Memory is bounded whatever the tree: of more findings than a page can hold
+//! the first are shown and the rest counted.
+
+use steadfast::catalogue::Audit;
+use steadfast::{Event, FileEvent, Noted, Stage, Timestamp, Verdict};
+
+use crate::document::{
+    Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Scale, Section, Table,
+};
+use crate::escape;
+use crate::timeline::Timeline;
+use crate::units::{self, Units};
+use crate::view::{self, FindingRule, RunView, bound_title, finding_detail, known_of};
+
+/// Findings that a page shows: with names and what is known of each, some 150 KB.
+const FINDINGS_MAX: usize = 800;
+
+/// What is to be known of a run beside what it says itself.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The command, as it was given.
+    pub command: String,
+    /// Program and version.
+    pub made_by: String,
+    /// When the run began.
+    pub begun: Timestamp,
+    /// Multiples of bytes in sentences; those of tables are chosen when the document is written.
+    pub units: Units,
+}
+
+/// Collects a run for a document.
+#[derive(Clone, Debug, Default)]
+pub struct RunReport {
+    rule: FindingRule,
+    findings: Vec<Finding>,
+    /// Findings that there was no room for.
+    more: u64,
+    notices: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Finding {
+    rank: usize,
+    name: &'static str,
+    path: String,
+    known: String,
+}
+
+impl RunReport {
+    /// Begins with what counts as a finding.
+    pub fn new(rule: FindingRule) -> RunReport {
+        RunReport { rule, ..RunReport::default() }
+    }
+
+    /// Takes one event.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::File(event) => self.file(event),
+            Event::Finding(noted) => self.noted(noted),
+            Event::Notice(notice) => {
+                let place = notice.path.as_deref().map(|path| format!("{}: ", escape::path(path)));
+                let text = format!("{}{}", place.unwrap_or_default(), escape::text(&notice.text));
+                if self.notices.len() < FINDINGS_MAX && !self.notices.contains(&text) {
+                    self.notices.push(text);
+                }
+            }
+        }
+    }
+
+    fn file(&mut self, event: &FileEvent) {
+        // The mildest are listed too, and give way where there is no room.
+        let intact = event.verdict.is_none_or(|verdict| verdict == Verdict::Intact);
+        if !self.rule.finds(event) && intact {
+            return;
+        }
+        let verdict = event.verdict.filter(|_| event.trouble.is_none() || event.verdict.is_some());
+        let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
+        self.keep(Finding {
+            rank: verdict.and_then(rank).unwrap_or(Verdict::ALL.len()),
+            name: verdict.map_or("failed", Verdict::name),
+            path: escape::path(&event.path.to_path()),
+            known: known_of(event).join("; "),
+        });
+    }
+
+    fn noted(&mut self, noted: &Noted) {
+        if noted.finding.exit_status() == 0 {
+            return;
+        }
+        self.keep(Finding {
+            rank: Verdict::ALL.len() + 1,
+            name: noted.finding.name(),
+            path: escape::path(&noted.path),
+            known: finding_detail(&noted.finding).unwrap_or_default(),
+        });
+    }
+
+    /// Keeps a finding. A worse one takes the room of the mildest if there is none left.
+    fn keep(&mut self, finding: Finding) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+            return;
+        }
+        self.more += 1;
+        let mildest = (0..self.findings.len()).max_by_key(|&at| (self.findings[at].rank, at));
+        if let Some(mildest) = mildest
+            && self.findings[mildest].rank > finding.rank
+        {
+            self.findings.remove(mildest);
+            self.findings.push(finding);
+        }
+    }
+
+    /// Makes the document.
+    pub fn document(
+        mut self,
+        facts: &RunFacts,
+        run: &RunView,
+        audit: Option<&Audit>,
+        timeline: &Timeline,
+    ) -> Document {
+        // Findings of one kind stay in the order of the walk.
+        self.findings.sort_by_key(|finding| finding.rank);
+        let mut sections = vec![self.verdicts(run), self.found()];
+        sections.extend(audit.map(coverage));
+        sections.push(cost(run, timeline, facts.units));
+        let mut warnings = Vec::new();
+        if run.interrupted {
+            warnings.push("the run was interrupted: what it did not come to is not here".into());
+        }
+        warnings.extend(run.time_up());
+        warnings.append(&mut self.notices);
+        Document {
+            title: title(run, facts.units),
+            facts: run_facts(facts, run),
+            warnings,
+            sections,
+        }
+    }
+
+    fn verdicts(&self, run: &RunView) -> Section {
+        let mut table = Table::new("verdicts", "Verdicts", &["Verdict", ">Files"]);
+        let mut names = Vec::new();
+        let mut points = Vec::new();
+        for &(verdict, files) in run.verdicts.iter().filter(|(_, files)| *files > 0) {
+            table.push(vec![Cell::text(verdict.name()), Cell::Number(Quantity::Count(files))]);
+            points.push(Point::at(names.len() as f64, files as f64));
+            names.push(verdict.name().to_owned());
+        }
+        for &(finding, files) in run.findings.iter().filter(|(_, files)| *files > 0) {
+            table.push(vec![Cell::text(finding), Cell::Number(Quantity::Count(files))]);
+        }
+        let shown = points.len() > 1;
+        let chart = Chart {
+            name: "verdicts".to_owned(),
+            title: "Files by verdict".to_owned(),
+            description: "One bar for each verdict, as long as the number of files that got it."
+                .to_owned(),
+            x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
+            y: Axis { title: "files".to_owned(), of: Quantity::Count(0), scale: Scale::Linear },
+            layers: vec![Layer { label: String::new(), mark: Mark::Bars, points }],
+        };
+        Section {
+            title: "Verdicts".to_owned(),
+            sentences: vec![self.answer(run)],
+            tables: vec![table],
+            charts: if shown { vec![chart] } else { Vec::new() },
+            notes: Vec::new(),
+        }
+    }
+
+    /// The answer in one sentence.
+    fn answer(&self, run: &RunView) -> String {
+        let corrupt = run.verdict(Verdict::Corrupt);
+        match (corrupt, run.exit_status) {
+            (1.., _) => format!(
+                "{} corrupt: other contents, although the modification time stands. Restore from \
+                 a backup.",
+                units::counted(corrupt, "file is", "files are")
+            ),
+            _ if run.judged == 0 => "No file was judged.".to_owned(),
+            (_, 0) => sound(run),
+            (_, 1) => {
+                "Something is modified or missing; nothing is known to be corrupt.".to_owned()
+            }
+            _ => "Of some files it could not be told.".to_owned(),
+        }
+    }
+
+    fn found(&self) -> Section {
+        let columns = ["Verdict", "Path", "What is known"];
+        let mut table = Table::new("findings", "Files that are not intact", &columns).keyed(2);
+        for finding in &self.findings {
+            let (path, known) = (Cell::text(&finding.path), Cell::text(&finding.known));
+            table.push(vec![Cell::text(finding.name), path, known]);
+        }
+        let mut sentences = Vec::new();
+        if self.findings.is_empty() {
+            sentences.push("There are none.".to_owned());
+        }
+        if self.more > 0 {
+            let more = units::counted(self.more, "further file is", "further files are");
+            sentences.push(format!(
+                "{more} not shown here, none worse than those that are; `--json` tells of every \
+                 file."
+            ));
+        }
+        Section {
+            title: "Files that are not intact".to_owned(),
+            sentences,
+            tables: vec![table],
+            ..Section::default()
+        }
+    }
+}
+
+/// Says of a run with status 0 what it proves, and of which files it proves nothing.
+fn sound(run: &RunView) -> String {
+    let intact = run.verdict(Verdict::Intact);
+    let files = units::counted(intact, "file is", "files are");
+    if intact == run.files {
+        return format!("Nothing is wrong: {files} intact.");
+    }
+    let mut sentence = format!("No fault was found. {files} intact");
+    let others = run.verdicts.iter().filter(|(verdict, _)| *verdict != Verdict::Intact);
+    for (verdict, number) in others.filter(|(_, number)| *number > 0) {
+        sentence.push_str(&format!(", {} {}", units::count(*number), verdict.name()));
+    }
+    let unjudged = run.files.saturating_sub(run.judged);
+    if unjudged > 0 {
+        let were = units::counted(unjudged, "file was", "files were");
+        sentence.push_str(&format!(". {were} not judged"));
+    }
+    sentence.push('.');
+    sentence
+}
+
+fn title(run: &RunView, units: Units) -> String {
+    let mut verb = run.verb.to_owned();
+    if let Some(first) = verb.get_mut(0..1) {
+        first.make_ascii_uppercase();
+    }
+    let files = units::counted(run.files, "file", "files");
+    format!("{verb} of {files}, {}", units.bytes(run.bytes))
+}
+
+fn run_facts(facts: &RunFacts, run: &RunView) -> Vec<(String, String)> {
+    let rate = facts.units.rate(run.bytes, run.elapsed_ns);
+    let took = units::duration(run.elapsed_ns);
+    let bytes = facts.units.bytes(run.bytes);
+    let media = match run.bytes_from_media {
+        0 => "through the page cache".to_owned(),
+        media if media == run.bytes => "all past the page cache".to_owned(),
+        media => format!("{} of them past the page cache", facts.units.bytes(media)),
+    };
+    let skipped: Vec<String> = run
+        .skipped()
+        .into_iter()
+        .filter(|(.., number)| *number > 0)
+        .map(|(one, many, number)| units::counted(number, one, many))
+        .collect();
+    let mut rows = vec![
+        ("when", format!("{}, {took}", units::moment(facts.begun))),
+        ("command", escape::text(&facts.command)),
+        ("made by", facts.made_by.clone()),
+        ("read", format!("{bytes}, {rate}, {media}, by {}", run.engine)),
+        ("hashed", format!("by {}, {}", run.backend, threads(run.workers))),
+        ("exit status", run.exit_status.to_string()),
+    ];
+    if !skipped.is_empty() {
+        rows.push(("skipped", skipped.join(", ")));
+    }
+    rows.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
+}
+
+fn threads(workers: usize) -> String {
+    units::counted(workers as u64, "thread", "threads")
+}
+
+/// What a catalogue can prove of the tree, by the age of the last proof.
+fn coverage(audit: &Audit) -> Section {
+    let columns = ["Proved within", ">Files", ">Share", ">Bytes"];
+    let mut table = Table::new("coverage", "What is proved, and how long ago", &columns);
+    let (mut names, mut points) = (Vec::new(), Vec::new());
+    let share = |files: u64| files as f64 / audit.tagged.max(1) as f64;
+    for window in &audit.windows {
+        let days = units::counted(u64::from(window.days), "day", "days");
+        points.push(Point::at(points.len() as f64, share(window.entries)));
+        names.push(format!("within {days}"));
+        table.push(vec![
+            Cell::text(days),
+            Cell::Number(Quantity::Count(window.entries)),
+            Cell::Number(Quantity::Share(share(window.entries))),
+            Cell::Number(Quantity::Bytes(window.bytes)),
+        ]);
+    }
+    table.push(vec![
+        Cell::text("never"),
+        Cell::Number(Quantity::Count(audit.never.0)),
+        Cell::Number(Quantity::Share(share(audit.never.0))),
+        Cell::Number(Quantity::Bytes(audit.never.1)),
+    ]);
+    let chart = Chart {
+        name: "coverage".to_owned(),
+        title: "Share of the tagged files that is proved".to_owned(),
+        description: "One bar for each number of days: how large a share of the tagged files was \
+                      proved within them. What lacks to 100 % was proved longer ago or never."
+            .to_owned(),
+        x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
+        y: Axis {
+            title: "share of tagged files".to_owned(),
+            of: Quantity::Share(0.0),
+            scale: Scale::Linear,
+        },
+        layers: vec![Layer { label: "proved".to_owned(), mark: Mark::Bars, points }],
+    };
+    Section {
+        title: "What can be proved of the tree".to_owned(),
+        sentences: coverage_sentences(audit),
+        tables: vec![table],
+        charts: vec![chart],
+        notes: Vec::new(),
+    }
+}
+
+fn coverage_sentences(audit: &Audit) -> Vec<String> {
+    let mut sentences = vec![format!(
+        "The catalogue knows {}, {} with a tag.",
+        units::counted(audit.entries, "file", "files"),
+        units::count(audit.tagged)
+    )];
+    let failed = audit
+        .standings
+        .iter()
+        .filter(|(standing, _)| standing.verdict(true).exit_status(false) > 0);
+    let failed: Vec<String> = failed
+        .map(|(standing, files)| format!("{} {}", units::count(*files), standing.name()))
+        .collect();
+    if !failed.is_empty() {
+        sentences.push(format!(
+            "That a file was proved says how it was then. By the last look at each, these are not \
+             as they were: {}.",
+            failed.join(", ")
+        ));
+    }
+    sentences
+}
+
+/// Where the time went.
+fn cost(run: &RunView, timeline: &Timeline, units: Units) -> Section {
+    let columns = ["Stage", ">Time of all threads", ">Share", ">Waited for storage or others"];
+    let mut table = Table::new("stages", "Time of all threads together, by stage", &columns);
+    let all = run.account.cost_of(|_| true);
+    for stage in Stage::ALL.into_iter().filter(|&stage| all.elapsed_ns(stage) > 0) {
+        table.push(vec![
+            Cell::text(stage.name()),
+            Cell::Number(Quantity::Time(all.elapsed_ns(stage) as f64)),
+            Cell::Number(Quantity::Share(all.share(stage))),
+            Cell::Number(Quantity::Time(all.waited_ns(stage) as f64)),
+        ]);
+    }
+    let mut sentences = Vec::new();
+    if let Some(bounds) = run.account.bounds().filter(|_| run.bytes > 0) {
+        let bound = bound_title(&bounds.limit, None);
+        let whole = view::resource_title(bounds.limit.resource);
+        sentences.push(format!("Bound by {bound}: {} of {whole}.", units::percent(bounds.share)));
+        sentences.extend(bounds.next.map(|next| {
+            let rate = units.rate(run.bytes, next.least_ns);
+            format!("The next limit would be {}, at {rate}.", bound_title(&next, None))
+        }));
+    }
+    Section {
+        title: "Where the time went".to_owned(),
+        sentences,
+        tables: vec![table],
+        charts: timeline.chart().into_iter().collect(),
+        notes: Vec::new(),
+    }
+}

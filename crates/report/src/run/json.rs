@@ -1,0 +1,331 @@
+//! A run, as programs read it: one JSON object on each line, the summary last.
+//!
+//! In: events and the end. Out: lines in base units, bytes and nanoseconds. Specified in
+//! `docs/formats/events.md`, which outranks this file: what is there stays.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use steadfast::cost::{Limit, ThreadCost};
+use steadfast::{Cost, Event, FileEvent, Noted, Notice, Origin, Reference, Stage, Subject};
+
+use super::Renderer;
+use crate::json::{Contents, Counts, Nanoseconds, PathText, TagObject, write_object};
+use crate::output::Output;
+use crate::pages::DamageObject;
+use crate::view::{FindingRule, RunView, finding_detail};
+
+/// Renders JSON lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json {
+    /// Whether only findings are told, and the summary.
+    pub quiet: bool,
+    /// What a finding is.
+    pub rule: FindingRule,
+}
+
+impl Renderer for Json {
+    fn event(&mut self, event: &Event, output: &mut Output) {
+        match event {
+            Event::File(event) if self.quiet && !self.rule.finds(event) => {}
+            Event::File(event) => write_object(&FileObject::of(event), &mut output.answer),
+            Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
+            Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut output.answer),
+            Event::Notice(notice) => write_object(&NoticeObject::of(notice), &mut output.answer),
+        }
+    }
+
+    fn end(&mut self, run: &RunView, output: &mut Output) {
+        write_object(&End { summary: SummaryObject::of(run) }, &mut output.answer);
+    }
+}
+
+#[derive(Serialize)]
+struct FileObject {
+    #[serde(flatten)]
+    path: PathText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'static str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    actual: Option<Contents>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<TagObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<TagObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_read: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elapsed_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'static str>,
+    #[serde(skip_serializing_if = "is_false")]
+    linked: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_to: Option<PathText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<ReferenceObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damage: Option<DamageObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl FileObject {
+    fn of(event: &FileEvent) -> FileObject {
+        let read = event.actual.is_some() || event.bytes_read > 0;
+        FileObject {
+            path: PathText::of(&event.path.to_path()),
+            kind: (event.subject == Subject::Directory).then_some("directory"),
+            verdict: event.verdict.map(|verdict| verdict.name()),
+            action: event.action.map(|action| action.name()),
+            actual: Contents::present(event),
+            stored: event.stored.as_ref().map(TagObject::of),
+            previous: event.previous.as_ref().map(TagObject::of),
+            bytes_read: read.then_some(event.bytes_read),
+            elapsed_ns: read.then_some(event.elapsed_ns),
+            from: event.origin.map(origin_name),
+            linked: event.linked,
+            moved_to: event.moved_to.as_deref().map(PathText::of),
+            reference: event.reference.as_deref().map(ReferenceObject::of),
+            damage: event.damage.as_deref().map(DamageObject::of),
+            error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
+        }
+    }
+}
+
+/// What a file was compared with, where that is no tag of its own.
+#[derive(Serialize)]
+struct ReferenceObject {
+    source: &'static str,
+    digests: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mtime_ns: Option<Nanoseconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_s: Option<i64>,
+}
+
+impl ReferenceObject {
+    fn of(reference: &Reference) -> ReferenceObject {
+        let digests = reference.digests.iter();
+        ReferenceObject {
+            source: reference.source,
+            digests: digests.map(|(by, digest)| (by.name(), digest.to_string())).collect(),
+            length: reference.length,
+            mtime_ns: reference.mtime.map(|mtime| Nanoseconds(mtime.time)),
+            recorded_s: reference.recorded.map(|recorded| recorded.seconds),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FindingObject<'a> {
+    #[serde(flatten)]
+    path: PathText,
+    finding: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl FindingObject<'_> {
+    fn of(noted: &Noted) -> FindingObject<'_> {
+        FindingObject {
+            path: PathText::of(&noted.path),
+            finding: noted.finding.name(),
+            detail: finding_detail(&noted.finding),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct NoticeObject<'a> {
+    notice: &'a str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    path: Option<PathText>,
+}
+
+impl NoticeObject<'_> {
+    fn of(notice: &Notice) -> NoticeObject<'_> {
+        NoticeObject { notice: &notice.text, path: notice.path.as_deref().map(PathText::of) }
+    }
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    summary: SummaryObject<'a>,
+}
+
+#[derive(Serialize)]
+struct SummaryObject<'a> {
+    verb: &'a str,
+    dry_run: bool,
+    interrupted: bool,
+    still_due: Option<u64>,
+    exit_status: u8,
+    files: u64,
+    bytes: u64,
+    bytes_from_media: u64,
+    elapsed_ns: u64,
+    workers: usize,
+    backend: &'a str,
+    engine: &'a str,
+    verdicts: Counts,
+    actions: Counts,
+    catalogued: bool,
+    findings: Counts,
+    failed: u64,
+    skipped: Counts,
+    cost: CostObject<'a>,
+}
+
+impl<'a> SummaryObject<'a> {
+    fn of(run: &'a RunView) -> SummaryObject<'a> {
+        let skipped = &run.skipped;
+        SummaryObject {
+            verb: run.verb,
+            dry_run: run.dry_run,
+            interrupted: run.interrupted,
+            still_due: run.still_due,
+            exit_status: run.exit_status,
+            files: run.files,
+            bytes: run.bytes,
+            bytes_from_media: run.bytes_from_media,
+            elapsed_ns: run.elapsed_ns,
+            workers: run.workers,
+            backend: &run.backend,
+            engine: run.engine,
+            verdicts: Counts(run.verdicts.iter().map(|(one, n)| (one.name(), *n)).collect()),
+            actions: Counts(run.actions.iter().map(|(one, n)| (one.name(), *n)).collect()),
+            catalogued: run.catalogued,
+            findings: Counts(run.findings.clone()),
+            failed: run.failed,
+            skipped: Counts(vec![
+                ("symlinks", skipped.symlinks),
+                ("special", skipped.special),
+                ("excluded", skipped.excluded),
+                ("dataless", skipped.dataless),
+                ("sidecars", skipped.sidecars),
+                ("leaves", skipped.leaves),
+                ("other_file_systems", skipped.other_file_systems),
+            ]),
+            cost: CostObject::of(run),
+        }
+    }
+}
+
+/// Where the time went: of all threads together, then of each, and what binds the run.
+#[derive(Serialize)]
+struct CostObject<'a> {
+    #[serde(flatten)]
+    stages: StagesObject,
+    storage_wait_ns: u64,
+    bound: Option<&'static str>,
+    bound_share: Option<f64>,
+    next: Option<LimitObject>,
+    limits: Vec<LimitObject>,
+    processors: usize,
+    reads_at_a_time: Option<usize>,
+    threads: Vec<ThreadObject<'a>>,
+}
+
+impl<'a> CostObject<'a> {
+    fn of(run: &'a RunView) -> CostObject<'a> {
+        let (account, cost) = (&run.account, run.account.cost());
+        let bounds = account.bounds();
+        CostObject {
+            stages: StagesObject::of(&cost),
+            storage_wait_ns: cost.storage_wait_ns(),
+            bound: bounds.map(|bounds| bounds.limit.bound.name()),
+            bound_share: bounds.map(|bounds| (bounds.share * 1e4).round() / 1e4),
+            next: bounds.and_then(|bounds| bounds.next).map(LimitObject::of),
+            limits: account.limits().into_iter().map(LimitObject::of).collect(),
+            processors: account.processors,
+            reads_at_a_time: account.reads_at_a_time,
+            threads: account.threads.iter().map(ThreadObject::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct StagesObject {
+    walk_ns: u64,
+    open_ns: u64,
+    read_ns: u64,
+    hash_ns: u64,
+    store_ns: u64,
+    report_ns: u64,
+    wait_ns: u64,
+    processor_ns: u64,
+}
+
+impl StagesObject {
+    fn of(cost: &Cost) -> StagesObject {
+        StagesObject {
+            walk_ns: cost.elapsed_ns(Stage::Walk),
+            open_ns: cost.elapsed_ns(Stage::Open),
+            read_ns: cost.elapsed_ns(Stage::Read),
+            hash_ns: cost.elapsed_ns(Stage::Hash),
+            store_ns: cost.elapsed_ns(Stage::Store),
+            report_ns: cost.elapsed_ns(Stage::Report),
+            wait_ns: cost.elapsed_ns(Stage::Wait),
+            processor_ns: cost.processor_ns,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct LimitObject {
+    resource: &'static str,
+    bound: &'static str,
+    least_ns: u64,
+}
+
+impl LimitObject {
+    fn of(limit: Limit) -> LimitObject {
+        LimitObject {
+            resource: limit.resource.name(),
+            bound: limit.bound.name(),
+            least_ns: limit.least_ns,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ThreadObject<'a> {
+    name: &'a str,
+    role: &'static str,
+    lifetime_ns: u64,
+    #[serde(flatten)]
+    stages: StagesObject,
+    /// Time of stages that was spent asleep; those that never slept are left out.
+    waited: Counts,
+}
+
+impl ThreadObject<'_> {
+    fn of(thread: &ThreadCost) -> ThreadObject<'_> {
+        let waited = Stage::BUSY.map(|stage| (stage.name(), thread.cost.waited_ns(stage)));
+        ThreadObject {
+            name: &thread.name,
+            role: thread.role.name(),
+            lifetime_ns: thread.lifetime_ns,
+            stages: StagesObject::of(&thread.cost),
+            waited: Counts(waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0).collect()),
+        }
+    }
+}
+
+pub(super) fn origin_name(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Cache => "cache",
+        Origin::Media => "media",
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
