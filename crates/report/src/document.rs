@@ -9,6 +9,8 @@ mod markdown;
 mod table;
 mod text;
 
+use serde::{Serialize, Serializer};
+
 use crate::units::{self, Units};
 
 pub(crate) use export::exact as exact_digits;
@@ -18,11 +20,12 @@ pub use table::{Align, Cell, Column, Table};
 pub use text::{DocumentTextOptions, write_text};
 
 /// A page about one thing.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Document {
     /// What it is about.
     pub title: String,
     /// What is to be known beforehand: the machine, when, with what. Label and value.
+    #[serde(serialize_with = "labelled")]
     pub facts: Vec<(String, String)>,
     /// What a reader should know before believing it.
     pub warnings: Vec<String>,
@@ -31,7 +34,7 @@ pub struct Document {
 }
 
 /// One part of a document.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Section {
     /// What it is about.
     pub title: String,
@@ -126,7 +129,7 @@ impl Quantity {
 }
 
 /// A picture of figures.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chart {
     /// Name, unique within the document: `rate-by-size`.
     pub name: String,
@@ -143,18 +146,33 @@ pub struct Chart {
 }
 
 /// One axis of a chart.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Axis {
     /// What it counts, without the unit, which follows from `of`.
     pub title: String,
     /// What the numbers are numbers of; the value itself means nothing.
+    #[serde(rename = "unit", serialize_with = "unit")]
     pub of: Quantity,
     /// How it is divided.
+    #[serde(flatten)]
     pub scale: Scale,
 }
 
+impl Axis {
+    /// Makes an axis.
+    pub fn new(title: impl Into<String>, of: Quantity, scale: Scale) -> Axis {
+        Axis { title: title.into(), of, scale }
+    }
+
+    /// Makes an axis with a place for each name, which needs no title.
+    pub fn names(names: impl IntoIterator<Item = String>) -> Axis {
+        Axis::new("", Quantity::Count(0), Scale::Names(names.into_iter().collect()))
+    }
+}
+
 /// How an axis is divided.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "scale", content = "names", rename_all = "lowercase")]
 pub enum Scale {
     /// Evenly, from zero.
     Linear,
@@ -165,7 +183,7 @@ pub enum Scale {
 }
 
 /// Points of one kind.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Layer {
     /// What they are, for the legend. Layers of one label are of one thing: dots, and the line
     /// through them.
@@ -176,8 +194,20 @@ pub struct Layer {
     pub points: Vec<Point>,
 }
 
+impl Layer {
+    /// Makes a layer.
+    pub fn new(
+        label: impl Into<String>,
+        mark: Mark,
+        points: impl IntoIterator<Item = Point>,
+    ) -> Layer {
+        Layer { label: label.into(), mark, points: points.into_iter().collect() }
+    }
+}
+
 /// How points are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// One dot each.
     Dots,
@@ -199,13 +229,14 @@ pub enum Mark {
 }
 
 /// One point.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
     /// To the right.
     pub x: f64,
     /// Upwards.
     pub y: f64,
     /// Lower and upper end of its interval, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
 }
 
@@ -214,4 +245,17 @@ impl Point {
     pub fn at(x: f64, y: f64) -> Point {
         Point { x, y, interval: None }
     }
+}
+
+fn labelled<S: Serializer>(facts: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct LabelledFact<'a> {
+        label: &'a str,
+        value: &'a str,
+    }
+    serializer.collect_seq(facts.iter().map(|(label, value)| LabelledFact { label, value }))
+}
+
+fn unit<S: Serializer>(of: &Quantity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(of.unit_name())
 }

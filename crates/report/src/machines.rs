@@ -222,7 +222,7 @@ fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
                       Published figures are named as such."
             .to_owned(),
         x: bar_names(&hosts),
-        y: rate_axis(),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers: vec![
             layer("high QoS", &hosts, |host| host.hash_high_per_s),
             layer("low QoS", &hosts, |host| host.hash_low_per_s),
@@ -239,7 +239,7 @@ fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
                       they are read and hashed, where both are known."
             .to_owned(),
         x: bar_names(&hosts),
-        y: rate_axis(),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers: vec![
             layer("reading", &hosts, |host| host.read_per_s),
             layer("reading and hashing", &hosts, |host| host.net_per_s),
@@ -248,12 +248,7 @@ fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
 }
 
 fn bar_names(hosts: &[&HostFigures]) -> Axis {
-    let names = hosts.iter().map(|host| bar_name(host)).collect();
-    Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) }
-}
-
-fn rate_axis() -> Axis {
-    Axis { title: "rate".to_owned(), of: Quantity::Rate(0.0), scale: Scale::Linear }
+    Axis::names(hosts.iter().map(|host| bar_name(host)))
 }
 
 fn layer(
@@ -265,5 +260,5 @@ fn layer(
         let figure = of(host)?;
         Some(Point { x: f64::from(at), y: figure.value, interval: figure.bounds() })
     });
-    Layer { label: label.to_owned(), mark: Mark::Bars, points: points.collect() }
+    Layer::new(label, Mark::Bars, points)
 }

@@ -131,7 +131,7 @@ impl Timeline {
                 }
             }
         }
-        Layer { label: stage.name().to_owned(), mark: Mark::Spans, points }
+        Layer::new(stage.name().to_owned(), Mark::Spans, points)
     }
 
     fn span(&self, row: usize, from: usize, to: usize) -> Point {

@@ -1,10 +1,12 @@
 //! Tables: columns with a title each, rows of cells.
 
+use serde::{Serialize, Serializer};
+
 use super::Quantity;
 use crate::units::Units;
 
 /// Figures in rows and columns.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
     /// Name, unique within the document: `hash-in-memory`.
     pub name: String,
@@ -13,6 +15,7 @@ pub struct Table {
     /// What stands in each column.
     pub columns: Vec<Column>,
     /// How many leading columns name a row; the others tell of it.
+    #[serde(skip)]
     pub keys: usize,
     /// As many cells each as there are columns.
     pub rows: Vec<Vec<Cell>>,
@@ -101,6 +104,40 @@ impl Cell {
             Cell::Number(quantity) => quantity.text(units),
             Cell::Interval(quantity, ends) => interval(*quantity, *ends, units),
         }
+    }
+}
+
+impl Serialize for Column {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.title.serialize(serializer)
+    }
+}
+
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Figure {
+            #[serde(serialize_with = "number")]
+            value: Quantity,
+            unit: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            interval: Option<(f64, f64)>,
+        }
+        let (value, interval) = match self {
+            Cell::Empty => return serializer.serialize_unit(),
+            Cell::Text(text) => return text.serialize(serializer),
+            Cell::Number(of) => (*of, None),
+            Cell::Interval(of, ends) => (*of, Some(*ends)),
+        };
+        Figure { value, unit: value.unit_name(), interval }.serialize(serializer)
+    }
+}
+
+/// Whole numbers stay whole: a length may have more digits than a fraction can hold.
+fn number<S: Serializer>(of: &Quantity, serializer: S) -> Result<S::Ok, S::Error> {
+    match of {
+        Quantity::Bytes(value) | Quantity::Count(value) => serializer.serialize_u64(*value),
+        other => serializer.serialize_f64(other.value()),
     }
 }
 

@@ -124,9 +124,6 @@ fn chart(group: &[&Compared], title: &str) -> Chart {
             scale: Scale::Names(names.collect()),
         },
         y: Axis { title: "ratio".to_owned(), of: Quantity::Ratio(0.0), scale: Scale::Log },
-        layers: vec![
-            Layer { label: "ratio".to_owned(), mark: Mark::Dots, points: points.collect() },
-            Layer { label: String::new(), mark: Mark::Rule, points: same },
-        ],
+        layers: vec![Layer::new("ratio", Mark::Dots, points), Layer::new("", Mark::Rule, same)],
     }
 }

@@ -187,7 +187,7 @@ fn by_instructions(figures: &CipherFigures) -> Chart {
             Some(Point { x: f64::from(at), y: rate.value, interval: rate.bounds() })
         });
         let label = masks::name(isa).to_owned();
-        Layer { label, mark: Mark::Bars, points: points.collect() }
+        Layer::new(label, Mark::Bars, points)
     };
     let name = |row: &&CipherRow| row.algorithm.clone();
     Chart {
@@ -196,8 +196,8 @@ fn by_instructions(figures: &CipherFigures) -> Chart {
         description: "For each algorithm one bar with each set of instructions: bytes per second \
                       of one thread."
             .to_owned(),
-        x: axis("", Quantity::Count(0), Scale::Names(rows.iter().map(name).collect())),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        x: Axis::names(rows.iter().map(name)),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers: figures.isas.iter().map(|(isa, _)| layer(*isa)).collect(),
     }
 }
@@ -224,14 +224,10 @@ fn account_chart(account: &GainAccount) -> Chart {
                       cipher within the task, the task that enciphers a file, and what the task \
                       could gain at most, by Amdahl's account."
             .to_owned(),
-        x: axis("", Quantity::Count(0), Scale::Names(names)),
-        y: axis("times as fast with all instructions", Quantity::Ratio(0.0), Scale::Linear),
-        layers: vec![Layer { label: "gain".to_owned(), mark: Mark::Bars, points }],
+        x: Axis::names(names),
+        y: Axis::new("times as fast with all instructions", Quantity::Ratio(0.0), Scale::Linear),
+        layers: vec![Layer::new("gain", Mark::Bars, points)],
     }
-}
-
-fn axis(title: &str, of: Quantity, scale: Scale) -> Axis {
-    Axis { title: title.to_owned(), of, scale }
 }
 
 fn what(stage: Stage) -> &'static str {

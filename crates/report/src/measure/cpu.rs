@@ -68,7 +68,7 @@ fn chart(figures: &CpuFigures) -> Option<Chart> {
             Some(Point { x: row as f64, y: share.value, interval: share.bounds() })
         });
         let label = level.map_or("no level asked for".to_owned(), |level| format!("level {level}"));
-        Layer { label, mark: Mark::Bars, points: points.collect() }
+        Layer::new(label, Mark::Bars, points)
     };
     let mut layers = vec![layer(high)];
     layers.extend(low.map(layer));

@@ -124,26 +124,23 @@ fn stage_name(stage: Stage) -> &'static str {
 /// Draws the ratios, a row for each step and length.
 fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
     let name = |row: &PairRow| format!("{}, {}", stage_name(row.stage), units.bytes(row.len_bytes));
-    let layer = |label: &str, of: &dyn Fn(&PairRow) -> Option<Compared>| Layer {
-        label: label.to_owned(),
-        mark: Mark::Dots,
-        points: figures
-            .rows
-            .iter()
-            .enumerate()
-            .filter_map(|(at, row)| {
+    let layer = |label: &str, of: &dyn Fn(&PairRow) -> Option<Compared>| {
+        Layer::new(
+            label,
+            Mark::Dots,
+            figures.rows.iter().enumerate().filter_map(|(at, row)| {
                 let ratio = of(row)?.ratio?;
                 let interval = Some((ratio.low, ratio.high));
                 Some(Point { x: at as f64, y: ratio.point, interval })
-            })
-            .collect(),
+            }),
+        )
     };
     let mut layers = vec![layer("A ÷ B", &|row| Some(row.a_to_b))];
     if control {
         layers.push(layer("A ÷ control", &|row| row.a_to_control));
     }
     let same = vec![Point::at(0.0, 1.0)];
-    layers.push(Layer { label: String::new(), mark: Mark::Rule, points: same });
+    layers.push(Layer::new("", Mark::Rule, same));
     Chart {
         name: "pair-ratio".to_owned(),
         title: "Rate of A as a multiple of the other's".to_owned(),

@@ -97,12 +97,13 @@ fn charts(cells: &[QueueCell]) -> Vec<Chart> {
     if groups.iter().all(|group| group.len() < 2) {
         return Vec::new();
     }
-    let depth =
-        || Axis { title: "reads in flight".to_owned(), of: Quantity::Count(0), scale: Scale::Log };
-    let layer = |group: &&[QueueCell], point: &dyn Fn(&QueueCell) -> Option<Point>| Layer {
-        label: group.first().map(name).unwrap_or_default(),
-        mark: Mark::Line,
-        points: group.iter().filter_map(point).collect(),
+    let depth = || Axis::new("reads in flight", Quantity::Count(0), Scale::Log);
+    let layer = |group: &&[QueueCell], point: &dyn Fn(&QueueCell) -> Option<Point>| {
+        Layer::new(
+            group.first().map(name).unwrap_or_default(),
+            Mark::Line,
+            group.iter().filter_map(point),
+        )
     };
     let rate = |cell: &QueueCell| {
         let factor = cell.block_len_bytes as f64;
@@ -129,7 +130,7 @@ fn latencies(group: &[QueueCell]) -> Chart {
         let points = group
             .iter()
             .filter_map(|cell| Some(Point::at(f64::from(cell.depth), of(cell)? as f64)));
-        Layer { label: label.to_owned(), mark: Mark::Line, points: points.collect() }
+        Layer::new(label, Mark::Line, points)
     };
     let mut layers = vec![
         // What every group has comes first, and so has one colour in all their charts.

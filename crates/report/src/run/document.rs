@@ -162,7 +162,7 @@ impl RunReport {
                 .to_owned(),
             x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
             y: Axis { title: "files".to_owned(), of: Quantity::Count(0), scale: Scale::Linear },
-            layers: vec![Layer { label: String::new(), mark: Mark::Bars, points }],
+            layers: vec![Layer::new("", Mark::Bars, points)],
         };
         Section {
             title: "Verdicts".to_owned(),
@@ -316,7 +316,7 @@ fn coverage(audit: &Audit) -> Section {
             of: Quantity::Share(0.0),
             scale: Scale::Linear,
         },
-        layers: vec![Layer { label: "proved".to_owned(), mark: Mark::Bars, points }],
+        layers: vec![Layer::new("proved", Mark::Bars, points)],
     };
     Section {
         title: "What can be proved of the tree".to_owned(),

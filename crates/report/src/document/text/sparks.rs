@@ -122,17 +122,16 @@ mod tests {
 
     fn layer(heights: &[f64]) -> Layer {
         let points = (1..).zip(heights).map(|(x, &y)| Point::at(f64::from(x), y));
-        Layer { label: "runs".to_owned(), mark: Mark::Dots, points: points.collect() }
+        Layer::new("runs", Mark::Dots, points)
     }
 
     fn chart(scale: Scale, heights: &[f64]) -> Chart {
-        let axis = |title: &str, of, scale| Axis { title: title.to_owned(), of, scale };
         Chart {
             name: "any".to_owned(),
             title: "Any".to_owned(),
             description: String::new(),
-            x: axis("size", Quantity::Bytes(0), Scale::Linear),
-            y: axis("time", Quantity::Time(0.0), scale),
+            x: Axis::new("size", Quantity::Bytes(0), Scale::Linear),
+            y: Axis::new("time", Quantity::Time(0.0), scale),
             layers: vec![layer(heights)],
         }
     }

@@ -37,8 +37,8 @@ fn by_size(figures: &HashFigures) -> Chart {
         title: "Time by size of one file".to_owned(),
         description: "Each dot is one run; each line is the fit whose slope gives the rate."
             .to_owned(),
-        x: axis("size", Quantity::Bytes(0), Scale::Log),
-        y: axis("time", Quantity::Time(0.0), Scale::Log),
+        x: Axis::new("size", Quantity::Bytes(0), Scale::Log),
+        y: Axis::new("time", Quantity::Time(0.0), Scale::Log),
         layers,
     }
 }
@@ -61,15 +61,15 @@ fn fits(line: &PathLine) -> Chart {
                       outliers and one by least squares, each in its band; where they part, \
                       the rate is doubtful."
             .to_owned(),
-        x: axis("size", Quantity::Bytes(0), Scale::Log),
-        y: axis("time", Quantity::Time(0.0), Scale::Log),
+        x: Axis::new("size", Quantity::Bytes(0), Scale::Log),
+        y: Axis::new("time", Quantity::Time(0.0), Scale::Log),
         layers: layers.into_iter().filter(|layer| !layer.points.is_empty()).collect(),
     }
 }
 
 fn measured(line: &PathLine, label: &str) -> Layer {
     let points = line.points.iter().map(|point| Point::at(point.amount, 1e9 * point.time_s));
-    Layer { label: label.to_owned(), mark: Mark::Dots, points: points.collect() }
+    Layer::new(label, Mark::Dots, points)
 }
 
 fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
@@ -78,8 +78,7 @@ fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
         let size = from * (to / from).powf(step as f64 / LINE_POINTS as f64);
         Point::at(size, 1e9 * fit.time_s(size))
     });
-    let points = points.filter(|point| point.y > 0.0).collect();
-    Layer { label: label.to_owned(), mark: Mark::Line, points }
+    Layer::new(label, Mark::Line, points.filter(|point| point.y > 0.0))
 }
 
 fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
@@ -88,8 +87,8 @@ fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
         y: 1e9 * at.time_s.point,
         interval: Some((1e9 * at.time_s.low, 1e9 * at.time_s.high)),
     });
-    let points = points.filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0)).collect();
-    Layer { label: label.to_owned(), mark: Mark::Band, points }
+    let points = points.filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
+    Layer::new(label, Mark::Band, points)
 }
 
 /// Reading, hashing and both beside each other, by where the bytes came from.
@@ -104,7 +103,7 @@ fn parts(figures: &HashFigures) -> Chart {
     let layer = |label: &str, of: &dyn Fn(&PathLine) -> Option<Figure>| {
         let points = (0..).zip(&checked);
         let points = points.filter_map(|(at, line)| Some(point(f64::from(at), &of(line)?)));
-        Layer { label: label.to_owned(), mark: Mark::Bars, points: points.collect() }
+        Layer::new(label, Mark::Bars, points)
     };
     let reading = |of: &PathLine| {
         let mut reading = lines().filter(|line| line.stage == Stage::Read);
@@ -118,8 +117,8 @@ fn parts(figures: &HashFigures) -> Chart {
                       hashing alone, and of both as a check does them. The shorter of the first \
                       two is what bounds the third."
             .to_owned(),
-        x: axis("", Quantity::Count(0), Scale::Names(names.collect())),
-        y: axis("rate of one file", Quantity::Rate(0.0), Scale::Linear),
+        x: Axis::names(names),
+        y: Axis::new("rate of one file", Quantity::Rate(0.0), Scale::Linear),
         layers: vec![
             layer("reading alone", &reading),
             layer("hashing alone", &|_| hashing),
@@ -140,7 +139,7 @@ fn sha256(figures: &HashFigures) -> Chart {
             let row = names.iter().position(|known| *known == name(kernel))?;
             Some(point(row as f64, &kernel.rate))
         });
-        Layer { label, mark: Mark::Bars, points: points.collect() }
+        Layer::new(label, Mark::Bars, points)
     };
     let mut layers = vec![layer(1, "one thread".to_owned())];
     layers.extend((most > 1).then(|| layer(most, format!("{most} threads"))));
@@ -150,8 +149,8 @@ fn sha256(figures: &HashFigures) -> Chart {
         description: "A bar for each backend and number of messages at once: bytes per second, \
                       with intervals."
             .to_owned(),
-        x: axis("", Quantity::Count(0), Scale::Names(names)),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        x: Axis::names(names),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers,
     }
 }
@@ -174,9 +173,9 @@ fn algorithms(figures: &HashFigures) -> Chart {
         name: "hash-algorithms".to_owned(),
         title: "Algorithms in memory, one thread".to_owned(),
         description: "A bar for each algorithm, by its fastest backend.".to_owned(),
-        x: axis("", Quantity::Count(0), Scale::Names(names.collect())),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: vec![Layer { label: "one thread".to_owned(), mark: Mark::Bars, points }],
+        x: Axis::names(names),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
+        layers: vec![Layer::new("one thread", Mark::Bars, points)],
     }
 }
 
@@ -191,7 +190,7 @@ fn levels(figures: &HashFigures) -> Chart {
             let row = known.iter().position(|qos| *qos == level.qos)?;
             Some(point(row as f64, &level.rate))
         });
-        Layer { label: label.to_owned(), mark: Mark::Bars, points: points.collect() }
+        Layer::new(label, Mark::Bars, points)
     };
     let mut layers = vec![
         layer(Stage::Hash, "hashing in memory"),
@@ -204,12 +203,12 @@ fn levels(figures: &HashFigures) -> Chart {
         description: "A bar for each level and stage, the highest level first, with \
                       intervals."
             .to_owned(),
-        x: axis(
+        x: Axis::new(
             "",
             Quantity::Count(0),
             Scale::Names(known.iter().map(|qos| format!("level {qos}")).collect()),
         ),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers,
     }
 }
@@ -225,19 +224,15 @@ fn buffers(figures: &HashFigures) -> Chart {
         interval: buffer.rate.bounds(),
     });
     let points: Vec<Point> = points.collect();
-    let layer = Layer { label: "read and hash by turns".to_owned(), mark: Mark::Line, points };
+    let layer = Layer::new("read and hash by turns", Mark::Line, points);
     Chart {
         name: "hash-buffers".to_owned(),
         title: "Reading and hashing by turns, by buffer".to_owned(),
         description: "The rate rises until calls cost nothing beside their bytes, and falls where \
                       the buffer no longer fits a cache."
             .to_owned(),
-        x: axis("buffer", Quantity::Bytes(0), Scale::Log),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        x: Axis::new("buffer", Quantity::Bytes(0), Scale::Log),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers: Some(layer).filter(|layer| !layer.points.is_empty()).into_iter().collect(),
     }
-}
-
-fn axis(title: &str, of: Quantity, scale: Scale) -> Axis {
-    Axis { title: title.to_owned(), of, scale }
 }

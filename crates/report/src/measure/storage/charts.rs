@@ -33,7 +33,7 @@ pub(super) fn charts(
 /// The rate of each file against its length: short ones pay for being opened.
 fn by_length(name: String, series: &SeriesFigures) -> Chart {
     let dots = points(series, |file| file.point.amount);
-    let mut layers = vec![Layer { label: "files".to_owned(), mark: Mark::Dots, points: dots }];
+    let mut layers = vec![Layer::new("files", Mark::Dots, dots)];
     if let Some(fit) = series.line.as_ref().map(|line| line.fits.robust) {
         let lengths = || series.points.iter().map(|file| file.point.amount);
         let (from, to) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
@@ -42,11 +42,7 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
             Point::at(length, length / fit.time_s(length))
         });
         let fitted = fitted.filter(|point| point.y.is_finite() && point.y > 0.0);
-        layers.push(Layer {
-            label: "as the line has it".to_owned(),
-            mark: Mark::Line,
-            points: fitted.collect(),
-        });
+        layers.push(Layer::new("as the line has it", Mark::Line, fitted));
     }
     Chart {
         name,
@@ -55,8 +51,8 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
             "One dot for each of {}; the line is what the fit of time against length says.",
             units::counted(series.files as u64, "file", "files")
         ),
-        x: axis("length", Quantity::Bytes(0), Scale::Log),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        x: Axis::new("length", Quantity::Bytes(0), Scale::Log),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers,
     }
 }
@@ -69,11 +65,8 @@ fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart
     // The end of the last bar.
     bars.push(Point::at(histogram.bounds(histogram.counts.len().max(1) - 1).1, 0.0));
     let rates = &series.rates_per_s;
-    let rule = |label: &str, rate: f64, at: f64| Layer {
-        label: label.to_owned(),
-        mark: Mark::Rule,
-        points: vec![Point::at(rate, at)],
-    };
+    let rule =
+        |label: &str, rate: f64, at: f64| Layer::new(label, Mark::Rule, vec![Point::at(rate, at)]);
     Some(Chart {
         name,
         title: format!("{}: files by rate", series.label),
@@ -84,10 +77,10 @@ fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart
             units.per_second(rates.median),
             units.per_second(rates.trimmed_mean)
         ),
-        x: axis("rate", Quantity::Rate(0.0), Scale::Linear),
-        y: axis("files", Quantity::Count(0), Scale::Linear),
+        x: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
+        y: Axis::new("files", Quantity::Count(0), Scale::Linear),
         layers: vec![
-            Layer { label: "files".to_owned(), mark: Mark::Histogram, points: bars },
+            Layer::new("files", Mark::Histogram, bars),
             rule("trimmed mean", rates.trimmed_mean, 0.0),
             rule("median", rates.median, RULE_STEP),
         ],
@@ -95,16 +88,15 @@ fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart
 }
 
 fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
-    let mut layers = vec![Layer {
-        label: "files".to_owned(),
-        mark: Mark::Dots,
-        points: points(series, |file| file.bytes_before as f64),
-    }];
+    let mut layers =
+        vec![Layer::new("files", Mark::Dots, points(series, |file| file.bytes_before as f64))];
     layers.push(phases(series, |file| file.bytes_before as f64));
-    layers.extend((0..).zip(&series.steps).map(|(at, step)| Layer {
-        label: step.cause.name().to_owned(),
-        mark: Mark::Rule,
-        points: vec![Point::at(step.at_bytes as f64, RULE_STEP * f64::from(at % 6))],
+    layers.extend((0..).zip(&series.steps).map(|(at, step)| {
+        Layer::new(
+            step.cause.name().to_owned(),
+            Mark::Rule,
+            vec![Point::at(step.at_bytes as f64, RULE_STEP * f64::from(at % 6))],
+        )
     }));
     Chart {
         name,
@@ -114,8 +106,8 @@ fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
             "in the order of the bytes, as what fills up would show",
             units,
         ),
-        x: axis("bytes before", Quantity::Bytes(0), Scale::Linear),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        x: Axis::new("bytes before", Quantity::Bytes(0), Scale::Linear),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers,
     }
 }
@@ -123,13 +115,13 @@ fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
 fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let from = series.points.iter().map(|file| file.start_s).fold(f64::INFINITY, f64::min);
     let at = |file: &TimedFile| 1e9 * (file.start_s - from);
-    let dots = Layer { label: "files".to_owned(), mark: Mark::Dots, points: points(series, at) };
+    let dots = Layer::new("files", Mark::Dots, points(series, at));
     Chart {
         name,
         title: format!("{}: rate over time", series.label),
         description: course_words(series, "over time, as what grows warm would show", units),
-        x: axis("time since the first file", Quantity::Time(0.0), Scale::Linear),
-        y: axis("rate", Quantity::Rate(0.0), Scale::Linear),
+        x: Axis::new("time since the first file", Quantity::Time(0.0), Scale::Linear),
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers: vec![dots, phases(series, at)],
     }
 }
@@ -152,7 +144,7 @@ fn phases(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Layer {
         let ends = [files.first(), files.last()].into_iter().flatten();
         steps.extend(ends.map(|file| Point::at(at(file), phase.rate_overall_per_s)));
     }
-    Layer { label: "phases".to_owned(), mark: Mark::Steps, points: steps }
+    Layer::new("phases", Mark::Steps, steps)
 }
 
 /// Time against length with the line and its band; `None` without a line.
@@ -176,27 +168,22 @@ fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
         }
         None => "Longer files took no longer.".to_owned(),
     };
-    let layer = |label: &str, mark, points| Layer { label: label.to_owned(), mark, points };
     let mut layers = vec![
-        layer("fit", Mark::Band, band.collect()),
-        layer("fit", Mark::Line, ends.to_vec()),
-        layer("files", Mark::Dots, dots.collect()),
+        Layer::new("fit", Mark::Band, band),
+        Layer::new("fit", Mark::Line, ends),
+        Layer::new("files", Mark::Dots, dots),
     ];
     layers.retain(|layer| !layer.points.is_empty());
     Some(Chart {
         name,
         title: format!("{}: time against length", series.label),
         description,
-        x: axis("length", Quantity::Bytes(0), Scale::Linear),
-        y: axis("time", Quantity::Time(0.0), Scale::Linear),
+        x: Axis::new("length", Quantity::Bytes(0), Scale::Linear),
+        y: Axis::new("time", Quantity::Time(0.0), Scale::Linear),
         layers,
     })
 }
 
 fn points(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Vec<Point> {
     series.points.iter().map(|file| Point::at(at(file), file.point.rate_per_s())).collect()
-}
-
-fn axis(title: &str, of: Quantity, scale: Scale) -> Axis {
-    Axis { title: title.to_owned(), of, scale }
 }
