@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use steadfast_digest::Digest;
+use steadfast_events::PathText;
 
 use crate::error::Error;
-use crate::line::PathText;
 use crate::sealed;
 use crate::source::By;
 

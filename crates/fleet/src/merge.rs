@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Notice, Summary, Timestamp, Verdict};
+use steadfast_events::PathText;
 
 use crate::error::{Error, ErrorKind};
 use crate::failure;
 use crate::job::{Job, ShardRow};
 use crate::joined::{Joined, Outcomes, Placed, faulty};
 use crate::keep;
-use crate::line::PathText;
 use crate::plural;
 use crate::sealed::{self, Writer};
 use crate::source::By;

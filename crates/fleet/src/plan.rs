@@ -13,11 +13,11 @@ use steadfast::event::FileError;
 use steadfast::manifest::Record;
 use steadfast::{FileEvent, FilePath, Subject, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, AlgorithmHasher};
+use steadfast_events::PathText;
 
 use crate::cut::{Cutter, FILE_COST_BYTES, Load, share_out};
 use crate::error::{Error, ErrorKind};
 use crate::job::{Job, JobHeader, ShardRow, SkippedText, TableHeader, name_by_chance, name_of};
-use crate::line::PathText;
 use crate::order;
 use crate::part::{Closing, Outcome, PartHeader};
 use crate::row::Row;

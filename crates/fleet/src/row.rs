@@ -3,7 +3,6 @@
 //! In: what a run said of a file. Out: a row; and from a row the same again, for whoever renders
 //! it. A result leaves out what two runs over the same files would not say alike.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,9 +13,11 @@ use steadfast::{
     Algorithm, Digest, FileEvent, FilePath, Origin, Reference, Resized, Subject, Tag, Timestamp,
     Verdict,
 };
+use steadfast_events::{
+    Nanoseconds, PathText, ReferenceText, TagText, origin_name, path_of_base64,
+};
 use steadfast_sys::file::{FileKind, Status};
 
-use crate::line::{self, Nanoseconds, PathText, TagText};
 use crate::source::By;
 
 /// What is known of one file. Paths are relative to the job's root.
@@ -60,18 +61,6 @@ pub struct Row {
     ctime_ns: Option<Nanoseconds>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct ReferenceText {
-    source: String,
-    digests: BTreeMap<String, String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    length: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<Nanoseconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    recorded_s: Option<i64>,
-}
-
 impl Row {
     /// Makes the row of an event, whose path begins with `root`.
     pub(crate) fn of(event: &FileEvent, root: &Path) -> Row {
@@ -94,7 +83,7 @@ impl Row {
             error: event.trouble.as_ref().map(ToString::to_string),
             bytes_read: read.then_some(event.bytes_read),
             elapsed_ns: read.then_some(event.elapsed_ns),
-            from: event.origin.map(|origin| name_of(origin).to_owned()),
+            from: event.origin.map(|origin| origin_name(origin).to_owned()),
             inode: None,
             ctime_ns: None,
         }
@@ -133,7 +122,7 @@ impl Row {
     pub(crate) fn relative(&self) -> Option<PathBuf> {
         match &self.path_b64 {
             None => Some(PathBuf::from(&self.path)),
-            Some(base64) => line::path_of_base64(base64),
+            Some(base64) => path_of_base64(base64),
         }
     }
 
@@ -176,12 +165,12 @@ impl Row {
             event.resized = Some(Resized { length, mtime: mtime.0 });
         }
         event.stored = self.stored.as_ref().and_then(TagText::to_tag);
-        event.reference = self.reference.as_ref().map(|text| Box::new(text.to_reference()));
+        event.reference = self.reference.as_ref().map(|text| Box::new(reference(text)));
         event.trouble = self.error.as_deref().map(trouble);
         event.bytes_read = self.bytes_read.unwrap_or(0);
         event.elapsed_ns = self.elapsed_ns.unwrap_or(0);
         let mut origins = [Origin::Cache, Origin::Media].into_iter();
-        event.origin = origins.find(|one| self.from.as_deref() == Some(name_of(*one)));
+        event.origin = origins.find(|one| self.from.as_deref() == Some(origin_name(*one)));
         Some(event)
     }
 
@@ -189,7 +178,7 @@ impl Row {
     fn actual(&self) -> Option<Tag> {
         Some(Tag {
             algorithm: self.algorithm.as_deref()?.parse().ok()?,
-            digest: line::digest(self.digest.as_deref()?)?,
+            digest: self.digest.as_deref()?.parse().ok()?,
             length: self.length?,
             mtime: self.mtime_ns?.0,
             tagged: Timestamp { seconds: 0, nanoseconds: 0 },
@@ -197,44 +186,20 @@ impl Row {
     }
 }
 
-impl ReferenceText {
-    fn of(reference: &Reference) -> ReferenceText {
-        let digests = reference.digests.iter();
-        let digests = digests.map(|(name, digest)| (name.name().to_owned(), digest.to_string()));
-        ReferenceText {
-            source: reference.source.to_owned(),
-            digests: digests.collect(),
-            length: reference.length,
-            mtime_ns: reference.mtime.map(|mtime| Nanoseconds(mtime.time)),
-            recorded_s: reference.recorded.map(|recorded| recorded.seconds),
-        }
-    }
-
-    fn to_reference(&self) -> Reference {
-        let known = ForeignKind::ALL.map(ForeignKind::name).into_iter();
-        let mut known = known.chain([By::Manifest.name(), By::Catalogue.name()]);
-        let digests = self
-            .digests
-            .iter()
-            .filter_map(|(name, hex)| Some((name.parse::<Algorithm>().ok()?, line::digest(hex)?)));
-        let digests: Vec<(Algorithm, Digest)> = digests.collect();
-        Reference {
-            source: known.find(|name| *name == self.source).unwrap_or("another tool"),
-            digests,
-            length: self.length,
-            mtime: self
-                .mtime_ns
-                .map(|time| ForeignTime { time: time.0, resolution: Resolution::Tick }),
-            recorded: self.recorded_s.map(|seconds| Timestamp { seconds, nanoseconds: 0 }),
-        }
-    }
-}
-
-/// Returns the name of where bytes came from, as events have it.
-fn name_of(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Cache => "cache",
-        Origin::Media => "media",
+/// Reads a reference. A source that is not known is "another tool".
+fn reference(text: &ReferenceText) -> Reference {
+    let known = ForeignKind::ALL.map(ForeignKind::name).into_iter();
+    let mut known = known.chain([By::Manifest.name(), By::Catalogue.name()]);
+    let digests = text.digests.iter().filter_map(|(name, hex)| {
+        Some((name.parse::<Algorithm>().ok()?, hex.parse::<Digest>().ok()?))
+    });
+    let digests: Vec<(Algorithm, Digest)> = digests.collect();
+    Reference {
+        source: known.find(|name| *name == text.source).unwrap_or("another tool"),
+        digests,
+        length: text.length,
+        mtime: text.mtime_ns.map(|time| ForeignTime { time: time.0, resolution: Resolution::Tick }),
+        recorded: text.recorded_s.map(|seconds| Timestamp { seconds, nanoseconds: 0 }),
     }
 }
 
@@ -263,6 +228,7 @@ fn trouble(text: &str) -> FileError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line;
 
     fn tag(byte: u8) -> Tag {
         Tag {

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use steadfast::manifest::{self, Format, Record, Step};
 use steadfast::run::{List, Unlisted};
 use steadfast::{Algorithm, Reference};
+use steadfast_events::{Nanoseconds, PathText};
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::line::{Nanoseconds, PathText};
 use crate::sealed::{self, Reader};
 use crate::source::By;
 

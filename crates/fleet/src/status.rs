@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use steadfast::Verdict;
 use steadfast::verdict::worse_status;
 
@@ -16,29 +17,15 @@ use crate::part;
 /// Shards that are named, of each kind.
 const NAMED_MAX: usize = 100;
 
-/// How far a job is.
-#[derive(Clone, Debug, Default)]
+/// How far a job is. Its fields are serialized as `docs/formats/fleet.md` specifies them.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Status {
     /// All of it.
     pub whole: Amount,
     /// What parts tell of.
     pub done: Amount,
-    /// The first shards without a part.
-    pub missing: Vec<u64>,
-    /// The first shards that could not be run the last time that it was tried, and why.
-    pub failed: Vec<Failed>,
-    /// How many there are of these.
-    pub failures: u64,
-    /// How many of these somebody must look at before they are tried again.
-    pub hopeless: u64,
-    /// Parts whose end cannot be understood, or tells of another number of files than were planned.
-    pub damaged: Vec<u64>,
     /// How many files got which verdict.
     pub verdicts: BTreeMap<&'static str, u64>,
-    /// How many files were compared with a record of them.
-    pub judged: u64,
-    /// By device.
-    pub devices: Vec<Device>,
     /// Time that the parts took, one after the other.
     pub elapsed_ns: u64,
     /// Parts that a limit on the rate bound: their rate is that limit, not the storage's.
@@ -47,12 +34,30 @@ pub struct Status {
     pub file_cost_bytes: Option<u64>,
     /// Directories and lines that planning could not make out.
     pub troubles: u64,
+    /// The first shards without a part.
+    pub missing: Vec<u64>,
+    /// The first shards whose part has an end that cannot be understood, or that tells of another
+    /// number of files than were planned.
+    pub damaged: Vec<u64>,
+    /// How many shards could not be run the last time that it was tried.
+    pub failures: u64,
+    /// The first of these, and why.
+    pub failed: Vec<Failed>,
+    /// By device.
+    pub devices: Vec<Device>,
+    /// How many of the failures will not pass by themselves, and need a person.
+    #[serde(skip)]
+    pub hopeless: u64,
+    /// How many files were compared with a record of them.
+    #[serde(skip)]
+    pub judged: u64,
     /// What a check of all that is done would end with: 2 if no file of a whole job was judged.
+    #[serde(skip)]
     pub checked_status: u8,
 }
 
 /// So much of a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Amount {
     /// Shards.
     pub shards: u64,
@@ -71,7 +76,7 @@ impl Amount {
 }
 
 /// A device of a job.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Device {
     /// Its number within the job.
     pub device: u64,
@@ -82,7 +87,7 @@ pub struct Device {
 }
 
 /// A shard that could not be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failed {
     /// The shard.
     pub shard: u64,

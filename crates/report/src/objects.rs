@@ -44,9 +44,9 @@ impl ObjectsOptions {
     /// Appends the end.
     pub fn write_end(&self, summary: &Summary, elapsed_ns: u64, output: &mut Output) {
         match (self.json, self.quiet) {
-            (true, _) => json::write_summary(summary, elapsed_ns, &mut output.answer),
+            (true, _) => json::write_end(summary, elapsed_ns, &mut output.answer),
             (false, false) => {
-                text::write_summary(summary, elapsed_ns, self.units, &mut output.answer);
+                text::write_end(summary, elapsed_ns, self.units, &mut output.answer);
             }
             (false, true) => {}
         }

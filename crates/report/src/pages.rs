@@ -10,10 +10,11 @@ use std::path::Path;
 use serde::Serialize;
 use steadfast::pages::Damage;
 use steadfast::run::Verified;
+use steadfast_events::PathText;
 use steadfast_verity::VerityDigest;
 
 use crate::escape;
-use crate::json::{PathText, write_object};
+use crate::json::write_object;
 use crate::units;
 
 /// Ranges that a run's line about a corrupt file names.

@@ -6,8 +6,7 @@
 
 use serde::Serialize;
 use steadfast::cost::Span;
-
-use crate::json::PathText;
+use steadfast_events::PathText;
 
 /// Renders a trace.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,11 +1,14 @@
 //! An audit, as programs read it: one JSON object on each line, the summary last.
 
-use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
+use steadfast_events::PathText;
 
 use super::{AuditRenderer, AuditView, Part, Tally};
 use crate::catalogue::{RunObject, standing_key};
-use crate::json::{PathText, write_object};
+use crate::json::{Counts, write_object, write_summary};
 use crate::output::Output;
 
 /// Renders JSON lines.
@@ -15,37 +18,22 @@ pub struct AuditJson;
 impl AuditRenderer for AuditJson {
     fn begin(&mut self, view: &AuditView<'_>, output: &mut Output) {
         for run in &view.audit.runs {
-            write_object(&Line { about: "run", rest: RunObject::of(run) }, &mut output.answer);
+            write_line("run", RunObject::of(run), output);
         }
         let problems = view.verification.map(|verification| verification.problems.as_slice());
         for problem in problems.unwrap_or_default() {
-            let rest = ProblemObject { problem };
-            write_object(&Line { about: "problem", rest }, &mut output.answer);
+            write_line("problem", ProblemObject { problem }, output);
         }
     }
 
-    fn begin_part(&mut self, _part: Part, _pages: &mut Output) {}
+    fn begin_part(&mut self, _part: Part, _output: &mut Output) {}
 
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
-        let rest = OverdueObject {
-            path: PathText::of(&overdue.path),
-            length: overdue.length,
-            last_proof_s: overdue.last_proof.map(|proof| proof.seconds),
-            standing: standing_key(overdue.standing),
-        };
-        write_object(&Line { about: "overdue", rest }, &mut output.answer);
+        write_line("overdue", OverdueObject::of(overdue), output);
     }
 
     fn failure(&mut self, failure: &Failure, output: &mut Output) {
-        let rest = FailureObject {
-            path: PathText::of(&failure.path),
-            run: failure.run,
-            at_s: failure.at.seconds,
-            standing: standing_key(failure.standing),
-            now: failure.now.map(standing_key),
-            settled: failure.settled,
-        };
-        write_object(&Line { about: "failure", rest }, &mut output.answer);
+        write_line("failure", FailureObject::of(failure), output);
     }
 
     fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output) {
@@ -56,22 +44,26 @@ impl AuditRenderer for AuditJson {
             length: tag.length,
             paths: paths.iter().map(|path| PathText::of(path)).collect(),
         };
-        write_object(&Line { about: "duplicates", rest }, &mut output.answer);
+        write_line("duplicates", rest, output);
     }
 
-    fn end_part(&mut self, _part: Part, _tally: &Tally, _pages: &mut Output) {}
+    fn end_part(&mut self, _part: Part, _tally: &Tally, _output: &mut Output) {}
 
     fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output) {
-        write_object(&End { summary: SummaryObject::of(view, tally) }, &mut output.answer);
+        write_summary(&AuditSummary::of(view, tally), &mut output.answer);
     }
 }
 
 /// A line says first what it is about.
 #[derive(Serialize)]
-struct Line<T> {
-    about: &'static str,
+pub(super) struct AuditLine<T> {
+    pub(super) about: &'static str,
     #[serde(flatten)]
-    rest: T,
+    pub(super) rest: T,
+}
+
+fn write_line(about: &'static str, rest: impl Serialize, output: &mut Output) {
+    write_object(&AuditLine { about, rest }, &mut output.answer);
 }
 
 #[derive(Serialize)]
@@ -80,7 +72,7 @@ struct ProblemObject<'a> {
 }
 
 #[derive(Serialize)]
-struct OverdueObject {
+pub(super) struct OverdueObject {
     #[serde(flatten)]
     path: PathText,
     length: u64,
@@ -88,8 +80,19 @@ struct OverdueObject {
     standing: &'static str,
 }
 
+impl OverdueObject {
+    pub(super) fn of(overdue: &Overdue) -> OverdueObject {
+        OverdueObject {
+            path: PathText::of(&overdue.path),
+            length: overdue.length,
+            last_proof_s: overdue.last_proof.map(|proof| proof.seconds),
+            standing: standing_key(overdue.standing),
+        }
+    }
+}
+
 #[derive(Serialize)]
-struct FailureObject {
+pub(super) struct FailureObject {
     #[serde(flatten)]
     path: PathText,
     run: i64,
@@ -97,6 +100,19 @@ struct FailureObject {
     standing: &'static str,
     now: Option<&'static str>,
     settled: bool,
+}
+
+impl FailureObject {
+    pub(super) fn of(failure: &Failure) -> FailureObject {
+        FailureObject {
+            path: PathText::of(&failure.path),
+            run: failure.run,
+            at_s: failure.at.seconds,
+            standing: standing_key(failure.standing),
+            now: failure.now.map(standing_key),
+            settled: failure.settled,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -108,12 +124,7 @@ struct DuplicatesObject {
 }
 
 #[derive(Serialize)]
-struct End<'a> {
-    summary: SummaryObject<'a>,
-}
-
-#[derive(Serialize)]
-struct SummaryObject<'a> {
+struct AuditSummary<'a> {
     verb: &'static str,
     version: &'a str,
     interrupted: bool,
@@ -127,18 +138,18 @@ struct SummaryObject<'a> {
     windows: Vec<WindowObject>,
     never: Amount,
     oldest_proof_s: Option<i64>,
-    standings: Counts<'a>,
-    failures: FailuresObject<'a>,
+    standings: Counts,
+    failures: FailuresObject,
     overdue: Option<OverdueSum>,
     duplicates: DuplicatesSum,
     verification: Option<VerificationObject>,
 }
 
-impl<'a> SummaryObject<'a> {
-    fn of(view: &AuditView<'a>, tally: &'a Tally) -> SummaryObject<'a> {
+impl<'a> AuditSummary<'a> {
+    fn of(view: &AuditView<'a>, tally: &'a Tally) -> AuditSummary<'a> {
         let audit = view.audit;
         let (files, bytes) = audit.never;
-        SummaryObject {
+        AuditSummary {
             verb: "audit",
             version: view.version,
             interrupted: tally.interrupted,
@@ -152,11 +163,8 @@ impl<'a> SummaryObject<'a> {
             windows: WindowObject::all(view),
             never: Amount { files, bytes },
             oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
-            standings: Counts(audit.standings.iter().collect()),
-            failures: FailuresObject {
-                open: Counts(tally.open.iter().collect()),
-                settled: Counts(tally.settled.iter().collect()),
-            },
+            standings: counts(&audit.standings),
+            failures: FailuresObject { open: counts(&tally.open), settled: counts(&tally.settled) },
             overdue: view.overdue_days.map(|days| OverdueSum {
                 days,
                 files: tally.overdue,
@@ -205,9 +213,9 @@ struct Amount {
 }
 
 #[derive(Serialize)]
-struct FailuresObject<'a> {
-    open: Counts<'a>,
-    settled: Counts<'a>,
+struct FailuresObject {
+    open: Counts,
+    settled: Counts,
 }
 
 #[derive(Serialize)]
@@ -247,12 +255,6 @@ impl VerificationObject {
     }
 }
 
-/// Numbers by standing.
-struct Counts<'a>(Vec<(&'a Standing, &'a u64)>);
-
-impl Serialize for Counts<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer
-            .collect_map(self.0.iter().map(|(standing, count)| (standing_key(**standing), count)))
-    }
+fn counts(standings: &BTreeMap<Standing, u64>) -> Counts {
+    Counts(standings.iter().map(|(standing, count)| (standing_key(*standing), *count)).collect())
 }

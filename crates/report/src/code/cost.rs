@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 use steadfast_codesign::VerifyEstimate;
+use steadfast_events::PathText;
 
 use crate::escape;
-use crate::json::{Counts, PathText, write_object};
+use crate::json::{Counts, write_object};
 use crate::units::{self, Units};
 
 /// What checking some code would cost on this machine.

@@ -9,11 +9,12 @@ use steadfast_codesign::bundle::Resources;
 use steadfast_codesign::{
     BytesVerdict, CodeFinding, CodeKind, CodeVerification, NestedVerification, PartVerification,
 };
+use steadfast_events::PathText;
 
 use super::signer::SignerObject;
 use super::statement::{outcome_name, statement};
 use super::{VerifiedCode, within, words};
-use crate::json::{PathText, write_object};
+use crate::json::{write_object, write_summary};
 
 pub use shown::write_shown_json;
 
@@ -36,11 +37,7 @@ pub struct CodeCounts {
 
 /// Appends the last line.
 pub fn write_end_json(counts: &CodeCounts, out: &mut Vec<u8>) {
-    #[derive(Serialize)]
-    struct End<'a> {
-        summary: &'a CodeCounts,
-    }
-    write_object(&End { summary: counts }, out);
+    write_summary(counts, out);
 }
 
 /// Appends the line about a path that could not be looked at.

@@ -5,9 +5,10 @@ use std::path::Path;
 use serde::Serialize;
 use steadfast::diff::{DiffSummary, Difference, Pair, Side};
 use steadfast::{Notice, Skipped};
+use steadfast_events::{Nanoseconds, PathText, TagText};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
-use crate::json::{Counts, Nanoseconds, PathText, TagObject, write_object};
+use crate::json::{Counts, write_object, write_summary};
 use crate::output::Output;
 
 /// Renders JSON lines.
@@ -30,12 +31,12 @@ impl DiffRenderer for DiffJson {
     }
 
     fn end(&mut self, summary: &DiffSummary, output: &mut Output) {
-        write_object(&End { summary: SummaryObject::of(summary) }, &mut output.answer);
+        write_summary(&DiffSummaryObject::of(summary), &mut output.answer);
     }
 }
 
 #[derive(Serialize)]
-struct PairObject {
+pub(super) struct PairObject {
     #[serde(flatten)]
     path: PathText,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +55,7 @@ struct PairObject {
 }
 
 impl PairObject {
-    fn of(pair: &Pair) -> PairObject {
+    pub(super) fn of(pair: &Pair) -> PairObject {
         PairObject {
             path: PathText::of(beneath(&pair.path)),
             kind: kind_name(pair.kind),
@@ -79,7 +80,7 @@ struct SideObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stored: Option<TagObject>,
+    stored: Option<TagText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +95,7 @@ impl SideObject {
             mtime_ns: side.mtime.map(Nanoseconds),
             algorithm: side.actual.map(|tag| tag.algorithm.name()),
             digest: side.actual.map(|tag| tag.digest.to_string()),
-            stored: side.tag.as_ref().map(TagObject::of),
+            stored: side.tag.as_ref().map(TagText::of),
             verdict: side.verdict.map(|verdict| verdict.name()),
             error: trouble.map(|trouble| trouble.to_string()),
         }
@@ -109,12 +110,7 @@ struct NoticeObject<'a> {
 }
 
 #[derive(Serialize)]
-struct End<'a> {
-    summary: SummaryObject<'a>,
-}
-
-#[derive(Serialize)]
-struct SummaryObject<'a> {
+struct DiffSummaryObject<'a> {
     verb: &'static str,
     read: bool,
     interrupted: bool,
@@ -133,11 +129,11 @@ struct SummaryObject<'a> {
     skipped_b: Counts,
 }
 
-impl<'a> SummaryObject<'a> {
-    fn of(summary: &'a DiffSummary) -> SummaryObject<'a> {
+impl<'a> DiffSummaryObject<'a> {
+    fn of(summary: &'a DiffSummary) -> DiffSummaryObject<'a> {
         let differences = Difference::ALL.map(|one| (one.name(), summary.differences(one)));
         let skipped = |skipped: &Skipped| Counts(skipped_counts(skipped).into());
-        SummaryObject {
+        DiffSummaryObject {
             verb: "diff",
             read: summary.read,
             interrupted: summary.interrupted,

@@ -43,7 +43,7 @@ pub fn write_planned_text(planned: &Planned, size: Units, out: &mut Vec<u8>) {
 /// Appends that the part of a shard is there.
 pub fn write_existing(shard: u64, outcome: &Outcome, json: bool, out: &mut Vec<u8>) {
     if json {
-        let object = super::json::Existing::of(shard, outcome);
+        let object = super::json::ExistingPart::of(shard, outcome);
         return crate::json::write_object(&object, out);
     }
     let files = units::counted(outcome.files, "file", "files");

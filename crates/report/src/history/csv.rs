@@ -1,11 +1,14 @@
 //! A history, as a spreadsheet reads it: a header, then one row for each verdict and each event.
 
-use steadfast::Tag;
-use steadfast::catalogue::{Happened, History, HistoryRun, RunRecord};
+use std::path::Path;
+
+use serde::Serialize;
+use steadfast::catalogue::{History, HistoryRun, RunRecord};
+use steadfast_events::{PathText, TagText};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
-use crate::catalogue::standing_key;
-use crate::json::PathText;
+use crate::catalogue::{RunObject, standing_key};
+use crate::csv::{write_header, write_row};
 
 /// The columns, always these and in this order. What does not belong to a row is an empty field.
 const COLUMNS: [&str; 20] = [
@@ -31,12 +34,42 @@ const COLUMNS: [&str; 20] = [
     "other_b64",
 ];
 
-/// Columns that are the same in all rows of a run.
-const OF_RUN: usize = 10;
+/// One row. What does not belong to it is left empty.
+#[derive(Serialize)]
+struct HistoryRow<'a> {
+    #[serde(flatten)]
+    path: PathText,
+    #[serde(flatten)]
+    run: RunObject<'a>,
+    whole: Option<bool>,
+    what: &'a str,
+    at_s: Option<i64>,
+    standing: &'static str,
+    #[serde(flatten)]
+    tag: Option<TagText>,
+    before: Option<TagText>,
+    other: Option<PathText>,
+}
+
+impl HistoryRow<'_> {
+    fn of<'a>(path: &Path, run: &'a RunRecord) -> HistoryRow<'a> {
+        HistoryRow {
+            path: PathText::of(path),
+            run: RunObject::of(run),
+            whole: None,
+            what: "",
+            at_s: None,
+            standing: "",
+            tag: None,
+            before: None,
+            other: None,
+        }
+    }
+}
 
 /// Appends the rows.
 pub fn write_csv(view: &HistoryView<'_>, out: &mut Vec<u8>) {
-    write_row(COLUMNS.map(str::to_owned), out);
+    write_header(&COLUMNS, out);
     match view.of {
         HistoryOf::File(history) => {
             for run in &history.runs {
@@ -45,87 +78,39 @@ pub fn write_csv(view: &HistoryView<'_>, out: &mut Vec<u8>) {
         }
         HistoryOf::Directory { path, runs } => {
             for RunOver { run, whole } in runs {
-                let mut rest = [const { String::new() }; COLUMNS.len() - OF_RUN];
-                rest[0] = whole.to_string();
-                write_row(joined(of_run(&PathText::of(path), run), rest), out);
+                let row = HistoryRow { whole: Some(*whole), ..HistoryRow::of(path, run) };
+                write_row(&COLUMNS, &row, out);
             }
         }
     }
 }
 
-fn write_run(history: &History, run: &HistoryRun, out: &mut Vec<u8>) {
-    let path = PathText::of(&history.path);
-    for (happened, after) in run.happened.iter().zip(tags_after(run)) {
-        write_row(joined(of_run(&path, &run.run), of_event(happened, after)), out);
+fn write_run(history: &History, of: &HistoryRun, out: &mut Vec<u8>) {
+    let row = || HistoryRow::of(&history.path, &of.run);
+    for (happened, after) in of.happened.iter().zip(tags_after(of)) {
+        let before = happened.before.as_ref().filter(|_| changes_tag(happened));
+        let event = HistoryRow {
+            what: &happened.what,
+            at_s: Some(happened.at.seconds),
+            standing: standing_key(happened.standing),
+            tag: after.as_ref().map(TagText::of),
+            before: before.map(TagText::of),
+            other: happened.other.as_deref().map(PathText::of),
+            ..row()
+        };
+        write_row(&COLUMNS, &event, out);
     }
-    let said = |name: &str| run.happened.iter().any(|happened| happened.what == name);
-    let verdict = verdict_of(run).filter(|verdict| !said(verdict.name()));
-    // A run of which there is nothing to say still was one.
-    if verdict.is_some() || run.happened.is_empty() {
-        let name = verdict.map(|verdict| verdict.name()).unwrap_or_default();
-        let [algorithm, digest] = contents(run.tag.as_ref());
-        let mut rest = [const { String::new() }; COLUMNS.len() - OF_RUN];
-        rest[1] = name.to_owned();
-        rest[2] = run.run.started.seconds.to_string();
-        rest[3] = standing_key(run.standing).to_owned();
-        (rest[4], rest[5]) = (algorithm, digest);
-        write_row(joined(of_run(&path, &run.run), rest), out);
+    let said = |name: &str| of.happened.iter().any(|happened| happened.what == name);
+    let verdict = verdict_of(of).filter(|verdict| !said(verdict.name()));
+    // A run in which nothing happened to the file has a row all the same.
+    if verdict.is_some() || of.happened.is_empty() {
+        let judged = HistoryRow {
+            what: verdict.map(|verdict| verdict.name()).unwrap_or_default(),
+            at_s: Some(of.run.started.seconds),
+            standing: standing_key(of.standing),
+            tag: of.tag.as_ref().map(TagText::of),
+            ..row()
+        };
+        write_row(&COLUMNS, &judged, out);
     }
-}
-
-fn of_run(path: &PathText, run: &RunRecord) -> [String; OF_RUN] {
-    [
-        path.path.clone(),
-        path.path_b64.clone().unwrap_or_default(),
-        run.id.to_string(),
-        run.verb.clone(),
-        run.version.clone(),
-        run.read_from.clone(),
-        run.started.seconds.to_string(),
-        run.state.name().to_owned(),
-        run.files.to_string(),
-        run.bytes.to_string(),
-    ]
-}
-
-fn of_event(happened: &Happened, after: Option<Tag>) -> [String; COLUMNS.len() - OF_RUN] {
-    let before = happened.before.as_ref().filter(|_| changes_tag(happened));
-    let [algorithm, digest] = contents(after.as_ref());
-    let [before_algorithm, before_digest] = contents(before);
-    let other = happened.other.as_deref().map(PathText::of);
-    let (other, other_b64) = match other {
-        Some(other) => (other.path, other.path_b64.unwrap_or_default()),
-        None => Default::default(),
-    };
-    [
-        String::new(),
-        happened.what.clone(),
-        happened.at.seconds.to_string(),
-        standing_key(happened.standing).to_owned(),
-        algorithm,
-        digest,
-        before_algorithm,
-        before_digest,
-        other,
-        other_b64,
-    ]
-}
-
-fn contents(tag: Option<&Tag>) -> [String; 2] {
-    let Some(tag) = tag else { return Default::default() };
-    [tag.algorithm.name().to_owned(), tag.digest.to_string()]
-}
-
-fn joined(
-    run: [String; OF_RUN],
-    rest: [String; COLUMNS.len() - OF_RUN],
-) -> [String; COLUMNS.len()] {
-    let mut fields = run.into_iter().chain(rest);
-    std::array::from_fn(|_| fields.next().unwrap_or_default())
-}
-
-fn write_row(fields: [String; COLUMNS.len()], out: &mut Vec<u8>) {
-    let mut writer = ::csv::Writer::from_writer(out);
-    writer.write_record(fields).expect("a row of fixed width goes into memory");
-    writer.flush().expect("memory takes all bytes");
 }

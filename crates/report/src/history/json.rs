@@ -3,10 +3,11 @@
 use serde::Serialize;
 use steadfast::Tag;
 use steadfast::catalogue::{Happened, History, HistoryRun, Look};
+use steadfast_events::{Nanoseconds, PathText, TagText};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
 use crate::catalogue::{RunObject, standing_key};
-use crate::json::{Nanoseconds, PathText, TagObject, write_object};
+use crate::json::{write_object, write_summary};
 
 /// Appends the lines.
 pub fn write_json(view: &HistoryView<'_>, out: &mut Vec<u8>) {
@@ -18,7 +19,7 @@ pub fn write_json(view: &HistoryView<'_>, out: &mut Vec<u8>) {
             let path = PathText::of(&history.path);
             let known = history.now.as_ref().map(|look| KnownObject::of(view, look));
             let now = Now { kind: "file", known: Some(known) };
-            write_object(&End { summary: SummaryObject::of(view, path, now) }, out);
+            write_summary(&HistorySummary::of(view, path, now), out);
         }
         HistoryOf::Directory { path, runs } => {
             for RunOver { run, whole } in runs {
@@ -27,7 +28,7 @@ pub fn write_json(view: &HistoryView<'_>, out: &mut Vec<u8>) {
                 write_object(&DirectoryRunObject { path, whole: *whole, run }, out);
             }
             let now = Now { kind: "directory", known: None };
-            write_object(&End { summary: SummaryObject::of(view, PathText::of(path), now) }, out);
+            write_summary(&HistorySummary::of(view, PathText::of(path), now), out);
         }
     }
 }
@@ -47,7 +48,7 @@ struct FileRunObject<'a> {
     path: PathText,
     verdict: Option<&'static str>,
     standing: &'static str,
-    tag: Option<TagObject>,
+    tag: Option<TagText>,
     happened: Vec<HappenedObject<'a>>,
     #[serde(flatten)]
     run: RunObject<'a>,
@@ -60,7 +61,7 @@ impl<'a> FileRunObject<'a> {
             path: PathText::of(&history.path),
             verdict: verdict_of(of).map(|verdict| verdict.name()),
             standing: standing_key(of.standing),
-            tag: of.tag.as_ref().map(TagObject::of),
+            tag: of.tag.as_ref().map(TagText::of),
             happened: happened.map(|(one, after)| HappenedObject::of(one, after)).collect(),
             run: RunObject::of(&of.run),
         }
@@ -73,9 +74,9 @@ struct HappenedObject<'a> {
     at_s: i64,
     standing: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<TagObject>,
+    before: Option<TagText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<TagObject>,
+    after: Option<TagText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<PathText>,
 }
@@ -87,20 +88,15 @@ impl HappenedObject<'_> {
             what: &happened.what,
             at_s: happened.at.seconds,
             standing: standing_key(happened.standing),
-            before: happened.before.as_ref().map(TagObject::of),
-            after: after.as_ref().map(TagObject::of),
+            before: happened.before.as_ref().map(TagText::of),
+            after: after.as_ref().map(TagText::of),
             other: happened.other.as_deref().map(PathText::of),
         }
     }
 }
 
 #[derive(Serialize)]
-struct End {
-    summary: SummaryObject,
-}
-
-#[derive(Serialize)]
-struct SummaryObject {
+struct HistorySummary {
     verb: &'static str,
     exit_status: u8,
     root: PathText,
@@ -119,9 +115,9 @@ struct Now {
     known: Option<Option<KnownObject>>,
 }
 
-impl SummaryObject {
-    fn of(view: &HistoryView<'_>, path: PathText, now: Now) -> SummaryObject {
-        SummaryObject {
+impl HistorySummary {
+    fn of(view: &HistoryView<'_>, path: PathText, now: Now) -> HistorySummary {
+        HistorySummary {
             verb: "history",
             exit_status: 0,
             root: PathText::of(view.root),
@@ -139,7 +135,7 @@ struct KnownObject {
     mtime_ns: Nanoseconds,
     ctime_ns: Nanoseconds,
     inode: u64,
-    tag: Option<TagObject>,
+    tag: Option<TagText>,
     first_run: i64,
     first_seen_s: Option<i64>,
     last_checked_run: Option<i64>,
@@ -155,7 +151,7 @@ impl KnownObject {
             mtime_ns: Nanoseconds(look.facts.mtime),
             ctime_ns: Nanoseconds(look.facts.ctime),
             inode: look.facts.inode,
-            tag: look.tag.as_ref().map(TagObject::of),
+            tag: look.tag.as_ref().map(TagText::of),
             first_run: look.first_run,
             first_seen_s: view.first.map(|run| run.started.seconds),
             last_checked_run: some(look.last_checked_run),

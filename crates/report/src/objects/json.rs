@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use steadfast_events::PathText;
 use steadfast_objects::{Extent, Finding, Judged, ObjectDigest, Summary};
 
-use crate::json::{PathText, write_object};
+use crate::json::{write_object, write_summary};
 
 #[derive(Serialize)]
 struct FindingObject<'a> {
@@ -97,12 +98,7 @@ pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
 }
 
 #[derive(Serialize)]
-struct End {
-    summary: SummaryObject,
-}
-
-#[derive(Serialize)]
-struct SummaryObject {
+struct ObjectsSummary {
     objects: u64,
     interrupted: bool,
     exit_status: u8,
@@ -116,8 +112,8 @@ struct SummaryObject {
     elapsed_ns: u64,
 }
 
-pub(super) fn write_summary(summary: &Summary, elapsed_ns: u64, out: &mut Vec<u8>) {
-    let end = SummaryObject {
+pub(super) fn write_end(summary: &Summary, elapsed_ns: u64, out: &mut Vec<u8>) {
+    let end = ObjectsSummary {
         objects: summary.objects,
         interrupted: summary.interrupted,
         exit_status: summary.exit_status(),
@@ -130,5 +126,5 @@ pub(super) fn write_summary(summary: &Summary, elapsed_ns: u64, out: &mut Vec<u8
         requests: summary.requests,
         elapsed_ns,
     };
-    write_object(&End { summary: end }, out);
+    write_summary(&end, out);
 }

@@ -27,7 +27,7 @@ pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
     out.extend_from_slice(line.as_bytes());
 }
 
-pub(super) fn write_summary(summary: &Summary, elapsed_ns: u64, size: Units, out: &mut Vec<u8>) {
+pub(super) fn write_end(summary: &Summary, elapsed_ns: u64, size: Units, out: &mut Vec<u8>) {
     let interrupted = if summary.interrupted { "interrupted: " } else { "" };
     let objects = units::counted(summary.objects, "object", "objects");
     let elapsed = units::duration(elapsed_ns);

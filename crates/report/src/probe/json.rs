@@ -6,9 +6,10 @@ use serde::Serialize;
 use steadfast::probe::{
     Direct, Group, NameUnit, Normalisation, Operation, Place, Probe, Time, Traits,
 };
+use steadfast_events::PathText;
 
 use super::{outcome_name, reason_of, time_of};
-use crate::json::{PathText, write_object};
+use crate::json::{write_object, write_summary};
 
 /// Appends the lines.
 pub fn write_json(probe: &Probe, out: &mut Vec<u8>) {
@@ -18,14 +19,14 @@ pub fn write_json(probe: &Probe, out: &mut Vec<u8>) {
     for operation in &probe.operations {
         write_object(&OperationObject::of(operation, &probe.places), out);
     }
-    let summary = SummaryObject {
+    let summary = ProbeSummary {
         verb: "probe",
         interrupted: probe.interrupted,
         exit_status: probe.exit_status(),
         directories: probe.places.len(),
         absent: probe.absent.iter().copied().collect(),
     };
-    write_object(&End { summary }, out);
+    write_summary(&summary, out);
 }
 
 #[derive(Serialize)]
@@ -163,12 +164,7 @@ fn time_name(time: Time) -> &'static str {
 }
 
 #[derive(Serialize)]
-struct End {
-    summary: SummaryObject,
-}
-
-#[derive(Serialize)]
-struct SummaryObject {
+struct ProbeSummary {
     verb: &'static str,
     interrupted: bool,
     exit_status: u8,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use steadfast::qos::{Confinement, CoreClass, Fact, Grouping, Offer, Pace, Step, Trial};
 
-use crate::json::write_object;
+use crate::json::{write_object, write_summary};
 
 /// Appends the lines.
 pub fn write_json(offer: &Offer, trials: &[Trial], out: &mut Vec<u8>) {
@@ -24,14 +24,14 @@ pub fn write_json(offer: &Offer, trials: &[Trial], out: &mut Vec<u8>) {
         write_object(&LevelObject::of(trial), out);
     }
     let steps = || trials.iter().flat_map(|trial| &trial.steps);
-    let summary = SummaryObject {
+    let summary = QosSummary {
         verb: "qos show",
         levels: trials.len(),
         steps: steps().count(),
         refused: steps().filter(|step| step.result.is_err()).count(),
         exit_status: 0,
     };
-    write_object(&End { summary }, out);
+    write_summary(&summary, out);
 }
 
 #[derive(Serialize)]
@@ -173,12 +173,7 @@ impl StepObject<'_> {
 }
 
 #[derive(Serialize)]
-struct End {
-    summary: SummaryObject,
-}
-
-#[derive(Serialize)]
-struct SummaryObject {
+struct QosSummary {
     verb: &'static str,
     levels: usize,
     steps: usize,

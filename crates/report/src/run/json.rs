@@ -3,14 +3,13 @@
 //! In: events and the end. Out: lines in base units, bytes and nanoseconds. Specified in
 //! `docs/formats/events.md`, which outranks this file: what is there stays.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use steadfast::cost::{Limit, ThreadCost};
-use steadfast::{Cost, Event, FileEvent, Noted, Notice, Origin, Reference, Stage, Subject};
+use steadfast::{Cost, Event, FileEvent, Noted, Notice, Stage, Subject};
+use steadfast_events::{Nanoseconds, PathText, ReferenceText, TagText, origin_name};
 
 use super::Renderer;
-use crate::json::{Contents, Counts, Nanoseconds, PathText, TagObject, write_object};
+use crate::json::{Counts, write_object, write_summary};
 use crate::output::Output;
 use crate::pages::DamageObject;
 use crate::view::{FindingRule, RunView, finding_detail};
@@ -36,12 +35,12 @@ impl Renderer for Json {
     }
 
     fn end(&mut self, run: &RunView, output: &mut Output) {
-        write_object(&End { summary: SummaryObject::of(run) }, &mut output.answer);
+        write_summary(&RunSummary::of(run), &mut output.answer);
     }
 }
 
 #[derive(Serialize)]
-struct FileObject {
+pub(super) struct FileObject {
     #[serde(flatten)]
     path: PathText,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,11 +50,11 @@ struct FileObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<&'static str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    actual: Option<Contents>,
+    actual: Option<PresentContents>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stored: Option<TagObject>,
+    stored: Option<TagText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<TagObject>,
+    previous: Option<TagText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_read: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +66,7 @@ struct FileObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<PathText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<ReferenceObject>,
+    reference: Option<ReferenceText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     damage: Option<DamageObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,56 +74,53 @@ struct FileObject {
 }
 
 impl FileObject {
-    fn of(event: &FileEvent) -> FileObject {
+    pub(super) fn of(event: &FileEvent) -> FileObject {
         let read = event.actual.is_some() || event.bytes_read > 0;
         FileObject {
             path: PathText::of(&event.path.to_path()),
             kind: (event.subject == Subject::Directory).then_some("directory"),
             verdict: event.verdict.map(|verdict| verdict.name()),
             action: event.action.map(|action| action.name()),
-            actual: Contents::present(event),
-            stored: event.stored.as_ref().map(TagObject::of),
-            previous: event.previous.as_ref().map(TagObject::of),
+            actual: PresentContents::of(event),
+            stored: event.stored.as_ref().map(TagText::of),
+            previous: event.previous.as_ref().map(TagText::of),
             bytes_read: read.then_some(event.bytes_read),
             elapsed_ns: read.then_some(event.elapsed_ns),
             from: event.origin.map(origin_name),
             linked: event.linked,
             moved_to: event.moved_to.as_deref().map(PathText::of),
-            reference: event.reference.as_deref().map(ReferenceObject::of),
+            reference: event.reference.as_deref().map(ReferenceText::of),
             damage: event.damage.as_deref().map(DamageObject::of),
             error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
         }
     }
 }
 
-/// What a file was compared with, where that is no tag of its own.
+/// What is known of a file now: of one that was not read, no digest.
 #[derive(Serialize)]
-struct ReferenceObject {
-    source: &'static str,
-    digests: BTreeMap<&'static str, String>,
+struct PresentContents {
     #[serde(skip_serializing_if = "Option::is_none")]
-    length: Option<u64>,
+    algorithm: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<Nanoseconds>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded_s: Option<i64>,
+    digest: Option<String>,
+    length: u64,
+    mtime_ns: Nanoseconds,
 }
 
-impl ReferenceObject {
-    fn of(reference: &Reference) -> ReferenceObject {
-        let digests = reference.digests.iter();
-        ReferenceObject {
-            source: reference.source,
-            digests: digests.map(|(by, digest)| (by.name(), digest.to_string())).collect(),
-            length: reference.length,
-            mtime_ns: reference.mtime.map(|mtime| Nanoseconds(mtime.time)),
-            recorded_s: reference.recorded.map(|recorded| recorded.seconds),
-        }
+impl PresentContents {
+    fn of(event: &FileEvent) -> Option<PresentContents> {
+        let (length, mtime) = event.extent()?;
+        Some(PresentContents {
+            algorithm: event.actual.map(|tag| tag.algorithm.name()),
+            digest: event.actual.map(|tag| tag.digest.to_string()),
+            length,
+            mtime_ns: Nanoseconds(mtime),
+        })
     }
 }
 
 #[derive(Serialize)]
-struct FindingObject<'a> {
+pub(super) struct FindingObject<'a> {
     #[serde(flatten)]
     path: PathText,
     finding: &'a str,
@@ -133,7 +129,7 @@ struct FindingObject<'a> {
 }
 
 impl FindingObject<'_> {
-    fn of(noted: &Noted) -> FindingObject<'_> {
+    pub(super) fn of(noted: &Noted) -> FindingObject<'_> {
         FindingObject {
             path: PathText::of(&noted.path),
             finding: noted.finding.name(),
@@ -156,12 +152,7 @@ impl NoticeObject<'_> {
 }
 
 #[derive(Serialize)]
-struct End<'a> {
-    summary: SummaryObject<'a>,
-}
-
-#[derive(Serialize)]
-struct SummaryObject<'a> {
+struct RunSummary<'a> {
     verb: &'a str,
     dry_run: bool,
     interrupted: bool,
@@ -183,10 +174,10 @@ struct SummaryObject<'a> {
     cost: CostObject<'a>,
 }
 
-impl<'a> SummaryObject<'a> {
-    fn of(run: &'a RunView) -> SummaryObject<'a> {
+impl<'a> RunSummary<'a> {
+    fn of(run: &'a RunView) -> RunSummary<'a> {
         let skipped = &run.skipped;
-        SummaryObject {
+        RunSummary {
             verb: run.verb,
             dry_run: run.dry_run,
             interrupted: run.interrupted,
@@ -316,13 +307,6 @@ impl ThreadObject<'_> {
             stages: StagesObject::of(&thread.cost),
             waited: Counts(waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0).collect()),
         }
-    }
-}
-
-pub(super) fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Cache => "cache",
-        Origin::Media => "media",
     }
 }
 

@@ -8,10 +8,11 @@ use steadfast_codesign::{
     CodeDirectory, CodePart, Constraint, Coverage, Entitlements, Requirements, Signature,
     SignerVerdict, Slot, Value,
 };
+use steadfast_events::PathText;
 
 use super::super::signer::SignerObject;
 use super::super::{ShownCode, words};
-use crate::json::{PathText, write_object};
+use crate::json::write_object;
 
 /// Appends the lines about one piece of code.
 pub fn write_shown_json(shown: &ShownCode<'_>, out: &mut Vec<u8>) {
