@@ -2,6 +2,7 @@
 //!
 //! In: base units. Out: text with three significant digits, exact where exactness is asked for.
 
+use jiff::tz::Offset;
 use steadfast::Timestamp;
 
 /// Which multiples of bytes a document shows.
@@ -175,13 +176,21 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
+/// Seconds of 400 years, after which the Gregorian calendar repeats itself: 146,097 days.
+const CYCLE_S: i64 = 146_097 * 86_400;
+
 /// Returns a moment in UTC, as in "2024-03-01 12:00:05Z". Parts of a second are cut.
+///
+/// A file system may hold any 64-bit number of seconds, and `jiff` knows the years -9999 to 9999.
+/// So it gets the moment in the 400 years from 1970 on, and the year is counted on from there.
+///
+/// # Panics
+/// Never: those 400 years are within its range.
 pub fn moment(timestamp: Timestamp) -> String {
-    let (days, second) =
-        (timestamp.seconds.div_euclid(86_400), timestamp.seconds.rem_euclid(86_400));
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+    let within = jiff::Timestamp::from_second(timestamp.seconds.rem_euclid(CYCLE_S));
+    let date = Offset::UTC.to_datetime(within.expect("the year is 1970 to 2369"));
+    let year = i64::from(date.year()) + 400 * timestamp.seconds.div_euclid(CYCLE_S);
+    format!("{year:04}-{}", date.strftime("%m-%d %H:%M:%SZ"))
 }
 
 /// Returns a moment in UTC to its nanosecond, as in "2024-03-01 12:00:05.123456789Z".
@@ -189,23 +198,6 @@ pub fn moment_exact(timestamp: Timestamp) -> String {
     let mut text = moment(timestamp);
     text.pop();
     format!("{text}.{:09}Z", timestamp.nanoseconds)
-}
-
-/// Year, month and day of a number of days since 1970, in the Gregorian calendar.
-///
-/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]
