@@ -14,12 +14,11 @@ mod draft;
 mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
-mod timestamp;
 
 pub use buffer::AlignedBuffer;
 pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, write_private, write_whole};
-pub use timestamp::Timestamp;
+pub use steadfast_time::Timestamp;
 
 use std::fmt;
 use std::io;

@@ -12,8 +12,9 @@ use super::Findings;
 
 /// Each crate, and those of ours that it may depend on.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("time", &[]),
     ("digest", &[]),
-    ("sys", &[]),
+    ("sys", &["time"]),
     ("verity", &["digest", "sys"]),
     ("codesign", &["digest", "sys"]),
     ("steadfast", &["verity", "digest", "sys"]),

@@ -1,6 +1,9 @@
-//! A moment as files record it: seconds and nanoseconds in, one ordered value out.
+//! A moment as files record it: seconds and nanoseconds since 1970, as one ordered value.
 //!
-//! It knows no calendar and no clock.
+//! This crate has no calendar, no clock and no dependency. It is a crate of its own because `sys`,
+//! which makes system calls, and `manifest`, which must not, both need this one type.
+
+#![forbid(unsafe_code)]
 
 /// Nanoseconds in a second.
 const SECOND_NS: i128 = 1_000_000_000;
