@@ -14,11 +14,9 @@
 
 mod error;
 
-pub mod tag;
 pub mod verdict;
 pub mod appledouble;
 pub mod manifest;
-mod foreign_tag;
 pub mod reference;
 mod calibration;
 pub mod pages;
@@ -39,6 +37,8 @@ pub mod diff;
 pub mod probe;
 
 pub use steadfast_digest::{Algorithm, AlgorithmHasher, Backend, Digest, Lanes};
+pub use steadfast_manifest::tag;
+pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::file::{Timestamp, raise_open_files_limit};
 pub use steadfast_sys::qos::Level;
 pub use steadfast_sys::streams::stdout_was_closed;
@@ -52,5 +52,4 @@ pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 pub use crate::selection::Selection;
-pub use crate::tag::Tag;
 pub use crate::verdict::Verdict;

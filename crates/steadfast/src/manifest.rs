@@ -1,34 +1,68 @@
-//! Digests as a document: what this and other tools write and read, one file for each format.
+//! Manifests: the formats of [`steadfast_manifest`], and what of them needs SQLite or a directory.
 //!
-//! In: the bytes of a document that anyone may have written, or records. Out: records, each good or
-//! faulty by itself, or the bytes of a document. Opens no file that a document names, and no other
-//! but for [`bagit::Bag`] and [`chkbit::Tree`], which are given a directory.
-//!
-//! Paths come out as the document has them: [`confine`] says whether they may be opened. What the
-//! formats are, and what each keeps of a file, is in `docs/formats/manifests.md`.
+//! What a document names is never opened here. A [`bagit::Bag`] and a [`chkbit::Tree`] are given a
+//! directory and read the documents in it.
 
 pub mod bagit;
 pub mod bitrot;
 pub mod chkbit;
-mod fault;
-mod format;
-mod hashdeep;
-mod json;
-mod lines;
-mod merge;
-mod mtree;
-pub mod ni;
-mod ocfl;
-mod paths;
-mod record;
-mod sfv;
-mod steadfast;
-pub mod sums;
-mod write;
 
-pub use self::fault::{Fault, FaultKind, Place, WriteError};
-pub use self::format::{Format, Records, UnknownFormat, algorithm_hint, read, root_of};
-pub use self::merge::{Conflict, Dispute, Merged, merge};
-pub use self::paths::{PathFault, confine, folded, windows_spelling};
-pub use self::record::{Mtime, Record, Step};
-pub use self::write::{Writer, write};
+use std::io::{BufRead, Write};
+
+use steadfast_digest::Algorithm;
+
+pub use steadfast_manifest::{
+    Conflict, Dispute, Fault, FaultKind, Format, Merged, Mtime, PathFault, Place, Record, Records,
+    Step, UnknownFormat, WriteError, Writer, algorithm_hint, confine, folded, merge, ni, root_of,
+    sums, windows_spelling,
+};
+
+/// Reads a document, in constant memory but for `bitrot`, whose database is held whole.
+///
+/// `algorithm` is that of digests whose format does not name it; see [`algorithm_hint`]. Without
+/// it the length of a digest tells.
+pub fn read<'a>(
+    format: Format,
+    algorithm: Option<Algorithm>,
+    reader: impl BufRead + Send + 'a,
+) -> Records<'a> {
+    match format {
+        Format::Bitrot => Records::of(bitrot::Records::new(reader)),
+        _ => steadfast_manifest::read(format, algorithm, reader),
+    }
+}
+
+/// Begins to write a document of any writable format.
+///
+/// Of records with several digests only that of `algorithm` is written. Without it all are, or if
+/// the format holds one for each file, the first.
+///
+/// # Errors
+/// If the format is never written.
+pub fn writer<W: Write>(
+    format: Format,
+    algorithm: Option<Algorithm>,
+    out: W,
+) -> Result<Writer<W>, WriteError> {
+    let put = match format {
+        Format::Bitrot => Some(Box::new(bitrot::Rows::default()) as Box<_>),
+        _ => steadfast_manifest::put(format, algorithm),
+    };
+    put.map(|put| Writer::new(put, out)).ok_or(WriteError::ReadOnly(format))
+}
+
+/// Writes a whole document and stops at the first record that the format cannot hold.
+///
+/// # Errors
+/// As for [`writer`] and [`Writer`].
+pub fn write<'a>(
+    format: Format,
+    records: impl IntoIterator<Item = &'a Record>,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    let mut document = writer(format, None, out)?;
+    for record in records {
+        document.put(record)?;
+    }
+    document.finish().map(|_| ())
+}

@@ -9,7 +9,7 @@ mod foreign;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
-use crate::foreign_tag::{ForeignTag, ForeignTime, Resolution};
+use steadfast_manifest::foreign::{ForeignTag, ForeignTime, Resolution};
 use crate::manifest::{Record, Step};
 use crate::tag::Tag;
 use crate::verdict::Verdict;

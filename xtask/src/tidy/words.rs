@@ -31,7 +31,7 @@ const SYNONYMS: &[Synonym] = &[
             "crates/objects/",
             "crates/report/src/sums",
             "crates/report/tests/it/sums.rs",
-            "crates/steadfast/src/manifest",
+            "crates/manifest/",
             "docs/design/",
             "docs/formats/",
             "docs/style.md",
@@ -86,7 +86,7 @@ mod tests {
     fn other_peoples_words_are_theirs() {
         let quoted = [("crates/steadfast/src/tag.rs", "/// As `Checksum` of BagIt.")];
         assert_eq!(findings_of(&quoted, check), [""; 0]);
-        let format = [("crates/steadfast/src/manifest/bagit.rs", "// The checksum column.")];
+        let format = [("crates/manifest/src/bagit.rs", "// The checksum column.")];
         assert_eq!(findings_of(&format, check), [""; 0]);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
-use steadfast::manifest::{Format, Record, WriteError, Writer};
+use steadfast::manifest::{self, Format, Record, WriteError, Writer};
 use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Verdict};
 
@@ -36,7 +36,7 @@ const NO_FORMAT: &str = "export needs a format: `--format NAME` with steadfast, 
 
 /// Writes one document of a tree: of its tags, or with an algorithm of its contents.
 fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
-    let writer = Writer::new(format, args.algorithm.algorithm, BufWriter::new(Screen::new()))?;
+    let writer = manifest::writer(format, args.algorithm.algorithm, BufWriter::new(Screen::new()))?;
     let stop = exit::stop_on_signals()?;
     let mut document = ExportDocument {
         writer: Some(writer),

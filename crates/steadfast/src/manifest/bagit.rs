@@ -1,100 +1,371 @@
-//! The manifests of a BagIt bag, and the bag as a whole.
+//! A bag as a whole: whether everything that should be there is, and nothing else.
 //!
-//! In: `manifest-<algorithm>.txt`, records, or a bag's directory. Out: records, lines, or what is
-//! wrong with the bag's structure. Paths are relative to the bag. Hashes nothing of the payload.
-//!
-//! Source: RFC 8493. LF, CR and `%` in names stand as `%0A`, `%0D` and `%25`; before version 1.0
-//! only the first two did.
+//! In: a bag's directory. Out: what to hash, and what is wrong already. Lists the directory and
+//! reads the bag's own files; the payload is looked at, not opened. Symbolic links are not
+//! followed. Holds every record at once.
 
-mod bag;
-mod declaration;
-mod write;
-
-use std::io::BufRead;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
 
-pub use self::bag::{Bag, Problem};
-pub use self::declaration::{Oxum, Version};
-pub(super) use self::write::Lines;
-pub use self::write::{DocumentError, documents};
-use super::lines::{LineReader, skip_blanks};
-use super::sums::{digest_of, told_by_length};
-use super::{Fault, FaultKind, Record};
+use steadfast_manifest::bagit::{Records, algorithm_of, declaration, encode, fetched, oxum};
 
-/// Reads records line by line.
-pub(super) struct Records<R> {
-    lines: LineReader<R>,
-    algorithm: Option<Algorithm>,
-    version: Version,
+use super::{Conflict, Fault, FaultKind, Format, PathFault, Place, Record, confine, folded, merge};
+
+pub use steadfast_manifest::bagit::{DocumentError, Oxum, Version, documents};
+
+/// What a bag holds, as far as its own files and a listing tell.
+#[derive(Clone, Debug)]
+pub struct Bag {
+    /// The version of its declaration; `None` if that cannot be read.
+    pub version: Option<Version>,
+    /// What `bag-info.txt` says of the payload.
+    pub oxum: Option<Oxum>,
+    /// Every listed file that is there, payload and the bag's own, with all its digests and the
+    /// length found. These are to be hashed.
+    pub records: Vec<Record>,
+    /// What is wrong already; if it is nothing, the bag is complete. It is valid when the digests
+    /// fit as well.
+    pub problems: Vec<Problem>,
 }
 
-impl<R: BufRead> Records<R> {
-    /// Without an algorithm the length of a digest tells it.
-    pub(super) fn new(reader: R, algorithm: Option<Algorithm>, version: Version) -> Records<R> {
-        Records { lines: LineReader::new(reader, b'\n'), algorithm, version }
-    }
-
-    fn record(&self) -> Result<Record, Fault> {
-        let line = self.lines.line();
-        let fault = |at: usize, kind, what| self.lines.fault(at + 1, kind, what);
-        let end = line.iter().position(|byte| b" \t".contains(byte));
-        let end =
-            end.ok_or_else(|| fault(0, FaultKind::Syntax, "a digest and a path should be here"))?;
-        let hex = &line[..end];
-        let algorithm = self.algorithm.or_else(|| told_by_length(hex.len()));
-        let algorithm = algorithm
-            .ok_or_else(|| fault(0, FaultKind::Value, "the digest has the wrong length"))?;
-        let digest = digest_of(hex, algorithm)
-            .map_err(|fault| self.lines.fault(1, FaultKind::Value, fault.to_string()))?;
-        let path = skip_blanks(&line[end..]);
-        let path = path.strip_prefix(b"*").unwrap_or(path);
-        let at = line.len() - path.len();
-        if path.is_empty() || path.contains(&0) {
-            return Err(fault(at, FaultKind::Value, "there is no path"));
-        }
-        let digests = vec![(algorithm, digest)];
-        Ok(Record { digests, ..Record::new(decode(path, self.version)) })
-    }
+/// One thing that is wrong with a bag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Something cannot be read, as a file of the bag's own says it or the system.
+    Fault {
+        /// The file, or directory, relative to the bag.
+        document: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// A manifest names a path that leads out of the bag, or into what it is not about.
+    Path {
+        /// The manifest.
+        document: PathBuf,
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it; `None` if it is merely in the wrong half of the bag.
+        fault: Option<PathFault>,
+    },
+    /// There is no manifest of the payload that this program can check.
+    NoManifest,
+    /// `fetch.txt` names files that must be fetched first: the bag is not whole.
+    Fetch {
+        /// How many files.
+        files: u64,
+    },
+    /// A listed file is not there.
+    Missing(PathBuf),
+    /// A file of the payload is in no manifest.
+    Extra(PathBuf),
+    /// A file of the payload is in one manifest and not in another, which version 1.0 forbids.
+    Unlisted {
+        /// The file.
+        path: PathBuf,
+        /// The algorithm of the manifest that lacks it.
+        algorithm: Algorithm,
+    },
+    /// Something in the payload is neither a file nor a directory.
+    Special(PathBuf),
+    /// Two manifests contradict each other.
+    Conflict(Conflict),
+    /// The payload does not have the bytes and files that `bag-info.txt` says.
+    Oxum {
+        /// What it says.
+        stated: Oxum,
+        /// What is there.
+        found: Oxum,
+    },
 }
 
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = Result<Record, Fault>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.lines.advance() {
-                Ok(true) if self.lines.line().is_empty() => {}
-                Ok(true) => return Some(self.record()),
-                Ok(false) => return None,
-                Err(fault) => return Some(Err(fault)),
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Fault { document, fault } => write!(f, "`{}`: {fault}", document.display()),
+            Problem::Path { document, path, fault } => {
+                write!(f, "`{}`: `{}`: ", document.display(), path.display())?;
+                match fault {
+                    Some(fault) => write!(f, "{fault}"),
+                    None => f.write_str("the manifest is not for files there"),
+                }
+            }
+            Problem::NoManifest => f.write_str("there is no payload manifest that can be checked"),
+            Problem::Fetch { files } => {
+                write!(f, "`fetch.txt` lists {files} files that must be fetched first")
+            }
+            Problem::Missing(path) => write!(f, "`{}` is missing", path.display()),
+            Problem::Extra(path) => write!(f, "`{}` is in no manifest", path.display()),
+            Problem::Unlisted { path, algorithm } => {
+                write!(f, "`{}` is not in the {algorithm} manifest", path.display())
+            }
+            Problem::Special(path) => {
+                write!(f, "`{}` is neither a file nor a directory", path.display())
+            }
+            Problem::Conflict(conflict) => {
+                write!(f, "manifests contradict each other on `{}`", conflict.path.display())
+            }
+            Problem::Oxum { stated, found } => {
+                write!(f, "the payload has {found} bytes and files, `Payload-Oxum` says {stated}")
             }
         }
     }
 }
 
-/// Undoes the encoding of paths. What is no such encoding stands for itself.
-fn decode(path: &[u8], version: Version) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(path.len());
-    let mut rest = path;
-    while let [byte, after @ ..] = rest {
-        let (byte, after) = match rest {
-            [b'%', b'0', b'a' | b'A', after @ ..] => (b'\n', after),
-            [b'%', b'0', b'd' | b'D', after @ ..] => (b'\r', after),
-            [b'%', b'2', b'5', after @ ..] if version >= Version::ENCODES_PERCENT => (b'%', after),
-            _ => (*byte, after),
-        };
-        plain.push(byte);
-        rest = after;
+impl Bag {
+    /// Reads the bag's own files and lists its payload.
+    ///
+    /// # Errors
+    /// If the directory itself cannot be listed. Everything else is a [`Problem`].
+    pub fn open(root: &Path) -> io::Result<Bag> {
+        let mut names: Vec<PathBuf> = Vec::new();
+        for entry in fs::read_dir(root)? {
+            names.push(entry?.file_name().into());
+        }
+        names.sort_unstable();
+        let bag = Bag { version: None, oxum: None, records: Vec::new(), problems: Vec::new() };
+        let (present, listed) = (BTreeMap::new(), BTreeMap::new());
+        let mut reader = Reader { root, bag, present, listed, forms: None };
+        reader.declaration();
+        reader.list(Path::new("data"));
+        reader.fetch();
+        let records = reader.manifests(&names);
+        reader.compare(records);
+        reader.oxum();
+        Ok(reader.bag)
     }
-    plain
 }
 
-/// The number of an algorithm's manifest: `sha256` of `manifest-sha256.txt`.
-pub(super) fn algorithm_of(name: &str) -> Option<(bool, &str)> {
-    let (tag, rest) = match name.strip_prefix("tagmanifest-") {
-        Some(rest) => (true, rest),
-        None => (false, name.strip_prefix("manifest-")?),
-    };
-    Some((tag, rest.strip_suffix(".txt")?))
+/// A bag while it is read.
+struct Reader<'a> {
+    root: &'a Path,
+    bag: Bag,
+    /// The files of the payload, and their lengths.
+    present: BTreeMap<PathBuf, u64>,
+    /// The payload as each manifest lists it.
+    listed: BTreeMap<Algorithm, BTreeSet<PathBuf>>,
+    /// The payload by folded path, made when first needed; `None` where two files share one.
+    forms: Option<HashMap<PathBuf, Option<PathBuf>>>,
+}
+
+impl Reader<'_> {
+    fn fault(&mut self, document: &Path, fault: Fault) {
+        self.bag.problems.push(Problem::Fault { document: document.to_owned(), fault });
+    }
+
+    fn io_fault(&mut self, document: &Path, error: &io::Error) {
+        self.fault(document, Fault::io(Place::Document, error));
+    }
+
+    /// Opens one of the bag's own files; `None` if it is not there or cannot be read.
+    fn open(&mut self, name: &Path, needed: bool) -> Option<BufReader<File>> {
+        let path = self.root.join(name);
+        let opened = fs::symlink_metadata(&path).and_then(|status| match status.is_file() {
+            true => File::open(&path),
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+        });
+        match opened {
+            Ok(file) => Some(BufReader::new(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !needed => None,
+            Err(error) => {
+                self.io_fault(name, &error);
+                None
+            }
+        }
+    }
+
+    fn declaration(&mut self) {
+        let name = Path::new("bagit.txt");
+        let Some(file) = self.open(name, true) else { return };
+        match declaration(file) {
+            Ok(version) => self.bag.version = Some(version),
+            Err(fault) => self.fault(name, fault),
+        }
+    }
+
+    /// Lists the files beneath a directory of the bag.
+    fn list(&mut self, top: &Path) {
+        let mut folders = vec![top.to_owned()];
+        while let Some(folder) = folders.pop() {
+            if let Err(error) = self.list_folder(&folder, &mut folders) {
+                self.io_fault(&folder, &error);
+            }
+        }
+    }
+
+    fn list_folder(&mut self, folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<()> {
+        let path = self.root.join(folder);
+        if !fs::symlink_metadata(&path)?.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory));
+        }
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            let status = entry.metadata()?;
+            if status.is_dir() {
+                folders.push(path);
+            } else if status.is_file() {
+                self.present.insert(path, status.len());
+            } else {
+                self.bag.problems.push(Problem::Special(path));
+            }
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self) {
+        let name = Path::new("fetch.txt");
+        let Some(file) = self.open(name, false) else { return };
+        let files = fetched(file, |fault| self.fault(name, fault));
+        if files > 0 {
+            self.bag.problems.push(Problem::Fetch { files });
+        }
+    }
+
+    /// Reads every manifest of the bag: what they list, those of the payload first.
+    fn manifests(&mut self, names: &[PathBuf]) -> Vec<Record> {
+        let (mut payload, mut own) = (Vec::new(), Vec::new());
+        for name in names {
+            let Some((tag, label)) = name.to_str().and_then(algorithm_of) else { continue };
+            let Ok(algorithm) = label.parse::<Algorithm>() else {
+                let what = format!("the algorithm `{}` is not known", label.escape_debug());
+                self.fault(name, Fault::new(Place::Document, FaultKind::Unsupported, what));
+                continue;
+            };
+            let into = if tag { &mut own } else { &mut payload };
+            self.manifest(name, algorithm, tag, into);
+        }
+        if self.listed.is_empty() {
+            self.bag.problems.push(Problem::NoManifest);
+        }
+        payload.append(&mut own);
+        payload
+    }
+
+    fn manifest(&mut self, name: &Path, algorithm: Algorithm, tag: bool, into: &mut Vec<Record>) {
+        let Some(file) = self.open(name, true) else { return };
+        // Undeclared bags are read as the most tools would have written them.
+        let version = self.bag.version.unwrap_or(Version { major: 0, minor: 97 });
+        let mut listed = BTreeSet::new();
+        for record in Records::new(file, Some(algorithm), version) {
+            let mut record = match record {
+                Ok(record) => record,
+                Err(fault) => {
+                    let ended = fault.kind == FaultKind::Io;
+                    self.fault(name, fault);
+                    if ended {
+                        break;
+                    }
+                    continue;
+                }
+            };
+            let confined = confine(&record.path, Format::Bagit);
+            let fault = confined.as_ref().err().copied();
+            match confined {
+                Ok(path) if path.starts_with("data") != tag => {
+                    record.path = self.present_form(path)
+                }
+                _ => {
+                    let (document, path) = (name.to_owned(), record.path);
+                    self.bag.problems.push(Problem::Path { document, path, fault });
+                    continue;
+                }
+            }
+            listed.insert(record.path.clone());
+            into.push(record);
+        }
+        if !tag {
+            self.listed.entry(algorithm).or_default().append(&mut listed);
+        }
+    }
+
+    /// The path under which the file is there. Some tools never encode `%`, and some systems
+    /// changed the form of letters with accents: if exactly the path is missing, another form of
+    /// it is taken.
+    fn present_form(&mut self, path: PathBuf) -> PathBuf {
+        if self.present.contains_key(&path) || !path.starts_with("data") {
+            return path;
+        }
+        let encoded = PathBuf::from(OsString::from_vec(encode(path.as_os_str().as_bytes())));
+        if self.present.contains_key(&encoded) {
+            return encoded;
+        }
+        let forms = self.forms.get_or_insert_with(|| {
+            let mut forms: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
+            for present in self.present.keys() {
+                let form = forms.entry(folded(present));
+                form.and_modify(|known| *known = None).or_insert_with(|| Some(present.clone()));
+            }
+            forms
+        });
+        forms.get(&folded(&path)).cloned().flatten().unwrap_or(path)
+    }
+
+    /// Compares what is listed with what is there.
+    fn compare(&mut self, records: Vec<Record>) {
+        let merged = merge(records);
+        self.bag.problems.extend(merged.conflicts.into_iter().map(Problem::Conflict));
+        for mut record in merged.records {
+            let length = match record.path.starts_with("data") {
+                true => self.present.get(&record.path).copied(),
+                false => self.own_length(&record.path),
+            };
+            match length {
+                Some(length) => {
+                    record.length = Some(length);
+                    self.bag.records.push(record);
+                }
+                None => self.bag.problems.push(Problem::Missing(record.path)),
+            }
+        }
+        let in_all = self.bag.version.is_some_and(|version| version >= Version::ENCODES_PERCENT);
+        for path in self.present.keys() {
+            let lacking = self.listed.iter().filter(|(_, listed)| !listed.contains(path));
+            let lacking: Vec<Algorithm> = lacking.map(|(algorithm, _)| *algorithm).collect();
+            if lacking.len() == self.listed.len() {
+                self.bag.problems.push(Problem::Extra(path.clone()));
+            } else if in_all {
+                let unlisted = |algorithm| Problem::Unlisted { path: path.clone(), algorithm };
+                self.bag.problems.extend(lacking.into_iter().map(unlisted));
+            }
+        }
+    }
+
+    /// Length of one of the bag's own files, if no part of its path is a symbolic link.
+    fn own_length(&self, path: &Path) -> Option<u64> {
+        let mut at = self.root.to_owned();
+        let mut status = None;
+        for name in path {
+            at.push(name);
+            let found = fs::symlink_metadata(&at).ok()?;
+            if found.is_symlink() {
+                return None;
+            }
+            status = Some(found);
+        }
+        status.filter(fs::Metadata::is_file).map(|status| status.len())
+    }
+
+    fn oxum(&mut self) {
+        let name = Path::new("bag-info.txt");
+        let Some(file) = self.open(name, false) else { return };
+        match oxum(file) {
+            Ok(stated) => self.bag.oxum = stated,
+            Err(fault) => self.fault(name, fault),
+        }
+        let bytes = self.present.values().fold(0_u64, |sum, length| sum.saturating_add(*length));
+        let found = Oxum { bytes, files: self.present.len() as u64 };
+        if let Some(stated) = self.bag.oxum
+            && stated != found
+        {
+            self.bag.problems.push(Problem::Oxum { stated, found });
+        }
+    }
 }

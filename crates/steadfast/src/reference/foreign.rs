@@ -6,7 +6,7 @@
 use steadfast_sys::file::Timestamp;
 
 use super::{Computed, Reference};
-use crate::foreign_tag::{ForeignFault, ForeignTag, ForeignTime, Resolution};
+use steadfast_manifest::foreign::{ForeignFault, ForeignTag, ForeignTime, Resolution};
 use crate::verdict::{Reading, Verdict, same_mtime};
 
 /// The step in which cshatag compares times: what SMB keeps.
@@ -64,7 +64,7 @@ pub(crate) fn agrees(stored: ForeignTime, actual: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foreign_tag::{FaultReason, ForeignKind};
+    use steadfast_manifest::foreign::{FaultReason, ForeignKind};
     use crate::tag::Tag;
     use steadfast_digest::{Algorithm, Digest};
 

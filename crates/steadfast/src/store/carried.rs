@@ -1,14 +1,16 @@
 //! Our own tags under every name by which they come: this system's, another system's, and in the
 //! AppleDouble file beside a file.
 //!
-//! Which name is ours, and which of several tags holds, are pure functions, so that each system's
-//! half is tested on every other. `docs/formats/tag.md` specifies both.
+//! Which name is ours is decided by [`steadfast_manifest::own`], which of several tags holds by
+//! [`resolve`]. `docs/formats/tag.md` specifies both.
 
 use std::io;
 use std::path::Path;
 
 use steadfast_sys::file::{File, Status, Timestamp};
 use steadfast_sys::xattr;
+
+use steadfast_manifest::own::{TagAttribute, TagSlot, decode};
 
 use super::{StoredTag, carrier};
 use crate::appledouble;
@@ -21,63 +23,9 @@ const ATTRIBUTE_LEN_MAX: usize = 64 << 10;
 /// Longer values in an AppleDouble file are no tags, in bytes.
 const SIDECAR_VALUE_LEN_MAX: usize = 1024;
 
-/// One of our two attributes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
-    Tag,
-    Previous,
-}
-
-impl Slot {
-    /// Recognises a name: Linux' or macOS', as it was given or as it was carried.
-    pub(super) fn of(name: &str) -> Option<Slot> {
-        match carrier::without_flags(carrier::bare(name))? {
-            "steadfast" | "org.steadfast.tag" => Some(Slot::Tag),
-            "steadfast.previous" | "org.steadfast.tag.previous" => Some(Slot::Previous),
-            _ => None,
-        }
-    }
-}
-
-/// Returns the name of the previous tag's attribute beside a tag's: by the same carrier.
-pub(super) fn previous_name(tag: &str) -> String {
-    let (name, stream) = match tag.strip_suffix(":$DATA") {
-        Some(name) => (name, ":$DATA"),
-        None => (tag, ""),
-    };
-    let (name, flags) = name.split_at(name.find('#').unwrap_or(name.len()));
-    format!("{name}.previous{flags}{stream}")
-}
-
-/// One of our attributes as a file has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Held {
-    pub(super) name: String,
-    pub(super) value: Vec<u8>,
-}
-
-impl Held {
-    /// Returns a new value in the form of this one: with a NUL behind it where Samba wants one.
-    pub(super) fn like(&self, value: &[u8]) -> Vec<u8> {
-        let whole = Tag::decode(&self.value).is_ok();
-        let in_stream = self.name.contains("DosStream.");
-        let ends_in_nul = !whole && (in_stream || decode(&self.value).is_ok());
-        let nul: &[u8] = if ends_in_nul { &[0] } else { &[] };
-        [value, nul].concat()
-    }
-}
-
-/// Reads a value. Samba and netatalk put a NUL behind what a Mac stored.
-pub(super) fn decode(value: &[u8]) -> Result<Tag, TagError> {
-    Tag::decode(value).or_else(|error| match value {
-        [cut @ .., 0] => Tag::decode(cut).map_err(|_| error),
-        _ => Err(error),
-    })
-}
-
 /// Decides which of a file's tags holds: all must be whole and of the same contents. Of those, the
 /// one of the file's present modification time; of several such, the one that was made last.
-pub(super) fn resolve(held: &[Held], mtime: Timestamp) -> Result<Option<Tag>, TagError> {
+pub(super) fn resolve(held: &[TagAttribute], mtime: Timestamp) -> Result<Option<Tag>, TagError> {
     let mut best: Option<Tag> = None;
     for tag in held.iter().map(|held| decode(&held.value)) {
         let tag = tag?;
@@ -92,7 +40,7 @@ pub(super) fn resolve(held: &[Held], mtime: Timestamp) -> Result<Option<Tag>, Ta
 }
 
 /// Decides which of a file's previous tags is shown: the whole one that was made last.
-fn resolve_previous(held: &[Held]) -> StoredTag {
+fn resolve_previous(held: &[TagAttribute]) -> StoredTag {
     let tags = || held.iter().map(|held| decode(&held.value));
     match (tags().flatten().max_by_key(|tag| tag.tagged.seconds), tags().find_map(Result::err)) {
         (Some(tag), _) => StoredTag::Whole(tag),
@@ -105,15 +53,15 @@ fn resolve_previous(held: &[Held]) -> StoredTag {
 ///
 /// # Errors
 /// If the system refuses to list or to read them.
-pub(super) fn held_on(file: &File, slot: Slot) -> io::Result<Vec<Held>> {
-    let of_slot = |name: &str| (Slot::of(name)? == slot).then_some(());
+pub(super) fn held_on(file: &File, slot: TagSlot) -> io::Result<Vec<TagAttribute>> {
+    let of_slot = |name: &str| (TagSlot::of(name)? == slot).then_some(());
     let mut held = Vec::new();
     for (name, ()) in carrier::select(file, of_slot)? {
         let mut value = vec![0; ATTRIBUTE_LEN_MAX];
         // Another process may have removed it between the two calls.
         let Some(len) = xattr::get(file, &name, &mut value)? else { continue };
         value.truncate(len);
-        held.push(Held { name, value });
+        held.push(TagAttribute { name, value });
     }
     held.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(held)
@@ -124,7 +72,7 @@ pub(super) fn held_on(file: &File, slot: Slot) -> io::Result<Vec<Held>> {
 /// # Errors
 /// If the system refuses to list or to read them.
 pub(super) fn tag_on(file: &File) -> io::Result<StoredTag> {
-    let held = held_on(file, Slot::Tag)?;
+    let held = held_on(file, TagSlot::Tag)?;
     if held.is_empty() {
         return Ok(StoredTag::Absent);
     }
@@ -136,7 +84,7 @@ pub(super) fn tag_on(file: &File) -> io::Result<StoredTag> {
 /// # Errors
 /// If the system refuses to list or to read them.
 pub(super) fn previous_on(file: &File) -> io::Result<StoredTag> {
-    Ok(resolve_previous(&held_on(file, Slot::Previous)?))
+    Ok(resolve_previous(&held_on(file, TagSlot::Previous)?))
 }
 
 /// What the AppleDouble file beside a file keeps of ours.
@@ -160,14 +108,14 @@ impl Beside {
         let (mut tags, mut previous) = (Vec::new(), Vec::new());
         for attribute in double.attributes() {
             let Ok(name) = str::from_utf8(&attribute.name) else { continue };
-            let slot = match Slot::of(name) {
-                Some(Slot::Tag) => &mut tags,
-                Some(Slot::Previous) => &mut previous,
+            let slot = match TagSlot::of(name) {
+                Some(TagSlot::Tag) => &mut tags,
+                Some(TagSlot::Previous) => &mut previous,
                 None => continue,
             };
-            let value = attribute.value.read(&file, SIDECAR_VALUE_LEN_MAX)?;
+            let value = appledouble::read_span(&file, attribute.value, SIDECAR_VALUE_LEN_MAX)?;
             // A value too long for a tag is no tag, and neither is none.
-            slot.push(Held { name: name.to_owned(), value: value.unwrap_or_default() });
+            slot.push(TagAttribute { name: name.to_owned(), value: value.unwrap_or_default() });
         }
         if tags.is_empty() {
             return Ok(Beside { previous: resolve_previous(&previous), ..Beside::NOTHING });
@@ -190,6 +138,7 @@ fn stored(resolved: Result<Option<Tag>, TagError>) -> StoredTag {
 mod tests {
     use super::*;
     use steadfast_digest::{Algorithm, Digest};
+    use steadfast_manifest::own::previous_name;
 
     fn tag(content: u8, mtime_s: i64, tagged_s: i64) -> Tag {
         Tag {
@@ -205,57 +154,18 @@ mod tests {
         Timestamp { seconds, nanoseconds: 0 }
     }
 
-    fn held(name: &str, value: &[u8]) -> Held {
-        Held { name: name.to_owned(), value: value.to_vec() }
+    fn held(name: &str, value: &[u8]) -> TagAttribute {
+        TagAttribute { name: name.to_owned(), value: value.to_vec() }
     }
 
-    fn whole(tag: &Tag) -> Held {
+    fn whole(tag: &Tag) -> TagAttribute {
         held("user.steadfast", tag.encode().as_bytes())
     }
 
     #[test]
-    fn our_names_are_known_however_they_came() {
-        for name in [
-            // On Linux.
-            "user.steadfast",
-            "user.org.steadfast.tag#S",
-            "user.org.steadfast.tag",
-            "user.org.steadfast.tag#CS",
-            "user.rsync.org.steadfast.tag#S",
-            "user.DosStream.org.steadfast.tag#S:$DATA",
-            "user.DosStream.org.steadfast.tag:$DATA",
-            "osx.org.steadfast.tag#S",
-            "user.user.steadfast",
-            // On macOS, and in AppleDouble.
-            "org.steadfast.tag#S",
-            "org.steadfast.tag",
-            "steadfast",
-            "user.steadfast#S",
-        ] {
-            assert_eq!(Slot::of(name), Some(Slot::Tag), "{name}");
-            assert_eq!(Slot::of(&previous_name(name)), Some(Slot::Previous), "{name}");
-        }
-        assert_eq!(previous_name("user.steadfast"), "user.steadfast.previous");
-        assert_eq!(previous_name("org.steadfast.tag#S"), "org.steadfast.tag.previous#S");
-        for name in [
-            "",
-            "user.",
-            "user.steadfast2",
-            "user.steadfast.probe",
-            "user.org.steadfast.probe",
-            "user.org.steadfast.tag#S#",
-            "user.org.steadfast.tag#1",
-            "trusted.steadfast",
-            "user.co.eclecticlight.dintch.hash#S",
-        ] {
-            assert_eq!(Slot::of(name), None, "{name}");
-        }
-    }
-
-    #[test]
     fn own_names_are_recognised_and_paired() {
-        assert_eq!(Slot::of(xattr::TAG), Some(Slot::Tag));
-        assert_eq!(Slot::of(xattr::TAG_PREVIOUS), Some(Slot::Previous));
+        assert_eq!(TagSlot::of(xattr::TAG), Some(TagSlot::Tag));
+        assert_eq!(TagSlot::of(xattr::TAG_PREVIOUS), Some(TagSlot::Previous));
         assert_eq!(previous_name(xattr::TAG), xattr::TAG_PREVIOUS);
     }
 
@@ -281,22 +191,6 @@ mod tests {
                 assert!(resolve(&pair, at(mtime)).is_err());
             }
         }
-    }
-
-    #[test]
-    fn a_nul_behind_a_value_is_no_part_of_it_and_is_kept() {
-        let tag = tag(1, 10, 100);
-        let (value, new) = (tag.encode(), [7; 60]);
-        let value = value.as_bytes();
-        let with_nul = [value, &[0]].concat();
-        assert_eq!(decode(&with_nul), Ok(tag));
-        assert!(decode(&[&with_nul[..], &[0]].concat()).is_err());
-        assert!(decode(&[value, &[1]].concat()).is_err());
-        assert_eq!(held("user.org.steadfast.tag", &with_nul).like(&new).len(), 61);
-        assert_eq!(held("user.org.steadfast.tag", value).like(&new), new);
-        let stream = "user.DosStream.org.steadfast.tag:$DATA";
-        assert_eq!(held(stream, b"damaged").like(&new).len(), 61);
-        assert_eq!(held(stream, value).like(&new), new);
     }
 
     #[test]

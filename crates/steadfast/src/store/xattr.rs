@@ -5,10 +5,11 @@
 
 use std::io;
 
+use steadfast_manifest::own::{self, TagAttribute, TagSlot};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 
-use super::carried::{self, Held, Slot};
+use super::carried;
 use super::{Replaces, Store, StoredTag, carrier};
 use crate::event::FileError;
 use crate::tag::{Tag, TagError, VALUE_LEN_MAX};
@@ -24,7 +25,7 @@ impl Store for Xattr {
     fn tag(&self, file: &File) -> io::Result<StoredTag> {
         let own = stored(file)?;
         let is_carried =
-            |name: &str| (Slot::of(name)? == Slot::Tag && name != xattr::TAG).then_some(());
+            |name: &str| (TagSlot::of(name)? == TagSlot::Tag && name != xattr::TAG).then_some(());
         match own {
             StoredTag::Impossible => Ok(own),
             _ if carrier::select(file, is_carried)?.is_empty() => Ok(own),
@@ -59,7 +60,7 @@ impl Store for Xattr {
             };
         }
         let again = |error| trouble(file, "read the tag again", &error);
-        let old = carried::held_on(file, Slot::Tag).map_err(again)?;
+        let old = carried::held_on(file, TagSlot::Tag).map_err(again)?;
         let mtime = file.status().map_err(again)?.mtime;
         let expected = match (replaces, carried::resolve(&old, mtime)) {
             (Replaces::Tag(tag) | Replaces::TagKept(tag), Ok(Some(found))) => tag == found,
@@ -77,8 +78,8 @@ impl Store for Xattr {
 
     fn remove(&self, file: &File) -> Result<bool, FileError> {
         // The previous tag goes first: alone it would look like a tag that was lost.
-        let slots = [Slot::Previous, Slot::Tag];
-        let removed = carrier::select(file, Slot::of).and_then(|names| {
+        let slots = [TagSlot::Previous, TagSlot::Tag];
+        let removed = carrier::select(file, TagSlot::of).and_then(|names| {
             let mut any = false;
             for slot in slots {
                 for (name, _) in names.iter().filter(|(_, of)| *of == slot) {
@@ -116,7 +117,7 @@ fn stored(file: &File) -> io::Result<StoredTag> {
     let mut value = [0; VALUE_ROOM];
     Ok(match xattr::get(file, xattr::TAG, &mut value) {
         Ok(None) => StoredTag::Absent,
-        Ok(Some(len)) => match carried::decode(&value[..len]) {
+        Ok(Some(len)) => match own::decode(&value[..len]) {
             Ok(tag) => StoredTag::Whole(tag),
             Err(error) => StoredTag::Damaged(error),
         },
@@ -136,13 +137,13 @@ const SETTING: &str = "set the tag";
 /// has the old tag or the new one, and never both.
 fn replace(
     file: &File,
-    first: &Held,
-    others: &[Held],
+    first: &TagAttribute,
+    others: &[TagAttribute],
     value: &[u8],
     keeps: bool,
 ) -> Result<(), FileError> {
     for held in others.iter().chain([first]).filter(|_| keeps) {
-        keep_previous(file, &carried::previous_name(&held.name), &held.value)?;
+        keep_previous(file, &own::previous_name(&held.name), &held.value)?;
     }
     let set = |error| trouble(file, SETTING, &error);
     others.iter().try_for_each(|held| xattr::remove(file, &held.name).map(drop)).map_err(set)?;

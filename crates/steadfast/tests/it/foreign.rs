@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use steadfast::appledouble::{AppleDouble, MAGIC_LEN, companion, is_appledouble};
+use steadfast::appledouble::{self, MAGIC_LEN, companion, is_appledouble};
 use steadfast::store::Store;
 use steadfast::store::foreign::{
     self, Existing, FaultReason, ForeignFault, ForeignKind, ForeignTag,
@@ -307,7 +307,7 @@ fn a_sidecar_is_told_from_a_file_that_is_called_like_one() {
         assert!(companion(path.file_name().unwrap()).is_some());
         assert_eq!(is_appledouble(&fs::read(path).unwrap()[..MAGIC_LEN]), is);
     }
-    let error = AppleDouble::read(&File::open(&other).unwrap()).unwrap_err();
+    let error = appledouble::read(&File::open(&other).unwrap()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidData);
     assert_eq!(error.to_string(), "the file is not AppleDouble");
     let error = foreign::read_sidecar(&File::open(&other).unwrap()).unwrap_err();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use steadfast::Timestamp;
-use steadfast::appledouble::AppleDouble;
+use steadfast::appledouble;
 use steadfast::store::foreign::{
     self, ForeignFault, ForeignKind, ForeignTag, ForeignTags, ForeignTime, Resolution,
 };
@@ -121,7 +121,7 @@ fn the_digests_are_those_of_the_contents() {
 fn the_sidecar_reads_as_what_it_was() {
     let path = folder().join("dintch.appledouble");
     let file = File::open(&path).unwrap();
-    let double = AppleDouble::read(&file).unwrap();
+    let double = appledouble::read(&file).unwrap();
     let bytes = fs::read(&path).unwrap();
     let names: Vec<&[u8]> = double.attributes().iter().map(|found| &found.name[..]).collect();
     assert_eq!(

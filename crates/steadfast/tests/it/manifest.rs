@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use steadfast::manifest::{
-    Fault, FaultKind, Format, Mtime, Place, Record, Step, WriteError, Writer, algorithm_hint,
-    confine, folded, merge, read, write,
+    Fault, FaultKind, Format, Mtime, Place, Record, Step, WriteError, algorithm_hint, confine,
+    folded, merge, read, write, writer,
 };
 use steadfast::{Algorithm, Digest, Timestamp};
 
@@ -358,7 +358,7 @@ fn reading_undoes_writing_in_every_format() {
             let allowed = if one { &algorithms(format)[..1] } else { algorithms(format) };
             let every = format == Format::Hashdeep;
             let mut expected = BTreeMap::new();
-            let mut writer = Writer::new(format, None, Vec::new()).unwrap();
+            let mut writer = writer(format, None, Vec::new()).unwrap();
             for _ in 0..random.below(8) {
                 let count = if every { 3 } else { 1 + random.below(3) };
                 let mut record = nasty_record(&mut random, allowed, count);
@@ -582,7 +582,7 @@ fn what_a_format_cannot_hold_is_refused_and_the_rest_goes_on() {
         (Format::Mtree, Record { path: "../a".into(), ..whole.clone() }),
         (Format::Bagit, Record { path: "/a".into(), ..whole.clone() }),
     ] {
-        let mut writer = Writer::new(format, None, Vec::new()).unwrap();
+        let mut writer = writer(format, None, Vec::new()).unwrap();
         let refused = writer.put(&record).unwrap_err();
         assert!(matches!(refused, WriteError::Unwritable { .. }), "{format}: {refused}");
         let good = nasty_record(&mut Random::new(13), algorithms(format), 3);
@@ -592,7 +592,7 @@ fn what_a_format_cannot_hold_is_refused_and_the_rest_goes_on() {
         assert_eq!(found.len(), 1, "{format}: nothing is left of what was refused");
         assert!(found[0].path.ends_with("good"));
     }
-    let refused = Writer::new(Format::Ocfl, None, Vec::new()).unwrap_err();
+    let refused = writer(Format::Ocfl, None, Vec::new()).unwrap_err();
     assert!(matches!(refused, WriteError::ReadOnly(Format::Ocfl)), "{refused}");
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast::manifest::bagit::{self, Bag, Oxum, Problem};
 use steadfast::manifest::chkbit::{self, Tree as Indexes};
-use steadfast::manifest::{Dispute, FaultKind, Format, Mtime, PathFault, Record, Step, Writer};
+use steadfast::manifest::{Dispute, FaultKind, Format, Mtime, PathFault, Record, Step, writer};
 use steadfast::{Algorithm, Timestamp};
 
 use crate::manifest::{digest, path};
@@ -219,7 +219,7 @@ fn a_bag_is_not_made_of_what_is_elsewhere() {
 }
 
 fn index(records: &[Record], format: Format) -> Vec<u8> {
-    let mut writer = Writer::new(format, None, Vec::new()).unwrap();
+    let mut writer = writer(format, None, Vec::new()).unwrap();
     records.iter().for_each(|record| writer.put(record).unwrap());
     writer.finish().unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use steadfast::manifest::{Fault, FaultKind, Format, Mtime, Record, Step, Writer, read, write};
+use steadfast::manifest::{Fault, FaultKind, Format, Mtime, Record, Step, read, write, writer};
 use steadfast::{Algorithm, Timestamp};
 
 use crate::manifest::{digest, path, records};
@@ -157,7 +157,7 @@ fn untagged_lines_of_two_algorithms_are_not_mixed() {
         tagged: None,
     };
     for format in [Format::Gnu, Format::Bagit] {
-        let mut writer = Writer::new(format, None, Vec::new()).unwrap();
+        let mut writer = writer(format, None, Vec::new()).unwrap();
         writer.put(&record(Algorithm::Sha256)).unwrap();
         let refused = writer.put(&record(Algorithm::Blake3)).unwrap_err();
         assert_eq!(refused.to_string(), "`a`: there is no sha256 digest");
@@ -175,7 +175,7 @@ fn one_algorithm_of_several_is_written_if_asked_for() {
         tagged: None,
     };
     for format in [Format::Steadfast, Format::Gnu, Format::Bsd, Format::Hashdeep, Format::Mtree] {
-        let mut writer = Writer::new(format, Some(Algorithm::Sha256), Vec::new()).unwrap();
+        let mut writer = writer(format, Some(Algorithm::Sha256), Vec::new()).unwrap();
         writer.put(&record).unwrap();
         let read = records(format, "", &writer.finish().unwrap());
         assert_eq!(read.len(), 1, "{format}");

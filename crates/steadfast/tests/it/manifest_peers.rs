@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use steadfast::manifest::bagit::{self, Bag};
 use steadfast::manifest::chkbit::{self, Tree as Indexes};
-use steadfast::manifest::{Format, Mtime, Record, Step, Writer, read};
+use steadfast::manifest::{Format, Mtime, Record, Step, read, writer};
 use steadfast::{Algorithm, Timestamp};
 
 use crate::manifest::{MTIME, Names, assert_holds, digest, tree_of};
@@ -76,7 +76,7 @@ fn ours(names: Names, folder: &str, algorithms: &[Algorithm]) -> Vec<Record> {
 }
 
 fn document(format: Format, records: &[Record]) -> Vec<u8> {
-    let mut writer = Writer::new(format, None, Vec::new()).unwrap();
+    let mut writer = writer(format, None, Vec::new()).unwrap();
     records.iter().for_each(|record| writer.put(record).unwrap());
     writer.finish().unwrap()
 }

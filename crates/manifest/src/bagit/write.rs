@@ -1,0 +1,135 @@
+//! Records as the manifests of a bag.
+//!
+//! In: records whose paths begin with `data/`. Out: lines of one manifest, or all of a bag's own
+//! files. Moves no payload: what is written describes files where they are.
+
+use std::fmt;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt as _;
+
+use steadfast_digest::{Algorithm, AlgorithmHasher};
+
+use super::Oxum;
+use crate::write::{Put, chosen};
+use crate::{Format, Record, WriteError, confine};
+
+/// Writes the lines of one manifest, all of one algorithm.
+pub(crate) struct Lines {
+    pub(crate) algorithm: Option<Algorithm>,
+}
+
+impl Put for Lines {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+        let (algorithm, digest) = chosen(record, self.algorithm)?;
+        let path = confine(&record.path, Format::Bagit)
+            .map_err(|fault| WriteError::unwritable(&record.path, fault.to_string()))?;
+        let path = path.as_os_str().as_bytes();
+        if path.starts_with(b"*") || path.starts_with(b" ") || path.starts_with(b"\t") {
+            let why = "a path that begins with a blank or `*` is lost in a manifest";
+            return Err(WriteError::unwritable(&record.path, why));
+        }
+        self.algorithm = Some(algorithm);
+        write!(out, "{digest}  ")?;
+        for byte in path {
+            match byte {
+                b'\n' => out.write_all(b"%0A")?,
+                b'\r' => out.write_all(b"%0D")?,
+                b'%' => out.write_all(b"%25")?,
+                other => out.write_all(&[*other])?,
+            }
+        }
+        Ok(out.write_all(b"\n")?)
+    }
+}
+
+/// Why the files of a bag cannot be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// There is no record, and so no algorithm.
+    Empty,
+    /// A record cannot be held.
+    Record(WriteError),
+}
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DocumentError::Empty => f.write_str("a bag needs a payload"),
+            DocumentError::Record(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for DocumentError {}
+
+impl From<WriteError> for DocumentError {
+    fn from(error: WriteError) -> DocumentError {
+        DocumentError::Record(error)
+    }
+}
+
+/// Makes the files that turn a directory with `data/` into a bag of version 1.0: their names and
+/// bytes. There is a manifest for each algorithm that every record has.
+///
+/// `date` is the `Bagging-Date`, as YYYY-MM-DD.
+///
+/// # Errors
+/// If a record is not beneath `data/`, lacks its length, or shares no algorithm with the others.
+pub fn documents(
+    records: &[Record],
+    date: Option<&str>,
+) -> Result<Vec<(String, Vec<u8>)>, DocumentError> {
+    let first = records.first().ok_or(DocumentError::Empty)?;
+    let unwritable = |record: &Record, why| Err(WriteError::unwritable(&record.path, why).into());
+    let mut oxum = Oxum::default();
+    for record in records {
+        if !record.path.starts_with("data") {
+            return unwritable(record, "the payload of a bag is in `data`");
+        }
+        let Some(length) = record.length else {
+            return unwritable(record, "the length is not known");
+        };
+        oxum.bytes = oxum.bytes.saturating_add(length);
+        oxum.files += 1;
+    }
+    let by_all = |known: Algorithm| records.iter().all(|record| record.digest(known).is_some());
+    let names = first.digests.iter().map(|(known, _)| *known);
+    let algorithms: Vec<Algorithm> = names.filter(|known| by_all(*known)).collect();
+    if algorithms.is_empty() {
+        return unwritable(first, "no algorithm is common to all files");
+    }
+    let date = date.map(|date| format!("Bagging-Date: {date}\n")).unwrap_or_default();
+    let info = format!("Bag-Software-Agent: steadfast\n{date}Payload-Oxum: {oxum}\n");
+    let declaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+    let mut files = vec![
+        ("bagit.txt".to_owned(), declaration.as_bytes().to_vec()),
+        ("bag-info.txt".to_owned(), info.into_bytes()),
+    ];
+    for algorithm in &algorithms {
+        let (mut lines, mut bytes) = (Lines { algorithm: Some(*algorithm) }, Vec::new());
+        for record in records {
+            lines.put(record, &mut bytes)?;
+        }
+        files.push((format!("manifest-{}.txt", label(*algorithm)), bytes));
+    }
+    let tag_manifests: Vec<_> =
+        algorithms.iter().map(|algorithm| tag_manifest(*algorithm, &files)).collect();
+    files.extend(tag_manifests);
+    Ok(files)
+}
+
+fn tag_manifest(algorithm: Algorithm, files: &[(String, Vec<u8>)]) -> (String, Vec<u8>) {
+    let line = |(name, bytes): &(String, Vec<u8>)| {
+        let mut hasher = AlgorithmHasher::new(algorithm);
+        hasher.update(bytes);
+        format!("{}  {name}\n", hasher.finalize())
+    };
+    let lines: String = files.iter().map(line).collect();
+    (format!("tagmanifest-{}.txt", label(algorithm)), lines.into_bytes())
+}
+
+/// The name of an algorithm in the name of its manifest: lower case, letters and digits only.
+fn label(algorithm: Algorithm) -> String {
+    algorithm.name().replace('-', "")
+}

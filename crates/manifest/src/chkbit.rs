@@ -1,0 +1,265 @@
+//! The indexes of `chkbit`: `.chkbit` in each directory, or `.chkbit-db` for a tree.
+//!
+//! In: JSON, or records. Out: records, or JSON. Pulled in constant memory; the index's own MD5 is
+//! computed meanwhile, so that a damaged index is told after its records. Writing gathers the
+//! records of the whole document.
+//!
+//! Source: `chkbit` 6.6.0, `index.go` and `indexstore.go`; its older forms in `loadIndexFile`.
+
+mod write;
+
+use std::io::BufRead;
+
+use steadfast_digest::{Algorithm, Digest};
+
+pub(crate) use self::write::Index;
+pub use self::write::documents;
+use crate::json::{Cursor, Json};
+use crate::sums::digest_of;
+use crate::{Fault, FaultKind, Mtime, Place, Record, Step};
+
+/// Name of the index of one directory.
+pub const INDEX_NAME: &str = ".chkbit";
+
+/// Name of the index of a tree.
+pub const DATABASE_NAME: &str = ".chkbit-db";
+
+/// How the index of a tree begins.
+pub(crate) const DATABASE_MAGIC: &[u8] = b"{\"type\":\"chkbit\"";
+
+/// The algorithms that `chkbit` has.
+const KNOWN: [Algorithm; 3] = [Algorithm::Blake3, Algorithm::Sha512, Algorithm::Md5];
+
+/// Reads records entry by entry.
+pub struct Records<R> {
+    json: Json<R>,
+    /// Whether the document is that of a tree.
+    database: bool,
+    stage: Stage,
+    /// Where the reader is in the document of a tree.
+    top: Cursor,
+    /// Where in its directories.
+    folders: Cursor,
+    /// Where in one index.
+    index: Cursor,
+    /// Where in its entries.
+    entries: Cursor,
+    /// The directory of the index, with a slash at its end.
+    folder: Vec<u8>,
+    /// What the index says of itself, and what it is.
+    stored_sum: Option<Vec<u8>>,
+    sums: Option<[Digest; 2]>,
+    had_entries: bool,
+    had_data: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Start,
+    Database,
+    Folders,
+    Index,
+    Entries,
+    /// The entries of the first, JavaScript version, without a check value.
+    OldEntries,
+    End,
+}
+
+impl<R: BufRead> Records<R> {
+    /// Begins to read the index of one directory, or the `database` of a tree.
+    pub fn new(reader: R, database: bool) -> Records<R> {
+        Records {
+            json: Json::new(reader),
+            database,
+            stage: Stage::Start,
+            top: Cursor::default(),
+            folders: Cursor::default(),
+            index: Cursor::default(),
+            entries: Cursor::default(),
+            folder: Vec::new(),
+            stored_sum: None,
+            sums: None,
+            had_entries: false,
+            had_data: false,
+        }
+    }
+
+    /// Goes on to the next record. An outer error ends the document, an inner one does not.
+    fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
+        loop {
+            match self.stage {
+                Stage::Start => {
+                    self.json.skip_mark()?;
+                    self.top = self.json.open_object()?;
+                    self.stage = if self.database { Stage::Database } else { Stage::Index };
+                    self.index = self.top;
+                }
+                Stage::Database => match self.json.key(&mut self.top)? {
+                    Some(key) => self.database_member(&key)?,
+                    None => {
+                        self.json.end()?;
+                        self.stage = Stage::End;
+                        if !self.had_data {
+                            return Err(self.json.fault(FaultKind::Value, "there is no `data`"));
+                        }
+                    }
+                },
+                Stage::Folders => match self.json.key(&mut self.folders)? {
+                    Some(mut folder) => {
+                        if !folder.is_empty() {
+                            folder.push(b'/');
+                        }
+                        self.folder = folder;
+                        self.index = self.json.open_object()?;
+                        self.stage = Stage::Index;
+                    }
+                    None => self.stage = Stage::Database,
+                },
+                Stage::Index => match self.json.key(&mut self.index)? {
+                    Some(key) => self.index_member(&key)?,
+                    None => {
+                        self.leave_index()?;
+                        if let Some(fault) = self.check_sum() {
+                            return Ok(Some(Err(fault)));
+                        }
+                    }
+                },
+                Stage::Entries | Stage::OldEntries => match self.json.key(&mut self.entries)? {
+                    Some(name) => return self.entry(&name).map(Some),
+                    None => {
+                        self.sums = self.json.end_tap();
+                        self.stage = Stage::Index;
+                    }
+                },
+                Stage::End => return Ok(None),
+            }
+        }
+    }
+
+    fn database_member(&mut self, key: &[u8]) -> Result<(), Fault> {
+        let unsupported =
+            self.json.fault(FaultKind::Unsupported, "this program knows version 6 of the database");
+        match key {
+            b"type" if self.json.string()? != b"chkbit" => Err(unsupported),
+            b"version" if self.json.integer()? != 6 => Err(unsupported),
+            b"type" | b"version" => Ok(()),
+            b"data" => {
+                self.had_data = true;
+                self.folders = self.json.open_object()?;
+                self.stage = Stage::Folders;
+                Ok(())
+            }
+            _ => self.json.skip_value(),
+        }
+    }
+
+    fn index_member(&mut self, key: &[u8]) -> Result<(), Fault> {
+        match key {
+            b"v" => {
+                let what = "this program knows versions 1 and 2 of the index";
+                let unsupported = self.json.fault(FaultKind::Unsupported, what);
+                if !(1..=2).contains(&self.json.integer()?) {
+                    return Err(unsupported);
+                }
+            }
+            b"idx" | b"data" if self.had_entries => {
+                return Err(self.json.fault(FaultKind::Syntax, "the entries come twice"));
+            }
+            b"idx" => {
+                self.had_entries = true;
+                self.json.begin_tap();
+                self.entries = self.json.open_object()?;
+                self.stage = Stage::Entries;
+            }
+            b"data" => {
+                self.had_entries = true;
+                self.entries = self.json.open_object()?;
+                self.stage = Stage::OldEntries;
+            }
+            b"idx_hash" => self.stored_sum = Some(self.json.string()?),
+            _ => self.json.skip_value()?,
+        }
+        Ok(())
+    }
+
+    /// Goes back to where the index stands in.
+    fn leave_index(&mut self) -> Result<(), Fault> {
+        self.had_entries = false;
+        if self.database {
+            self.stage = Stage::Folders;
+            return Ok(());
+        }
+        self.json.end()?;
+        self.stage = Stage::End;
+        Ok(())
+    }
+
+    /// Compares the index with what it says of itself.
+    fn check_sum(&mut self) -> Option<Fault> {
+        let stored = self.stored_sum.take();
+        let sums = self.sums.take()?;
+        let stored = stored.and_then(|hex| digest_of(&hex, Algorithm::Md5).ok());
+        if stored.is_some_and(|stored| sums.contains(&stored)) {
+            return None;
+        }
+        let folder = String::from_utf8_lossy(&self.folder);
+        let what = format!("the index of `./{folder}` is damaged: its `idx_hash` does not fit");
+        Some(Fault::new(Place::Document, FaultKind::Check, what))
+    }
+
+    /// Reads the entry of one file.
+    fn entry(&mut self, name: &[u8]) -> Result<Result<Record, Fault>, Fault> {
+        let place = self.json.place();
+        let (mut millis, mut length) = (None, None);
+        let (mut algorithm, mut hex) = (None, None);
+        let mut cursor = self.json.open_object()?;
+        while let Some(key) = self.json.key(&mut cursor)? {
+            match &key[..] {
+                b"mod" => millis = Some(self.json.integer()?),
+                b"s" => length = Some(self.json.integer()?),
+                b"a" => algorithm = Some(self.json.string()?),
+                b"h" => hex = Some(self.json.string()?),
+                b"md5" => {
+                    algorithm = Some(b"md5".to_vec());
+                    hex = Some(self.json.string()?);
+                }
+                _ => self.json.skip_value()?,
+            }
+        }
+        let digest = || {
+            let name = algorithm.as_deref().ok_or("the entry has no algorithm")?;
+            let known = KNOWN.into_iter().find(|known| known.name().as_bytes() == name);
+            let known = known.ok_or("the algorithm is not one of `chkbit`")?;
+            let hex = hex.as_deref().ok_or("the entry has no digest")?;
+            let digest = digest_of(hex, known).map_err(|_| "the digest is not one")?;
+            Ok((known, digest))
+        };
+        let record = digest().and_then(|digest| {
+            if name.is_empty() || name.contains(&0) || name.contains(&b'/') {
+                return Err("the name is none of a file");
+            }
+            let mut record = Record::new([&self.folder, name].concat());
+            record.digests.push(digest);
+            let length = length.map(u64::try_from).transpose();
+            record.length = length.map_err(|_| "`s` is no length")?;
+            let millis = millis.map(i64::try_from).transpose().map_err(|_| "`mod` is no time")?;
+            record.mtime = millis.map(|millis| Mtime::from_steps(millis, Step::Millisecond));
+            Ok(record)
+        });
+        Ok(record.map_err(|what: &str| Fault::new(place, FaultKind::Value, what.to_owned())))
+    }
+}
+
+impl<R: BufRead> Iterator for Records<R> {
+    type Item = Result<Record, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.step() {
+            Ok(found) => found,
+            Err(fault) => {
+                self.stage = Stage::End;
+                Some(Err(fault))
+            }
+        }
+    }
+}

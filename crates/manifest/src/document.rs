@@ -1,0 +1,249 @@
+//! The one match over all formats: how each is detected, read and written.
+//!
+//! A `bitrot` database is detected here, and read and written by whoever has SQLite.
+
+use std::fmt;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use steadfast_digest::Algorithm;
+
+use crate::sums::{self, Ending, Line};
+use crate::write::Put;
+use crate::{Fault, FaultKind, Format, Place, Record};
+use crate::{bagit, bitrot, chkbit, hashdeep, mtree, ni, ocfl, sfv, steadfast};
+
+impl Format {
+    /// How many bytes of a document [`Format::detect`] wants to see.
+    pub const HEAD_LEN: usize = 4_096;
+
+    /// Finds the format of a document by its name and its first bytes: [`Format::HEAD_LEN`] of
+    /// them, or all. `None` if it is like none.
+    pub fn detect(name: &Path, head: &[u8]) -> Option<Format> {
+        let head = &head[..head.len().min(Format::HEAD_LEN)];
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        by_mark(head).or_else(|| by_name(name)).or_else(|| by_line(head))
+    }
+}
+
+/// By bytes that no other document begins with.
+fn by_mark(head: &[u8]) -> Option<Format> {
+    let solid = |byte: &u8| !byte.is_ascii_whitespace();
+    let compact: Vec<u8> = head.iter().copied().filter(solid).collect();
+    let text = head.trim_ascii_start();
+    let ocfl = b"https://ocfl.io/";
+    let is_mtree = |line: &[u8]| line.starts_with(b"/set ") || line.starts_with(b". type=dir");
+    if head.starts_with(bitrot::MAGIC) {
+        Some(Format::Bitrot)
+    } else if head.starts_with(hashdeep::MAGIC) {
+        Some(Format::Hashdeep)
+    } else if compact.starts_with(steadfast::MAGIC) {
+        Some(Format::Steadfast)
+    } else if compact.starts_with(chkbit::DATABASE_MAGIC) {
+        Some(Format::ChkbitDatabase)
+    } else if compact.starts_with(b"{\"v\":") {
+        Some(Format::Chkbit)
+    } else if compact.starts_with(b"{\"") && head.windows(ocfl.len()).any(|part| part == ocfl) {
+        Some(Format::Ocfl)
+    } else if text.starts_with(b"#mtree") || head.split(|&byte| byte == b'\n').any(is_mtree) {
+        Some(Format::Mtree)
+    } else if text.starts_with(b"ni:") || text.starts_with(b"nih:") {
+        Some(Format::Ni)
+    } else {
+        None
+    }
+}
+
+fn by_name(name: &Path) -> Option<Format> {
+    let name = name.file_name()?.to_str()?;
+    let lower = name.to_ascii_lowercase();
+    match lower.as_str() {
+        chkbit::INDEX_NAME => Some(Format::Chkbit),
+        chkbit::DATABASE_NAME => Some(Format::ChkbitDatabase),
+        "inventory.json" => Some(Format::Ocfl),
+        _ if bagit::algorithm_of(&lower).is_some() => Some(Format::Bagit),
+        _ if lower.ends_with(".sfv") => Some(Format::Sfv),
+        _ if lower.ends_with(".mtree") => Some(Format::Mtree),
+        _ => None,
+    }
+}
+
+/// By the first line that says something.
+fn by_line(head: &[u8]) -> Option<Format> {
+    if head.first() == Some(&b';') {
+        return Some(Format::Sfv);
+    }
+    if head.contains(&0) {
+        let first = head.split(|&byte| byte == 0).next().unwrap_or_default();
+        let line = Line::parse(first, Some(Algorithm::Sha256), Ending::Nul);
+        return (line.is_ok() || Line::parse(first, None, Ending::Nul).is_ok())
+            .then_some(Format::GnuZero);
+    }
+    let mut lines = head.split(|&byte| byte == b'\n');
+    let line = lines.find(|line| !matches!(line, [] | [b'\r'] | [b'#', ..]))?;
+    Line::parse(line, None, Ending::Newline).ok()?;
+    let plain = line.trim_ascii_start();
+    let plain = plain.strip_prefix(b"\\").unwrap_or(plain);
+    let hex = plain.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    match plain.get(hex) {
+        Some(b' ' | b'\t') if hex >= 32 => Some(Format::Gnu),
+        _ if plain.windows(3).any(|three| three == b")= ") => Some(Format::Openssl),
+        _ => Some(Format::Bsd),
+    }
+}
+
+/// Returns the algorithm that the name of a document tells: `SHA256SUMS`, `a.b3`,
+/// `manifest-sha512.txt`. For formats whose lines do not name theirs.
+pub fn algorithm_hint(name: &Path) -> Option<Algorithm> {
+    let name = name.file_name()?.to_str()?.to_ascii_lowercase();
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let stems = words.map(|word| {
+        let word = word.strip_suffix('s').unwrap_or(word);
+        word.strip_suffix("sum").unwrap_or(word)
+    });
+    stems.filter(|stem| stem.len() > 1).find_map(|stem| stem.parse().ok())
+}
+
+/// Returns the directory that the paths of a document are relative to: the one it is in.
+///
+/// Tools that were run elsewhere wrote paths relative to that place, which no document records.
+pub fn root_of(format: Format, document: &Path) -> PathBuf {
+    // All the same today; a format of another habit will need the first argument.
+    let _ = format;
+    match document.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Returns what writes the records of a format; `None` for OCFL, which is never written, and for
+/// `bitrot`, whose documents are SQLite databases.
+///
+/// Of records with several digests only that of `algorithm` is written. Without it all are, or if
+/// the format holds one for each file, the first.
+pub fn put(format: Format, algorithm: Option<Algorithm>) -> Option<Box<dyn Put + Send>> {
+    Some(match format {
+        Format::Steadfast => Box::new(steadfast::Lines::new(algorithm)),
+        Format::Gnu => Box::new(sums::Untagged { algorithm, ending: Ending::Newline }),
+        Format::GnuZero => Box::new(sums::Untagged { algorithm, ending: Ending::Nul }),
+        Format::Bsd => Box::new(sums::Tagged { algorithm }),
+        Format::Openssl => Box::new(sums::Openssl { algorithm }),
+        Format::Hashdeep => Box::new(hashdeep::Lines::new(algorithm)),
+        Format::Bagit => Box::new(bagit::Lines { algorithm }),
+        Format::Chkbit => Box::new(chkbit::Index::new(algorithm, false)),
+        Format::ChkbitDatabase => Box::new(chkbit::Index::new(algorithm, true)),
+        Format::Sfv => Box::new(sfv::Lines::default()),
+        Format::Ni => Box::new(ni::Lines { algorithm }),
+        Format::Mtree => Box::new(mtree::Entries::new(algorithm)),
+        Format::Ocfl | Format::Bitrot => return None,
+    })
+}
+
+/// The records of one document, each good or faulty by itself.
+///
+/// After a faulty line or row the next may follow; a document that cannot be followed any more
+/// ends with its fault.
+pub struct Records<'a>(Box<dyn Iterator<Item = Result<Record, Fault>> + Send + 'a>);
+
+/// Reads a document in constant memory. A `bitrot` database is a fault here: it takes SQLite.
+///
+/// `algorithm` is that of digests whose format does not name it; see [`algorithm_hint`]. Without
+/// it the length of a digest tells.
+pub fn read<'a>(
+    format: Format,
+    algorithm: Option<Algorithm>,
+    mut reader: impl BufRead + Send + 'a,
+) -> Records<'a> {
+    let head = match reader.fill_buf() {
+        Ok(head) => head,
+        // The reader of the format meets it again and tells it.
+        Err(_) => &[],
+    };
+    let wide = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+    if wide && format != Format::Bitrot {
+        let what = "the document is UTF-16; convert it to UTF-8 first";
+        let fault = Fault::new(Place::Document, FaultKind::Unsupported, what);
+        return Records(Box::new(std::iter::once(Err(fault))));
+    }
+    // No line of text has a NUL.
+    let ending = match format {
+        Format::Gnu if !head.contains(&0) => Ending::Newline,
+        Format::Gnu | Format::GnuZero => Ending::Nul,
+        _ => Ending::Newline,
+    };
+    Records(match format {
+        Format::Steadfast => Box::new(steadfast::Records::new(reader)),
+        Format::Gnu | Format::GnuZero | Format::Bsd | Format::Openssl => {
+            Box::new(sums::Records::new(reader, algorithm, ending))
+        }
+        Format::Hashdeep => Box::new(hashdeep::Records::new(reader)),
+        Format::Bagit => {
+            Box::new(bagit::Records::new(reader, algorithm, bagit::Version::ENCODES_PERCENT))
+        }
+        Format::Chkbit => Box::new(chkbit::Records::new(reader, false)),
+        Format::ChkbitDatabase => Box::new(chkbit::Records::new(reader, true)),
+        Format::Bitrot => {
+            let what = "a `bitrot` database can be read with SQLite only";
+            Box::new(std::iter::once(Err(Fault::new(
+                Place::Document,
+                FaultKind::Unsupported,
+                what,
+            ))))
+        }
+        Format::Sfv => Box::new(sfv::Records::new(reader)),
+        Format::Ni => Box::new(ni::Records::new(reader)),
+        Format::Ocfl => Box::new(ocfl::Records::new(reader)),
+        Format::Mtree => Box::new(mtree::Records::new(reader)),
+    })
+}
+
+impl<'a> Records<'a> {
+    /// Takes records that the caller reads.
+    pub fn of(records: impl Iterator<Item = Result<Record, Fault>> + Send + 'a) -> Records<'a> {
+        Records(Box::new(records))
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+}
+
+impl fmt::Debug for Records<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_documents_tell_algorithms() {
+        for (name, algorithm) in [
+            ("SHA256SUMS", Some(Algorithm::Sha256)),
+            ("x/SHA512SUMS.txt", Some(Algorithm::Sha512)),
+            ("md5sum", Some(Algorithm::Md5)),
+            ("a.tar.sha1", Some(Algorithm::Sha1)),
+            ("photos.b3", Some(Algorithm::Blake3)),
+            ("B2SUMS", Some(Algorithm::Blake2b)),
+            ("manifest-sha256.txt", Some(Algorithm::Sha256)),
+            ("checksums.txt", None),
+            ("s", None),
+            ("..", None),
+        ] {
+            assert_eq!(algorithm_hint(Path::new(name)), algorithm, "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_documents_folder() {
+        assert_eq!(root_of(Format::Gnu, Path::new("a/SHA256SUMS")), Path::new("a"));
+        assert_eq!(root_of(Format::Gnu, Path::new("SHA256SUMS")), Path::new("."));
+        assert_eq!(root_of(Format::Bitrot, Path::new("/a/.bitrot.db")), Path::new("/a"));
+    }
+}

@@ -1,0 +1,385 @@
+//! Tags that other tools keep on a file: shatag and cshatag, Unraid, Dintch, Linux IMA.
+//!
+//! Takes attributes by name and value, and returns every foreign tag among them, or what is wrong
+//! with it. The bytes are specified in `docs/formats/attributes.md`.
+
+mod calendar;
+mod dintch;
+mod ima;
+mod names;
+mod shatag;
+mod text;
+mod unraid;
+mod encode;
+
+use std::fmt;
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_time::Timestamp;
+
+pub use self::dintch::parse_dintch;
+pub use self::encode::{encode, encode_over, is_of};
+pub use self::ima::parse_ima;
+pub use self::names::ForeignSlot;
+pub use self::shatag::parse_shatag;
+pub use self::unraid::{UnraidScan, parse_unraid};
+
+/// The longest value that is looked at, in bytes. The longest that any of the tools writes is a
+/// signature of IMA: 9 bytes and an RSA-4096 signature of 512.
+pub const VALUE_LEN_MAX: usize = 1024;
+
+/// Whose tag it is, the most telling kind first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ForeignKind {
+    /// shatag's and cshatag's: SHA-256 and the modification time.
+    Shatag,
+    /// Unraid's File Integrity plugin: one digest or more, modification time, length, last scan.
+    Unraid,
+    /// Dintch's, Fintch's and cintch's: SHA-256, and when it was made if the user asked for that.
+    Dintch,
+    /// The Linux kernel's integrity measurement architecture: a digest.
+    Ima,
+}
+
+impl ForeignKind {
+    /// Every kind, the most telling first.
+    pub const ALL: [ForeignKind; 4] =
+        [ForeignKind::Shatag, ForeignKind::Unraid, ForeignKind::Dintch, ForeignKind::Ima];
+
+    /// Returns the name, the same in flags and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ForeignKind::Shatag => "shatag",
+            ForeignKind::Unraid => "unraid",
+            ForeignKind::Dintch => "dintch",
+            ForeignKind::Ima => "ima",
+        }
+    }
+
+    /// Returns whose tag it is, as a sentence says it.
+    pub const fn owner(self) -> &'static str {
+        match self {
+            ForeignKind::Shatag => "shatag",
+            ForeignKind::Unraid => "Unraid File Integrity",
+            ForeignKind::Dintch => "Dintch",
+            ForeignKind::Ima => "Linux IMA",
+        }
+    }
+}
+
+impl fmt::Display for ForeignKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How exactly a tool wrote down a modification time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resolution {
+    /// To the nanosecond, and compared by its own tool in steps of 100 ns, which is what SMB keeps.
+    Tick,
+    /// Through a 64-bit float of seconds: within 480 ns until the year 2106.
+    Float,
+    /// In whole milliseconds, rounded down.
+    Millisecond,
+    /// In whole seconds, rounded down.
+    Second,
+}
+
+/// A modification time as a foreign tag has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ForeignTime {
+    /// The moment.
+    pub time: Timestamp,
+    /// How exactly it was written down.
+    pub resolution: Resolution,
+}
+
+/// What another tool recorded of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignTag {
+    /// Whose tag it is.
+    pub kind: ForeignKind,
+    /// How the digest was computed.
+    pub algorithm: Algorithm,
+    /// The digest of all bytes of the file.
+    pub digest: Digest,
+    /// When the contents were last modified, if the tool records that.
+    pub mtime: Option<ForeignTime>,
+    /// Length of the file in bytes, if the tool records that.
+    pub length: Option<u64>,
+    /// When the digest was made or last found right, if the tool records that.
+    pub tagged: Option<Timestamp>,
+}
+
+/// Why a foreign tag cannot be used. Never a statement about the file's contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ForeignFault {
+    /// Whose tag it is.
+    pub kind: ForeignKind,
+    /// What is wrong with it.
+    pub reason: FaultReason,
+}
+
+impl ForeignFault {
+    /// Says whether there is nothing wrong with the attribute: it is a signature, not a digest, and
+    /// the file counts as one without a foreign tag.
+    pub fn is_signature(&self) -> bool {
+        self.reason == FaultReason::Signature
+    }
+}
+
+/// What is wrong with a foreign tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FaultReason {
+    /// No bytes at all.
+    Empty,
+    /// Every byte or every digit is zero.
+    Zeroed,
+    /// More than [`VALUE_LEN_MAX`] bytes.
+    TooLong,
+    /// The digest is cut short or too long, counted as it is written: digits, or bytes.
+    Length {
+        /// What its algorithm asks for.
+        expected: usize,
+        /// What is there.
+        found: usize,
+    },
+    /// The digest has a character that is no hexadecimal digit.
+    NotHex,
+    /// The modification time or the moment of tagging is not one.
+    NotTime,
+    /// The length of the file is not one.
+    NotLength,
+    /// Half of a pair: there is a time, and no digest.
+    NoDigest,
+    /// Half of a pair: there is a digest, and no time.
+    NoTime,
+    /// An algorithm that this version lacks.
+    UnknownAlgorithm,
+    /// A form, by its number, that this version does not know.
+    UnknownForm(u8),
+    /// A signature: it holds no digest.
+    Signature,
+    /// It is there twice, carried by different tools, and the two differ.
+    Ambiguous,
+}
+
+impl fmt::Display for FaultReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FaultReason::Empty => f.write_str("is empty"),
+            FaultReason::Zeroed => f.write_str("is all zeros"),
+            FaultReason::TooLong => write!(f, "is longer than {VALUE_LEN_MAX} bytes"),
+            FaultReason::Length { expected, found } => {
+                write!(f, "has a digest of {found} characters instead of {expected}")
+            }
+            FaultReason::NotHex => f.write_str("has a digest that is not hexadecimal"),
+            FaultReason::NotTime => f.write_str("has a time that is none"),
+            FaultReason::NotLength => f.write_str("has a length that is none"),
+            FaultReason::NoDigest => f.write_str("is half written: it has no digest"),
+            FaultReason::NoTime => f.write_str("is half written: it has no time"),
+            FaultReason::UnknownAlgorithm => {
+                f.write_str("has an algorithm that this program lacks")
+            }
+            FaultReason::UnknownForm(number) => {
+                write!(f, "has form number {number}, which this program does not know")
+            }
+            FaultReason::Signature => f.write_str("is a signature and holds no digest"),
+            FaultReason::Ambiguous => f.write_str("is there twice, and the two differ"),
+        }
+    }
+}
+
+impl fmt::Display for ForeignFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the tag of {} {}", self.kind.owner(), self.reason)
+    }
+}
+
+impl std::error::Error for ForeignFault {}
+
+/// Every foreign tag of one file, or why it is none; the most telling kind first.
+pub type ForeignTags = Vec<Result<ForeignTag, ForeignFault>>;
+
+/// Finds the foreign tags among attributes, by name and value.
+pub fn of_attributes<'a>(
+    attributes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+) -> ForeignTags {
+    let held = attributes.into_iter().filter_map(|(name, value)| {
+        let (name, slot) = recognised(name)?;
+        let value = match value.len() {
+            ..=VALUE_LEN_MAX => Ok(value.to_vec()),
+            _ => Err(FaultReason::TooLong),
+        };
+        Some(ForeignAttribute { slot, name: name.to_owned(), value })
+    });
+    assemble(&held.collect::<Vec<_>>())
+}
+
+/// One attribute that belongs to a foreign tag.
+#[derive(Clone, Debug)]
+pub struct ForeignAttribute {
+    /// What it is.
+    pub slot: ForeignSlot,
+    /// Its name as the file has it.
+    pub name: String,
+    /// Its bytes, or why they were not read.
+    pub value: Result<Vec<u8>, FaultReason>,
+}
+
+/// Recognises the name of an attribute that belongs to a foreign tag.
+pub fn recognised(name: &[u8]) -> Option<(&str, ForeignSlot)> {
+    let name = str::from_utf8(name).ok()?;
+    Some((name, ForeignSlot::of(name)?))
+}
+
+/// Makes the foreign tags of the attributes that belong to them.
+pub fn assemble(held: &[ForeignAttribute]) -> ForeignTags {
+    let kinds = ForeignKind::ALL.into_iter();
+    kinds.flat_map(|kind| assemble_kind(held, kind)).collect()
+}
+
+fn assemble_kind(held: &[ForeignAttribute], kind: ForeignKind) -> ForeignTags {
+    let any = held.iter().any(|held| held.slot.kind() == kind);
+    if !any {
+        return Vec::new();
+    }
+    let fault = |reason| ForeignFault { kind, reason };
+    let whole = match kind {
+        ForeignKind::Shatag => value(held, ForeignSlot::ShatagDigest).and_then(|digest| {
+            let time = value(held, ForeignSlot::ShatagTime)?;
+            parse_shatag(digest, time)
+        }),
+        ForeignKind::Dintch => value(held, ForeignSlot::DintchHash).and_then(|hash| {
+            let time = value(held, ForeignSlot::DintchTime)?;
+            parse_dintch(hash, time)
+        }),
+        ForeignKind::Ima => value(held, ForeignSlot::Ima).and_then(|value| {
+            let value = value.ok_or(FaultReason::Empty)?;
+            parse_ima(value)
+        }),
+        ForeignKind::Unraid => {
+            return assemble_unraid(held).into_iter().map(|tag| tag.map_err(fault)).collect();
+        }
+    };
+    vec![whole.map_err(fault)]
+}
+
+/// An Unraid tag for each digest. One modification time, length and scan serve them all; with
+/// several digests nobody can tell which of them was made with these, so they count for none.
+fn assemble_unraid(held: &[ForeignAttribute]) -> Vec<Result<ForeignTag, FaultReason>> {
+    let digests: Vec<ForeignSlot> = ForeignSlot::UNRAID_DIGESTS
+        .into_iter()
+        .filter(|slot| held.iter().any(|held| held.slot == *slot))
+        .collect();
+    let scan = match digests.len() {
+        1 => UnraidScan::of(held),
+        _ => Ok(UnraidScan::default()),
+    };
+    let tag = |slot: ForeignSlot| {
+        let digest = value(held, slot)?.ok_or(FaultReason::NoDigest)?;
+        let algorithm = slot.algorithm().ok_or(FaultReason::UnknownAlgorithm)?;
+        parse_unraid(algorithm, digest, scan?)
+    };
+    digests.into_iter().map(tag).collect()
+}
+
+/// The value of an attribute that may have come by several ways, and so under several names.
+fn value(held: &[ForeignAttribute], slot: ForeignSlot) -> Result<Option<&[u8]>, FaultReason> {
+    let mut found: Option<&[u8]> = None;
+    for held in held.iter().filter(|held| held.slot == slot) {
+        let value = held.value.as_deref().map_err(|reason| *reason)?;
+        match found {
+            None => found = Some(value),
+            Some(first) if text::trimmed(first) == text::trimmed(value) => {}
+            Some(_) => return Err(FaultReason::Ambiguous),
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEX: &str = "9fe92c4232ea01c3e3d37e91721208adeca7572c1d57ed42f10867a9e9e8bf59";
+
+    fn found(attributes: &[(&str, &str)]) -> ForeignTags {
+        of_attributes(attributes.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())))
+    }
+
+    fn kinds(tags: &ForeignTags) -> Vec<ForeignKind> {
+        let kind = |tag: &Result<ForeignTag, ForeignFault>| match tag {
+            Ok(tag) => tag.kind,
+            Err(fault) => fault.kind,
+        };
+        tags.iter().map(kind).collect()
+    }
+
+    #[test]
+    fn every_kind_is_found_and_the_most_telling_comes_first() {
+        let ima = [&[4, 4][..], &[1; 32]].concat();
+        let tags = of_attributes([
+            (&b"security.ima"[..], &ima[..]),
+            (b"user.co.eclecticlight.dintch.hash#S", HEX.as_bytes()),
+            (b"user.md5", b"165954f4950fe3f47f896ec27a75605d"),
+            (b"user.shatag.ts", b"1704164645.123456789"),
+            (b"user.steadfast", b"not foreign"),
+            (b"user.shatag.sha256", HEX.as_bytes()),
+        ]);
+        assert!(tags.iter().all(Result::is_ok), "{tags:?}");
+        assert_eq!(kinds(&tags), ForeignKind::ALL);
+        assert_eq!(found(&[("user.steadfast", "x"), ("user.xdg.origin.url", "x")]), []);
+    }
+
+    #[test]
+    fn half_a_pair_is_a_fault_and_never_a_tag() {
+        let fault = |reason| vec![Err(ForeignFault { kind: ForeignKind::Shatag, reason })];
+        assert_eq!(found(&[("user.shatag.sha256", HEX)]), fault(FaultReason::NoTime));
+        assert_eq!(found(&[("user.shatag.ts", "1.0")]), fault(FaultReason::NoDigest));
+        let dintch = found(&[("co.eclecticlight.dintch.time", "2020-04-12 10:11:12 +0000")]);
+        let reason = FaultReason::NoDigest;
+        assert_eq!(dintch, [Err(ForeignFault { kind: ForeignKind::Dintch, reason })]);
+    }
+
+    #[test]
+    fn what_is_there_twice_must_agree() {
+        let other = HEX.replace('9', "8");
+        let names = ["user.co.eclecticlight.dintch.hash#S", "user.DosStream.co.eclecticlight"];
+        let stream = format!("{}.dintch.hash#S:$DATA", names[1]);
+        let twice = |second: &str| found(&[(names[0], HEX), (&stream, second)]);
+        assert!(matches!(twice(&format!("{HEX}\0"))[..], [Ok(_)]));
+        let reason = FaultReason::Ambiguous;
+        assert_eq!(twice(&other), [Err(ForeignFault { kind: ForeignKind::Dintch, reason })]);
+    }
+
+    #[test]
+    fn several_unraid_digests_share_no_time() {
+        let scan = [("user.filedate", "1704164645"), ("user.filesize", "9")];
+        let one = found(&[("user.sha256", HEX), scan[0], scan[1]]);
+        assert!(matches!(one[..], [Ok(ForeignTag { mtime: Some(_), length: Some(9), .. })]));
+        let two = found(&[("user.sha256", HEX), ("user.blake3", HEX), scan[0], scan[1]]);
+        assert_eq!(two.len(), 2);
+        for tag in two {
+            let tag = tag.unwrap();
+            assert_eq!((tag.mtime, tag.length, tag.tagged), (None, None, None));
+        }
+        assert_eq!(found(&scan), [], "what is left when the digest was removed is no tag");
+    }
+
+    #[test]
+    fn a_value_that_is_too_long_is_a_fault() {
+        let long = "a".repeat(VALUE_LEN_MAX + 1);
+        let tags = found(&[("user.shatag.sha256", &long), ("user.shatag.ts", "1.0")]);
+        let reason = FaultReason::TooLong;
+        assert_eq!(tags, [Err(ForeignFault { kind: ForeignKind::Shatag, reason })]);
+    }
+
+    #[test]
+    fn faults_say_whose_tag_it_is() {
+        let fault = ForeignFault { kind: ForeignKind::Unraid, reason: FaultReason::Zeroed };
+        assert_eq!(fault.to_string(), "the tag of Unraid File Integrity is all zeros");
+    }
+}

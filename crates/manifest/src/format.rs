@@ -1,0 +1,137 @@
+//! The formats by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to write down digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// The project's own manifest.
+    Steadfast,
+    /// `sha256sum`, `b3sum` and their kin.
+    Gnu,
+    /// The same with NUL for line feed, as `--zero` prints.
+    GnuZero,
+    /// BSD tools, and the others with `--tag`.
+    Bsd,
+    /// `openssl dgst`.
+    Openssl,
+    /// `hashdeep` and `hashit`.
+    Hashdeep,
+    /// A manifest of a BagIt bag.
+    Bagit,
+    /// The index that `chkbit` keeps in each directory.
+    Chkbit,
+    /// The index that `chkbit` keeps at the root of a tree.
+    ChkbitDatabase,
+    /// The database of `bitrot`.
+    Bitrot,
+    /// CRC-32 lists of Windows tools, `rhash` and `cfv`.
+    Sfv,
+    /// Lists of RFC 6920 names.
+    Ni,
+    /// OCFL inventories; read only.
+    Ocfl,
+    /// Specifications of `mtree`.
+    Mtree,
+}
+
+impl Format {
+    /// Every format, the project's own first.
+    pub const ALL: &'static [Format] = &[
+        Format::Steadfast,
+        Format::Gnu,
+        Format::GnuZero,
+        Format::Bsd,
+        Format::Openssl,
+        Format::Hashdeep,
+        Format::Bagit,
+        Format::Chkbit,
+        Format::ChkbitDatabase,
+        Format::Bitrot,
+        Format::Sfv,
+        Format::Ni,
+        Format::Ocfl,
+        Format::Mtree,
+    ];
+
+    /// Returns the name, as `--format` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Steadfast => "steadfast",
+            Format::Gnu => "gnu",
+            Format::GnuZero => "gnu-zero",
+            Format::Bsd => "bsd",
+            Format::Openssl => "openssl",
+            Format::Hashdeep => "hashdeep",
+            Format::Bagit => "bagit",
+            Format::Chkbit => "chkbit",
+            Format::ChkbitDatabase => "chkbit-db",
+            Format::Bitrot => "bitrot",
+            Format::Sfv => "sfv",
+            Format::Ni => "ni",
+            Format::Ocfl => "ocfl",
+            Format::Mtree => "mtree",
+        }
+    }
+
+    /// Says whether documents of the format can be written.
+    pub fn is_writable(self) -> bool {
+        self != Format::Ocfl
+    }
+
+    /// Says whether paths may have been written on Windows, with backslashes between names.
+    pub(crate) fn is_windows(self) -> bool {
+        self == Format::Sfv
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    /// Finds a format by its name.
+    fn from_str(text: &str) -> Result<Format, UnknownFormat> {
+        let found = Format::ALL.iter().copied().find(|format| format.name() == text);
+        found.ok_or_else(|| UnknownFormat { name: text.to_owned() })
+    }
+}
+
+/// A name that no format has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFormat {
+    name: String,
+}
+
+impl fmt::Display for UnknownFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no format is named `{}`; known are ", self.name.escape_debug())?;
+        for (index, format) in Format::ALL.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{format}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownFormat {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_its_own_name() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse(), Ok(*format));
+        }
+        let error = "x".parse::<Format>().unwrap_err().to_string();
+        assert!(error.contains("steadfast, gnu"), "{error}");
+    }
+}

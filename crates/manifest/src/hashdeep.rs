@@ -1,0 +1,238 @@
+//! The lists of `hashdeep`, and of `hashit`, which writes the same.
+//!
+//! In: lines, or records. Out: records, or lines: `<length>,<hex>,<hex>,<name>`, the columns named
+//! in the second line. Nothing is quoted; the name comes last and may have commas.
+//!
+//! Source: `hashdeep` 4.4, `display.cc`. Digests of parts of files (`-p`) are refused.
+
+use std::io::{BufRead, Write};
+use std::os::unix::ffi::OsStrExt as _;
+
+use steadfast_digest::Algorithm;
+
+use crate::lines::LineReader;
+use crate::sums::digest_of;
+use crate::write::Put;
+use crate::{Fault, FaultKind, Record, WriteError};
+
+/// How every document begins.
+pub(crate) const MAGIC: &[u8] = b"%%%% HASHDEEP-";
+
+/// The algorithms that the format has and this program too.
+const KNOWN: [Algorithm; 3] = [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256];
+
+/// More columns than the format has algorithms.
+const COLUMNS_MAX: usize = 32;
+
+/// What stands in one column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Length,
+    Digest(Algorithm),
+    /// `tiger`, `whirlpool` or what a later version may bring.
+    Other,
+}
+
+/// Reads records line by line.
+pub(crate) struct Records<R> {
+    lines: LineReader<R>,
+    /// All but the name; `None` before the second line.
+    columns: Option<Vec<Column>>,
+    ended: bool,
+}
+
+impl<R: BufRead> Records<R> {
+    pub(crate) fn new(reader: R) -> Records<R> {
+        Records { lines: LineReader::new(reader, b'\n'), columns: None, ended: false }
+    }
+
+    fn step(&mut self) -> Result<Option<Record>, Fault> {
+        while self.lines.advance()? {
+            let line = self.lines.line();
+            if line.starts_with(b"%%%% ") {
+                self.header()?;
+            } else if self.lines.number() == 1 {
+                self.ended = true;
+                let what = "the document does not begin with `%%%% HASHDEEP-1.0`";
+                return Err(self.lines.fault(1, FaultKind::Syntax, what));
+            } else if !line.is_empty() && !line.starts_with(b"##") {
+                return self.record().map(Some);
+            }
+        }
+        self.ended = true;
+        Ok(None)
+    }
+
+    /// Reads a line of `%%%%`: the version or the names of the columns.
+    fn header(&mut self) -> Result<(), Fault> {
+        let header = &self.lines.line()[5..];
+        if let Some(version) = header.strip_prefix(b"HASHDEEP-") {
+            if version != b"1.0" {
+                self.ended = true;
+                let what = "this program knows version 1.0 of the format";
+                return Err(self.lines.fault(15, FaultKind::Unsupported, what));
+            }
+            self.columns = None;
+            return Ok(());
+        }
+        let mut names: Vec<&[u8]> = header.split(|&byte| byte == b',').collect();
+        if names.pop() != Some(b"filename") || names.len() > COLUMNS_MAX {
+            self.ended = true;
+            let what = "the columns do not end with `filename`";
+            return Err(self.lines.fault(6, FaultKind::Syntax, what));
+        }
+        let columns: Vec<Column> = names.into_iter().map(column).collect();
+        let repeated = |index: usize| {
+            columns[index] != Column::Other && columns[..index].contains(&columns[index])
+        };
+        if (0..columns.len()).any(repeated) {
+            self.ended = true;
+            return Err(self.lines.fault(6, FaultKind::Syntax, "a column comes twice"));
+        }
+        self.columns = Some(columns);
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Record, Fault> {
+        let lines = &self.lines;
+        let Some(columns) = &self.columns else {
+            let what = "the line of columns is missing";
+            return Err(lines.fault(1, FaultKind::Syntax, what));
+        };
+        let (mut rest, mut at) = (lines.line(), 1);
+        let mut record = Record::new(Vec::new());
+        for column in columns {
+            let end = rest.iter().position(|&byte| byte == b',');
+            let end = end.ok_or_else(|| {
+                lines.fault(at, FaultKind::Syntax, "the line has too few columns")
+            })?;
+            let value = |what: &'static str| lines.fault(at, FaultKind::Value, what);
+            let field = &rest[..end];
+            match column {
+                Column::Length => {
+                    let length = str::from_utf8(field).ok().and_then(|text| text.parse().ok());
+                    record.length =
+                        Some(length.ok_or_else(|| value("a length in bytes should be here"))?);
+                }
+                Column::Digest(algorithm) => {
+                    let digest = digest_of(field, *algorithm)
+                        .map_err(|fault| lines.fault(at, FaultKind::Value, fault.to_string()))?;
+                    record.digests.push((*algorithm, digest));
+                }
+                Column::Other => {}
+            }
+            rest = &rest[end + 1..];
+            at += end + 1;
+        }
+        if rest.is_empty() || rest.contains(&0) {
+            return Err(lines.fault(at, FaultKind::Value, "there is no file name"));
+        }
+        if is_piece(rest) {
+            let what = "the digest is of a part of the file (`hashdeep -p`)";
+            return Err(lines.fault(at, FaultKind::Unsupported, what));
+        }
+        record.path = Record::new(rest.to_vec()).path;
+        Ok(record)
+    }
+}
+
+impl<R: BufRead> Iterator for Records<R> {
+    type Item = Result<Record, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        self.step().transpose()
+    }
+}
+
+fn column(name: &[u8]) -> Column {
+    match name {
+        b"size" => Column::Length,
+        b"md5" => Column::Digest(Algorithm::Md5),
+        b"sha1" => Column::Digest(Algorithm::Sha1),
+        b"sha256" => Column::Digest(Algorithm::Sha256),
+        _ => Column::Other,
+    }
+}
+
+/// Whether a name ends as `-p` lets it: `<name> offset 0-1023`.
+fn is_piece(name: &[u8]) -> bool {
+    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let Some(blank) = name.iter().rposition(|&byte| byte == b' ') else { return false };
+    let (front, range) = (&name[..blank], &name[blank + 1..]);
+    let Some(dash) = range.iter().position(|&byte| byte == b'-') else { return false };
+    front.ends_with(b" offset") && is_number(&range[..dash]) && is_number(&range[dash + 1..])
+}
+
+/// Writes the document; its columns are the digests of the first record.
+pub(crate) struct Lines {
+    pub(crate) algorithm: Option<Algorithm>,
+    columns: Option<Vec<Algorithm>>,
+}
+
+impl Lines {
+    pub(crate) fn new(algorithm: Option<Algorithm>) -> Lines {
+        Lines { algorithm, columns: None }
+    }
+
+    fn columns_of(&self, record: &Record) -> Result<Vec<Algorithm>, WriteError> {
+        let wanted = |known: Algorithm| {
+            self.algorithm.is_none_or(|wanted| wanted == known) && record.digest(known).is_some()
+        };
+        let columns: Vec<Algorithm> = KNOWN.into_iter().filter(|known| wanted(*known)).collect();
+        if columns.is_empty() {
+            let why = "there is no digest that the format has: md5, sha1 or sha256";
+            return Err(WriteError::unwritable(&record.path, why));
+        }
+        Ok(columns)
+    }
+}
+
+impl Put for Lines {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+        let unwritable = |why: &'static str| Err(WriteError::unwritable(&record.path, why));
+        let name = record.path.as_os_str().as_bytes();
+        if name.contains(&b'\n') {
+            return unwritable("the name has a line feed");
+        }
+        if is_piece(name) {
+            return unwritable("the name ends as those of parts of files do");
+        }
+        let Some(length) = record.length else { return unwritable("the length is not known") };
+        let columns = match &self.columns {
+            Some(columns) => columns.clone(),
+            None => self.columns_of(record)?,
+        };
+        let digests: Option<Vec<_>> = columns.iter().map(|known| record.digest(*known)).collect();
+        let Some(digests) = digests else {
+            return unwritable("it lacks a digest that the first file has");
+        };
+        if self.columns.is_none() {
+            write_header(&columns, out)?;
+            self.columns = Some(columns);
+        }
+        write!(out, "{length},")?;
+        for digest in digests {
+            write!(out, "{digest},")?;
+        }
+        out.write_all(name)?;
+        Ok(out.write_all(b"\n")?)
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+        match self.columns {
+            Some(_) => Ok(()),
+            None => write_header(&[self.algorithm.unwrap_or(Algorithm::Sha256)], out),
+        }
+    }
+}
+
+fn write_header(columns: &[Algorithm], out: &mut dyn Write) -> Result<(), WriteError> {
+    out.write_all(b"%%%% HASHDEEP-1.0\n%%%% size,")?;
+    for column in columns {
+        write!(out, "{column},")?;
+    }
+    Ok(out.write_all(b"filename\n## Written by steadfast\n##\n")?)
+}

@@ -1,0 +1,163 @@
+//! A text, line by line, in bounded memory.
+//!
+//! In: bytes. Out: lines with their numbers, a byte order mark and the CR of a CRLF text taken
+//! off. Knows no format.
+
+use std::io::{self, BufRead};
+
+use crate::fault::{Fault, FaultKind, Place};
+
+/// The longest line that is read, in bytes: a path of 4,096 bytes, all escaped, several times over.
+pub const LINE_LEN_MAX: usize = 64 << 10;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads lines into one buffer that it keeps.
+#[derive(Debug)]
+pub(crate) struct LineReader<R> {
+    reader: R,
+    ending: u8,
+    number: u64,
+    line: Vec<u8>,
+    /// Whether the lines end with CRLF: the first one tells, so that in a text of LF lines a name
+    /// may end with CR.
+    crlf: bool,
+    failed: bool,
+}
+
+impl<R: BufRead> LineReader<R> {
+    pub(crate) fn new(reader: R, ending: u8) -> LineReader<R> {
+        LineReader { reader, ending, number: 0, line: Vec::new(), crlf: false, failed: false }
+    }
+
+    /// The number of the line last read, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The line last read, without its ending.
+    pub(crate) fn line(&self) -> &[u8] {
+        &self.line
+    }
+
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.line.capacity()
+    }
+
+    /// Makes a fault of the line last read; `column` counts bytes from 1.
+    pub(crate) fn fault(
+        &self,
+        column: usize,
+        kind: FaultKind,
+        what: impl Into<std::borrow::Cow<'static, str>>,
+    ) -> Fault {
+        Fault::text(self.number, column, kind, what)
+    }
+
+    /// Goes to the next line; `false` at the end of the text. After a failed reading the text has
+    /// ended, after an overlong line it goes on.
+    pub(crate) fn advance(&mut self) -> Result<bool, Fault> {
+        if self.failed {
+            return Ok(false);
+        }
+        let fits = match self.fill() {
+            Ok(Some(fits)) => fits,
+            Ok(None) => return Ok(false),
+            Err(error) => {
+                self.failed = true;
+                let place = Place::Text { line: self.number + 1, column: 1 };
+                return Err(Fault::io(place, &error));
+            }
+        };
+        if !fits {
+            return Err(self.fault(1, FaultKind::Limit, "the line is longer than 64 KiB"));
+        }
+        if self.number == 1 {
+            self.crlf = self.ending == b'\n' && self.line.last() == Some(&b'\r');
+        }
+        if self.crlf && self.line.last() == Some(&b'\r') {
+            self.line.pop();
+        }
+        Ok(true)
+    }
+
+    /// Fills the line up to the next ending. `None` at the end of the text; otherwise whether the
+    /// line fits. What does not fit is passed over, not kept.
+    pub(crate) fn fill(&mut self) -> io::Result<Option<bool>> {
+        self.line.clear();
+        let (mut fits, mut any) = (true, false);
+        loop {
+            let available = match self.reader.fill_buf() {
+                Ok([]) => break,
+                Ok(available) => available,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            any = true;
+            let end = available.iter().position(|&byte| byte == self.ending);
+            let part = &available[..end.unwrap_or(available.len())];
+            fits &= self.line.len() + part.len() <= LINE_LEN_MAX;
+            if fits {
+                self.line.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(end.is_some());
+            self.reader.consume(used);
+            if end.is_some() {
+                break;
+            }
+        }
+        if !any {
+            return Ok(None);
+        }
+        self.number += 1;
+        let text = self.ending == b'\n';
+        if self.number == 1 && text && self.line.starts_with(BYTE_ORDER_MARK) {
+            self.line.drain(..BYTE_ORDER_MARK.len());
+        }
+        Ok(Some(fits))
+    }
+}
+
+/// Takes blanks off the front.
+pub(crate) fn skip_blanks(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|byte| !b" \t".contains(byte)).unwrap_or(bytes.len());
+    &bytes[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[u8]) -> Vec<Vec<u8>> {
+        let mut reader = LineReader::new(text, b'\n');
+        let mut lines = Vec::new();
+        while reader.advance().unwrap() {
+            lines.push(reader.line().to_vec());
+        }
+        lines
+    }
+
+    #[test]
+    fn the_first_line_tells_how_lines_end() {
+        assert_eq!(lines(b"a\r\nb\r\r\nc\n"), [&b"a"[..], b"b\r", b"c"]);
+        assert_eq!(lines(b"a\nb\r\n"), [&b"a"[..], b"b\r"]);
+        assert_eq!(lines(b"\xef\xbb\xbfa\r\n\xef\xbb\xbfb"), [&b"a"[..], b"\xef\xbb\xbfb"]);
+        assert_eq!(lines(b""), [b""; 0]);
+        assert_eq!(lines(b"\n"), [b""]);
+    }
+
+    #[test]
+    fn a_failed_reading_ends_the_text() {
+        struct Broken;
+        impl io::Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("gone"))
+            }
+        }
+        let mut reader = LineReader::new(io::BufReader::new(Broken), b'\n');
+        let fault = reader.advance().unwrap_err();
+        assert_eq!((fault.kind, fault.place), (FaultKind::Io, Place::Text { line: 1, column: 1 }));
+        assert_eq!(reader.advance(), Ok(false));
+    }
+}

@@ -1,0 +1,195 @@
+//! Inventories of the Oxford Common File Layout. Read, never written: an inventory is one with its
+//! object.
+//!
+//! In: `inventory.json`. Out: a record for each content path of `manifest`, relative to the
+//! object's root, then for each of `fixity`, whose algorithms another record of the same path may
+//! have: see [`merge`](super::merge). Pulled in constant memory.
+//!
+//! Source: OCFL 1.1, section 3.5.
+
+use std::io::BufRead;
+
+use steadfast_digest::{Algorithm, Digest};
+
+use crate::json::{Cursor, Json};
+use crate::sums::{digest_of, told_by_length};
+use crate::{Fault, FaultKind, Record};
+
+/// Reads records path by path.
+pub(crate) struct Records<R> {
+    json: Json<R>,
+    stage: Stage,
+    /// Where the reader is in the inventory.
+    top: Cursor,
+    /// Where in `manifest`, or in a block of `fixity`.
+    block: Cursor,
+    /// Where in `fixity`.
+    blocks: Cursor,
+    /// The algorithm of the block; `manifest` has that of the inventory.
+    algorithm: Option<Algorithm>,
+    /// What `digestAlgorithm` says.
+    declared: Option<Algorithm>,
+    /// What `manifest` was seen to use.
+    seen: Option<Algorithm>,
+    had_manifest: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Start,
+    Inventory,
+    Fixity,
+    Block { fixity: bool },
+    Paths { fixity: bool, digest: Option<(Algorithm, Digest)>, cursor: Cursor },
+    End,
+}
+
+impl<R: BufRead> Records<R> {
+    pub(crate) fn new(reader: R) -> Records<R> {
+        Records {
+            json: Json::new(reader),
+            stage: Stage::Start,
+            top: Cursor::default(),
+            block: Cursor::default(),
+            blocks: Cursor::default(),
+            algorithm: None,
+            declared: None,
+            seen: None,
+            had_manifest: false,
+        }
+    }
+
+    /// Goes on to the next record. An outer error ends the document, an inner one does not.
+    fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
+        loop {
+            match self.stage {
+                Stage::Start => {
+                    self.json.skip_mark()?;
+                    self.top = self.json.open_object()?;
+                    self.stage = Stage::Inventory;
+                }
+                Stage::Inventory => match self.json.key(&mut self.top)? {
+                    Some(key) => self.member(&key)?,
+                    None => {
+                        self.json.end()?;
+                        self.stage = Stage::End;
+                        self.check_whole()?;
+                    }
+                },
+                Stage::Fixity => match self.json.key(&mut self.blocks)? {
+                    Some(name) => {
+                        let name = str::from_utf8(&name).ok();
+                        self.algorithm = name.and_then(|name| name.parse().ok());
+                        match self.algorithm {
+                            Some(_) => {
+                                self.block = self.json.open_object()?;
+                                self.stage = Stage::Block { fixity: true };
+                            }
+                            None => self.json.skip_value()?,
+                        }
+                    }
+                    None => self.stage = Stage::Inventory,
+                },
+                Stage::Block { fixity } => match self.json.key(&mut self.block)? {
+                    Some(hex) => {
+                        let cursor = self.json.open_array()?;
+                        let digest = self.digest(&hex, fixity);
+                        // The paths of a digest that is none are passed over after the fault.
+                        let good = digest.as_ref().ok().copied();
+                        self.stage = Stage::Paths { fixity, digest: good, cursor };
+                        if let Err(fault) = digest {
+                            return Ok(Some(Err(fault)));
+                        }
+                    }
+                    None if fixity => self.stage = Stage::Fixity,
+                    None => self.stage = Stage::Inventory,
+                },
+                Stage::Paths { fixity, digest, mut cursor } => {
+                    if !self.json.element(&mut cursor)? {
+                        self.stage = Stage::Block { fixity };
+                        continue;
+                    }
+                    let path = self.json.string()?;
+                    self.stage = Stage::Paths { fixity, digest, cursor };
+                    if let Some(digest) = digest {
+                        let record = Record { digests: vec![digest], ..Record::new(path) };
+                        return Ok(Some(Ok(record)));
+                    }
+                }
+                Stage::End => return Ok(None),
+            }
+        }
+    }
+
+    fn member(&mut self, key: &[u8]) -> Result<(), Fault> {
+        match key {
+            b"type" => {
+                let unsupported =
+                    self.json.fault(FaultKind::Unsupported, "this program knows OCFL 1.0 and 1.1");
+                let known = self.json.string()?.starts_with(b"https://ocfl.io/1.");
+                known.then_some(()).ok_or(unsupported)?;
+            }
+            b"digestAlgorithm" => {
+                let fault = self.json.fault(
+                    FaultKind::Unsupported,
+                    "the digest algorithm is neither sha512 nor sha256",
+                );
+                self.declared = match &self.json.string()?[..] {
+                    b"sha512" => Some(Algorithm::Sha512),
+                    b"sha256" => Some(Algorithm::Sha256),
+                    _ => return Err(fault),
+                };
+            }
+            b"manifest" => {
+                self.had_manifest = true;
+                self.algorithm = self.declared;
+                self.block = self.json.open_object()?;
+                self.stage = Stage::Block { fixity: false };
+            }
+            b"fixity" => {
+                self.blocks = self.json.open_object()?;
+                self.stage = Stage::Fixity;
+            }
+            _ => self.json.skip_value()?,
+        }
+        Ok(())
+    }
+
+    fn digest(&mut self, hex: &[u8], fixity: bool) -> Result<(Algorithm, Digest), Fault> {
+        let value = |what| self.json.fault(FaultKind::Value, what);
+        let algorithm = self.algorithm.or_else(|| told_by_length(hex.len()));
+        let algorithm = algorithm.ok_or_else(|| value("the digest has the wrong length"))?;
+        let digest = digest_of(hex, algorithm).map_err(|_| value("the key is not a digest"))?;
+        if !fixity {
+            self.seen = Some(algorithm);
+        }
+        Ok((algorithm, digest))
+    }
+
+    /// `digestAlgorithm` may come after the digests that it is about.
+    fn check_whole(&self) -> Result<(), Fault> {
+        let fault = |what| Err(self.json.fault(FaultKind::Value, what));
+        match (self.declared, self.seen) {
+            _ if !self.had_manifest => fault("the inventory has no `manifest`"),
+            (None, _) => fault("the inventory has no `digestAlgorithm`"),
+            (Some(declared), Some(seen)) if declared != seen => {
+                fault("the digests are not of the inventory's `digestAlgorithm`")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Iterator for Records<R> {
+    type Item = Result<Record, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.step() {
+            Ok(found) => found,
+            Err(fault) => {
+                self.stage = Stage::End;
+                Some(Err(fault))
+            }
+        }
+    }
+}
