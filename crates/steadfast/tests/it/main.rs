@@ -14,18 +14,17 @@ mod catalogue_trouble;
 mod check;
 mod damage;
 mod diff;
+#[allow(dead_code, reason = "the tests of the formats use the rest")]
+#[path = "../../../manifest/tests/it/fixtures.rs"]
+mod fixtures;
 mod foreign;
-mod foreign_mutations;
 mod foreign_peers;
-mod foreign_samples;
 mod formats;
 mod hold;
 mod image;
 mod limits;
-mod manifest;
 mod manifest_bag;
-mod manifest_details;
-mod manifest_fuzz;
+mod manifest_bitrot;
 mod manifest_peers;
 mod media;
 mod pages;

@@ -9,7 +9,7 @@ use steadfast::manifest::chkbit::{self, Tree as Indexes};
 use steadfast::manifest::{Dispute, FaultKind, Format, Mtime, PathFault, Record, Step, writer};
 use steadfast::{Algorithm, Timestamp};
 
-use crate::manifest::{digest, path};
+use crate::fixtures::{digest, path};
 use crate::tree::Tree;
 
 const FILES: [(&str, &str); 3] = [("data/a", "alpha\n"), ("data/s/b", "beta\n"), ("data/e", "")];

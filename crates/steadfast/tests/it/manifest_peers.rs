@@ -16,7 +16,7 @@ use steadfast::manifest::chkbit::{self, Tree as Indexes};
 use steadfast::manifest::{Format, Mtime, Record, Step, read, writer};
 use steadfast::{Algorithm, Timestamp};
 
-use crate::manifest::{MTIME, Names, assert_holds, digest, tree_of};
+use crate::fixtures::{MTIME, Names, assert_holds, digest, tree_of};
 use crate::tree::{Tree, set_mtime};
 
 /// Finds a tool on PATH.

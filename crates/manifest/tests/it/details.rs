@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use steadfast::manifest::{Fault, FaultKind, Format, Mtime, Record, Step, read, write, writer};
-use steadfast::{Algorithm, Timestamp};
+use steadfast_digest::Algorithm;
+use steadfast_manifest::{Fault, FaultKind, Format, Mtime, Record, Step, read};
+use steadfast_time::Timestamp;
 
-use crate::manifest::{digest, path, records};
+use crate::documents::{records, write, writer};
+use crate::fixtures::digest;
 
 fn paths(records: &[Record]) -> Vec<PathBuf> {
     records.iter().map(|record| record.path.clone()).collect()
@@ -115,8 +117,7 @@ fn what_is_written_for_mtree_names_every_directory_once() {
         tagged: None,
     };
     let records = ["a/b/1", "a/b/2", "a/3", "ab/4", "5"].map(record);
-    let mut document = Vec::new();
-    write(Format::Mtree, &records, &mut document).unwrap();
+    let document = write(Format::Mtree, &records);
     let text = String::from_utf8(document).unwrap();
     let names = text.lines().skip(1).filter_map(|line| line.split(' ').next());
     let expected = [".", "./a", "./a/b", "./a/b/1", "./a/b/2", "./a/3", "./ab", "./ab/4", "./5"];
@@ -157,7 +158,7 @@ fn untagged_lines_of_two_algorithms_are_not_mixed() {
         tagged: None,
     };
     for format in [Format::Gnu, Format::Bagit] {
-        let mut writer = writer(format, None, Vec::new()).unwrap();
+        let mut writer = writer(format, None);
         writer.put(&record(Algorithm::Sha256)).unwrap();
         let refused = writer.put(&record(Algorithm::Blake3)).unwrap_err();
         assert_eq!(refused.to_string(), "`a`: there is no sha256 digest");
@@ -175,7 +176,7 @@ fn one_algorithm_of_several_is_written_if_asked_for() {
         tagged: None,
     };
     for format in [Format::Steadfast, Format::Gnu, Format::Bsd, Format::Hashdeep, Format::Mtree] {
-        let mut writer = writer(format, Some(Algorithm::Sha256), Vec::new()).unwrap();
+        let mut writer = writer(format, Some(Algorithm::Sha256));
         writer.put(&record).unwrap();
         let read = records(format, "", &writer.finish().unwrap());
         assert_eq!(read.len(), 1, "{format}");
@@ -211,80 +212,5 @@ fn documents_are_told_apart_by_what_they_are() {
         ("x", String::new(), None),
     ] {
         assert_eq!(Format::detect(Path::new(name), head.as_bytes()), format, "{name}: {head}");
-    }
-}
-
-/// A database whose table is something else is refused before a row is asked for.
-#[test]
-fn databases_that_compute_their_rows_are_refused() {
-    for schema in [
-        "CREATE VIEW bitrot AS SELECT 1 path, 2 mtime, 3 hash, 4 timestamp",
-        "CREATE TABLE bitrot (path, mtime, hash AS (upper(path)), timestamp)",
-        "CREATE TABLE bitrot (path, mtime, hash)",
-        "CREATE TABLE other (path, mtime, hash, timestamp)",
-    ] {
-        let mut connection = rusqlite::Connection::open_in_memory().unwrap();
-        connection.execute_batch(schema).unwrap();
-        let bytes = connection.serialize(rusqlite::MAIN_DB).unwrap().to_vec();
-        let found: Vec<_> = read(Format::Bitrot, None, &bytes[..]).collect();
-        let [Err(fault)] = &found[..] else { panic!("{schema}: {found:?}") };
-        assert_eq!(fault.kind, FaultKind::Syntax, "{schema}");
-    }
-}
-
-/// Rows on a page that is gone would pass for rows that never were.
-#[test]
-fn a_database_that_lacks_its_end_is_refused() {
-    let document = include_bytes!("../../../../testdata/formats/manifest/v1/bitrot.db");
-    let page_len = usize::from(u16::from_be_bytes([document[16], document[17]]));
-    assert!(read(Format::Bitrot, None, &document[..]).all(|record| record.is_ok()));
-    let cut = &document[..document.len() - page_len];
-    let found: Vec<_> = read(Format::Bitrot, None, cut).collect();
-    let [Err(fault)] = &found[..] else { panic!("{found:?}") };
-    assert_eq!(fault.kind, FaultKind::Check);
-}
-
-#[test]
-fn a_faulty_row_is_named_and_the_next_is_read() {
-    let mut connection = rusqlite::Connection::open_in_memory().unwrap();
-    let sha1 = digest(Algorithm::Sha1, b"x");
-    connection
-        .execute_batch(&format!(
-            "CREATE TABLE bitrot (path TEXT PRIMARY KEY, mtime INTEGER, hash TEXT, timestamp TEXT);
-             INSERT INTO bitrot VALUES ('./a', 5, '{sha1}', '2024-01-02 03:04:05');
-             INSERT INTO bitrot VALUES ('./b', 'x', '{sha1}', '2024-01-02 03:04:05');
-             INSERT INTO bitrot VALUES ('./c', 5, 'zz', NULL);
-             INSERT INTO bitrot VALUES (CAST(x'2e2fff' AS TEXT), NULL, '{sha1}', 7);"
-        ))
-        .unwrap();
-    let bytes = connection.serialize(rusqlite::MAIN_DB).unwrap().to_vec();
-    let found: Vec<_> = read(Format::Bitrot, None, &bytes[..]).collect();
-    let [Ok(first), Err(second), Err(third), Ok(last)] = &found[..] else { panic!("{found:?}") };
-    assert_eq!(first.tagged.unwrap().seconds, 1_704_164_645);
-    assert_eq!(second.to_string(), "table `bitrot`, row 2: `mtime` is not a whole number");
-    assert_eq!(third.to_string(), "table `bitrot`, row 3: `hash` has the wrong length");
-    assert_eq!((last.path.clone(), last.mtime, last.tagged), (path(b"./\xff"), None, None));
-}
-
-#[test]
-fn databases_longer_than_a_batch_come_whole_and_in_order() {
-    let record = |number: u32| Record {
-        path: format!("{number:05}").into(),
-        digests: vec![(Algorithm::Sha1, digest(Algorithm::Sha1, &number.to_le_bytes()))],
-        length: None,
-        mtime: Some(Mtime {
-            time: Timestamp { seconds: number.into(), nanoseconds: 0 },
-            step: Step::Second,
-        }),
-        tagged: Some(Timestamp { seconds: 0, nanoseconds: 0 }),
-    };
-    let written: Vec<Record> = (0..1_000).map(record).collect();
-    let mut document = Vec::new();
-    write(Format::Bitrot, &written, &mut document).unwrap();
-    let read = records(Format::Bitrot, "", &document);
-    assert_eq!(read.len(), 1_000);
-    for (read, written) in read.iter().zip(&written) {
-        assert_eq!(read.path, Path::new(".").join(&written.path));
-        assert_eq!(read.digests, written.digests);
     }
 }

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use steadfast::Algorithm;
-use steadfast::appledouble::{AppleDouble, HEAD_LEN_MAX, is_appledouble};
-use steadfast::store::foreign::{
+use steadfast_digest::Algorithm;
+use steadfast_manifest::appledouble::{AppleDouble, HEAD_LEN_MAX, is_appledouble};
+use steadfast_manifest::foreign::{
     ForeignTag, UnraidScan, of_attributes, parse_dintch, parse_ima, parse_shatag, parse_unraid,
 };
 

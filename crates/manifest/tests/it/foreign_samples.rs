@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steadfast::Timestamp;
-use steadfast::appledouble;
-use steadfast::store::foreign::{
+use steadfast_manifest::appledouble::{AppleDouble, HEAD_LEN_MAX};
+use steadfast_manifest::foreign::{
     self, ForeignFault, ForeignKind, ForeignTag, ForeignTags, ForeignTime, Resolution,
 };
-use steadfast_sys::file::File;
+use steadfast_time::Timestamp;
 
 /// One frozen set of attributes, by name and value.
 pub(crate) struct Sample {
@@ -120,9 +119,9 @@ fn the_digests_are_those_of_the_contents() {
 #[test]
 fn the_sidecar_reads_as_what_it_was() {
     let path = folder().join("dintch.appledouble");
-    let file = File::open(&path).unwrap();
-    let double = appledouble::read(&file).unwrap();
     let bytes = fs::read(&path).unwrap();
+    let head = &bytes[..bytes.len().min(HEAD_LEN_MAX)];
+    let double = AppleDouble::parse(head, bytes.len() as u64).unwrap();
     let names: Vec<&[u8]> = double.attributes().iter().map(|found| &found.name[..]).collect();
     assert_eq!(
         names,
@@ -137,6 +136,8 @@ fn the_sidecar_reads_as_what_it_was() {
     let value = double.attribute(b"co.eclecticlight.dintch.time#S").unwrap();
     assert_eq!(value.of(&bytes), Some(&b"2025-11-20 14:46:40 +0000"[..]));
 
-    let [Ok(tag)] = foreign::read_sidecar(&file).unwrap()[..] else { panic!("one tag") };
+    let pairs = double.attributes().iter();
+    let pairs = pairs.map(|found| (&found.name[..], found.value.of(&bytes).unwrap()));
+    let [Ok(tag)] = foreign::of_attributes(pairs)[..] else { panic!("one tag") };
     assert_eq!((tag.kind, tag.tagged.unwrap().seconds), (ForeignKind::Dintch, 1_763_650_000));
 }
