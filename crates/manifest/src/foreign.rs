@@ -3,7 +3,6 @@
 //! Takes attributes by name and value, and returns every foreign tag among them, or what is wrong
 //! with it. The bytes are specified in `docs/formats/attributes.md`.
 
-mod calendar;
 mod dintch;
 mod ima;
 mod names;

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod calendar;
 pub mod tag;
 mod format;
 mod fault;

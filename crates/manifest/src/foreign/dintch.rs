@@ -6,7 +6,8 @@
 
 use steadfast_digest::{Algorithm, Digest};
 
-use super::{FaultReason, ForeignKind, ForeignTag, calendar, text};
+use super::{FaultReason, ForeignKind, ForeignTag, text};
+use crate::calendar;
 
 /// Bytes of a SHA-256 digest.
 const BYTES: usize = 32;

@@ -6,7 +6,8 @@ use steadfast_digest::Algorithm;
 use steadfast_time::Timestamp;
 
 use super::{ForeignAttribute, ForeignKind, ForeignSlot};
-use super::{assemble_kind, calendar, dintch, shatag};
+use super::{assemble_kind, dintch, shatag};
+use crate::calendar;
 use crate::tag::Tag;
 
 /// Returns the attributes, by name and value, that a tool of this kind would set, in the order of
