@@ -231,7 +231,7 @@ pub enum TagPlace {
 
 impl TagPlace {
     /// Says whether the file should have the attribute and has not, or not a whole one.
-    pub(crate) fn is_loss(self) -> bool {
+    pub fn is_loss(self) -> bool {
         matches!(self, TagPlace::Catalogue | TagPlace::Damaged)
     }
 }
