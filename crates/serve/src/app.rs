@@ -88,7 +88,8 @@ impl App {
         })
     }
 
-    /// Does work that waits for the disk on a thread that may block, so that no other request waits.
+    /// Does work that waits for the disk on a thread that may block, so that no other request
+    /// waits.
     ///
     /// # Errors
     /// If the work panics.

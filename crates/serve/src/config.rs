@@ -33,7 +33,8 @@ impl Language {
         Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
     }
 
-    /// Chooses by a header `Accept-Language`, such as `de-AT,de;q=0.9,en;q=0.8`. Defaults to English.
+    /// Chooses by a header `Accept-Language`, such as `de-AT,de;q=0.9,en;q=0.8`. Defaults to
+    /// English.
     pub fn wished(header: &str) -> Language {
         let mut best = (Language::English, 0.0_f32);
         for wish in header.split(',').take(32) {

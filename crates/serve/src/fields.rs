@@ -1,6 +1,7 @@
 //! Parses queries and forms, and encodes values for addresses.
 //!
-//! In: `name=value&…`, percent-encoded, from anyone. Out: bytes, since file names need not be UTF-8.
+//! In: `name=value&…`, percent-encoded, from anyone. Out: bytes, since file names need not be
+//! UTF-8.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
 

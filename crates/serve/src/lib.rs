@@ -5,8 +5,8 @@
 //! It never prints, and reads nothing outside the named folders.
 //!
 //! A request goes through `server`, which limits its connection, through `guard`, which checks it,
-//! to the one file in `pages` that answers it. Runs, measurements and drops outlive requests: `runs`,
-//! `measuring` and `drops` keep them, and `live` streams their state to every open page.
+//! to the one file in `pages` that answers it. Runs, measurements and drops outlive requests:
+//! `runs`, `measuring` and `drops` keep them, and `live` streams their state to every open page.
 
 #![forbid(unsafe_code)]
 

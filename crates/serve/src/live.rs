@@ -60,6 +60,16 @@ pub(crate) fn part(parts: &LiveParts, wanted: &str) -> Markup {
     html! { @if let Some((name, part)) = found { div data-live=(name) { (PreEscaped(part)) } } }
 }
 
+/// Returns a section with a title and parts. `id` is that of the title.
+pub(crate) fn section(parts: &LiveParts, id: &str, title: &str, wanted: &[&str]) -> Markup {
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (title) }
+            @for name in wanted { (part(parts, name)) }
+        }
+    }
+}
+
 /// Responds with events until the run or measurement ends, the page closes, or the session ends.
 pub(crate) fn follow<L: Live>(
     snapshots: watch::Receiver<Arc<L>>,

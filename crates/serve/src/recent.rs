@@ -21,8 +21,8 @@ impl<T> Recent<T> {
         self.last
     }
 
-    /// Keeps an item. If there are more than `max` now, removes the oldest that `may_go` and returns
-    /// it.
+    /// Keeps an item. If there are more than `max` now, removes the oldest that `may_go` and
+    /// returns it.
     pub(crate) fn add(
         &mut self,
         number: u64,

@@ -77,7 +77,8 @@ pub(crate) struct RunRequest {
 /// Why a run was not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RunRefused {
-    /// The run of this number is in the same folder, above or beneath it, or has the same catalogue.
+    /// The run of this number is in the same folder, above or beneath it, or has the same
+    /// catalogue.
     Overlaps(u64),
     /// The measurement of this number goes on, and the run would distort it.
     Measures(u64),

@@ -1,7 +1,8 @@
 //! The records that can be compared: measured here, found in a folder, uploaded, published.
 //!
 //! In: tokens of records, as addresses carry them. Out: records, which are read again each time
-//! unless they are in memory. Uploaded records are bounded, validated, and lost when the server ends.
+//! unless they are in memory. Uploaded records are bounded, validated, and lost when the server
+//! ends.
 
 use std::io;
 use std::path::Path;

@@ -54,7 +54,8 @@ async fn show(
             }
             CompareResult::Documents(compared) => {
                 div .orders {
-                    a .button href=(format!("/compare/report?{}", chosen_query(&query))) { (texts.save) }
+                    @let save = format!("/compare/report?{}", chosen_query(&query));
+                    a .button href=(save) { (texts.save) }
                     a .button .quiet href="/compare" { (texts.more) }
                 }
                 (documents(&visitor, compared))

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::config::Language;
 use crate::fields::NamedValues;
 use crate::layout::{HTML, Tab, attachment, documents, page, page_with, root_choice};
-use crate::live::{Live, LiveParts, follow, part};
+use crate::live::{Live, LiveParts, follow, part, section};
 use crate::measuring::{
     MeasureEnd, MeasureKind, MeasureProfile, MeasureRefused, MeasureRequest, MeasureSnapshot,
     Measurement, file_name, is_offered,
@@ -201,15 +201,8 @@ fn going(visitor: &Visitor, one: &Measurement, asked: &NamedValues) -> Markup {
                     button type="submit" { (texts.stop) }
                 }
             }
-            section aria-labelledby="progress" {
-                h2 #progress { (texts.progress) }
-                (part(&parts, "bar"))
-                (part(&parts, "figures"))
-            }
-            section aria-labelledby="series" {
-                h2 #series { (texts.series) }
-                (part(&parts, "series"))
-            }
+            (section(&parts, "progress", texts.progress, &["bar", "figures"]))
+            (section(&parts, "series", texts.series, &["series"]))
             div .told role="status" aria-live="polite" data-live="say" {}
         }
     }

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::config::Language;
 use crate::fields::NamedValues;
 use crate::layout::{HTML, Tab, attachment, documents, page_with};
-use crate::live::{Live, LiveParts, follow, part};
+use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
 use crate::texts::RunTexts;
@@ -127,27 +127,11 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues) -> Markup {
                 (order("resume", texts.resume))
                 (order("stop", texts.stop))
             }
-            section aria-labelledby="progress" {
-                h2 #progress { (texts.progress) }
-                (part(&parts, "bar"))
-                (part(&parts, "figures"))
-            }
-            section aria-labelledby="found" {
-                h2 #found { (texts.found) }
-                (part(&parts, "found"))
-            }
-            section aria-labelledby="counts" {
-                h2 #counts { (texts.counts) }
-                (part(&parts, "counts"))
-            }
-            section aria-labelledby="cost" {
-                h2 #cost { (texts.cost) }
-                (part(&parts, "cost"))
-            }
-            section aria-labelledby="cores" {
-                h2 #cores { (texts.cores) }
-                (part(&parts, "cores"))
-            }
+            (section(&parts, "progress", texts.progress, &["bar", "figures"]))
+            (section(&parts, "found", texts.found, &["found"]))
+            (section(&parts, "counts", texts.counts, &["counts"]))
+            (section(&parts, "cost", texts.cost, &["cost"]))
+            (section(&parts, "cores", texts.cores, &["cores"]))
             section {
                 h2 #rows { (texts.rows) }
                 (part(&parts, "rows"))
