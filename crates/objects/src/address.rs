@@ -1,7 +1,7 @@
-//! Where objects are, and which file an object is.
+//! The address of objects, and the mapping between names of objects and paths of files.
 //!
-//! In: `s3://BUCKET/PREFIX`, paths, names of objects. Out: names of objects and paths. A name that
-//! no file beneath a root could have is refused, not bent into one.
+//! In: `s3://BUCKET/PREFIX`, paths, names of objects. Out: names of objects and paths. Refuses a
+//! name that no file beneath a root can have, instead of changing it.
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,7 +11,7 @@ use steadfast::manifest::{Format, PathFault, confine};
 
 use crate::error::Error;
 
-/// A bucket, and what the names of its objects begin with.
+/// A bucket and a prefix of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     bucket: String,
@@ -19,19 +19,19 @@ pub struct Address {
     prefix: String,
 }
 
-/// Why an object is no file, or a file no object.
+/// Why an object cannot be a file, or a file cannot be an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameFault {
-    /// The object is outside of the address.
+    /// The object is outside the address.
     Elsewhere,
-    /// It marks a folder: its name ends in a slash.
+    /// The object marks a folder: its name ends in a slash.
     Folder,
-    /// The name has an empty part or a `.`: no file's path is written so.
+    /// A part of the name is empty or `.`, which a path cannot have.
     Unnatural,
-    /// The name leads out of any folder, or is none.
+    /// The name is not a relative path beneath a folder.
     Path(PathFault),
-    /// The file's path is not UTF-8, as every object's name is.
+    /// The file's path is not UTF-8, as names of objects must be.
     NotUtf8,
 }
 
@@ -50,10 +50,10 @@ impl fmt::Display for NameFault {
 impl std::error::Error for NameFault {}
 
 impl Address {
-    /// Reads `s3://BUCKET` or `s3://BUCKET/PREFIX`. The prefix is a folder's: a slash is added.
+    /// Parses `s3://BUCKET` or `s3://BUCKET/PREFIX`. Adds a slash to the prefix if it has none.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If the text has another form.
     pub fn parse(text: &str) -> Result<Address, Error> {
         let rest = text.strip_prefix("s3://").ok_or_else(|| {
             Error::usage(format!("`{text}` is no address of objects: they begin with s3://"))
@@ -62,10 +62,10 @@ impl Address {
         Address::new(bucket, prefix)
     }
 
-    /// Makes an address of its parts.
+    /// Makes an address of a bucket and a prefix.
     ///
     /// # Errors
-    /// If the bucket's name is none.
+    /// If the bucket's name is invalid.
     pub fn new(bucket: &str, prefix: &str) -> Result<Address, Error> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         let dots = bucket.bytes().all(|byte| byte == b'.');
@@ -81,12 +81,12 @@ impl Address {
         &self.bucket
     }
 
-    /// Returns what the objects' names begin with: nothing, or a folder and its slash.
+    /// Returns the prefix of the objects' names: empty, or with a slash at its end.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Returns the name of the object that a file beneath a root would be.
+    /// Returns the name of the object of a file.
     ///
     /// # Errors
     /// If the path is not UTF-8.
@@ -95,17 +95,17 @@ impl Address {
         Ok(format!("{}{path}", self.prefix))
     }
 
-    /// Returns the path beneath a root of the file that an object would be.
+    /// Returns the path, relative to a root, of the file of an object.
     ///
     /// # Errors
-    /// If no file can be it.
+    /// If no file can have the name.
     pub fn path_of(&self, key: &str) -> Result<PathBuf, NameFault> {
         let name = key.strip_prefix(&self.prefix).ok_or(NameFault::Elsewhere)?;
         if name.is_empty() || name.ends_with('/') {
             return Err(NameFault::Folder);
         }
         let path = confine(Path::new(name), Format::Steadfast).map_err(NameFault::Path)?;
-        // What falls away in a path would make two objects one file.
+        // A path that normalizes to another one would map two objects to one file.
         match path.as_os_str().as_bytes() == name.as_bytes() {
             true => Ok(path),
             false => Err(NameFault::Unnatural),

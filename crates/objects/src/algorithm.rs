@@ -1,7 +1,4 @@
-//! The algorithms that stores keep digests of, by the stores' names.
-//!
-//! In: a name, bytes. Out: an algorithm, a digest. All but CRC-64/NVME are those that tags may
-//! have.
+//! The algorithms of stores, by the stores' names: those of tags, and CRC-64/NVME.
 
 use std::fmt;
 
@@ -11,14 +8,14 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 /// An algorithm of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ObjectAlgorithm {
-    /// One that a tag may have as well.
+    /// An algorithm that tags may have as well.
     Tag(Algorithm),
-    /// CRC-64/NVME, which stores compute where nothing else was asked for.
+    /// CRC-64/NVME, which stores compute by default.
     Crc64Nvme,
 }
 
 impl ObjectAlgorithm {
-    /// Every algorithm, the strongest first, and by the store's name.
+    /// Every algorithm with its name in stores, the strongest first.
     const NAMED: [(ObjectAlgorithm, &'static str); 7] = [
         (ObjectAlgorithm::Tag(Algorithm::Sha512), "SHA512"),
         (ObjectAlgorithm::Tag(Algorithm::Sha256), "SHA256"),
@@ -34,19 +31,19 @@ impl ObjectAlgorithm {
         Self::NAMED.into_iter().map(|(algorithm, _)| algorithm)
     }
 
-    /// Finds an algorithm by the name that stores give it, in any case.
+    /// Finds an algorithm by its name in stores, in any case.
     pub fn named(name: &str) -> Option<ObjectAlgorithm> {
         let found = Self::NAMED.into_iter().find(|(_, known)| known.eq_ignore_ascii_case(name));
         found.map(|(algorithm, _)| algorithm)
     }
 
-    /// Returns the name that stores give it, in capitals.
+    /// Returns the name in stores, in capitals.
     pub fn store_name(self) -> &'static str {
         let found = Self::NAMED.into_iter().find(|(algorithm, _)| *algorithm == self);
         found.map_or("", |(_, name)| name)
     }
 
-    /// Returns the name as documents of this project have it.
+    /// Returns the name in documents of this project.
     pub fn name(self) -> &'static str {
         match self {
             ObjectAlgorithm::Tag(algorithm) => algorithm.name(),
@@ -87,10 +84,10 @@ impl fmt::Display for ObjectAlgorithm {
 
 /// The streaming state of one message.
 #[derive(Clone, Debug)]
-pub struct ObjectHasher(State);
+pub struct ObjectHasher(HasherState);
 
 #[derive(Clone, Debug)]
-enum State {
+enum HasherState {
     Tag(AlgorithmHasher),
     Crc64Nvme(crc_fast::Digest),
 }
@@ -99,26 +96,26 @@ impl ObjectHasher {
     /// Starts a message.
     pub fn new(algorithm: ObjectAlgorithm) -> ObjectHasher {
         ObjectHasher(match algorithm {
-            ObjectAlgorithm::Tag(algorithm) => State::Tag(AlgorithmHasher::new(algorithm)),
+            ObjectAlgorithm::Tag(algorithm) => HasherState::Tag(AlgorithmHasher::new(algorithm)),
             ObjectAlgorithm::Crc64Nvme => {
-                State::Crc64Nvme(crc_fast::Digest::new(CrcAlgorithm::Crc64Nvme))
+                HasherState::Crc64Nvme(crc_fast::Digest::new(CrcAlgorithm::Crc64Nvme))
             }
         })
     }
 
-    /// Takes the next bytes of the message.
+    /// Adds the next bytes of the message.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            State::Tag(hasher) => hasher.update(bytes),
-            State::Crc64Nvme(hasher) => hasher.update(bytes),
+            HasherState::Tag(hasher) => hasher.update(bytes),
+            HasherState::Crc64Nvme(hasher) => hasher.update(bytes),
         }
     }
 
-    /// Ends the message. A sum is a digest of its bytes, the most significant first.
+    /// Ends the message. The digest of a checksum is its bytes in big-endian order.
     pub fn finalize(self) -> Digest {
         match self.0 {
-            State::Tag(hasher) => hasher.finalize(),
-            State::Crc64Nvme(hasher) => Digest::from_slice(&hasher.finalize().to_be_bytes())
+            HasherState::Tag(hasher) => hasher.finalize(),
+            HasherState::Crc64Nvme(hasher) => Digest::from_slice(&hasher.finalize().to_be_bytes())
                 .expect("a digest may have eight bytes"),
         }
     }

@@ -1,7 +1,7 @@
-//! `check`: every file that is known of, asked for at the store; then what the store has besides.
+//! `check`: compares every recorded file with its object, and then lists the other objects.
 //!
-//! In: a store, what is known. Out: findings in the order of the files, then of the objects that
-//! nobody knows. Memory is bounded: files and objects go by one by one, on both sides.
+//! In: a store and the recorded files. Out: findings in the order of the files, and then of the
+//! objects without a record. Memory is bounded: files and objects are processed one by one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,60 +12,60 @@ use steadfast::{Reference, Verdict};
 
 use crate::address::NameFault;
 use crate::error::{Error, ErrorKind};
-use crate::finding::{Finding, Judged, Summary};
-use crate::judge;
-use crate::known::{Known, Looked, Told};
-use crate::listing::{Part, Parts};
+use crate::finding::{Judged, ObjectFinding, ObjectsSummary};
+use crate::known::{KnownFile, KnownFiles, KnownPath};
+use crate::listing::{ObjectPart, ObjectParts};
 use crate::local;
 use crate::object::{Extent, Object, ObjectDigest};
-use crate::pool::ordered;
-use crate::store::Store;
+use crate::ordered::ordered;
+use crate::store::ObjectStore;
+use crate::verdict;
 
-/// Objects in a row that the store does not answer for before a run is given up.
+/// Consecutive objects without a response after which a run fails.
 const UNREACHED_MAX: u32 = 8;
 
-/// Why a composite cannot be computed of a file here.
+/// Why the composite of a local file cannot be computed.
 const PARTS_UNKNOWN: &str = "how long its parts are is not known";
 
-/// Names that a page of a list has.
-const PAGE_LEN: u16 = 1000;
+/// Objects of one batch of a listing.
+const BATCH_LEN: u16 = 1000;
 
-/// How a run goes about it.
+/// The options of a run.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Threads that ask and read.
+pub struct ObjectCheckOptions {
+    /// Threads that send requests and read files.
     pub workers: usize,
-    /// Whether files here may be read where what is recorded and what the store keeps are of
-    /// different kinds.
+    /// Whether to read local files if the record and the store have no algorithm in common.
     pub read: bool,
-    /// Whether an object that nothing is recorded of is a finding.
+    /// Whether an object without a record fails the check.
     pub require_tags: bool,
-    /// Whether what is known and was not spoken of is missing: of a report that tells of all.
+    /// Whether recorded files that are not in the report are missing: for a report of all objects.
     pub complete: bool,
     /// Ends the run early.
     pub stop: Arc<AtomicBool>,
 }
 
-/// Checks objects against what is known of files, without any object's bytes.
+/// Checks objects against the records of files, without downloading them.
 ///
 /// # Errors
-/// If the store refuses who asks or does not answer, if there is no object at all beneath the
-/// address, if what is known cannot be read.
+/// If the store refuses or does not answer, if there is no object at the address, or if the records
+/// cannot be read.
 pub fn check(
-    store: &Store,
-    known: &Known,
-    options: &Options,
-    tell: &mut dyn FnMut(&Finding),
-) -> Result<Summary, Error> {
-    // Who may not list is told so once, and not for each object.
+    store: &ObjectStore,
+    known: &KnownFiles,
+    options: &ObjectCheckOptions,
+    tell: &mut dyn FnMut(&ObjectFinding),
+) -> Result<ObjectsSummary, Error> {
+    // Reports a missing permission once, instead of for each object.
     if store.list(None, 1)?.objects.is_empty() {
         let address = store.address();
         let message = format!("there is no object at `{address}`: is it the right prefix?");
         return Err(Error::usage(message));
     }
-    let run = Run { store, known, options, unreached: AtomicU32::new(0), broken: Mutex::new(None) };
-    let mut summary = Summary::default();
-    let mut take = |finding: Option<Finding>| {
+    let run =
+        CheckRun { store, known, options, unreached: AtomicU32::new(0), broken: Mutex::new(None) };
+    let mut summary = ObjectsSummary::default();
+    let mut take = |finding: Option<ObjectFinding>| {
         if let Some(finding) = finding {
             summary.count(&finding, options.require_tags);
             tell(&finding);
@@ -91,12 +91,12 @@ pub fn check(
     end(listed, summary, &options.stop)
 }
 
-/// Ends a run; one that was told to stop says what it has.
+/// Ends a run. A run that was told to stop returns what it has.
 pub(crate) fn end(
     result: Result<(), Error>,
-    mut summary: Summary,
+    mut summary: ObjectsSummary,
     stop: &AtomicBool,
-) -> Result<Summary, Error> {
+) -> Result<ObjectsSummary, Error> {
     summary.interrupted = stop.load(Ordering::Relaxed);
     match result {
         Err(error) if error.kind() != ErrorKind::Interrupted => Err(error),
@@ -104,43 +104,43 @@ pub(crate) fn end(
     }
 }
 
-struct Run<'a> {
-    store: &'a Store,
-    known: &'a Known,
-    options: &'a Options,
-    /// Objects in a row that were not answered for.
+struct CheckRun<'a> {
+    store: &'a ObjectStore,
+    known: &'a KnownFiles,
+    options: &'a ObjectCheckOptions,
+    /// Consecutive objects without a response.
     unreached: AtomicU32,
     broken: Mutex<Option<Error>>,
 }
 
-impl Run<'_> {
+impl CheckRun<'_> {
     fn goes_on(&self) -> bool {
         let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         !broken && !self.options.stop.load(Ordering::Relaxed)
     }
 
-    /// Finds out about one file; nothing once the run is at its end.
-    fn finding(&self, told: Told) -> Option<Finding> {
+    /// Checks one file. Returns `None` once the run has ended.
+    fn finding(&self, told: KnownFile) -> Option<ObjectFinding> {
         if !self.goes_on() {
             return None;
         }
         let (path, reference) = match told {
-            Told::File(path, reference) => (path, reference),
-            Told::Trouble(path, reason) => {
+            KnownFile::File(path, reference) => (path, reference),
+            KnownFile::Unreadable(path, reason) => {
                 let judged = Judged::Verdict(Verdict::Unreadable);
-                return Some(Finding::new(path, None, judged).detailed(reason));
+                return Some(ObjectFinding::new(path, None, judged).detailed(reason));
             }
         };
         let key = match self.store.address().key_of(&path) {
             Ok(key) => key,
             Err(fault) => {
-                let finding = Finding::new(path, None, Judged::NotComparable);
+                let finding = ObjectFinding::new(path, None, Judged::NotComparable);
                 return Some(finding.detailed(fault.to_string()));
             }
         };
         let Some(reference) = reference else {
             let untagged = Judged::Verdict(Verdict::Untagged);
-            let finding = Finding::new(path, Some(key), untagged);
+            let finding = ObjectFinding::new(path, Some(key), untagged);
             return Some(finding.detailed("nothing is recorded of the file"));
         };
         match self.ask(path.clone(), &key, reference) {
@@ -153,23 +153,23 @@ impl Run<'_> {
         }
     }
 
-    fn ask(&self, path: PathBuf, key: &str, reference: Reference) -> Result<Finding, Error> {
+    fn ask(&self, path: PathBuf, key: &str, reference: Reference) -> Result<ObjectFinding, Error> {
         let Some(mut object) = self.store.head(key)? else {
             let missing = Judged::Verdict(Verdict::Missing);
-            let finding = Finding::new(path, Some(key.to_owned()), missing);
-            return Ok(Finding { reference: Some(reference), ..finding });
+            let finding = ObjectFinding::new(path, Some(key.to_owned()), missing);
+            return Ok(ObjectFinding { reference: Some(reference), ..finding });
         };
-        if object.has_unknown_extent() && judge::at_once(&reference, &object).is_none() {
-            // What differs may be a digest of the parts' digests.
+        if object.has_unknown_extent() && verdict::at_once(&reference, &object).is_none() {
+            // The digest that differs may be a composite.
             object.settle(self.store.extent(key, &object)?.unwrap_or(Extent::Unknown));
         }
-        let asks = AsksStore { store: self.store, key, length: object.length.unwrap_or(0) };
+        let asks = StoreParts { store: self.store, key, length: object.length.unwrap_or(0) };
         let root = self.options.read.then(|| self.known.root());
         compare(root, path, Some(key.to_owned()), reference, object, &asks)
     }
 
-    /// Tells that an object could not be asked about; ends the run if the store is gone.
-    fn failed(&self, path: PathBuf, key: String, error: Error) -> Option<Finding> {
+    /// Reports a failed request; ends the run if the store stopped answering.
+    fn failed(&self, path: PathBuf, key: String, error: Error) -> Option<ObjectFinding> {
         let message = error.to_string();
         if error.kind() == ErrorKind::Unreachable
             && self.unreached.fetch_add(1, Ordering::Relaxed) + 1 >= UNREACHED_MAX
@@ -178,53 +178,53 @@ impl Run<'_> {
             broken.get_or_insert(error);
         }
         let unreadable = Judged::Verdict(Verdict::Unreadable);
-        Some(Finding::new(path, Some(key), unreadable).detailed(message))
+        Some(ObjectFinding::new(path, Some(key), unreadable).detailed(message))
     }
 }
 
-/// Where the lengths of an object's parts come from.
-pub(crate) trait AsksParts {
-    /// The parts that a digest is of.
-    fn parts(&self, kept: &ObjectDigest) -> Result<Parts, Error>;
+/// The source of an object's parts.
+pub(crate) trait PartsSource {
+    /// Returns the parts that a digest covers.
+    fn parts(&self, kept: &ObjectDigest) -> Result<ObjectParts, Error>;
 
-    /// The length of each of `count` parts, where [`AsksParts::parts`] assumed them.
-    fn each_part(&self, count: usize) -> Result<Vec<Part>, Error>;
+    /// Returns the length of each of `count` parts, if [`PartsSource::parts`] assumed them.
+    fn each_part(&self, count: usize) -> Result<Vec<ObjectPart>, Error>;
 }
 
-struct AsksStore<'a> {
-    store: &'a Store,
+struct StoreParts<'a> {
+    store: &'a ObjectStore,
     key: &'a str,
     length: u64,
 }
 
-impl AsksParts for AsksStore<'_> {
-    fn parts(&self, kept: &ObjectDigest) -> Result<Parts, Error> {
+impl PartsSource for StoreParts<'_> {
+    fn parts(&self, kept: &ObjectDigest) -> Result<ObjectParts, Error> {
         self.store.parts(self.key, kept.algorithm, self.length)
     }
 
-    fn each_part(&self, count: usize) -> Result<Vec<Part>, Error> {
+    fn each_part(&self, count: usize) -> Result<Vec<ObjectPart>, Error> {
         self.store.each_part(self.key, count)
     }
 }
 
-/// Tells of the objects that nobody knows.
+/// Reports the objects without a record.
 fn others(
-    store: &Store,
-    known: &Known,
-    options: &Options,
-    summary: &mut Summary,
-    tell: &mut dyn FnMut(&Finding),
+    store: &ObjectStore,
+    known: &KnownFiles,
+    options: &ObjectCheckOptions,
+    summary: &mut ObjectsSummary,
+    tell: &mut dyn FnMut(&ObjectFinding),
 ) -> Result<(), Error> {
     let mut next = None;
     while !options.stop.load(Ordering::Relaxed) {
-        let page = store.list(next.as_deref(), PAGE_LEN)?;
-        for listed in page.objects {
+        let batch = store.list(next.as_deref(), BATCH_LEN)?;
+        for listed in batch.objects {
             let mut verdict = Verdict::Untagged;
             let (path, detail) = match store.address().path_of(&listed.key) {
                 Ok(path) => match known.look(&path)? {
-                    Looked::File(_) => continue,
-                    Looked::Nothing => (path, "nothing here knows the object".to_owned()),
-                    Looked::Unreadable(why) => {
+                    KnownPath::File(_) => continue,
+                    KnownPath::Nothing => (path, "nothing here knows the object".to_owned()),
+                    KnownPath::Unreadable(why) => {
                         verdict = Verdict::Unreadable;
                         (path, why)
                     }
@@ -236,13 +236,13 @@ fn others(
                 Err(fault) => (PathBuf::from(&listed.key), fault.to_string()),
             };
             let judged = Judged::Verdict(verdict);
-            let finding = Finding::new(path, Some(listed.key), judged).detailed(detail);
+            let finding = ObjectFinding::new(path, Some(listed.key), judged).detailed(detail);
             let object = Object { length: Some(listed.length), ..Object::default() };
-            let finding = Finding { object: Some(object), ..finding };
+            let finding = ObjectFinding { object: Some(object), ..finding };
             summary.count(&finding, options.require_tags);
             tell(&finding);
         }
-        match page.next {
+        match batch.next {
             None => return Ok(()),
             more => next = more,
         }
@@ -250,42 +250,37 @@ fn others(
     Ok(())
 }
 
-/// Compares one object with what is recorded, and if need be with the file beneath `root`.
+/// Compares one object with its record, and if necessary with the file beneath `root`.
 pub(crate) fn compare(
     root: Option<&Path>,
     path: PathBuf,
     key: Option<String>,
     reference: Reference,
     object: Object,
-    asks: &dyn AsksParts,
-) -> Result<Finding, Error> {
-    let compared = match judge::at_once(&reference, &object) {
-        Some((verdict, by)) => Compared { judged: Some((verdict, by)), ..Compared::default() },
+    asks: &dyn PartsSource,
+) -> Result<ObjectFinding, Error> {
+    let compared = match verdict::at_once(&reference, &object) {
+        Some((verdict, by)) => {
+            FileComparison { judged: Some((verdict, by)), ..FileComparison::default() }
+        }
         None => compare_file(root, &path, &reference, &object, asks)?,
     };
     let judged = compared.judged.map_or(Judged::NotComparable, |(v, _)| Judged::Verdict(v));
-    Ok(Finding {
+    Ok(ObjectFinding {
         by: compared.judged.map(|(_, by)| by),
         detail: compared.detail,
         bytes_read: compared.bytes_read,
         object: Some(object),
         reference: Some(reference),
-        ..Finding::new(path, key, judged)
+        ..ObjectFinding::new(path, key, judged)
     })
 }
 
 #[derive(Default)]
-struct Compared {
-    judged: Option<(Verdict, crate::finding::By)>,
+struct FileComparison {
+    judged: Option<(Verdict, crate::finding::Basis)>,
     detail: Option<String>,
     bytes_read: u64,
-}
-
-impl Compared {
-    fn not(object: &Object, why: &str) -> Compared {
-        let detail = format!("{}; {why}", judge::kept(object));
-        Compared { detail: Some(detail), ..Compared::default() }
-    }
 }
 
 fn compare_file(
@@ -293,24 +288,27 @@ fn compare_file(
     path: &Path,
     reference: &Reference,
     object: &Object,
-    asks: &dyn AsksParts,
-) -> Result<Compared, Error> {
+    source: &dyn PartsSource,
+) -> Result<FileComparison, Error> {
+    let not_comparable = |why: &str, bytes_read| {
+        let detail = Some(format!("{}; {why}", verdict::kept(object)));
+        Ok(FileComparison { judged: None, detail, bytes_read })
+    };
     let recorded: Vec<&str> = reference.digests.iter().map(|(one, _)| one.name()).collect();
     let recorded = format!("recorded is {}", recorded.join(", "));
     let (Some(kept), false) = (object.digests.first(), reference.digests.is_empty()) else {
-        return Ok(Compared::not(object, "there is nothing to compare"));
+        return not_comparable("there is nothing to compare", 0);
     };
     let Some(root) = root else {
-        return Ok(Compared::not(object, &format!("{recorded}, and the file here is not read")));
+        return not_comparable(&format!("{recorded}, and the file here is not read"), 0);
     };
     let mut parts = match kept.extent {
-        Extent::Whole | Extent::Unknown => Parts::default(),
+        Extent::Whole | Extent::Unknown => ObjectParts::default(),
         Extent::Composite(count) => {
-            let parts = asks.parts(kept)?;
-            let (told, len) =
-                (count.is_none_or(|count| count as usize == parts.list.len()), parts.list.len());
-            if len == 0 || !told {
-                return Ok(Compared::not(object, PARTS_UNKNOWN));
+            let parts = source.parts(kept)?;
+            let len = parts.list.len();
+            if len == 0 || count.is_some_and(|count| count as usize != len) {
+                return not_comparable(PARTS_UNKNOWN, 0);
             }
             parts
         }
@@ -319,38 +317,39 @@ fn compare_file(
     loop {
         let reading = match local::read(root, path, reference, kept, &parts.list) {
             Ok(reading) => reading,
-            Err(why) => return Ok(Compared::not(object, &format!("{recorded}, and {why}"))),
+            Err(why) => return not_comparable(&format!("{recorded}, and {why}"), 0),
         };
         bytes_read += reading.here.length;
-        let judged = judge::by_file(reference, object, kept, &reading.here);
+        let judged = verdict::by_file(reference, object, kept, &reading.here);
         let differs = judged.is_none_or(|(verdict, _)| verdict != Verdict::Intact);
         if parts.assumed && differs {
-            // The parts may have other lengths than the first one's.
-            let list = asks.each_part(parts.list.len())?;
+            // The parts may have other lengths than the first one.
+            let list = source.each_part(parts.list.len())?;
             let total: u64 = list.iter().map(|part| part.length).sum();
             if list.is_empty() || object.length.is_some_and(|length| length != total) {
-                return Ok(Compared { bytes_read, ..Compared::not(object, PARTS_UNKNOWN) });
+                return not_comparable(PARTS_UNKNOWN, bytes_read);
             }
             let same = list == parts.list;
-            parts = Parts { list, assumed: false };
+            parts = ObjectParts { list, assumed: false };
             if !same {
                 continue;
             }
         }
-        return Ok(match (judged, reading.here.as_known) {
+        let detail = match (judged, reading.here.as_known) {
             (None, true) => {
                 let why = format!("{recorded}, and it may be a digest of the parts' digests");
-                Compared { bytes_read, ..Compared::not(object, &why) }
+                return not_comparable(&why, bytes_read);
             }
             (None, false) => {
                 let why = format!("{recorded}, and the file here is no longer as recorded");
-                Compared { bytes_read, ..Compared::not(object, &why) }
+                return not_comparable(&why, bytes_read);
             }
-            (judged, true) => Compared { judged, detail: reading.parts, bytes_read },
-            (judged, false) => {
-                let detail = "it holds what the file here holds now, which is not as recorded";
-                Compared { judged, detail: Some(detail.to_owned()), bytes_read }
+            (_, true) => reading.parts,
+            (_, false) => {
+                let why = "it holds what the file here holds now, which is not as recorded";
+                Some(why.to_owned())
             }
-        });
+        };
+        return Ok(FileComparison { judged, detail, bytes_read });
     }
 }

@@ -1,8 +1,8 @@
-//! One request to a store and its answer, patiently.
+//! Sends one request to a store, with retries.
 //!
-//! In: what to ask. Out: an answer, whole and of bounded length. Follows no redirect, since the
-//! next place might be anybody's; waits and asks again where the store is busy, a bounded number
-//! of times. Knows nothing of objects.
+//! In: a request. Out: a complete response of bounded length. Follows no redirect, which could lead
+//! to another owner's server. Retries a bounded number of times if the store is busy. Knows nothing
+//! of objects.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,65 +16,65 @@ use ureq::http::{HeaderMap, Uri};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::address::Address;
-use crate::answer;
 use crate::error::{Error, ErrorKind};
 use crate::names::{escape, escape_path};
-use crate::sign::{Credentials, Unsigned, sign};
+use crate::response;
+use crate::sign::{Credentials, UnsignedRequest, sign};
 
-/// The longest answer: a page of 1000 names of 1 KiB, escaped, and what stands around them.
-const ANSWER_LEN_MAX: u64 = 16 << 20;
+/// Longest response in bytes: a listing of 1000 escaped names of 1 KiB, and its markup.
+const RESPONSE_LEN_MAX: u64 = 16 << 20;
 
-/// How long one answer may take, in all.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+/// Longest time for one response.
+const RESPONSE_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// The longest that a store may make us wait before the next try.
+/// Longest wait before the next try, even if the store asks for more.
 const PAUSE_MAX: Duration = Duration::from_secs(20);
 
-/// How often a busy store is asked again.
+/// How often a request is retried.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// Tries in all, at least one.
     pub tries: u32,
-    /// The wait before the second try; each further one is twice as long, up to 20 seconds.
+    /// The wait before the second try. Each further wait is twice as long, up to 20 seconds.
     pub pause: Duration,
 }
 
-impl Default for Patience {
-    /// Six tries in about six seconds, unless the store asks for longer waits.
-    fn default() -> Patience {
-        Patience { tries: 6, pause: Duration::from_millis(200) }
+impl Default for RetryPolicy {
+    /// Six tries within about six seconds, unless the store asks for longer waits.
+    fn default() -> RetryPolicy {
+        RetryPolicy { tries: 6, pause: Duration::from_millis(200) }
     }
 }
 
 /// How a store is reached.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// The store's address, as `http://127.0.0.1:9000`; `None` for Amazon's in the region.
+    /// The store's address, such as `http://127.0.0.1:9000`. `None` is Amazon's in the region.
     pub endpoint: Option<String>,
-    /// The region, which is part of what is signed.
+    /// The region, which is part of the signature.
     pub region: String,
-    /// Who asks; `None` asks as anybody.
+    /// The credentials. `None` sends anonymous requests.
     pub credentials: Option<Credentials>,
-    /// Certificates, as PEM, of those by whom a store's own must be signed, or its very own; `None`
-    /// for those whom browsers believe.
+    /// Trusted certificates in PEM: of authorities, or the store's own. `None` trusts the
+    /// authorities that browsers trust.
     pub authorities: Option<Vec<u8>>,
-    /// How often it is asked.
-    pub patience: Patience,
+    /// How often a request is retried.
+    pub retries: RetryPolicy,
     /// The clock.
     pub now: fn() -> Timestamp,
     /// Ends waiting early.
     pub stop: Arc<AtomicBool>,
 }
 
-/// An answer that the store meant.
+/// A response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct StoreResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl StoreResponse {
     /// Returns the headers whose values are text.
     pub(crate) fn headers(&self) -> Vec<(&str, &str)> {
         let headers = self.headers.iter();
@@ -87,25 +87,25 @@ impl Answer {
     }
 }
 
-/// Asks one bucket.
+/// Sends requests to one bucket.
 #[derive(Debug)]
 pub(crate) struct Client {
     agent: Agent,
     connection: Connection,
     scheme: String,
-    /// Host and port, as requests name it.
+    /// Host and port, as requests name them.
     host: String,
-    /// The path of the bucket, spelt; empty if the host is the bucket's.
+    /// The escaped path of the bucket. Empty if the bucket has a host of its own.
     base: String,
     requests: AtomicU64,
 }
 
-/// Returns who is believed to say who a store is.
+/// Returns the trusted certificates.
 fn roots(authorities: Option<&[u8]>) -> Result<RootCerts, Error> {
     let Some(pem) = authorities else { return Ok(RootCerts::WebPki) };
     let certificates = parse_pem(pem).filter_map(|item| match item {
         Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
-        // Whatever else is kept in the same file is not asked for.
+        // Ignore other items of the file.
         Ok(_) => None,
         Err(error) => Some(Err(Error::usage(format!("the authorities make no sense: {error}")))),
     });
@@ -116,10 +116,10 @@ fn roots(authorities: Option<&[u8]>) -> Result<RootCerts, Error> {
     Ok(RootCerts::new_with_certs(&certificates))
 }
 
-/// What one try came to.
-enum Tried {
-    Answered(Answer),
-    /// To try again may help; after so long, if the store says.
+/// The result of one try.
+enum TryResult {
+    Answered(StoreResponse),
+    /// A retry may succeed, after this time if the store says so.
     Busy(Error, Option<Duration>),
     Failed(Error),
 }
@@ -136,9 +136,9 @@ impl Client {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            // The library reads no environment, and so no proxy from there.
+            // A library reads no environment, so it does not use the proxy that is set there.
             .proxy(None)
-            .timeout_global(Some(ANSWER_TIME_MAX))
+            .timeout_global(Some(RESPONSE_TIME_MAX))
             .user_agent(concat!("steadfast/", env!("CARGO_PKG_VERSION")))
             .build();
         let agent = config.new_agent();
@@ -150,30 +150,30 @@ impl Client {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Asks, again and again where that may help. An answer is 2xx or 404.
+    /// Sends a request, with retries. The status of the response is 2xx or 404.
     pub(crate) fn ask(
         &self,
         method: &str,
         key: Option<&str>,
         query: &[(&str, &str)],
         headers: &[(&str, &str)],
-    ) -> Result<Answer, Error> {
-        let Patience { tries, mut pause } = self.connection.patience;
+    ) -> Result<StoreResponse, Error> {
+        let RetryPolicy { tries, mut pause } = self.connection.retries;
         let mut tried = 1;
         loop {
             if self.connection.stop.load(Ordering::Relaxed) {
                 return Err(Error::new(ErrorKind::Interrupted, "it was interrupted"));
             }
             let (error, wished) = match self.once(method, key, query, headers) {
-                Tried::Answered(answer) => return Ok(answer),
-                Tried::Failed(error) => return Err(error),
-                Tried::Busy(error, wished) => (error, wished),
+                TryResult::Answered(answer) => return Ok(answer),
+                TryResult::Failed(error) => return Err(error),
+                TryResult::Busy(error, wished) => (error, wished),
             };
             if tried >= tries {
                 return Err(error);
             }
             tried += 1;
-            // Threads that were turned away together come back apart.
+            // Spreads the retries of threads that were refused at the same time.
             let spread =
                 pause.mul_f64(f64::from((self.connection.now)().nanoseconds % 512) / 1024.0);
             self.wait((pause + spread).max(wished.unwrap_or_default()).min(PAUSE_MAX));
@@ -181,7 +181,7 @@ impl Client {
         }
     }
 
-    /// Waits, unless it is all to end.
+    /// Waits, unless the command is told to stop.
     fn wait(&self, time: Duration) {
         const STEP: Duration = Duration::from_millis(50);
         let mut left = time;
@@ -197,26 +197,26 @@ impl Client {
         key: Option<&str>,
         query: &[(&str, &str)],
         headers: &[(&str, &str)],
-    ) -> Tried {
+    ) -> TryResult {
         let answer = match self.send(method, key, query, headers) {
             Ok(answer) => answer,
-            Err(Sent::Error(error)) => return Tried::Failed(error),
-            Err(Sent::Transport(error)) => return of_transport(&error, &self.host),
+            Err(SendError::Error(error)) => return TryResult::Failed(error),
+            Err(SendError::Transport(error)) => return of_transport(&error, &self.host),
         };
         match answer.status {
-            200..=299 | 404 => Tried::Answered(answer),
-            300..=399 => Tried::Failed(redirected(&answer)),
+            200..=299 | 404 => TryResult::Answered(answer),
+            300..=399 => TryResult::Failed(redirected(&answer)),
             429 | 500 | 502..=504 => {
                 let wished = answer.header("retry-after").and_then(|text| text.parse().ok());
                 let wished = wished.map(Duration::from_secs);
-                let why = answer::error(&answer.body);
+                let why = response::error(&answer.body);
                 let message = format!("the store is busy: {}{why}", answer.status);
-                Tried::Busy(Error::new(ErrorKind::Unreachable, message), wished)
+                TryResult::Busy(Error::new(ErrorKind::Unreachable, message), wished)
             }
             status => {
-                let why = answer::error(&answer.body);
+                let why = response::error(&answer.body);
                 let message = format!("the store refuses: {status}{why}");
-                Tried::Failed(Error::new(ErrorKind::Refused, message))
+                TryResult::Failed(Error::new(ErrorKind::Refused, message))
             }
         }
     }
@@ -227,7 +227,7 @@ impl Client {
         key: Option<&str>,
         query: &[(&str, &str)],
         headers: &[(&str, &str)],
-    ) -> Result<Answer, Sent> {
+    ) -> Result<StoreResponse, SendError> {
         let path = match key {
             Some(key) => format!("{}/{}", self.base, escape_path(key)),
             None if self.base.is_empty() => "/".to_owned(),
@@ -241,8 +241,13 @@ impl Client {
             query.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if spelt.is_empty() { "" } else { "?" };
         let uri = format!("{}://{}{path}{mark}{}", self.scheme, self.host, spelt.join("&"));
-        let unsigned =
-            Unsigned { method, host: &self.host, path: &path, query: &query, headers: &headers };
+        let unsigned = UnsignedRequest {
+            method,
+            host: &self.host,
+            path: &path,
+            query: &query,
+            headers: &headers,
+        };
         let who = self.connection.credentials.as_ref();
         let signed =
             who.map(|who| sign(&unsigned, who, &self.connection.region, (self.connection.now)()));
@@ -256,48 +261,48 @@ impl Client {
         }
         request = request.header("host", &self.host);
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let mut response = request.call().map_err(Sent::Transport)?;
+        let mut response = request.call().map_err(SendError::Transport)?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = response.body_mut().with_config().limit(ANSWER_LEN_MAX).read_to_vec();
+        let body = response.body_mut().with_config().limit(RESPONSE_LEN_MAX).read_to_vec();
         let body = body.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => {
-                Sent::Error(Error::new(ErrorKind::Malformed, "the store's answer is too long"))
+                SendError::Error(Error::new(ErrorKind::Malformed, "the store's answer is too long"))
             }
-            other => Sent::Transport(other),
+            other => SendError::Transport(other),
         })?;
-        Ok(Answer { status, headers, body })
+        Ok(StoreResponse { status, headers, body })
     }
 }
 
-/// Why nothing came back.
-enum Sent {
+/// Why there is no response.
+enum SendError {
     Error(Error),
     Transport(ureq::Error),
 }
 
-/// What did not come through may come through the next time, but for what will stay as it is.
-fn of_transport(error: &ureq::Error, host: &str) -> Tried {
+/// Decides whether a transport error is worth a retry.
+fn of_transport(error: &ureq::Error, host: &str) -> TryResult {
     if let ureq::Error::Io(error) = error
         && let Some(reason) =
             error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>())
     {
-        // Asking again would not make it another.
+        // The next try would meet the same certificate.
         let message = format!("`{host}` is not believed to be the store: {reason}");
-        return Tried::Failed(Error::new(ErrorKind::Refused, message));
+        return TryResult::Failed(Error::new(ErrorKind::Refused, message));
     }
     let message = format!("cannot reach `{host}`: {error}");
     match error {
         ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::ConnectionFailed => {
-            Tried::Busy(Error::new(ErrorKind::Unreachable, message), None)
+            TryResult::Busy(Error::new(ErrorKind::Unreachable, message), None)
         }
         ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..) => {
-            Tried::Failed(Error::new(ErrorKind::Malformed, message))
+            TryResult::Failed(Error::new(ErrorKind::Malformed, message))
         }
-        _ => Tried::Failed(Error::new(ErrorKind::Unreachable, message)),
+        _ => TryResult::Failed(Error::new(ErrorKind::Unreachable, message)),
     }
 }
 
-fn redirected(answer: &Answer) -> Error {
+fn redirected(answer: &StoreResponse) -> Error {
     let message = match (answer.header("x-amz-bucket-region"), answer.header("location")) {
         (Some(region), _) => format!("the bucket is in the region `{region}`: name it"),
         (None, Some(place)) => format!("the store sends on to `{place}`, where nothing is sent"),
@@ -350,7 +355,7 @@ mod tests {
             region: "eu-west-1".to_owned(),
             credentials: None,
             authorities: None,
-            patience: Patience::default(),
+            retries: RetryPolicy::default(),
             now: || Timestamp { seconds: 0, nanoseconds: 0 },
             stop: Arc::default(),
         };

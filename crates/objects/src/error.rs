@@ -1,66 +1,63 @@
-//! Why a command on a store could not be carried out. Trouble with one object is a finding, never
-//! an [`Error`].
+//! Why a command on a store failed. A failure of one object is a finding, never an [`Error`].
 
-use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use steadfast::catalogue::CatalogueError;
 
-/// What kind of thing went wrong.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// What was asked for makes no sense, or is not there to be had.
+    /// The request is wrong, or names something that does not exist.
     Usage,
-    /// The store does not accept who asks, or how.
+    /// The store refused the credentials or the request.
     Refused,
-    /// The store sent on to another place, where nothing is sent.
+    /// The store redirected to another address. Redirects are not followed.
     Redirected,
-    /// The store, or the way to it, did not answer, however often it was asked.
+    /// The store, or the network, did not answer after all retries.
     Unreachable,
-    /// What came as an answer is none.
+    /// The store's response is malformed.
     Malformed,
-    /// A document cannot be read, or is not what it says.
+    /// A document cannot be read, or is not of the stated kind.
     Document,
-    /// It was told to stop before its end.
+    /// The command was told to stop.
     Interrupted,
 }
 
-/// Why a command on a store could not be carried out.
-#[derive(Debug)]
+/// Why a command on a store failed.
+///
+/// The message includes the path and the cause, so there is no `source()`.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
-    path: Option<PathBuf>,
     message: String,
-    source: Option<io::Error>,
 }
 
 impl Error {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, path: None, message: message.into(), source: None }
+        Error { kind, message: message.into() }
     }
 
-    /// Makes an error about what was asked for.
+    /// Makes an error about a wrong request.
     pub fn usage(message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Usage, message)
     }
 
     /// Makes an error about a document.
-    pub(crate) fn document(path: &Path, message: impl Into<String>) -> Error {
-        let path = Some(path.to_owned());
-        Error { kind: ErrorKind::Document, path, message: message.into(), source: None }
+    pub(crate) fn document(path: &Path, message: impl AsRef<str>) -> Error {
+        let message = format!("`{}`: {}", path.display(), message.as_ref());
+        Error::new(ErrorKind::Document, message)
     }
 
-    /// Makes an error of a failed system call. `doing` is an infinitive: "read it".
-    pub(crate) fn system(path: &Path, doing: &str, source: io::Error) -> Error {
-        let message = format!("cannot {doing}");
-        let (kind, path) = (ErrorKind::Document, Some(path.to_owned()));
-        Error { kind, path, message, source: Some(source) }
+    /// Makes an error of a failed system call. `operation` is an infinitive: "read it".
+    pub(crate) fn system(path: &Path, operation: &str, cause: io::Error) -> Error {
+        Error::document(path, format!("cannot {operation}: {cause}"))
     }
 
-    /// Returns what kind of thing went wrong.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -78,21 +75,15 @@ impl From<CatalogueError> for Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "`{}`: ", path.display())?;
-        }
-        f.write_str(&self.message)?;
-        match &self.source {
-            Some(source) => write!(f, ": {source}"),
-            None => Ok(()),
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
+    #[test]
+    fn a_cause_is_printed_once() {
+        let cause = || io::Error::from(io::ErrorKind::NotFound);
+        let error = Error::system(Path::new("report"), "read it", cause());
+        assert_eq!(error.to_string(), format!("`report`: cannot read it: {}", cause()));
+        assert!(std::error::Error::source(&error).is_none());
     }
 }

@@ -1,7 +1,7 @@
-//! What became of one object, and what a whole run came to.
+//! The result for one object, and the summary of a run: plain values for documents.
 //!
-//! In: a judgement and what it rests on. Out: plain values for documents. A digest of another kind
-//! than what is known is nothing to compare, which is told as what it is and never as a verdict.
+//! If the store and the record have no algorithm in common, the object is not comparable, which is
+//! no verdict.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,17 +13,17 @@ use steadfast::{Reference, Verdict};
 use crate::algorithm::ObjectAlgorithm;
 use crate::object::Object;
 
-/// What can be said of one object.
+/// The result for one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// What became of it since it was recorded.
+    /// A verdict, as of a file.
     Verdict(Verdict),
-    /// Nothing that is known and nothing that the store keeps are of one kind.
+    /// The record and the store have no digest in common.
     NotComparable,
 }
 
 impl Judged {
-    /// Returns the name in lower case, as documents carry it.
+    /// Returns the name in documents, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Judged::Verdict(verdict) => verdict.name(),
@@ -31,7 +31,7 @@ impl Judged {
         }
     }
 
-    /// Returns the exit status that it asks for. What could not be compared could not be told.
+    /// Returns the exit status: 2 if the object is not comparable.
     pub fn exit_status(self, require_tags: bool) -> u8 {
         match self {
             Judged::Verdict(verdict) => verdict.exit_status(require_tags),
@@ -40,63 +40,63 @@ impl Judged {
     }
 }
 
-/// What a judgement rests on.
+/// The basis of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum By {
-    /// The length alone, which differs.
+pub enum Basis {
+    /// The length, which differs.
     Length,
-    /// The store's digest, which is of the kind that is recorded.
+    /// The store's digest and the recorded one, by this algorithm.
     Record(ObjectAlgorithm),
-    /// The store's ETag, taken for an MD5, where an MD5 is recorded.
+    /// The store's ETag, interpreted as an MD5, and the recorded MD5.
     Etag,
-    /// The store's digest and the file here, which is as recorded.
+    /// The store's digest and the local file, which is as recorded.
     File(ObjectAlgorithm),
-    /// The store's digest of digests of parts, and the parts of the file here.
+    /// The store's composite digest and the parts of the local file.
     Parts(ObjectAlgorithm),
-    /// The store's ETag, taken for an MD5, and the file here.
+    /// The store's ETag, interpreted as an MD5, and the local file.
     FileEtag,
-    /// The store's ETag, taken for an MD5 of MD5s, and the parts of the file here.
+    /// The store's ETag, interpreted as an MD5 of MD5s, and the parts of the local file.
     PartsEtag,
 }
 
-impl fmt::Display for By {
+impl fmt::Display for Basis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            By::Length => f.write_str("length"),
-            By::Record(algorithm) => write!(f, "{algorithm}"),
-            By::Etag => f.write_str("ETag as MD5"),
-            By::File(algorithm) => write!(f, "{algorithm} of the file here"),
-            By::Parts(algorithm) => write!(f, "{algorithm} of the parts of the file here"),
-            By::FileEtag => f.write_str("ETag as MD5 of the file here"),
-            By::PartsEtag => f.write_str("ETag as MD5 of the parts of the file here"),
+            Basis::Length => f.write_str("length"),
+            Basis::Record(algorithm) => write!(f, "{algorithm}"),
+            Basis::Etag => f.write_str("ETag as MD5"),
+            Basis::File(algorithm) => write!(f, "{algorithm} of the file here"),
+            Basis::Parts(algorithm) => write!(f, "{algorithm} of the parts of the file here"),
+            Basis::FileEtag => f.write_str("ETag as MD5 of the file here"),
+            Basis::PartsEtag => f.write_str("ETag as MD5 of the parts of the file here"),
         }
     }
 }
 
-/// What became of one object.
+/// An object with its result.
 #[derive(Clone, Debug)]
-pub struct Finding {
-    /// The path that it is known by, from the root; the object's name where there is none.
+pub struct ObjectFinding {
+    /// The path relative to the root, or the object's name if it has no path.
     pub path: PathBuf,
     /// The object's name, if the path can be one.
     pub key: Option<String>,
-    /// What can be said of it.
+    /// The result.
     pub judged: Judged,
-    /// What that rests on, if anything was compared.
-    pub by: Option<By>,
-    /// What the reader should know besides, a lower-case fragment.
+    /// The basis of the verdict, if anything was compared.
+    pub by: Option<Basis>,
+    /// Further information, as a lower-case fragment.
     pub detail: Option<String>,
-    /// What the store says of it.
+    /// The object's metadata.
     pub object: Option<Object>,
-    /// What is known of the file.
+    /// What is recorded of the file.
     pub reference: Option<Reference>,
-    /// Bytes of the file here that were read to compare it.
+    /// Bytes that were read of the local file.
     pub bytes_read: u64,
 }
 
-impl Finding {
-    pub(crate) fn new(path: PathBuf, key: Option<String>, judged: Judged) -> Finding {
-        Finding {
+impl ObjectFinding {
+    pub(crate) fn new(path: PathBuf, key: Option<String>, judged: Judged) -> ObjectFinding {
+        ObjectFinding {
             path,
             key,
             judged,
@@ -108,25 +108,25 @@ impl Finding {
         }
     }
 
-    pub(crate) fn detailed(self, detail: impl Into<String>) -> Finding {
-        Finding { detail: Some(detail.into()), ..self }
+    pub(crate) fn detailed(self, detail: impl Into<String>) -> ObjectFinding {
+        ObjectFinding { detail: Some(detail.into()), ..self }
     }
 }
 
-/// The end of a run, in numbers.
+/// The counts of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct ObjectsSummary {
     /// Findings.
     pub objects: u64,
-    /// Findings by the name of what was said.
+    /// Findings by the name of their result.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Comparisons by what they rest on.
-    pub by: BTreeMap<By, u64>,
-    /// Objects that mark folders, or are of other prefixes, versions or buckets: passed by.
+    /// Verdicts by their basis.
+    pub by: BTreeMap<Basis, u64>,
+    /// Skipped objects: markers of folders, and those of other prefixes, versions or buckets.
     pub passed: u64,
-    /// Bytes that the objects have whose contents were compared.
+    /// The length of all objects whose contents were compared.
     pub bytes_compared: u64,
-    /// Bytes of files here that were read.
+    /// Bytes that were read of local files.
     pub bytes_read: u64,
     /// Requests that were sent to the store.
     pub requests: u64,
@@ -135,35 +135,35 @@ pub struct Summary {
     status: u8,
 }
 
-impl Summary {
+impl ObjectsSummary {
     /// Counts a finding.
-    pub(crate) fn count(&mut self, finding: &Finding, require_tags: bool) {
+    pub(crate) fn count(&mut self, finding: &ObjectFinding, require_tags: bool) {
         self.objects += 1;
         *self.counts.entry(finding.judged.name()).or_default() += 1;
         if let Some(by) = finding.by {
             *self.by.entry(by).or_default() += 1;
-            // A report of digests has no lengths; what equals the recorded contents has theirs.
+            // A report of digests has no lengths. An intact object has the recorded length.
             let told = finding.object.as_ref().and_then(|object| object.length);
             let length = told.or(finding.reference.as_ref().and_then(|known| known.length));
-            self.bytes_compared += length.filter(|_| by != By::Length).unwrap_or(0);
+            self.bytes_compared += length.filter(|_| by != Basis::Length).unwrap_or(0);
         }
         self.bytes_read += finding.bytes_read;
         self.raise_status(finding.judged.exit_status(require_tags));
     }
 
-    /// Makes the exit status at least as grave.
+    /// Raises the exit status if the other one is worse.
     pub(crate) fn raise_status(&mut self, status: u8) {
         self.status = worse_status(self.status, status);
     }
 
-    /// Says whether no object was judged: of each, nothing was known or it could not be read.
+    /// Returns whether no object has a verdict: all are untagged or unreadable.
     pub fn judged_none(&self) -> bool {
         let count = |verdict| self.counts.get(Judged::Verdict(verdict).name()).copied();
         let unjudged = [Verdict::Untagged, Verdict::Unreadable].into_iter().filter_map(count);
         self.objects == unjudged.sum::<u64>()
     }
 
-    /// Returns the process's exit status, as a check's: 2 at least if no object was judged.
+    /// Returns the exit status of the command: at least 2 if no object has a verdict.
     pub fn exit_status(&self) -> u8 {
         match self.interrupted && self.status != 3 {
             true => 130,
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn a_run_that_judged_no_object_is_never_a_success() {
-        let mut summary = Summary::default();
+        let mut summary = ObjectsSummary::default();
         assert_eq!(summary.exit_status(), 2);
-        let finding = |verdict| Finding::new("a".into(), None, Judged::Verdict(verdict));
+        let finding = |verdict| ObjectFinding::new("a".into(), None, Judged::Verdict(verdict));
         summary.count(&finding(Verdict::Untagged), false);
         assert_eq!(summary.exit_status(), 2);
         let mut unread = summary.clone();
@@ -192,10 +192,10 @@ mod tests {
 
     #[test]
     fn what_could_not_be_compared_is_never_a_success() {
-        let mut summary = Summary::default();
+        let mut summary = ObjectsSummary::default();
         let said = [Judged::Verdict(Verdict::Intact), Judged::NotComparable];
         for (judged, status) in said.into_iter().zip([0, 2]) {
-            summary.count(&Finding::new("a".into(), None, judged), false);
+            summary.count(&ObjectFinding::new("a".into(), None, judged), false);
             assert_eq!(summary.exit_status(), status);
         }
         assert_eq!(summary.counts["not comparable"], 1);

@@ -1,7 +1,7 @@
-//! `import`: every row of a store's report, judged by what is known of files.
+//! `import`: compares every row of a store's report with the record of its file.
 //!
-//! In: a report, what is known. Out: findings in the order of the rows; if the report tells of all
-//! objects, then of the files that it does not name. Asks no store for anything.
+//! In: a report and the recorded files. Out: findings in the order of the rows, and then, if the
+//! report is of all objects, of the files that it does not name. Sends no request.
 
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,77 +11,77 @@ use steadfast::Verdict;
 use steadfast_digest::sha256;
 
 use crate::address::{Address, NameFault};
-use crate::check::{AsksParts, Options, compare, end};
-use crate::document::Report;
+use crate::check::{ObjectCheckOptions, PartsSource, compare, end};
 use crate::error::Error;
-use crate::finding::{Finding, Judged, Summary};
-use crate::known::{Known, Looked, Told};
-use crate::listing::{Part, Parts};
+use crate::finding::{Judged, ObjectFinding, ObjectsSummary};
+use crate::known::{KnownFile, KnownFiles, KnownPath};
+use crate::listing::{ObjectPart, ObjectParts};
 use crate::object::{Object, ObjectDigest};
-use crate::pool::ordered;
-use crate::row::{Row, RowOutcome};
+use crate::ordered::ordered;
+use crate::report::Report;
+use crate::row::{ReportRow, RowOutcome};
 
-/// The status of what is not there.
+/// The HTTP status of a missing object.
 const NOT_FOUND: u16 = 404;
 
-/// A report does not say how long parts are.
-struct AsksNobody;
+/// Reports do not state the lengths of parts.
+struct NoParts;
 
-impl AsksParts for AsksNobody {
-    fn parts(&self, _kept: &ObjectDigest) -> Result<Parts, Error> {
-        Ok(Parts::default())
+impl PartsSource for NoParts {
+    fn parts(&self, _kept: &ObjectDigest) -> Result<ObjectParts, Error> {
+        Ok(ObjectParts::default())
     }
 
-    fn each_part(&self, _count: usize) -> Result<Vec<Part>, Error> {
+    fn each_part(&self, _count: usize) -> Result<Vec<ObjectPart>, Error> {
         Ok(Vec::new())
     }
 }
 
-/// A row, or why it is none, and where it is.
-struct Job {
+/// A row, or what is wrong with it, and where it is.
+struct RowJob {
     document: PathBuf,
     line: u64,
-    row: Result<Row, String>,
+    row: Result<ReportRow, String>,
 }
 
-/// What a row came to.
-enum Outcome {
-    Finding(Box<Finding>),
+/// The result of a row.
+enum RowJudgement {
+    Finding(Box<ObjectFinding>),
     Passed,
     Broken(Error),
 }
 
-/// Judges the rows of a report that are of objects at the address.
+/// Checks the rows of a report that are about objects at the address.
 ///
-/// With [`Options::complete`], files that are known and not in the report are missing; for that 16
-/// bytes of each name are kept.
+/// With [`ObjectCheckOptions::complete`], recorded files that are not in the report are missing.
+/// For that, it keeps 16 bytes of each name.
 ///
 /// # Errors
-/// If the report or what is known cannot be read, or no row is of an object at the address.
+/// If the report or the records cannot be read, or no row is about an object at the address.
 pub fn import(
     report: &Report,
     address: &Address,
-    known: &Known,
-    options: &Options,
-    tell: &mut dyn FnMut(&Finding),
-) -> Result<Summary, Error> {
-    let (mut summary, mut broken) = (Summary::default(), None);
+    known: &KnownFiles,
+    options: &ObjectCheckOptions,
+    tell: &mut dyn FnMut(&ObjectFinding),
+) -> Result<ObjectsSummary, Error> {
+    let (mut summary, mut broken) = (ObjectsSummary::default(), None);
     let mut seen: HashSet<[u8; 16]> = HashSet::new();
-    let mut take = |outcome: Outcome| match outcome {
-        Outcome::Finding(finding) => {
+    let mut take = |outcome: RowJudgement| match outcome {
+        RowJudgement::Finding(finding) => {
             if options.complete {
                 seen.insert(mark(&finding.path));
             }
             summary.count(&finding, options.require_tags);
             tell(&finding);
         }
-        Outcome::Passed => summary.passed += 1,
-        Outcome::Broken(error) => drop(broken.get_or_insert(error)),
+        RowJudgement::Passed => summary.passed += 1,
+        RowJudgement::Broken(error) => drop(broken.get_or_insert(error)),
     };
     let work = |job| judge(job, address, known, options);
     let fed = ordered(options.workers, work, &mut take, |line| {
         report.rows(&mut |document, number, row| {
-            line.put(Job { document: document.to_owned(), line: number, row });
+            line.put(RowJob { document: document.to_owned(), line: number, row });
             !options.stop.load(std::sync::atomic::Ordering::Relaxed)
         })
     });
@@ -106,76 +106,84 @@ pub fn import(
     end(told, summary, &options.stop)
 }
 
-/// Sixteen bytes that stand for a path: no two of any report share them.
+/// Returns 16 bytes of a path's SHA-256, which identify it within a report.
 fn mark(path: &Path) -> [u8; 16] {
     let digest = sha256(path.as_os_str().as_bytes());
     digest.as_bytes()[..16].try_into().expect("a digest of SHA-256 has 32 bytes")
 }
 
-/// Finds a file missing that a whole report does not name.
-fn absent(told: Told, address: &Address, seen: &HashSet<[u8; 16]>) -> Option<Finding> {
+/// Returns a finding if a report of all objects does not name the file.
+fn absent(told: KnownFile, address: &Address, seen: &HashSet<[u8; 16]>) -> Option<ObjectFinding> {
     let (path, reference) = match told {
-        Told::File(path, reference) => (path, reference?),
-        Told::Trouble(path, reason) => {
+        KnownFile::File(path, reference) => (path, reference?),
+        KnownFile::Unreadable(path, reason) => {
             let judged = Judged::Verdict(Verdict::Unreadable);
-            return Some(Finding::new(path, None, judged).detailed(reason));
+            return Some(ObjectFinding::new(path, None, judged).detailed(reason));
         }
     };
     if seen.contains(&mark(&path)) {
         return None;
     }
     let key = address.key_of(&path).ok();
-    let finding = Finding::new(path, key, Judged::Verdict(Verdict::Missing));
-    Some(Finding { reference: Some(reference), ..finding.detailed("the report does not name it") })
+    let finding = ObjectFinding::new(path, key, Judged::Verdict(Verdict::Missing));
+    Some(ObjectFinding {
+        reference: Some(reference),
+        ..finding.detailed("the report does not name it")
+    })
 }
 
-fn judge(job: Job, address: &Address, known: &Known, options: &Options) -> Outcome {
-    let Job { document, line, row } = job;
+fn judge(
+    job: RowJob,
+    address: &Address,
+    known: &KnownFiles,
+    options: &ObjectCheckOptions,
+) -> RowJudgement {
+    let RowJob { document, line, row } = job;
     let row = match row {
         Ok(row) => row,
         Err(why) => {
             let judged = Judged::Verdict(Verdict::Unreadable);
             let detail = format!("line {line}: {why}");
-            return Outcome::Finding(Box::new(
-                Finding::new(document, None, judged).detailed(detail),
+            return RowJudgement::Finding(Box::new(
+                ObjectFinding::new(document, None, judged).detailed(detail),
             ));
         }
     };
     if row.bucket != address.bucket() || !row.current {
-        return Outcome::Passed;
+        return RowJudgement::Passed;
     }
     let named = match named(&row, address, known) {
         Ok(Some(named)) => named,
-        Ok(None) => return Outcome::Passed,
-        Err(error) => return Outcome::Broken(error),
+        Ok(None) => return RowJudgement::Passed,
+        Err(error) => return RowJudgement::Broken(error),
     };
     match of_row(row, named, known, options) {
-        Ok(finding) => Outcome::Finding(Box::new(finding)),
-        Err(error) => Outcome::Broken(error),
+        Ok(finding) => RowJudgement::Finding(Box::new(finding)),
+        Err(error) => RowJudgement::Broken(error),
     }
 }
 
-/// Which object and which file a row is about.
+/// The object and the file of a row.
 struct Named {
     key: String,
     path: Result<PathBuf, NameFault>,
-    known: Looked,
+    known: KnownPath,
 }
 
-/// Finds the spelling that was meant: the first that is known, else the likeliest.
-fn named(row: &Row, address: &Address, known: &Known) -> Result<Option<Named>, Error> {
+/// Finds the name that was meant: the first one with a record, or else the likeliest.
+fn named(row: &ReportRow, address: &Address, known: &KnownFiles) -> Result<Option<Named>, Error> {
     let mut likeliest = None;
     for key in row.names() {
         let path = match address.path_of(&key) {
             Ok(path) => path,
             Err(NameFault::Elsewhere | NameFault::Folder) => continue,
             Err(fault) => {
-                likeliest.get_or_insert(Named { key, path: Err(fault), known: Looked::Nothing });
+                likeliest.get_or_insert(Named { key, path: Err(fault), known: KnownPath::Nothing });
                 continue;
             }
         };
         let found = known.look(&path)?;
-        let is_known = !matches!(found, Looked::Nothing);
+        let is_known = !matches!(found, KnownPath::Nothing);
         let named = Named { key, path: Ok(path), known: found };
         if is_known {
             return Ok(Some(named));
@@ -185,37 +193,43 @@ fn named(row: &Row, address: &Address, known: &Known) -> Result<Option<Named>, E
     Ok(likeliest)
 }
 
-fn of_row(row: Row, named: Named, known: &Known, options: &Options) -> Result<Finding, Error> {
+fn of_row(
+    row: ReportRow,
+    named: Named,
+    known: &KnownFiles,
+    options: &ObjectCheckOptions,
+) -> Result<ObjectFinding, Error> {
     let Named { key, path, known: found } = named;
     let nobody = match &path {
         Ok(_) => "nothing here knows the object".to_owned(),
         Err(fault) => fault.to_string(),
     };
     let path = path.unwrap_or_else(|_| PathBuf::from(&key));
-    let say = |verdict| Finding::new(path.clone(), Some(key.clone()), Judged::Verdict(verdict));
+    let say =
+        |verdict| ObjectFinding::new(path.clone(), Some(key.clone()), Judged::Verdict(verdict));
     match (row.outcome, found) {
-        (RowOutcome::Failed(Some(NOT_FOUND), why), Looked::File(Some(reference))) => {
+        (RowOutcome::Failed(Some(NOT_FOUND), why), KnownPath::File(Some(reference))) => {
             let finding = say(Verdict::Missing).detailed(format!("the store: {why}"));
-            Ok(Finding { reference: Some(reference), ..finding })
+            Ok(ObjectFinding { reference: Some(reference), ..finding })
         }
         (RowOutcome::Failed(status, why), _) => {
             let status = status.map(|status| format!("{status} ")).unwrap_or_default();
             Ok(say(Verdict::Unreadable).detailed(format!("the store failed: {status}{why}")))
         }
-        (RowOutcome::Found(object), Looked::File(Some(reference))) => {
+        (RowOutcome::Found(object), KnownPath::File(Some(reference))) => {
             let object = Object { version: row.version, ..*object };
             let root = options.read.then(|| known.root());
-            compare(root, path.clone(), Some(key), reference, object, &AsksNobody)
+            compare(root, path.clone(), Some(key), reference, object, &NoParts)
         }
         (RowOutcome::Found(object), unrecorded) => {
             let finding = match unrecorded {
-                Looked::File(_) => {
+                KnownPath::File(_) => {
                     say(Verdict::Untagged).detailed("nothing is recorded of the file")
                 }
-                Looked::Nothing => say(Verdict::Untagged).detailed(nobody),
-                Looked::Unreadable(why) => say(Verdict::Unreadable).detailed(why),
+                KnownPath::Nothing => say(Verdict::Untagged).detailed(nobody),
+                KnownPath::Unreadable(why) => say(Verdict::Unreadable).detailed(why),
             };
-            Ok(Finding { object: Some(*object), ..finding })
+            Ok(ObjectFinding { object: Some(*object), ..finding })
         }
     }
 }

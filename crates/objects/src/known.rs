@@ -1,7 +1,7 @@
-//! What is known of files, whoever recorded it: their tags, a manifest, a catalogue.
+//! What is recorded of files: in their tags, a manifest or a catalogue.
 //!
-//! In: a tree, a list or a catalogue. Out: every file with what is recorded of it, one by one; and
-//! what is recorded of one path. A tree and a catalogue are asked each time, a list is held whole.
+//! In: a tree, a list or a catalogue. Out: every file with its record, one by one; and the record
+//! of one path. Reads a tree or a catalogue each time, and keeps a list in memory.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,58 +20,58 @@ use steadfast::{
 
 use crate::error::{Error, ErrorKind};
 
-/// What is known of files.
+/// The recorded files.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownFiles {
     root: PathBuf,
-    source: Source,
+    source: KnownSource,
 }
 
-enum Source {
+enum KnownSource {
     Tree(Box<(Selection, Options)>),
     List { entries: BTreeMap<PathBuf, Option<Reference>>, unlisted: Vec<Unlisted> },
     Catalogue { file: PathBuf, beneath: PathBuf, records: Box<Records>, now: Timestamp },
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for KnownSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Source::Tree(_) => "Tree",
-            Source::List { .. } => "List",
-            Source::Catalogue { .. } => "Catalogue",
+            KnownSource::Tree(_) => "Tree",
+            KnownSource::List { .. } => "List",
+            KnownSource::Catalogue { .. } => "Catalogue",
         })
     }
 }
 
-/// What one is told of.
+/// One recorded file.
 #[derive(Debug)]
-pub(crate) enum Told {
-    /// A file, and what is recorded of it, if anything.
+pub(crate) enum KnownFile {
+    /// A file and its record, if it has one.
     File(PathBuf, Option<Reference>),
-    /// What cannot be made out, and why.
-    Trouble(PathBuf, String),
+    /// A path that cannot be read, and why.
+    Unreadable(PathBuf, String),
 }
 
-/// What is known of one path.
+/// The record of one path.
 #[derive(Clone, Debug)]
-pub(crate) enum Looked {
-    /// Nothing: no file here is the object's.
+pub(crate) enum KnownPath {
+    /// There is no such file.
     Nothing,
-    /// A file, and what is recorded of it, if anything.
+    /// A file and its record, if it has one.
     File(Option<Reference>),
-    /// There is no telling, and why.
+    /// The record cannot be read, for this reason.
     Unreadable(String),
 }
 
-/// Takes what is known; false ends it.
-pub(crate) type Sink<'a> = dyn FnMut(Told) -> bool + 'a;
+/// Takes recorded files. Returns false to stop.
+pub(crate) type KnownSink<'a> = dyn FnMut(KnownFile) -> bool + 'a;
 
-impl Known {
-    /// Takes the tags of the files beneath one directory.
+impl KnownFiles {
+    /// Uses the tags of the files beneath one directory.
     ///
     /// # Errors
-    /// If the selection is of anything else, or the directory is not there.
-    pub fn tree(selection: &Selection, options: &Options) -> Result<Known, Error> {
+    /// If the selection is not one directory, or the directory does not exist.
+    pub fn tree(selection: &Selection, options: &Options) -> Result<KnownFiles, Error> {
         let [root] = &selection.roots[..] else {
             return Err(Error::usage("objects are compared with one PATH"));
         };
@@ -83,11 +83,11 @@ impl Known {
         let root = real(root)?;
         let selection = Selection { roots: vec![root.clone()], ..selection.clone() };
         let options = Options { catalogue: CatalogueUse::Off, survey: false, ..options.clone() };
-        Ok(Known { root, source: Source::Tree(Box::new((selection, options))) })
+        Ok(KnownFiles { root, source: KnownSource::Tree(Box::new((selection, options))) })
     }
 
-    /// Takes what a document says. Its files need not be beneath the root, or anywhere.
-    pub fn list(root: &Path, list: List) -> Known {
+    /// Uses a list of records. Its files need not exist.
+    pub fn list(root: &Path, list: List) -> KnownFiles {
         let (mut entries, mut unlisted) = (BTreeMap::<PathBuf, Option<Reference>>::new(), vec![]);
         for line in list {
             let (path, reference) = match line {
@@ -97,7 +97,7 @@ impl Known {
                     continue;
                 }
             };
-            // Lists of several algorithms name a file several times.
+            // Lists of several algorithms have several lines of a file.
             match (entries.get_mut(&path), reference) {
                 (Some(Some(first)), Some(more)) => {
                     if !join(first, &more) {
@@ -110,14 +110,15 @@ impl Known {
                 (None, reference) => drop(entries.insert(path, reference)),
             }
         }
-        Known { root: root.to_owned(), source: Source::List { entries, unlisted } }
+        KnownFiles { root: root.to_owned(), source: KnownSource::List { entries, unlisted } }
     }
 
-    /// Takes what the catalogue of the nearest tree at or above a folder has of what is beneath.
+    /// Uses the catalogue of the nearest tree at or above a folder, for the files beneath the
+    /// folder.
     ///
     /// # Errors
-    /// If there is none, it is not of the tree that is there, or it cannot be read.
-    pub fn catalogue(folder: &Path, now: Timestamp) -> Result<Known, Error> {
+    /// If there is no catalogue, it belongs to another tree, or it cannot be read.
+    pub fn catalogue(folder: &Path, now: Timestamp) -> Result<KnownFiles, Error> {
         let shown = folder.display();
         let file = Catalogue::find(folder).ok_or_else(|| {
             let message = "there is no catalogue at or above";
@@ -129,40 +130,40 @@ impl Known {
         let beneath = root.strip_prefix(catalogue.root()).unwrap_or(Path::new("")).to_owned();
         let scope = Scope::files_beneath(catalogue.root());
         let records = Box::new(Records::open(&file, scope)?);
-        Ok(Known { root, source: Source::Catalogue { file, beneath, records, now } })
+        Ok(KnownFiles { root, source: KnownSource::Catalogue { file, beneath, records, now } })
     }
 
-    /// Returns where the files are, if they are anywhere.
+    /// Returns the directory of the files.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Hands every file to the sink, once, until that has enough or `stop` is set.
-    pub(crate) fn each(&self, stop: &AtomicBool, sink: &mut Sink<'_>) -> Result<(), Error> {
+    /// Passes every file to the sink once, until the sink returns false or `stop` is set.
+    pub(crate) fn each(&self, stop: &AtomicBool, sink: &mut KnownSink<'_>) -> Result<(), Error> {
         match &self.source {
-            Source::Tree(tree) => walk(&self.root, &tree.0, &tree.1, stop, sink),
-            Source::List { entries, unlisted } => {
+            KnownSource::Tree(tree) => walk(&self.root, &tree.0, &tree.1, stop, sink),
+            KnownSource::List { entries, unlisted } => {
                 for Unlisted { document, reason } in unlisted {
-                    if !sink(Told::Trouble(document.clone(), reason.clone())) {
+                    if !sink(KnownFile::Unreadable(document.clone(), reason.clone())) {
                         return Ok(());
                     }
                 }
                 for (path, reference) in entries {
-                    let told = Told::File(path.clone(), reference.clone());
+                    let told = KnownFile::File(path.clone(), reference.clone());
                     if stop.load(Ordering::Relaxed) || !sink(told) {
                         return Ok(());
                     }
                 }
                 Ok(())
             }
-            Source::Catalogue { file, beneath, records, now } => {
+            KnownSource::Catalogue { file, beneath, records, now } => {
                 let options = DueOptions { beneath: beneath.clone(), ..DueOptions::default() };
                 let mut due = Catalogue::open_reader(file)?.due(&options, *now)?;
                 while let Some(entry) = due.next()? {
                     let path = entry.path.strip_prefix(beneath).unwrap_or(&entry.path).to_owned();
                     let tag = records.tag(&self.place(&path))?;
                     let reference = tag.map(|tag| Reference::of_tag("catalogue", &tag));
-                    if stop.load(Ordering::Relaxed) || !sink(Told::File(path, reference)) {
+                    if stop.load(Ordering::Relaxed) || !sink(KnownFile::File(path, reference)) {
                         return Ok(());
                     }
                 }
@@ -171,22 +172,23 @@ impl Known {
         }
     }
 
-    /// Returns what is known of a path.
-    pub(crate) fn look(&self, path: &Path) -> Result<Looked, Error> {
+    /// Returns the record of a path.
+    pub(crate) fn look(&self, path: &Path) -> Result<KnownPath, Error> {
         match &self.source {
-            Source::Tree(_) => Ok(look_at(&self.root, path)),
-            Source::List { entries, .. } => {
-                Ok(entries.get(path).cloned().map_or(Looked::Nothing, Looked::File))
+            KnownSource::Tree(_) => Ok(look_at(&self.root, path)),
+            KnownSource::List { entries, .. } => {
+                Ok(entries.get(path).cloned().map_or(KnownPath::Nothing, KnownPath::File))
             }
-            Source::Catalogue { records, .. } => {
+            KnownSource::Catalogue { records, .. } => {
                 let tag = records.tag(&self.place(path))?;
                 let reference = tag.map(|tag| Reference::of_tag("catalogue", &tag));
-                Ok(reference.map_or(Looked::Nothing, |reference| Looked::File(Some(reference))))
+                Ok(reference
+                    .map_or(KnownPath::Nothing, |reference| KnownPath::File(Some(reference))))
             }
         }
     }
 
-    /// Where a file is, as whoever asks a catalogue says it.
+    /// Returns a path as catalogues expect it.
     fn place(&self, path: &Path) -> FilePath {
         let whole = self.root.join(path);
         let parent = Arc::from(whole.parent().unwrap_or(&self.root));
@@ -194,10 +196,10 @@ impl Known {
     }
 }
 
-/// What is told of a line that says something else than an earlier one.
+/// The reason for a line that contradicts an earlier one.
 const CONTRADICTION: &str = "it contradicts an earlier line about the same file, which was taken";
 
-/// Adds what a further line says of a file; says whether they agree.
+/// Adds a further record of the same file; returns whether both agree.
 fn join(first: &mut Reference, more: &Reference) -> bool {
     let mut agree = first.length.is_none() || more.length.is_none() || first.length == more.length;
     for (algorithm, digest) in &more.digests {
@@ -209,11 +211,11 @@ fn join(first: &mut Reference, more: &Reference) -> bool {
     agree
 }
 
-/// Looks at a path beneath a root as the walk does: what that passes by is no object's file.
-fn look_at(root: &Path, path: &Path) -> Looked {
+/// Reads the tag of one path. Like the walk, ignores links, special files and sidecars.
+fn look_at(root: &Path, path: &Path) -> KnownPath {
     let status = match beneath::status(root, path) {
         Ok(status) => status,
-        // No file can have the name, nothing has it, or a link or a file stands in its way.
+        // The name is impossible or does not exist, or a part of the path is a link or a file.
         Err(error)
             if matches!(
                 error.kind(),
@@ -222,22 +224,24 @@ fn look_at(root: &Path, path: &Path) -> Looked {
                     | io::ErrorKind::InvalidFilename
             ) =>
         {
-            return Looked::Nothing;
+            return KnownPath::Nothing;
         }
-        Err(error) => return Looked::Unreadable(format!("cannot look at the file here: {error}")),
+        Err(error) => {
+            return KnownPath::Unreadable(format!("cannot look at the file here: {error}"));
+        }
     };
     if status.kind != FileKind::Regular || is_ours(root, path) {
-        return Looked::Nothing;
+        return KnownPath::Nothing;
     }
-    // A file whose tag cannot be read the walk has told.
+    // The walk has reported a tag that cannot be read.
     let tag = beneath::file(root, path).map(|file| tag_at(&file, &root.join(path)));
-    Looked::File(match tag {
+    KnownPath::File(match tag {
         Ok(Ok(StoredTag::Whole(tag))) => Some(Reference::of_tag("tag", &tag)),
         _ => None,
     })
 }
 
-/// Says whether a file is of a catalogue, or a sidecar of another file.
+/// Returns whether a file belongs to a catalogue, or is a sidecar of another file.
 fn is_ours(root: &Path, path: &Path) -> bool {
     let mut above = path.ancestors().skip(1);
     let holds = |folder: &Path| {
@@ -259,17 +263,17 @@ fn real(root: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// Walks a tree as the library does, reading tags and no contents.
+/// Walks a tree and reads tags, but no contents.
 fn walk(
     root: &Path,
     selection: &Selection,
     options: &Options,
     stop: &AtomicBool,
-    sink: &mut Sink<'_>,
+    sink: &mut KnownSink<'_>,
 ) -> Result<(), Error> {
     let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
     let options = Options { stop: Arc::clone(&ended), ..options.clone() };
-    let mut walk = Walk { root, sink, stop, ended };
+    let mut walk = TagWalk { root, sink, stop, ended };
     let summary = steadfast::run::run(Verb::Show, selection, &options, &mut walk)?;
     let enough = walk.ended.load(Ordering::Relaxed);
     match summary.interrupted && !enough {
@@ -278,31 +282,33 @@ fn walk(
     }
 }
 
-struct Walk<'a, 'b> {
+struct TagWalk<'a, 'b> {
     root: &'a Path,
-    sink: &'a mut Sink<'b>,
+    sink: &'a mut KnownSink<'b>,
     /// Set from outside.
     stop: &'a AtomicBool,
     /// Ends the walk.
     ended: Arc<AtomicBool>,
 }
 
-impl Walk<'_, '_> {
-    fn told(&self, event: &FileEvent) -> Told {
+impl TagWalk<'_, '_> {
+    fn told(&self, event: &FileEvent) -> KnownFile {
         let path = event.path.to_path();
         let relative = path.strip_prefix(self.root).unwrap_or(&path).to_owned();
         match (&event.trouble, event.subject) {
-            (Some(trouble), _) => Told::Trouble(relative, trouble.to_string()),
-            (None, Subject::Directory) => Told::Trouble(relative, "it cannot be listed".to_owned()),
+            (Some(trouble), _) => KnownFile::Unreadable(relative, trouble.to_string()),
+            (None, Subject::Directory) => {
+                KnownFile::Unreadable(relative, "it cannot be listed".to_owned())
+            }
             (None, Subject::File) => {
                 let tag = event.stored.as_ref();
-                Told::File(relative, tag.map(|tag| Reference::of_tag("tag", tag)))
+                KnownFile::File(relative, tag.map(|tag| Reference::of_tag("tag", tag)))
             }
         }
     }
 }
 
-impl Monitor for Walk<'_, '_> {
+impl Monitor for TagWalk<'_, '_> {
     fn event(&mut self, event: &Event) {
         let Event::File(event) = event else { return };
         if self.ended.load(Ordering::Relaxed) {

@@ -1,9 +1,9 @@
-//! What an object store says of its objects, compared with what is known of files.
+//! Compares the objects of a store with tags, a manifest or a catalogue, by the digests that the
+//! store keeps. Downloads no object.
 //!
-//! In: a bucket, or a report that its store made; and tags, a manifest or a catalogue. Out: a
-//! [`Finding`] for each object, by digests that the store keeps: no object is downloaded.
-//! [`check()`] asks the store, [`import()`] reads a report. Prints nothing, and reads neither the
-//! environment nor anybody's keys: whoever calls hands them over.
+//! In: a bucket, or a report of its store; and what is recorded of the files. Out: an
+//! [`ObjectFinding`] for each object. [`check()`] asks the store, [`import()`] reads a report.
+//! Prints nothing, and reads neither the environment nor key files: the caller passes credentials.
 
 #![forbid(unsafe_code)]
 
@@ -13,31 +13,31 @@ mod algorithm;
 mod object;
 mod listing;
 mod address;
-mod answer;
+mod response;
 mod sign;
 mod client;
 mod store;
 mod finding;
-mod judge;
+mod verdict;
 mod local;
 mod known;
-mod pool;
+mod ordered;
 mod row;
-mod document;
+mod report;
 mod check;
 mod import;
 
 pub use address::{Address, NameFault};
 pub use algorithm::{ObjectAlgorithm, ObjectHasher};
-pub use check::{Options, check};
-pub use client::{Connection, Patience};
-pub use document::{Report, ReportKind, RowSink};
+pub use check::{ObjectCheckOptions, check};
+pub use client::{Connection, RetryPolicy};
 pub use error::{Error, ErrorKind};
-pub use finding::{By, Finding, Judged, Summary};
+pub use finding::{Basis, Judged, ObjectFinding, ObjectsSummary};
 pub use import::import;
-pub use known::Known;
-pub use listing::{Listed, Page, Part, Parts};
+pub use known::KnownFiles;
+pub use listing::{ListedObject, Listing, ObjectPart, ObjectParts};
 pub use object::{Extent, Object, ObjectDigest};
-pub use row::{Row, RowOutcome};
+pub use report::{Report, ReportKind, RowSink};
+pub use row::{ReportRow, RowOutcome};
 pub use sign::Credentials;
-pub use store::Store;
+pub use store::ObjectStore;

@@ -1,40 +1,40 @@
-//! What a store lists: pages of objects' names, and the parts of one object.
+//! The listings of a store: of objects, and of the parts of one object.
 
 use steadfast_digest::Digest;
 
-/// An object in a list.
+/// An object of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedObject {
     /// Its name.
     pub key: String,
     /// Its length in bytes.
     pub length: u64,
 }
 
-/// Some names, in the store's order.
+/// One batch of a listing, in the store's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// At most a thousand.
-    pub objects: Vec<Listed>,
-    /// What the next page is asked for with, if there is one.
+pub struct Listing {
+    /// The objects, at most a thousand.
+    pub objects: Vec<ListedObject>,
+    /// The token that requests the next batch. `None` for the last one.
     pub next: Option<String>,
 }
 
 /// A part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ObjectPart {
     /// Its length in bytes.
     pub length: u64,
-    /// Its digest, where the store kept it.
+    /// Its digest, if the store kept it.
     pub digest: Option<Digest>,
 }
 
-/// The parts of an object, in their order.
+/// The parts of an object in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
-    /// Each part; none if the store does not say.
-    pub list: Vec<Part>,
-    /// Whether only the first one's length was told: a digest of these parts that agrees proves
-    /// the object, one that differs proves nothing.
+pub struct ObjectParts {
+    /// The parts. Empty if the store does not say.
+    pub list: Vec<ObjectPart>,
+    /// Whether all lengths were derived from that of the first part. A digest that matches still
+    /// proves the object intact; one that differs proves nothing.
     pub assumed: bool,
 }

@@ -1,8 +1,8 @@
-//! The file here, read for a digest that nobody has recorded of it.
+//! Reads the local file for a digest that is not recorded.
 //!
-//! In: a path beneath a root, what is known, what the store keeps. Out: what the store's digest
-//! would be of the file, and whether that is still as recorded. Both come of one reading, between
-//! two looks at the file's times.
+//! In: a path beneath a root, the record, the store's digest. Out: the digest that the store would
+//! compute of the file, and whether the file is as recorded. Both come from one read, between two
+//! checks of the file's times.
 
 use std::path::Path;
 
@@ -10,32 +10,35 @@ use steadfast::{Reference, beneath};
 use steadfast_digest::Digest;
 
 use crate::algorithm::{ObjectAlgorithm, ObjectHasher};
-use crate::judge::Here;
-use crate::listing::Part;
+use crate::listing::ObjectPart;
 use crate::object::{Extent, ObjectDigest};
+use crate::verdict::LocalFile;
 
-/// Bytes that are read at a time.
+/// Bytes of one read.
 const BUFFER_LEN: usize = 256 << 10;
 
-/// Parts that are named where they differ.
+/// Parts that are listed if they differ.
 const NAMED_MAX: usize = 8;
 
-/// What a reading found.
+/// The result of a read.
 #[derive(Debug)]
-pub(crate) struct Reading {
-    pub(crate) here: Here,
-    /// Which parts differ from those that the store keeps, if it keeps them.
+pub(crate) struct LocalReading {
+    pub(crate) here: LocalFile,
+    /// The parts that differ, if the store keeps their digests.
     pub(crate) parts: Option<String>,
 }
 
-/// Reads a file. Says why it cannot, as a fragment.
+/// Reads a file.
+///
+/// # Errors
+/// If it cannot be read, with the reason as a fragment.
 pub(crate) fn read(
     root: &Path,
     path: &Path,
     reference: &Reference,
     kept: &ObjectDigest,
-    parts: &[Part],
-) -> Result<Reading, String> {
+    parts: &[ObjectPart],
+) -> Result<LocalReading, String> {
     let (algorithm, recorded) = reference.digests.first().ok_or("nothing is recorded of it")?;
     let failed = |error: std::io::Error| format!("the file here cannot be read: {error}");
     let file = beneath::file(root, path).map_err(failed)?;
@@ -45,7 +48,7 @@ pub(crate) fn read(
     }
     file.advise_sequential();
     let mut known = ObjectHasher::new(ObjectAlgorithm::Tag(*algorithm));
-    let mut theirs = Theirs::new(kept, parts);
+    let mut theirs = StoreHasher::new(kept, parts);
     let mut buffer = vec![0; BUFFER_LEN];
     let mut length = 0;
     loop {
@@ -64,34 +67,34 @@ pub(crate) fn read(
     let as_known =
         known.finalize() == *recorded && reference.length.is_none_or(|recorded| recorded == length);
     let (digest, parts) = theirs.finalize();
-    Ok(Reading { here: Here { as_known, length, digest }, parts })
+    Ok(LocalReading { here: LocalFile { as_known, length, digest }, parts })
 }
 
-/// The store's digest of the file here, as it grows.
-struct Theirs<'a> {
+/// Computes the store's digest of the local file.
+struct StoreHasher<'a> {
     algorithm: ObjectAlgorithm,
     hasher: ObjectHasher,
-    composite: Option<Composite<'a>>,
+    composite: Option<CompositeHasher<'a>>,
 }
 
-struct Composite<'a> {
-    parts: &'a [Part],
-    /// The part under way, and how much of it is still to come.
+struct CompositeHasher<'a> {
+    parts: &'a [ObjectPart],
+    /// The present part, and how many of its bytes are missing.
     at: usize,
     left: u64,
     digests: Vec<Digest>,
 }
 
-impl<'a> Theirs<'a> {
-    fn new(kept: &ObjectDigest, parts: &'a [Part]) -> Theirs<'a> {
-        let composite = matches!(kept.extent, Extent::Composite(_)).then(|| Composite {
+impl<'a> StoreHasher<'a> {
+    fn new(kept: &ObjectDigest, parts: &'a [ObjectPart]) -> StoreHasher<'a> {
+        let composite = matches!(kept.extent, Extent::Composite(_)).then(|| CompositeHasher {
             parts,
             at: 0,
             left: parts.first().map_or(0, |part| part.length),
             digests: Vec::with_capacity(parts.len()),
         });
         let hasher = ObjectHasher::new(kept.algorithm);
-        Theirs { algorithm: kept.algorithm, hasher, composite }
+        StoreHasher { algorithm: kept.algorithm, hasher, composite }
     }
 
     fn update(&mut self, mut bytes: &[u8]) {
@@ -110,7 +113,7 @@ impl<'a> Theirs<'a> {
 
     fn finalize(mut self) -> (Digest, Option<String>) {
         let Some(mut composite) = self.composite else { return (self.hasher.finalize(), None) };
-        // A file that is too short, and parts of no length.
+        // Ends the parts of a file that is too short, and empty parts.
         while composite.at < composite.parts.len() {
             composite.turn(self.algorithm, &mut self.hasher);
         }
@@ -122,7 +125,7 @@ impl<'a> Theirs<'a> {
     }
 }
 
-impl Composite<'_> {
+impl CompositeHasher<'_> {
     /// Ends a part and begins the next.
     fn turn(&mut self, algorithm: ObjectAlgorithm, hasher: &mut ObjectHasher) {
         let ended = std::mem::replace(hasher, ObjectHasher::new(algorithm));
@@ -132,8 +135,8 @@ impl Composite<'_> {
     }
 }
 
-/// Names the parts that differ, by their places from 1.
-fn differing(parts: &[Part], digests: &[Digest]) -> Option<String> {
+/// Lists the parts that differ by their numbers from 1.
+fn differing(parts: &[ObjectPart], digests: &[Digest]) -> Option<String> {
     if parts.iter().any(|part| part.digest.is_none()) {
         return None;
     }
@@ -164,10 +167,10 @@ mod tests {
                 bytes.chunks(30).map(|part| algorithm.digest(part)).collect();
             let joined: Vec<u8> = digests.iter().flat_map(|d| d.as_bytes().to_vec()).collect();
             let expected = algorithm.digest(&joined);
-            let parts: Vec<Part> = lengths
+            let parts: Vec<ObjectPart> = lengths
                 .iter()
                 .zip(&digests)
-                .map(|(&length, digest)| Part { length, digest: Some(*digest) })
+                .map(|(&length, digest)| ObjectPart { length, digest: Some(*digest) })
                 .collect();
             let kept = ObjectDigest {
                 algorithm,
@@ -176,11 +179,11 @@ mod tests {
                 etag: false,
             };
             for step in [1, 7, 30, 31, 100] {
-                let mut theirs = Theirs::new(&kept, &parts);
+                let mut theirs = StoreHasher::new(&kept, &parts);
                 bytes.chunks(step).for_each(|chunk| theirs.update(chunk));
                 assert_eq!(theirs.finalize(), (expected, None), "{name} {step}");
             }
-            let mut theirs = Theirs::new(&kept, &parts);
+            let mut theirs = StoreHasher::new(&kept, &parts);
             let mut other = bytes.clone();
             other[35] ^= 1;
             other[99] ^= 1;
@@ -194,10 +197,10 @@ mod tests {
     #[test]
     fn an_empty_file_has_one_empty_part() {
         let algorithm = ObjectAlgorithm::Tag(Algorithm::Sha256);
-        let parts = [Part { length: 0, digest: None }];
+        let parts = [ObjectPart { length: 0, digest: None }];
         let digest = algorithm.digest(algorithm.digest(b"").as_bytes());
         let kept =
             ObjectDigest { algorithm, extent: Extent::Composite(Some(1)), digest, etag: false };
-        assert_eq!(Theirs::new(&kept, &parts).finalize(), (digest, None));
+        assert_eq!(StoreHasher::new(&kept, &parts).finalize(), (digest, None));
     }
 }

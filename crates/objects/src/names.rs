@@ -1,28 +1,26 @@
-//! Names of objects as addresses and reports spell them.
-//!
-//! In: bytes, or text with escapes. Out: the other. Knows no store.
+//! Percent-encodes and decodes names of objects.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What stays as it is in a signed address. Source: RFC 3986, section 2.3.
+/// The bytes that are not escaped in a signed address. Source: RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The same in a path, where slashes stand between names.
+/// The same in a path, which also keeps slashes.
 const ESCAPED_IN_PATH: &AsciiSet = &ESCAPED.remove(b'/');
 
-/// Spells a name or a value of a query.
+/// Escapes a name or a value of a query.
 pub(crate) fn escape(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
 }
 
-/// Spells an object's name as the path of an address.
+/// Escapes an object's name as the path of an address.
 pub(crate) fn escape_path(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED_IN_PATH).to_string()
 }
 
-/// Reads an escaped name; `None` if it is not UTF-8 then, which no object's name is.
+/// Decodes an escaped name. Returns `None` if the result is not UTF-8, as all names of objects are.
 ///
-/// `plus_is_blank` reads a plus as forms have it, which is how lists and inventories are written.
+/// With `plus_is_blank`, a plus is a space, as in forms, listings and inventories.
 pub(crate) fn unescape(text: &str, plus_is_blank: bool) -> Option<String> {
     let blanks = if plus_is_blank { text.replace('+', " ") } else { text.to_owned() };
     percent_decode_str(&blanks).decode_utf8().ok().map(|name| name.into_owned())

@@ -1,7 +1,7 @@
-//! What a store says of one object: its length, and digests that it keeps.
+//! The metadata of one object: its length, and the digests that the store keeps.
 //!
-//! In: the head of an answer, as names and values. Out: an [`Object`]. A digest of the whole object
-//! and a digest of the digests of its parts are told apart here, and never mixed afterwards.
+//! In: the headers of a response. Out: an [`Object`]. Distinguishes a digest of the whole object
+//! from a composite, which is a digest of the digests of its parts.
 
 use std::fmt;
 
@@ -12,33 +12,33 @@ use steadfast_digest::{Algorithm, Digest};
 
 use crate::algorithm::ObjectAlgorithm;
 
-/// What a digest is of.
+/// What a digest covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// All bytes of the object.
     Whole,
-    /// The digests of its parts, one after the other; how many, where that is told.
+    /// The concatenated digests of its parts; and their number, if known.
     Composite(Option<u32>),
-    /// One of the two: the store did not say which. If it equals a digest of the whole, it is one.
-    /// If it differs, that proves nothing.
+    /// One of the two, as the store did not say which. If it equals a digest of the whole object,
+    /// the object is intact. If it differs, that proves nothing.
     Unknown,
 }
 
 /// A digest that a store keeps of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectDigest {
-    /// How it was computed.
+    /// The algorithm.
     pub algorithm: ObjectAlgorithm,
-    /// Of what.
+    /// What it covers.
     pub extent: Extent,
     /// The digest.
     pub digest: Digest,
-    /// Whether it is the object's ETag, taken for an MD5.
+    /// Whether it is the object's ETag, interpreted as an MD5.
     pub etag: bool,
 }
 
 impl fmt::Display for ObjectDigest {
-    /// Says what it is, without its value: "CRC-64/NVME composite of 12 parts".
+    /// Describes it without its value: "CRC-64/NVME composite of 12 parts".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.algorithm)?;
         match self.extent {
@@ -52,29 +52,29 @@ impl fmt::Display for ObjectDigest {
     }
 }
 
-/// What a store says of one object.
+/// The metadata of one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
-    /// Length in bytes; `None` where a report does not say.
+    /// The length in bytes. `None` if a report does not state it.
     pub length: Option<u64>,
-    /// Digests, those of the whole object first, the strongest first.
+    /// The digests: those of the whole object first, and then the strongest first.
     pub digests: Vec<ObjectDigest>,
-    /// Digests of algorithms that this program does not know, by the store's names.
+    /// The store's names of algorithms that this program does not know.
     pub unknown: Vec<String>,
-    /// The version, where the store keeps several.
+    /// The version, if the store keeps several.
     pub version: Option<String>,
-    /// When the file was last modified that was stored, if whoever stored it kept that with it.
+    /// The modification time of the uploaded file, if the uploader stored it as metadata.
     pub mtime: Option<Timestamp>,
-    /// Whether its ETag is that of an object that was uploaded in parts.
+    /// Whether its ETag is that of a multipart upload.
     pub multipart: bool,
 }
 
-/// What the head of an object's digest is called, before the algorithm's name.
+/// The prefix of headers with digests. The algorithm's name follows.
 const DIGEST_HEADER: &str = "x-amz-checksum-";
 
 impl Object {
-    /// Reads the head of an answer: names in lower case. `etag_is_md5` says whether the store's
-    /// ETags are those of a general store: see `docs/objects.md`.
+    /// Reads the headers of a response, whose names are in lower case. `etag_is_md5` is false for
+    /// stores whose ETags are never MD5s: see `docs/objects.md`.
     pub(crate) fn of_head(headers: &[(&str, &str)], etag_is_md5: bool) -> Object {
         let get = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
         let extent = get("x-amz-checksum-type").map_or(Extent::Unknown, extent_named);
@@ -102,8 +102,8 @@ impl Object {
         object
     }
 
-    /// Takes a digest by the store's name of its algorithm, in base 64, with the extent that the
-    /// store states. A value that ends in a number of parts is a composite in any case.
+    /// Adds a digest in base64, given the store's name of its algorithm and the stated extent. A
+    /// value that ends in a number of parts is always a composite.
     pub(crate) fn take(&mut self, name: &str, value: &str, stated: Extent) {
         let Some(algorithm) = ObjectAlgorithm::named(name) else {
             self.unknown.push(name.to_ascii_uppercase());
@@ -125,12 +125,12 @@ impl Object {
         self.digests.push(ObjectDigest { algorithm, extent, digest, etag: false });
     }
 
-    /// Says whether the store left open what a digest is of.
+    /// Returns whether the store did not say what a digest covers.
     pub(crate) fn has_unknown_extent(&self) -> bool {
         self.digests.iter().any(|kept| kept.extent == Extent::Unknown)
     }
 
-    /// Takes what the store said later of all digests whose extent it had left open.
+    /// Sets the extent of the digests whose extent was unknown.
     pub(crate) fn settle(&mut self, extent: Extent) {
         for kept in self.digests.iter_mut().filter(|kept| kept.extent == Extent::Unknown) {
             kept.extent = extent;
@@ -138,7 +138,7 @@ impl Object {
         self.sort();
     }
 
-    /// Puts the digests into the order in which they are tried.
+    /// Sorts the digests into the order in which they are compared.
     pub(crate) fn sort(&mut self) {
         let place = |of: &ObjectDigest| ObjectAlgorithm::all().position(|one| one == of.algorithm);
         let extent = |of: &ObjectDigest| match of.extent {
@@ -150,7 +150,7 @@ impl Object {
     }
 }
 
-/// Returns the extent that a store's word for it means.
+/// Returns the extent of a store's checksum type.
 pub(crate) fn extent_named(word: &str) -> Extent {
     match word {
         "FULL_OBJECT" => Extent::Whole,
@@ -159,13 +159,13 @@ pub(crate) fn extent_named(word: &str) -> Extent {
     }
 }
 
-/// Says whether an ETag ends as those of objects that were uploaded in parts: `-N`.
+/// Returns whether an ETag ends in `-N`, as after a multipart upload.
 fn is_multipart(etag: &str) -> bool {
     let parts = etag.trim_matches('"').rsplit_once('-').map(|(_, parts)| parts);
     parts.is_some_and(|parts| parts.parse::<u32>().is_ok())
 }
 
-/// Takes an ETag for an MD5: of the object, or of the MD5s of its parts.
+/// Interprets an ETag as an MD5 of the object, or of the MD5s of its parts.
 pub(crate) fn of_etag(etag: &str) -> Option<ObjectDigest> {
     let etag = etag.trim_matches('"');
     let (hex, extent) = match etag.split_once('-') {
@@ -178,7 +178,7 @@ pub(crate) fn of_etag(etag: &str) -> Option<ObjectDigest> {
     fits.then_some(ObjectDigest { algorithm, extent, digest, etag: true })
 }
 
-/// Reads seconds since 1970 with a fraction, as `rclone` keeps them.
+/// Parses seconds since 1970 with a fraction, as `rclone` stores them.
 fn moment(text: &str) -> Option<Timestamp> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());

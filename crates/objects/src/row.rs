@@ -1,7 +1,7 @@
-//! One row of a store's report: an object, and what the store found of it.
+//! Parses one row of a store's report: an object and its result.
 //!
-//! In: the columns of a row, which anyone may have written. Out: a [`Row`], or why it is none.
-//! Names stay as they are spelt: which spelling was meant is for whoever knows the names.
+//! In: the columns of an untrusted row. Out: a [`ReportRow`], or what is wrong with it. Does not
+//! decode names: which encoding was used is decided by the known names.
 
 use serde::Deserialize;
 use steadfast_digest::Digest;
@@ -11,31 +11,31 @@ use crate::object::{Extent, Object, extent_named, of_etag};
 
 /// A row of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ReportRow {
     /// The bucket.
     pub bucket: String,
-    /// The object's name, as the report spells it.
+    /// The object's name as the report encodes it.
     pub spelt: String,
-    /// The version, where the report names it.
+    /// The version, if the report names it.
     pub version: Option<String>,
-    /// Whether it is what the name stands for now, and not an earlier version or a deletion.
+    /// Whether it is the current version, and not an earlier one or a deletion.
     pub current: bool,
-    /// What the store found.
+    /// The store's result.
     pub outcome: RowOutcome,
 }
 
-/// What a store found of an object.
+/// A store's result for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowOutcome {
-    /// What it says of it.
+    /// The object's metadata.
     Found(Box<Object>),
-    /// It could not say: the status of its answer, and why.
+    /// A failure: its HTTP status, and the reason.
     Failed(Option<u16>, String),
 }
 
-impl Row {
-    /// Returns the names that may be meant, the likeliest first: reports spell a blank as a plus,
-    /// but repeat names out of lists that people made, which may not.
+impl ReportRow {
+    /// Returns the possible names, the likeliest first: reports encode a space as a plus, but
+    /// repeat names of user-made lists, which may not be encoded.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         let read = [unescape(&self.spelt, true), unescape(&self.spelt, false)];
@@ -48,10 +48,10 @@ impl Row {
     }
 }
 
-/// Columns of a completion report.
+/// The number of columns of a completion report.
 const REPORT_COLUMNS: usize = 7;
 
-/// The result of a row, as the store writes it.
+/// The result of a row in JSON.
 #[derive(Deserialize)]
 struct Computed {
     #[serde(rename = "checksum_base64")]
@@ -64,8 +64,8 @@ struct Computed {
     kind: Option<String>,
 }
 
-/// Reads a row of a completion report. `None` is a row that names the columns.
-pub(crate) fn of_report(fields: &[&str]) -> Result<Option<Row>, String> {
+/// Parses a row of a completion report. Returns `None` for the header row.
+pub(crate) fn of_report(fields: &[&str]) -> Result<Option<ReportRow>, String> {
     if fields.len() < REPORT_COLUMNS {
         return Err(format!("it has {} columns instead of {REPORT_COLUMNS}", fields.len()));
     }
@@ -73,16 +73,16 @@ pub(crate) fn of_report(fields: &[&str]) -> Result<Option<Row>, String> {
     if *bucket == "Bucket" && *spelt == "Key" {
         return Ok(None);
     }
-    // The schema that reports name has these two the other way round than their rows.
+    // Rows have these two columns in the opposite order of the stated schema.
     let status = [first, second].into_iter().find_map(|field| field.trim().parse::<u16>().ok());
-    // Messages of failures are quoted in a way that falls apart into further columns.
+    // Messages of failures are quoted incorrectly, so they span further columns.
     let message = fields[REPORT_COLUMNS - 1..].join(",");
     let outcome = match task.trim() {
         "succeeded" => RowOutcome::Found(Box::new(computed(&message)?)),
         "failed" => failed(&message, status),
         other => return Err(format!("`{other}` is neither succeeded nor failed")),
     };
-    Ok(Some(Row {
+    Ok(Some(ReportRow {
         bucket: (*bucket).to_owned(),
         spelt: (*spelt).to_owned(),
         version: some(version),
@@ -117,7 +117,7 @@ fn computed(message: &str) -> Result<Object, String> {
     }
 }
 
-/// Takes the words out of a failure's message: what failed, and the status behind it.
+/// Extracts the reason and the status of a failure's message.
 fn failed(message: &str, status: Option<u16>) -> RowOutcome {
     let after = |mark: &str| message.split_once(mark).map(|(_, rest)| rest);
     let code: Option<u16> = after("errorCode").and_then(|rest| {
@@ -128,7 +128,7 @@ fn failed(message: &str, status: Option<u16>) -> RowOutcome {
     let mut words = after("failureMessage").unwrap_or(message);
     words = words.split("errorCode").next().unwrap_or(words);
     let words = words.trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace());
-    // Each task has a number that helps nobody.
+    // Removes the number of the task, which does not help.
     let words = match words.strip_prefix("Task ").and_then(|rest| rest.split_once(' ')) {
         Some((number, rest)) if number.len() == 36 => rest,
         _ => words,
@@ -142,7 +142,7 @@ fn failed(message: &str, status: Option<u16>) -> RowOutcome {
 pub(crate) struct Columns(Vec<String>);
 
 impl Columns {
-    /// Reads the names of columns, as inventories have them: "Bucket, Key, Size".
+    /// Parses the names of columns, such as "Bucket, Key, Size".
     pub(crate) fn parse(text: &str) -> Result<Columns, String> {
         let columns: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
         let has = |wanted: &str| columns.iter().any(|name| name == wanted);
@@ -157,8 +157,8 @@ impl Columns {
         fields.get(at).copied().filter(|field| !field.is_empty())
     }
 
-    /// Reads a row of an inventory.
-    pub(crate) fn row(&self, fields: &[&str]) -> Result<Row, String> {
+    /// Parses a row of an inventory.
+    pub(crate) fn row(&self, fields: &[&str]) -> Result<ReportRow, String> {
         if fields.len() != self.0.len() {
             return Err(format!("it has {} columns instead of {}", fields.len(), self.0.len()));
         }
@@ -169,14 +169,14 @@ impl Columns {
         let length = get("Size").map(str::parse).transpose();
         let length = length.map_err(|_| "its length is no number".to_owned())?;
         let mut object = Object { length, ..Object::default() };
-        // An ETag is an MD5 only where the store says that no key is in it.
+        // An ETag is an MD5 only if the object is not encrypted with a key.
         let clear = matches!(get("EncryptionStatus"), Some("NOT-SSE" | "SSE-S3"));
         object.digests.extend(get("ETag").filter(|_| clear).and_then(of_etag));
         if let Some(names) = get("ChecksumAlgorithm") {
             let names = names.split(['|', ';', ' ']).filter(|name| !name.is_empty());
             object.unknown.extend(names.map(|name| format!("{name} (not in the inventory)")));
         }
-        Ok(Row {
+        Ok(ReportRow {
             bucket: bucket.to_owned(),
             spelt: spelt.to_owned(),
             version: get("VersionId").and_then(some),
@@ -194,7 +194,7 @@ mod tests {
         \"checksumAlgorithm\":\"CRC32\",\"checksumType\":\"FULL_OBJECT\",\
         \"checksum_hex\":\"CBF43926\"}";
 
-    fn report(task: &str, message: &str) -> Result<Option<Row>, String> {
+    fn report(task: &str, message: &str) -> Result<Option<ReportRow>, String> {
         of_report(&["b", "a+b%2F", "", task, "200", "", message])
     }
 

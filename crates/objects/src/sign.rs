@@ -1,7 +1,7 @@
-//! Signs a request, so that a store knows who asks. The key itself is never sent.
+//! Signs a request with a key that is never sent. Pure: reads no clock and uses no network.
 //!
-//! In: a request, a key, a moment. Out: the headers that it must have besides. Does nothing else:
-//! no clock, no network. Source: AWS General Reference, "Signature Version 4", for headers.
+//! In: a request, a key, a moment. Out: the headers to add. Source: AWS General Reference,
+//! "Signature Version 4", for headers.
 
 use std::fmt;
 
@@ -11,9 +11,8 @@ use steadfast::Timestamp;
 use steadfast_digest::sha256;
 
 const SERVICE: &str = "s3";
-const DAY_S: i64 = 86_400;
 
-/// Who asks. Shows no secret, however it is printed.
+/// The credentials of requests. `Debug` prints no secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     access_key: String,
@@ -22,7 +21,7 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Takes an access key, its secret, and for a session the token.
+    /// Makes credentials of an access key, its secret, and the token of a session if there is one.
     pub fn new(
         access_key: impl Into<String>,
         secret_key: impl Into<String>,
@@ -39,23 +38,23 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// What is signed. It has no body.
+/// A request without a body, to be signed.
 #[derive(Clone, Debug)]
-pub(crate) struct Unsigned<'a> {
+pub(crate) struct UnsignedRequest<'a> {
     pub(crate) method: &'a str,
     /// The host as the request names it, with its port if it names one.
     pub(crate) host: &'a str,
-    /// The path, spelt as it is sent.
+    /// The path, escaped as it is sent.
     pub(crate) path: &'a str,
-    /// Names and values, spelt as they are sent, in order.
+    /// Names and values, escaped as they are sent, in order.
     pub(crate) query: &'a [(String, String)],
-    /// Further headers, their names in lower case.
+    /// Further headers, with names in lower case.
     pub(crate) headers: &'a [(&'a str, String)],
 }
 
-/// Returns the headers that make a request a signed one.
+/// Returns the headers that sign a request.
 pub(crate) fn sign(
-    request: &Unsigned<'_>,
+    request: &UnsignedRequest<'_>,
     who: &Credentials,
     region: &str,
     now: Timestamp,
@@ -104,27 +103,11 @@ fn authenticate(key: &[u8], message: &[u8]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// Spells a moment: the day, and the whole.
+/// Formats a moment: the day, and the day with the time. A clock out of range counts as 1970, and
+/// the store refuses the signature.
 fn moment(now: Timestamp) -> (String, String) {
-    let (days, second) = (now.seconds.div_euclid(DAY_S), now.seconds.rem_euclid(DAY_S));
-    let (year, month, day) = civil(days);
-    let day = format!("{year:04}{month:02}{day:02}");
-    let whole = format!("{day}T{:02}{:02}{:02}Z", second / 3600, second / 60 % 60, second % 60);
-    (day, whole)
-}
-
-/// Turns days since 1970 into a date. Source: Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", `civil_from_days`.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+    let now = jiff::Timestamp::from_second(now.seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    (now.strftime("%Y%m%d").to_string(), now.strftime("%Y%m%dT%H%M%SZ").to_string())
 }
 
 #[cfg(test)]
@@ -165,7 +148,7 @@ mod tests {
         ];
         for (path, query, headers, signature) in rows {
             let host = "examplebucket.s3.amazonaws.com";
-            let request = Unsigned { method: "GET", host, path, query: &query, headers };
+            let request = UnsignedRequest { method: "GET", host, path, query: &query, headers };
             let added = sign(&request, &who, "us-east-1", now);
             let (_, authorization) = added.last().unwrap();
             assert!(authorization.ends_with(&format!("Signature={signature}")), "{authorization}");
@@ -176,7 +159,8 @@ mod tests {
     #[test]
     fn a_session_s_token_is_signed_and_no_secret_is_shown() {
         let who = Credentials::new("AKID", "topsecret", Some("token".to_owned()));
-        let request = Unsigned { method: "HEAD", host: "h", path: "/", query: &[], headers: &[] };
+        let request =
+            UnsignedRequest { method: "HEAD", host: "h", path: "/", query: &[], headers: &[] };
         let added = sign(&request, &who, "r", Timestamp { seconds: 0, nanoseconds: 0 });
         let (_, authorization) = added.last().unwrap();
         assert!(authorization.contains("x-amz-date;x-amz-security-token,"), "{authorization}");
@@ -185,11 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn days() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(11_016), (2000, 2, 29));
-        assert_eq!(civil(20_778), (2026, 11, 21));
-        let (day, whole) = moment(Timestamp { seconds: 1_369_353_600 + 45_296, nanoseconds: 9 });
-        assert_eq!((day.as_str(), whole.as_str()), ("20130524", "20130524T123456Z"));
+    fn moments() {
+        for (seconds, expected) in [
+            (0, "19700101T000000Z"),
+            (11_016 * 86_400, "20000229T000000Z"),
+            (1_369_353_600 + 45_296, "20130524T123456Z"),
+        ] {
+            let (day, whole) = moment(Timestamp { seconds, nanoseconds: 9 });
+            assert_eq!((day.as_str(), whole.as_str()), (&expected[..8], expected));
+        }
     }
 }

@@ -1,40 +1,40 @@
-//! What can be asked of a store: its objects' names, what it says of one, and its parts.
+//! The requests to a store: listings of objects, the metadata of one object, and its parts.
 //!
-//! In: an address, names of objects. Out: pages, [`Object`]s, parts. Asks for heads and attributes
-//! only: no request of this module has an object's bytes for its answer.
+//! In: an address, names of objects. Out: listings, [`Object`]s, parts. Requests metadata only:
+//! no response contains an object's bytes.
 
 use std::fmt;
 
 use crate::address::Address;
 use crate::algorithm::ObjectAlgorithm;
-use crate::answer;
 use crate::client::{Client, Connection};
 use crate::error::{Error, ErrorKind};
-use crate::listing::{Page, Part, Parts};
+use crate::listing::{Listing, ObjectPart, ObjectParts};
 use crate::object::{Extent, Object};
+use crate::response;
 
-/// Parts that an object may have.
+/// Most parts that an object may have.
 const PARTS_MAX: usize = 10_000;
 
-/// What marks buckets of Amazon's directories, whose ETags are no MD5.
+/// The suffix of Amazon's directory buckets, whose ETags are not MD5s.
 const DIRECTORY_BUCKET: &str = "--x-s3";
 
-/// A store's bucket, to be asked by several threads.
-pub struct Store {
+/// A bucket of a store. Several threads may use it.
+pub struct ObjectStore {
     client: Client,
     address: Address,
 }
 
-impl Store {
-    /// Takes a bucket and the way to it. Asks for nothing yet.
+impl ObjectStore {
+    /// Makes a client of a bucket. Sends no request yet.
     ///
     /// # Errors
-    /// If the connection's words make no sense.
-    pub fn new(connection: Connection, address: Address) -> Result<Store, Error> {
-        Ok(Store { client: Client::new(connection, &address)?, address })
+    /// If the connection is invalid.
+    pub fn new(connection: Connection, address: Address) -> Result<ObjectStore, Error> {
+        Ok(ObjectStore { client: Client::new(connection, &address)?, address })
     }
 
-    /// Returns where its objects are.
+    /// Returns the address of its objects.
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -44,11 +44,11 @@ impl Store {
         self.client.requests()
     }
 
-    /// Lists names beneath the address: at most `limit` of them, from where `next` says.
+    /// Lists up to `limit` objects at the address, beginning at the token `next`.
     ///
     /// # Errors
-    /// If the store does not answer, or not in sense; if there is no such bucket.
-    pub fn list(&self, next: Option<&str>, limit: u16) -> Result<Page, Error> {
+    /// If the store does not answer, its response is malformed, or the bucket does not exist.
+    pub fn list(&self, next: Option<&str>, limit: u16) -> Result<Listing, Error> {
         let limit = limit.clamp(1, 1000).to_string();
         let mut query = vec![("list-type", "2"), ("encoding-type", "url"), ("max-keys", &limit)];
         query.extend(next.map(|next| ("continuation-token", next)));
@@ -56,20 +56,20 @@ impl Store {
         let answer = self.client.ask("GET", None, &query, &[])?;
         if answer.status == 404 {
             let bucket = self.address.bucket();
-            return Err(Error::usage(match answer::is_no_bucket(&answer.body) {
+            return Err(Error::usage(match response::is_no_bucket(&answer.body) {
                 true => format!("there is no bucket `{bucket}`"),
                 false => format!("the store knows nothing of `{bucket}`: 404"),
             }));
         }
-        let page = answer::page(&answer.body)?;
-        if page.next.is_some() && page.next.as_deref() == next {
+        let batch = response::listing(&answer.body)?;
+        if batch.next.is_some() && batch.next.as_deref() == next {
             let message = "the store's list does not come to an end";
             return Err(Error::new(ErrorKind::Malformed, message));
         }
-        Ok(page)
+        Ok(batch)
     }
 
-    /// Asks what the store says of an object; `None` if there is none.
+    /// Requests the metadata of an object. Returns `None` if there is no such object.
     ///
     /// # Errors
     /// If the store does not answer, or refuses.
@@ -80,8 +80,8 @@ impl Store {
         Ok((answer.status != 404).then(|| Object::of_head(&answer.headers(), md5)))
     }
 
-    /// Asks what the digests of an object are of, where its head left that open. `None` if the
-    /// store knows no such question or does not say.
+    /// Requests the extent of an object's digests, if its headers do not state it. Returns `None`
+    /// if the store does not support the request or does not say.
     ///
     /// # Errors
     /// If the store does not answer.
@@ -91,55 +91,55 @@ impl Store {
         let asked = self.client.ask("GET", Some(key), &[("attributes", "")], &headers);
         let extent = match asked {
             Ok(answer) if answer.status == 404 => return Ok(None),
-            Ok(answer) => answer::extent(&answer.body),
+            Ok(answer) => response::extent(&answer.body),
             Err(error) => Err(error),
         };
         match extent {
-            // Attributes without parts are of an object that came in one piece.
+            // Attributes without parts belong to an object that was uploaded as a whole.
             Ok(None) if !object.multipart => Ok(Some(Extent::Whole)),
             Err(error) if is_unsupported(&error) => Ok(None),
             extent => extent,
         }
     }
 
-    /// Asks for the parts of an object that came in several; none if the store does not say.
+    /// Requests the parts of an object. Returns none if the store does not say.
     ///
-    /// Stores that keep the parts' digests tell of each. Of others the length of the first part is
-    /// asked, which all but the last share with it where common programs stored them: the parts
-    /// are then [assumed](Parts::assumed), until each is [asked for](Store::each_part).
+    /// Stores that keep the parts' digests list each part. Of others, this requests the length of
+    /// the first part, which common programs use for all parts but the last: the parts are then
+    /// [assumed](ObjectParts::assumed), until [`ObjectStore::each_part`] requests them all.
     ///
     /// # Errors
-    /// If the store does not answer, or not in sense.
+    /// If the store does not answer, or its response is malformed.
     pub fn parts(
         &self,
         key: &str,
         algorithm: ObjectAlgorithm,
         length: u64,
-    ) -> Result<Parts, Error> {
+    ) -> Result<ObjectParts, Error> {
         match self.kept_parts(key, algorithm) {
-            Ok(list) if !list.is_empty() => Ok(Parts { list, assumed: false }),
-            // Many stores know no such question.
+            Ok(list) if !list.is_empty() => Ok(ObjectParts { list, assumed: false }),
+            // Many stores do not support the request.
             Err(error) if !is_unsupported(&error) => Err(error),
-            _ => Ok(Parts { list: self.equal_parts(key, length)?, assumed: true }),
+            _ => Ok(ObjectParts { list: self.equal_parts(key, length)?, assumed: true }),
         }
     }
 
-    /// Asks for the length of each of `count` parts, one request a part; none if the store does
-    /// not say.
+    /// Requests the length of each of `count` parts, one by one. Returns none if the store does not
+    /// say.
     ///
     /// # Errors
     /// If the store does not answer.
-    pub fn each_part(&self, key: &str, count: usize) -> Result<Vec<Part>, Error> {
+    pub fn each_part(&self, key: &str, count: usize) -> Result<Vec<ObjectPart>, Error> {
         let mut parts = Vec::with_capacity(count);
         for number in 1..=count {
             let Some((length, _)) = self.part(key, number)? else { return Ok(Vec::new()) };
-            parts.push(Part { length, digest: None });
+            parts.push(ObjectPart { length, digest: None });
         }
         Ok(parts)
     }
 
-    fn kept_parts(&self, key: &str, algorithm: ObjectAlgorithm) -> Result<Vec<Part>, Error> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn kept_parts(&self, key: &str, algorithm: ObjectAlgorithm) -> Result<Vec<ObjectPart>, Error> {
+        let mut parts: Vec<ObjectPart> = Vec::new();
         let mut marker: Option<String> = None;
         loop {
             let mut headers =
@@ -149,7 +149,7 @@ impl Store {
             if answer.status == 404 {
                 return Ok(Vec::new());
             }
-            let (more, next) = answer::parts(&answer.body, algorithm)?;
+            let (more, next) = response::parts(&answer.body, algorithm)?;
             let none = more.is_empty();
             parts.extend(more);
             if parts.len() > PARTS_MAX || (none && next.is_some()) {
@@ -163,19 +163,19 @@ impl Store {
         }
     }
 
-    fn equal_parts(&self, key: &str, length: u64) -> Result<Vec<Part>, Error> {
+    fn equal_parts(&self, key: &str, length: u64) -> Result<Vec<ObjectPart>, Error> {
         let Some((first, count)) = self.part(key, 1)? else { return Ok(Vec::new()) };
-        // The last part may be shorter, and is there.
+        // The last part may be shorter, but is not empty.
         let fits = first > 0 && count == length.div_ceil(first).max(1);
         if !fits || count > PARTS_MAX as u64 {
             return Ok(Vec::new());
         }
         let begin = |part: u64| (part * first).min(length);
         let parts = (0..count).map(|part| begin(part + 1) - begin(part));
-        Ok(parts.map(|length| Part { length, digest: None }).collect())
+        Ok(parts.map(|length| ObjectPart { length, digest: None }).collect())
     }
 
-    /// Asks for the length of one part, by its number from 1, and for how many there are.
+    /// Requests the length of one part, by its number from 1, and the number of parts.
     fn part(&self, key: &str, number: usize) -> Result<Option<(u64, u64)>, Error> {
         let number = number.to_string();
         let answer = match self.client.ask("HEAD", Some(key), &[("partNumber", &number)], &[]) {
@@ -188,12 +188,12 @@ impl Store {
     }
 }
 
-/// Says whether an error may mean that a store does not know what it was asked.
+/// Returns whether an error may mean that the store does not support the request.
 fn is_unsupported(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Refused | ErrorKind::Malformed)
 }
 
-impl fmt::Debug for Store {
+impl fmt::Debug for ObjectStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("address", &self.address).finish_non_exhaustive()
     }

@@ -7,7 +7,7 @@ mod json;
 mod text;
 
 use steadfast::Verdict;
-use steadfast_objects::{Finding, Judged, Summary};
+use steadfast_objects::{Judged, ObjectFinding, ObjectsSummary};
 
 use crate::output::Output;
 use crate::units::Units;
@@ -29,7 +29,7 @@ pub struct ObjectsOptions {
 
 impl ObjectsOptions {
     /// Appends what one object came to, if it is to be told.
-    pub fn write_finding(&self, finding: &Finding, output: &mut Output) {
+    pub fn write_finding(&self, finding: &ObjectFinding, output: &mut Output) {
         let wrong = finding.judged.exit_status(self.require_tags) != 0;
         let untagged = finding.judged == Judged::Verdict(Verdict::Untagged);
         match self.json {
@@ -42,7 +42,7 @@ impl ObjectsOptions {
     }
 
     /// Appends the end.
-    pub fn write_end(&self, summary: &Summary, elapsed_ns: u64, output: &mut Output) {
+    pub fn write_end(&self, summary: &ObjectsSummary, elapsed_ns: u64, output: &mut Output) {
         match (self.json, self.quiet) {
             (true, _) => json::write_end(summary, elapsed_ns, &mut output.answer),
             (false, false) => {

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use steadfast::{Options, Selection};
-use steadfast_objects::{Error, ErrorKind, Finding, Known, Options as ObjectsRun, Summary};
+use steadfast_objects::{
+    Error, ErrorKind, KnownFiles, ObjectCheckOptions, ObjectFinding, ObjectsSummary,
+};
 use steadfast_report::objects::ObjectsOptions;
 use steadfast_report::{Output, Units, units};
 
@@ -31,7 +33,7 @@ pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
 }
 
 /// Returns what objects are compared with.
-fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<Known, Error>> {
+fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<KnownFiles, Error>> {
     let options = Options {
         qos: args.level.level(),
         stop: Arc::clone(stop),
@@ -39,22 +41,27 @@ fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<K
         ..Options::default()
     };
     if let Some(folder) = &args.catalogue {
-        return Ok(Known::catalogue(folder, (options.now)()));
+        return Ok(KnownFiles::catalogue(folder, (options.now)()));
     }
     if let Some(manifest) = &args.manifest {
         let document = ManifestDocument::open(manifest, args.format)?;
         // The names are compared with objects: files of these names need not be anywhere.
         let root = args.path.clone().unwrap_or(document.folder);
-        return Ok(Ok(Known::list(&root, document.list)));
+        return Ok(Ok(KnownFiles::list(&root, document.list)));
     }
     let root = args.path.as_deref().unwrap_or(Path::new(".")).to_owned();
     let selection = Selection { roots: vec![root], ..Selection::default() };
-    Ok(Known::tree(&selection, &options))
+    Ok(KnownFiles::tree(&selection, &options))
 }
 
 /// Returns how a run goes about it, with so many threads unless told otherwise.
-fn how(args: &ComparedArgs, workers: usize, complete: bool, stop: &Arc<AtomicBool>) -> ObjectsRun {
-    ObjectsRun {
+fn how(
+    args: &ComparedArgs,
+    workers: usize,
+    complete: bool,
+    stop: &Arc<AtomicBool>,
+) -> ObjectCheckOptions {
+    ObjectCheckOptions {
         workers: args.workers.map_or(workers, std::num::NonZeroUsize::get),
         read: !args.no_read,
         require_tags: args.require_tags,
@@ -67,7 +74,7 @@ fn how(args: &ComparedArgs, workers: usize, complete: bool, stop: &Arc<AtomicBoo
 fn tell(
     args: &ComparedArgs,
     stop: &AtomicBool,
-    run: impl FnOnce(&mut dyn FnMut(&Finding)) -> Result<Summary, Error>,
+    run: impl FnOnce(&mut dyn FnMut(&ObjectFinding)) -> Result<ObjectsSummary, Error>,
 ) -> anyhow::Result<u8> {
     let options = ObjectsOptions {
         json: args.json,

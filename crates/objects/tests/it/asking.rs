@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use steadfast_objects::{Address, Connection, Credentials, ErrorKind, Patience, Store};
+use steadfast_objects::{Address, Connection, Credentials, ErrorKind, ObjectStore, RetryPolicy};
 
 use crate::server::{Fault, Held, SECRET, Server, certificate};
 use crate::tree::{algorithm, composite, whole};
@@ -55,7 +55,7 @@ fn a_store_is_believed_by_whoever_is_named_to_vouch_for_it() {
         let authorities = authorities.map(<[u8]>::to_vec);
         let endpoint = endpoint.clone();
         let connection = Connection { endpoint, authorities, ..server.connection() };
-        Store::new(connection, Address::parse("s3://bucket").unwrap())?.head("a")
+        ObjectStore::new(connection, Address::parse("s3://bucket").unwrap())?.head("a")
     };
     let object = ask(Some(&own)).unwrap().unwrap();
     assert_eq!(object.length, Some(1));
@@ -78,7 +78,7 @@ fn a_wrong_key_is_refused_at_once_and_not_told() {
     let address = || Address::parse("s3://bucket").unwrap();
     for credentials in [Some(Credentials::new("AKIDEXAMPLE", "another secret", None)), None] {
         let connection = Connection { credentials, ..server.connection() };
-        let store = Store::new(connection, address()).unwrap();
+        let store = ObjectStore::new(connection, address()).unwrap();
         let error = store.list(None, 1).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
         let shown = format!("{error} {error:?} {store:?}");
@@ -90,7 +90,10 @@ fn a_wrong_key_is_refused_at_once_and_not_told() {
     let token = Some("a/token==".to_owned());
     let credentials = Some(Credentials::new("AKIDEXAMPLE", SECRET, token));
     let connection = Connection { credentials, ..server.connection() };
-    assert_eq!(Store::new(connection, address()).unwrap().list(None, 1).unwrap().objects.len(), 1);
+    assert_eq!(
+        ObjectStore::new(connection, address()).unwrap().list(None, 1).unwrap().objects.len(),
+        1
+    );
 }
 
 #[test]
@@ -115,10 +118,10 @@ fn a_busy_store_is_asked_again_and_not_for_ever() {
 fn waiting_ends_when_the_run_does() {
     let server = Server::start([]);
     let mut connection = server.connection();
-    connection.patience = Patience { tries: 3, pause: Duration::from_secs(1000) };
+    connection.retries = RetryPolicy { tries: 3, pause: Duration::from_secs(1000) };
     connection.stop.store(true, Ordering::Relaxed);
     server.fault(Fault::Status(503, None));
-    let store = Store::new(connection, Address::parse("s3://bucket").unwrap()).unwrap();
+    let store = ObjectStore::new(connection, Address::parse("s3://bucket").unwrap()).unwrap();
     assert_eq!(store.list(None, 1).unwrap_err().kind(), ErrorKind::Interrupted);
     assert!(server.requests().is_empty());
 }

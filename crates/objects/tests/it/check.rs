@@ -5,16 +5,19 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use steadfast::{Algorithm, Reference};
-use steadfast_objects::{Error, ErrorKind, Finding, Known, Options, Store, Summary, check};
+use steadfast_objects::{
+    Error, ErrorKind, KnownFiles, ObjectCheckOptions, ObjectFinding, ObjectStore, ObjectsSummary,
+    check,
+};
 
 use crate::server::{Fault, Held, Server};
 use crate::tree::{algorithm, composite, known, run, tagged, told, whole};
 
 fn checked(
-    store: &Store,
-    known: &Known,
-    options: &Options,
-) -> Result<(Vec<Finding>, Summary), Error> {
+    store: &ObjectStore,
+    known: &KnownFiles,
+    options: &ObjectCheckOptions,
+) -> Result<(Vec<ObjectFinding>, ObjectsSummary), Error> {
     let mut findings = Vec::new();
     let summary = check(store, known, options, &mut |finding| findings.push(finding.clone()))?;
     Ok((findings, summary))
@@ -94,7 +97,7 @@ fn without_reading_only_what_is_of_one_kind_is_compared() {
         ("parts", composite(&long, "SHA256", 100_000)),
         ("same", whole(b"same", "SHA256")),
     ]);
-    let options = Options { read: false, ..run() };
+    let options = ObjectCheckOptions { read: false, ..run() };
     let store = server.store("s3://bucket");
     let (findings, summary) = checked(&store, &known(tree.path()), &options).unwrap();
     assert_eq!(
@@ -155,7 +158,7 @@ fn a_list_needs_no_files() {
     };
     let lines = [("b", record(b"b")), ("a", record(b"a")), ("c", record(b"c"))];
     let lines = lines.map(|(path, record)| Ok((path.into(), Some(record))));
-    let known = Known::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
+    let known = KnownFiles::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
     let server = Server::start([
         ("a", whole(b"a", "SHA256")),
         ("b", whole(b"b", "CRC64NVME")),
@@ -183,7 +186,7 @@ fn every_object_that_no_file_is_is_told() {
     };
     state("b/c", b"c");
     let store = server.store("s3://bucket");
-    let options = Options { require_tags: true, ..run() };
+    let options = ObjectCheckOptions { require_tags: true, ..run() };
     let (findings, summary) = checked(&store, &known(tree.path()), &options).unwrap();
     let mut said = told(&findings);
     said.sort();
@@ -211,7 +214,7 @@ fn a_list_that_contradicts_itself_is_told() {
     };
     let lines = [("a", b'a'), ("a", b'a'), ("b", b'b'), ("b", b'x')];
     let lines = lines.map(|(path, byte)| Ok((path.into(), Some(record(byte)))));
-    let known = Known::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
+    let known = KnownFiles::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
     let server = Server::start(["a", "b"].map(|name| (name, whole(name.as_bytes(), "SHA256"))));
     let store = server.store("s3://bucket");
     let (findings, summary) = checked(&store, &known, &run()).unwrap();

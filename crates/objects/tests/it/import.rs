@@ -8,7 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use steadfast::{Algorithm, Reference};
 use steadfast_objects::{
-    Address, ErrorKind, Finding, Known, Options, Report, ReportKind, Summary, import,
+    Address, ErrorKind, KnownFiles, ObjectCheckOptions, ObjectFinding, ObjectsSummary, Report,
+    ReportKind, import,
 };
 
 use crate::tree::{known, run, tagged, told};
@@ -17,7 +18,11 @@ fn samples() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/formats/objects/v1"))
 }
 
-fn imported(report: &Report, known: &Known, options: &Options) -> (Vec<Finding>, Summary) {
+fn imported(
+    report: &Report,
+    known: &KnownFiles,
+    options: &ObjectCheckOptions,
+) -> (Vec<ObjectFinding>, ObjectsSummary) {
     let address = Address::parse("s3://amzn-s3-demo-bucket1/archive").unwrap();
     let mut findings = Vec::new();
     let summary =
@@ -55,8 +60,11 @@ fn a_report_of_version_1_reads_as_it_always_did() {
     assert!(detail.contains("400 SSE-C encryption type is not supported"), "{detail}");
     assert_eq!((summary.exit_status(), summary.passed), (1, 2));
     assert_eq!(summary.bytes_compared, 9 + 9 + 7, "by what is recorded: the report has no lengths");
-    let (findings, _) =
-        imported(&report, &known(tree.path()), &Options { read: false, complete: false, ..run() });
+    let (findings, _) = imported(
+        &report,
+        &known(tree.path()),
+        &ObjectCheckOptions { read: false, complete: false, ..run() },
+    );
     assert_eq!(told(&findings)[1], "two words+é.txt: not comparable");
     assert_eq!(findings.len(), 6);
 }
@@ -88,7 +96,7 @@ fn an_inventory_of_version_1_reads_as_it_always_did() {
         ("sealed.txt", record(b"123456789", nine)),
     ];
     let lines = lines.map(|(path, record)| Ok((path.into(), record)));
-    let known = Known::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
+    let known = KnownFiles::list(Path::new("/nowhere"), Box::new(lines.into_iter()));
     let folder = tempfile::tempdir().unwrap();
     let rows = fs::read(samples().join("inventory/rows.csv")).unwrap();
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
@@ -157,7 +165,7 @@ fn rows_that_are_none_are_told_with_their_lines() {
         amzn-s3-demo-bucket1,archive/../a,,failed,500,,x\n";
     fs::write(&path, rows).unwrap();
     let report = Report::open(&path, None).unwrap();
-    let options = Options { complete: false, ..run() };
+    let options = ObjectCheckOptions { complete: false, ..run() };
     let (findings, summary) = imported(&report, &known(tree.path()), &options);
     let details: Vec<&str> = findings.iter().map(|f| f.detail.as_deref().unwrap()).collect();
     assert_eq!(
@@ -183,11 +191,11 @@ fn every_cut_of_a_report_is_read_without_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     let rows = fs::read(samples().join("computed/failed.csv")).unwrap();
     let path = folder.path().join("rows.csv");
-    let known = Known::list(Path::new("/nowhere"), Box::new(std::iter::empty()));
+    let known = KnownFiles::list(Path::new("/nowhere"), Box::new(std::iter::empty()));
     for cut in 1..rows.len() {
         fs::write(&path, &rows[..cut]).unwrap();
         let report = Report::open(&path, None).unwrap();
-        let (findings, _) = imported(&report, &known, &Options { workers: 1, ..run() });
+        let (findings, _) = imported(&report, &known, &ObjectCheckOptions { workers: 1, ..run() });
         assert!(findings.len() <= 2);
     }
 }

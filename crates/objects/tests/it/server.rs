@@ -17,7 +17,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use steadfast_digest::sha256;
-use steadfast_objects::{Address, Connection, Credentials, Patience, Store};
+use steadfast_objects::{Address, Connection, Credentials, ObjectStore, RetryPolicy};
 
 pub(crate) const ACCESS: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
@@ -109,14 +109,14 @@ impl Server {
             region: REGION.to_owned(),
             credentials: Some(Credentials::new(ACCESS, SECRET, None)),
             authorities: None,
-            patience: Patience { tries: 4, pause: Duration::from_millis(1) },
+            retries: RetryPolicy { tries: 4, pause: Duration::from_millis(1) },
             now: steadfast::Options::default().now,
             stop: Arc::default(),
         }
     }
 
-    pub(crate) fn store(&self, address: &str) -> Store {
-        Store::new(self.connection(), Address::parse(address).unwrap()).unwrap()
+    pub(crate) fn store(&self, address: &str) -> ObjectStore {
+        ObjectStore::new(self.connection(), Address::parse(address).unwrap()).unwrap()
     }
 
     pub(crate) fn fault(&self, fault: Fault) {

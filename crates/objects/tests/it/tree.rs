@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Selection, Verb};
 use steadfast_digest::Digest;
-use steadfast_objects::{Finding, Known, ObjectAlgorithm, Options as Run};
+use steadfast_objects::{KnownFiles, ObjectAlgorithm, ObjectCheckOptions as Run, ObjectFinding};
 
 use crate::server::Held;
 
@@ -38,8 +38,8 @@ pub(crate) fn selection(root: &Path) -> Selection {
     Selection { roots: vec![root.to_owned()], ..Selection::default() }
 }
 
-pub(crate) fn known(root: &Path) -> Known {
-    Known::tree(&selection(root), &Options::default()).unwrap()
+pub(crate) fn known(root: &Path) -> KnownFiles {
+    KnownFiles::tree(&selection(root), &Options::default()).unwrap()
 }
 
 pub(crate) fn run() -> Run {
@@ -80,7 +80,7 @@ pub(crate) fn composite(contents: &[u8], name: &str, part_len: usize) -> Held {
 }
 
 /// Says of each finding where, what, and by what.
-pub(crate) fn told(findings: &[Finding]) -> Vec<String> {
+pub(crate) fn told(findings: &[ObjectFinding]) -> Vec<String> {
     let told = findings.iter().map(|finding| {
         let by = finding.by.map_or(String::new(), |by| format!(" by {by}"));
         format!("{}: {}{by}", finding.path.display(), finding.judged.name())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use steadfast_events::PathText;
-use steadfast_objects::{Extent, Finding, Judged, ObjectDigest, Summary};
+use steadfast_objects::{Extent, ObjectFinding, Judged, ObjectDigest, ObjectsSummary};
 
 use crate::json::{write_object, write_summary};
 
@@ -67,7 +67,7 @@ struct ReferenceObject {
     length: Option<u64>,
 }
 
-pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
+pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {
     let object = finding.object.as_ref();
     let (verdict, other) = match finding.judged {
         Judged::Verdict(verdict) => (Some(verdict.name()), None),
@@ -98,7 +98,7 @@ pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
 }
 
 #[derive(Serialize)]
-struct ObjectsSummary {
+struct SummaryObject {
     objects: u64,
     interrupted: bool,
     exit_status: u8,
@@ -112,8 +112,8 @@ struct ObjectsSummary {
     elapsed_ns: u64,
 }
 
-pub(super) fn write_end(summary: &Summary, elapsed_ns: u64, out: &mut Vec<u8>) {
-    let end = ObjectsSummary {
+pub(super) fn write_end(summary: &ObjectsSummary, elapsed_ns: u64, out: &mut Vec<u8>) {
+    let end = SummaryObject {
         objects: summary.objects,
         interrupted: summary.interrupted,
         exit_status: summary.exit_status(),

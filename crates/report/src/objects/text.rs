@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use steadfast_objects::{Finding, Summary};
+use steadfast_objects::{ObjectFinding, ObjectsSummary};
 
 use crate::escape;
 use crate::units::{self, Units};
@@ -10,7 +10,7 @@ use crate::units::{self, Units};
 /// "not comparable" is the longest thing that is said.
 const LABEL_WIDTH: usize = 14;
 
-pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
+pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {
     let path = escape::path(&finding.path);
     let mut line = format!("{:<LABEL_WIDTH$}  {path}", finding.judged.name());
     let version = finding.object.as_ref().and_then(|object| object.version.as_deref());
@@ -27,7 +27,7 @@ pub(super) fn write_finding(finding: &Finding, out: &mut Vec<u8>) {
     out.extend_from_slice(line.as_bytes());
 }
 
-pub(super) fn write_end(summary: &Summary, elapsed_ns: u64, size: Units, out: &mut Vec<u8>) {
+pub(super) fn write_end(summary: &ObjectsSummary, elapsed_ns: u64, size: Units, out: &mut Vec<u8>) {
     let interrupted = if summary.interrupted { "interrupted: " } else { "" };
     let objects = units::counted(summary.objects, "object", "objects");
     let elapsed = units::duration(elapsed_ns);

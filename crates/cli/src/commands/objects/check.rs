@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use steadfast::Options;
-use steadfast_objects::{Connection, Patience, Store, check};
+use steadfast_objects::{Connection, ObjectStore, RetryPolicy, check};
 
 use super::{how, keys, known, refuse, tell};
 use crate::args::ObjectsCheckArgs;
@@ -35,11 +35,11 @@ pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<u8> {
         region: region.unwrap_or_else(|| REGION.to_owned()),
         credentials: keys.credentials,
         authorities: authorities.transpose()?,
-        patience: Patience::default(),
+        retries: RetryPolicy::default(),
         now: Options::default().now,
         stop: Arc::clone(&stop),
     };
-    let store = match Store::new(connection, args.address.clone()) {
+    let store = match ObjectStore::new(connection, args.address.clone()) {
         Ok(store) => store,
         Err(error) => return Ok(refuse(&error)),
     };

@@ -1,47 +1,47 @@
-//! Work that waits for answers, done by several threads, its results in order.
+//! Runs jobs on several threads, and returns their results in order.
 //!
-//! In: jobs, one by one. Out: results in the order of their jobs. So many jobs are under way at
-//! most, so memory is bounded whatever the number of jobs. A worker that panics ends the line, and
-//! the panic goes on to whoever put the jobs.
+//! In: jobs, one by one. Out: results in the order of their jobs. The number of unfinished jobs is
+//! bounded, and so is memory. If a worker panics, the queue stops, and the panic reaches the
+//! caller.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Jobs under way for each worker, those done that wait for an earlier one included.
+/// Unfinished jobs per worker, including finished ones that wait for an earlier one.
 const WINDOW_EACH: u64 = 32;
 
-/// Takes jobs, and hands on results as their turn comes.
-pub(crate) struct Line<'a, J, R> {
+/// Takes jobs, and passes on results in order.
+pub(crate) struct JobQueue<'a, J, R> {
     jobs: SyncSender<(u64, J)>,
-    /// Results by job; none of a job whose worker panicked.
+    /// Results by job. `None` if the worker panicked.
     results: Receiver<(u64, Option<R>)>,
     done: BTreeMap<u64, R>,
     begun: u64,
     told: u64,
     window: u64,
     take: &'a mut dyn FnMut(R),
-    /// Whether a worker panicked, so that one result will never come.
+    /// Whether a worker panicked.
     broken: bool,
 }
 
-/// Tells the line that a job has no result, unless it has one by the end of its life.
-struct Promise<R> {
+/// Sends the result of a job when dropped: `None` if the worker panicked before.
+struct ResultGuard<R> {
     at: u64,
     kept: Option<R>,
     finished: Sender<(u64, Option<R>)>,
 }
 
-impl<R> Drop for Promise<R> {
+impl<R> Drop for ResultGuard<R> {
     fn drop(&mut self) {
-        // Nobody waits for it if the line has ended.
+        // Fails if the queue has ended already, and then nobody needs the result.
         let _ = self.finished.send((self.at, self.kept.take()));
     }
 }
 
-impl<J, R> Line<'_, J, R> {
-    /// Takes a job; waits while too many are under way.
+impl<J, R> JobQueue<'_, J, R> {
+    /// Adds a job; waits while too many are unfinished.
     pub(crate) fn put(&mut self, job: J) {
         while !self.broken && self.begun - self.told >= self.window {
             self.wait();
@@ -49,7 +49,7 @@ impl<J, R> Line<'_, J, R> {
         if self.broken {
             return;
         }
-        // Workers end after the line only.
+        // Cannot fail: the workers outlive the queue.
         let _ = self.jobs.send((self.begun, job));
         self.begun += 1;
         loop {
@@ -81,12 +81,12 @@ impl<J, R> Line<'_, J, R> {
     }
 }
 
-/// Works through what `feed` puts on the line. Results go to `take`, in order.
+/// Runs the jobs that `feed` adds. Passes the results to `take` in order.
 pub(crate) fn ordered<J: Send, R: Send, T>(
     workers: usize,
     work: impl Fn(J) -> R + Sync,
     take: &mut dyn FnMut(R),
-    feed: impl FnOnce(&mut Line<'_, J, R>) -> T,
+    feed: impl FnOnce(&mut JobQueue<'_, J, R>) -> T,
 ) -> T {
     let workers = workers.max(1);
     let (jobs, waiting) = sync_channel::<(u64, J)>(workers);
@@ -99,18 +99,19 @@ pub(crate) fn ordered<J: Send, R: Send, T>(
                 loop {
                     let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok((at, job)) = next else { return };
-                    let mut promise = Promise { at, kept: None, finished: finished.clone() };
-                    promise.kept = Some(work(job));
+                    let mut guard = ResultGuard { at, kept: None, finished: finished.clone() };
+                    guard.kept = Some(work(job));
                 }
             });
         }
         drop(finished);
         let window = WINDOW_EACH * workers as u64;
         let done = BTreeMap::new();
-        let mut line = Line { jobs, results, done, begun: 0, told: 0, window, take, broken: false };
-        let fed = feed(&mut line);
-        while !line.broken && line.told < line.begun {
-            line.wait();
+        let mut queue =
+            JobQueue { jobs, results, done, begun: 0, told: 0, window, take, broken: false };
+        let fed = feed(&mut queue);
+        while !queue.broken && queue.told < queue.begun {
+            queue.wait();
         }
         fed
     })
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a scoped thread panicked")]
-    fn a_worker_that_panics_ends_the_line() {
+    fn a_worker_that_panics_ends_the_queue() {
         let work = |job: u64| assert_ne!(job, 40, "the job that cannot be done");
         ordered(2, work, &mut |()| {}, |line| (0..10_000).for_each(|job| line.put(job)));
     }

@@ -1,23 +1,24 @@
-//! What is known × what the store says × what the file here holds → what can be said. Pure.
+//! Assigns the verdict of an object, from the record, the store's metadata and the local file.
+//! Pure.
 //!
-//! In: a [`Reference`], an [`Object`], and when they have nothing in common, what was found in the
-//! file here. Out: a judgement and what it rests on. Specified in `docs/objects.md`.
+//! In: a [`Reference`], an [`Object`], and if they have no digest in common, the local file. Out: a
+//! verdict and its basis. Specified in `docs/objects.md`.
 
 use steadfast::reference::Computed;
 use steadfast::{Reference, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, Digest};
 
 use crate::algorithm::ObjectAlgorithm;
-use crate::finding::By;
+use crate::finding::Basis;
 use crate::object::{Extent, Object, ObjectDigest};
 
-/// Judges by what is known and what the store says alone; `None` if they have no kind in common.
+/// Compares the record with the store's metadata. Returns `None` if they have no digest in common.
 ///
-/// A digest of unknown extent can only agree: if it differs, it may be a composite.
-pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict, By)> {
+/// A digest of unknown extent that differs proves nothing, since it may be a composite.
+pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict, Basis)> {
     let lengths = reference.length.zip(object.length);
     if lengths.is_some_and(|(known, found)| known != found) {
-        return Some((differing(reference, object), By::Length));
+        return Some((differing(reference, object), Basis::Length));
     }
     let mut intact = None;
     let whole = |kept: &&ObjectDigest| kept.extent == Extent::Whole;
@@ -25,12 +26,12 @@ pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict
     for kept in &object.digests {
         let ObjectAlgorithm::Tag(algorithm) = kept.algorithm else { continue };
         if matches!(kept.extent, Extent::Composite(_)) || (kept.etag && better) {
-            // An ETag is taken for an MD5 only where nothing better is kept.
+            // Uses the ETag only if the store keeps no better digest.
             continue;
         }
         let mut known = reference.digests.iter().filter(|(known, _)| *known == algorithm);
         let Some((_, digest)) = known.next() else { continue };
-        let by = if kept.etag { By::Etag } else { By::Record(kept.algorithm) };
+        let by = if kept.etag { Basis::Etag } else { Basis::Record(kept.algorithm) };
         match (*digest == kept.digest, kept.extent) {
             (true, _) => intact = intact.or(Some((Verdict::Intact, by))),
             (false, Extent::Whole) => return Some((differing(reference, object), by)),
@@ -40,43 +41,44 @@ pub(crate) fn at_once(reference: &Reference, object: &Object) -> Option<(Verdict
     intact
 }
 
-/// What was found in the file here, which was read by the way the store's digest is of.
+/// The local file, hashed as the store hashed the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Here {
-    /// Whether its contents are as they are known to be.
+pub(crate) struct LocalFile {
+    /// Whether its contents are as recorded.
     pub(crate) as_known: bool,
     /// Its length in bytes.
     pub(crate) length: u64,
-    /// What the store's digest would be of it.
+    /// The digest that the store would compute of it.
     pub(crate) digest: Digest,
 }
 
-/// Judges by the file here: as far as that is as recorded, it stands for what is known.
+/// Compares the store's digest with the local file, which stands for the record if it is as
+/// recorded.
 pub(crate) fn by_file(
     reference: &Reference,
     object: &Object,
     kept: &ObjectDigest,
-    here: &Here,
-) -> Option<(Verdict, By)> {
+    here: &LocalFile,
+) -> Option<(Verdict, Basis)> {
     let by = match (kept.extent, kept.etag) {
-        (Extent::Whole | Extent::Unknown, false) => By::File(kept.algorithm),
-        (Extent::Whole | Extent::Unknown, true) => By::FileEtag,
-        (Extent::Composite(_), false) => By::Parts(kept.algorithm),
-        (Extent::Composite(_), true) => By::PartsEtag,
+        (Extent::Whole | Extent::Unknown, false) => Basis::File(kept.algorithm),
+        (Extent::Whole | Extent::Unknown, true) => Basis::FileEtag,
+        (Extent::Composite(_), false) => Basis::Parts(kept.algorithm),
+        (Extent::Composite(_), true) => Basis::PartsEtag,
     };
     let same = kept.digest == here.digest && object.length.is_none_or(|len| len == here.length);
     match (here.as_known, same) {
         (true, true) => Some((Verdict::Intact, by)),
         (true, false) if kept.extent == Extent::Unknown => None,
         (true, false) => Some((differing(reference, object), by)),
-        // The object is what the file has become, so it is not what was recorded.
+        // The object equals the local file, which is not as recorded.
         (false, true) => Some((Verdict::Modified, by)),
         (false, false) => None,
     }
 }
 
-/// Says whether a difference is an edit or decay, by the library's table: decay only where whoever
-/// stored the object kept the file's time with it, and that is the recorded one.
+/// Decides between modified and corrupt by the library's table: corrupt only if the object has the
+/// file's modification time as metadata, and that is the recorded one.
 fn differing(reference: &Reference, object: &Object) -> Verdict {
     let byte = |byte| Digest::from_slice(&[byte]).expect("a digest may have one byte");
     let known = Reference {
@@ -90,7 +92,7 @@ fn differing(reference: &Reference, object: &Object) -> Verdict {
     known.judge(&Computed { digests: &[(Algorithm::Sha256, byte(1))], length: 0, mtime })
 }
 
-/// Says what the store keeps, for whoever cannot compare it.
+/// Describes the digests that the store keeps, for objects that are not comparable.
 pub(crate) fn kept(object: &Object) -> String {
     let mut kept: Vec<String> = object.digests.iter().map(ToString::to_string).collect();
     kept.extend(object.unknown.iter().cloned());
@@ -136,23 +138,23 @@ mod tests {
         let (whole, parts) = (Extent::Whole, Extent::Composite(Some(1)));
         let crc = ObjectAlgorithm::Crc64Nvme;
         let rows = [
-            (vec![kept(SHA256, 1, whole, false)], Some((Verdict::Intact, By::Record(SHA256)))),
-            (vec![kept(SHA256, 9, whole, false)], Some((Verdict::Modified, By::Record(SHA256)))),
+            (vec![kept(SHA256, 1, whole, false)], Some((Verdict::Intact, Basis::Record(SHA256)))),
+            (vec![kept(SHA256, 9, whole, false)], Some((Verdict::Modified, Basis::Record(SHA256)))),
             // A digest of digests is no digest of the file, even if it looks like one.
             (vec![kept(SHA256, 1, parts, false)], None),
             (vec![kept(SHA256, 9, parts, false)], None),
             // A digest of unknown extent proves what it agrees with, and nothing by differing.
             (
                 vec![kept(SHA256, 1, Extent::Unknown, false)],
-                Some((Verdict::Intact, By::Record(SHA256))),
+                Some((Verdict::Intact, Basis::Record(SHA256))),
             ),
             (vec![kept(SHA256, 9, Extent::Unknown, false)], None),
             (vec![kept(crc, 1, whole, false)], None),
-            (vec![kept(MD5, 2, whole, true)], Some((Verdict::Intact, By::Etag))),
-            (vec![kept(MD5, 9, whole, true)], Some((Verdict::Modified, By::Etag))),
+            (vec![kept(MD5, 2, whole, true)], Some((Verdict::Intact, Basis::Etag))),
+            (vec![kept(MD5, 9, whole, true)], Some((Verdict::Modified, Basis::Etag))),
             (
                 vec![kept(SHA256, 1, whole, false), kept(MD5, 9, whole, true)],
-                Some((Verdict::Intact, By::Record(SHA256))),
+                Some((Verdict::Intact, Basis::Record(SHA256))),
             ),
             // The other is better, though it needs the file.
             (vec![kept(crc, 1, whole, false), kept(MD5, 9, whole, true)], None),
@@ -163,7 +165,7 @@ mod tests {
             assert_eq!(at_once(&reference(), &object), expected, "{object:?}");
         }
         let longer = Object { length: Some(11), ..object(vec![]) };
-        assert_eq!(at_once(&reference(), &longer), Some((Verdict::Modified, By::Length)));
+        assert_eq!(at_once(&reference(), &longer), Some((Verdict::Modified, Basis::Length)));
     }
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn the_table_with_the_file() {
         let crc = kept(ObjectAlgorithm::Crc64Nvme, 7, Extent::Composite(Some(2)), false);
-        let by = By::Parts(ObjectAlgorithm::Crc64Nvme);
+        let by = Basis::Parts(ObjectAlgorithm::Crc64Nvme);
         let rows = [
             (true, 7, Some((Verdict::Intact, by))),
             (true, 8, Some((Verdict::Modified, by))),
@@ -190,17 +192,17 @@ mod tests {
             (false, 8, None),
         ];
         for (as_known, byte, expected) in rows {
-            let here = Here { as_known, length: 10, digest: digest(byte, 8) };
+            let here = LocalFile { as_known, length: 10, digest: digest(byte, 8) };
             assert_eq!(by_file(&reference(), &object(vec![]), &crc, &here), expected);
         }
         let unknown = kept(ObjectAlgorithm::Crc64Nvme, 7, Extent::Unknown, false);
         for (byte, expected) in
-            [(7, Some((Verdict::Intact, By::File(ObjectAlgorithm::Crc64Nvme)))), (8, None)]
+            [(7, Some((Verdict::Intact, Basis::File(ObjectAlgorithm::Crc64Nvme)))), (8, None)]
         {
-            let here = Here { as_known: true, length: 10, digest: digest(byte, 8) };
+            let here = LocalFile { as_known: true, length: 10, digest: digest(byte, 8) };
             assert_eq!(by_file(&reference(), &object(vec![]), &unknown, &here), expected);
         }
-        let shorter = Here { as_known: true, length: 9, digest: digest(7, 8) };
+        let shorter = LocalFile { as_known: true, length: 9, digest: digest(7, 8) };
         let found = by_file(&reference(), &object(vec![]), &crc, &shorter);
         assert_eq!(found, Some((Verdict::Modified, by)));
     }

@@ -1,8 +1,8 @@
-//! A store's report as files: found, verified where they can be, and read row by row.
+//! Reads the files of a store's report row by row, and verifies them if their digests are known.
 //!
-//! In: a manifest, or one file of rows, which anyone may have written. Out: rows, good or faulty
-//! each by itself. A row has a bounded length and a report any number. Opens no file but the one
-//! it is given and, by their last names, those beside it that this names.
+//! In: a manifest, or one file of rows, both untrusted. Out: rows, each valid or faulty. The length
+//! of a row is bounded, their number is not. Opens only the given file and, by their last names,
+//! the files beside it that it names.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -13,28 +13,28 @@ use serde::Deserialize;
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 
 use crate::error::Error;
-use crate::row::{Columns, Row, of_report};
+use crate::row::{Columns, ReportRow, of_report};
 
-/// The longest row: a name of 1 KiB with every byte escaped, a message, and room.
+/// Longest row in bytes: an escaped name of 1 KiB, a message, and some room.
 const LINE_LEN_MAX: u64 = 64 << 10;
 
-/// The longest manifest.
+/// Longest manifest in bytes.
 const MANIFEST_LEN_MAX: u64 = 64 << 20;
 
-/// Folders beside a manifest in which stores put what it names.
+/// Folders near a manifest in which stores put the files that it names.
 const FOLDERS: [&str; 5] = ["", "results", "data", "../results", "../data"];
 
-/// What kind of report it is.
+/// The kind of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportKind {
-    /// Of a job that computed digests of objects.
+    /// The report of a job that computed digests of objects.
     Computed,
-    /// An inventory: lengths and ETags.
+    /// An inventory with lengths and ETags.
     Inventory,
 }
 
-/// Takes rows, or why they are none, with their file and their line from 1; false ends it.
-pub type RowSink<'a> = dyn FnMut(&Path, u64, Result<Row, String>) -> bool + 'a;
+/// Takes rows, or what is wrong with them, with file and line number from 1. Returns false to stop.
+pub type RowSink<'a> = dyn FnMut(&Path, u64, Result<ReportRow, String>) -> bool + 'a;
 
 /// A report of a store.
 #[derive(Clone, Debug)]
@@ -74,11 +74,11 @@ struct InventoryFile {
 }
 
 impl Report {
-    /// Opens a report: its manifest, or one file of its rows. `columns` names those of an inventory
-    /// whose manifest is not there.
+    /// Opens a report by its manifest, or one file of its rows. `columns` names the columns of an
+    /// inventory without a manifest.
     ///
     /// # Errors
-    /// If it cannot be read, is no report, or a file is not as its manifest says.
+    /// If it cannot be read, is not a report, or a file does not match its manifest.
     pub fn open(path: &Path, columns: Option<&str>) -> Result<Report, Error> {
         let fault = |why: String| Error::document(path, why);
         let mut head = [0; 1];
@@ -132,13 +132,12 @@ impl Report {
         Ok(Report { kind, columns, files })
     }
 
-    /// Returns what kind of report it is.
+    /// Returns the kind.
     pub fn kind(&self) -> ReportKind {
         self.kind
     }
 
-    /// Hands every row to the sink, or why it is none, with its file and its line from 1. Ends when
-    /// the sink says false.
+    /// Passes every row to the sink, until the sink returns false.
     ///
     /// # Errors
     /// If a file cannot be read to its end.
@@ -175,7 +174,7 @@ impl Report {
         Ok(())
     }
 
-    fn row(&self, line: &[u8]) -> Result<Option<Row>, String> {
+    fn row(&self, line: &[u8]) -> Result<Option<ReportRow>, String> {
         if line.trim_ascii().is_empty() {
             return Ok(None);
         }
@@ -198,7 +197,7 @@ impl Report {
     }
 }
 
-/// Finds what a manifest names by the last part of its name.
+/// Finds a file that a manifest names, by the last part of its name.
 fn beside(manifest: &Path, key: &str) -> Result<PathBuf, Error> {
     let name = key.rsplit('/').next().filter(|name| !["", ".", ".."].contains(name));
     let name = name.filter(|name| !name.contains('\0'));
@@ -210,7 +209,7 @@ fn beside(manifest: &Path, key: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// Refuses a file that is not what its manifest says.
+/// Refuses a file whose MD5 is not the one of its manifest.
 fn verify(path: &Path, md5: &str) -> Result<(), Error> {
     let failed = |error| Error::system(path, "read it", error);
     let expected: Digest =

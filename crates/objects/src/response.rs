@@ -1,7 +1,7 @@
-//! A store's answers in XML, taken apart.
+//! Parses a store's responses in XML.
 //!
-//! In: bytes that anyone may have written, of bounded length. Out: a page of names, the parts of an
-//! object, why the store refused. No entity is resolved but XML's own, and no document type read.
+//! In: untrusted bytes of bounded length. Out: a listing, the parts of an object, or why the store
+//! refused. Resolves only the predefined entities, and refuses document types.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,11 +10,11 @@ use steadfast_digest::Digest;
 
 use crate::algorithm::ObjectAlgorithm;
 use crate::error::{Error, ErrorKind};
-use crate::listing::{Listed, Page, Part};
+use crate::listing::{ListedObject, Listing, ObjectPart};
 use crate::names::unescape;
 use crate::object::{Extent, extent_named};
 
-/// Elements of the longest page: 1000 objects, of ten elements and their texts each, and spaces.
+/// Nodes of the longest listing: 1000 objects with ten elements, their texts and spaces.
 const NODES_MAX: u32 = 100_000;
 
 fn parse(body: &[u8]) -> Result<(&str, ParsingOptions<'_>), Error> {
@@ -27,7 +27,7 @@ fn malformed(why: &str) -> Error {
     Error::new(ErrorKind::Malformed, format!("the store's answer makes no sense: {why}"))
 }
 
-/// Opens an answer, whose outermost element must have the name.
+/// Parses a response whose root element must have the name.
 fn document<'a>(body: &'a [u8], name: &str) -> Result<Document<'a>, Error> {
     let (text, options) = parse(body)?;
     let document = Document::parse_with_options(text, options)
@@ -43,7 +43,7 @@ fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     Some(found.text().unwrap_or(""))
 }
 
-/// Stores differ in the namespace that they put their elements into.
+/// Compares names without the namespace, in which stores differ.
 trait LocalName {
     fn has_tag_name_local(&self, name: &str) -> bool;
 }
@@ -54,8 +54,8 @@ impl LocalName for Node<'_, '_> {
     }
 }
 
-/// Reads a page of names.
-pub(crate) fn page(body: &[u8]) -> Result<Page, Error> {
+/// Parses a batch of a listing.
+pub(crate) fn listing(body: &[u8]) -> Result<Listing, Error> {
     let document = document(body, "ListBucketResult")?;
     let root = document.root_element();
     let escaped = text_of(root, "EncodingType") == Some("url");
@@ -68,25 +68,25 @@ pub(crate) fn page(body: &[u8]) -> Result<Page, Error> {
         };
         let length = text_of(entry, "Size").and_then(|size| size.trim().parse().ok());
         let length = length.ok_or_else(|| malformed("an object has no length"))?;
-        objects.push(Listed { key, length });
+        objects.push(ListedObject { key, length });
     }
     let truncated = text_of(root, "IsTruncated").map(str::trim) == Some("true");
     let next = text_of(root, "NextContinuationToken").filter(|token| !token.is_empty());
     match (truncated, next) {
         (true, None) => Err(malformed("it goes on, and does not say where")),
-        (true, Some(next)) => Ok(Page { objects, next: Some(next.to_owned()) }),
-        (false, _) => Ok(Page { objects, next: None }),
+        (true, Some(next)) => Ok(Listing { objects, next: Some(next.to_owned()) }),
+        (false, _) => Ok(Listing { objects, next: None }),
     }
 }
 
-/// Opens an object's attributes.
+/// Parses an object's attributes.
 fn attributes(body: &[u8]) -> Result<Document<'_>, Error> {
     document(body, "GetObjectAttributesResponse")
         .or_else(|_| document(body, "GetObjectAttributesOutput"))
 }
 
-/// Reads from an object's attributes what its digests are of: as the type says; else composites if
-/// it has parts. `None` if they say neither.
+/// Reads the extent of an object's digests from its attributes: the stated type, or composite if
+/// there are parts. Returns `None` if there is neither.
 pub(crate) fn extent(body: &[u8]) -> Result<Option<Extent>, Error> {
     let document = attributes(body)?;
     let root = document.root_element();
@@ -101,11 +101,11 @@ pub(crate) fn extent(body: &[u8]) -> Result<Option<Extent>, Error> {
     Ok(parts.map(|_| Extent::Composite(count.and_then(|count| count.trim().parse().ok()))))
 }
 
-/// Reads some parts of an object, and where the next are.
+/// Reads some parts of an object, and the marker of the next ones.
 pub(crate) fn parts(
     body: &[u8],
     algorithm: ObjectAlgorithm,
-) -> Result<(Vec<Part>, Option<String>), Error> {
+) -> Result<(Vec<ObjectPart>, Option<String>), Error> {
     let document = attributes(body)?;
     let root = document.root_element();
     let Some(node) = root.children().find(|child| child.has_tag_name_local("ObjectParts")) else {
@@ -118,7 +118,10 @@ pub(crate) fn parts(
         let length = number("Size").ok_or_else(|| malformed("a part has no length"))?;
         let digest = text_of(entry, &name).and_then(|text| STANDARD.decode(text.trim()).ok());
         let digest = digest.filter(|bytes| bytes.len() == algorithm.digest_len());
-        parts.push(Part { length, digest: digest.and_then(|bytes| Digest::from_slice(&bytes)) });
+        parts.push(ObjectPart {
+            length,
+            digest: digest.and_then(|bytes| Digest::from_slice(&bytes)),
+        });
     }
     let truncated = text_of(node, "IsTruncated").map(str::trim) == Some("true");
     let next = text_of(node, "NextPartNumberMarker").map(|marker| marker.trim().to_owned());
@@ -129,7 +132,7 @@ pub(crate) fn parts(
     }
 }
 
-/// Says why the store refused, as the end of a message; nothing where it did not say.
+/// Returns why the store refused, as the end of a message. Empty if it did not say.
 pub(crate) fn error(body: &[u8]) -> String {
     let Ok(document) = document(body, "Error") else { return String::new() };
     let root = document.root_element();
@@ -141,7 +144,7 @@ pub(crate) fn error(body: &[u8]) -> String {
     }
 }
 
-/// Says whether it is the bucket that is not there.
+/// Returns whether the bucket does not exist.
 pub(crate) fn is_no_bucket(body: &[u8]) -> bool {
     error(body).starts_with(" NoSuchBucket")
 }
@@ -150,43 +153,47 @@ pub(crate) fn is_no_bucket(body: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"urn:x\">\
+    const LISTING: &str = "<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"urn:x\">\
         <EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>\
         <NextContinuationToken>a&amp;b</NextContinuationToken>\
         <Contents><Key>a+b%2F%C3%A9</Key><Size>7</Size><ETag>&quot;x&quot;</ETag></Contents>\
         </ListBucketResult>";
 
     #[test]
-    fn a_page() {
-        let found = page(PAGE.as_bytes()).unwrap();
-        assert_eq!(found.objects, [Listed { key: "a b/é".to_owned(), length: 7 }]);
+    fn a_listing() {
+        let found = listing(LISTING.as_bytes()).unwrap();
+        assert_eq!(found.objects, [ListedObject { key: "a b/é".to_owned(), length: 7 }]);
         assert_eq!(found.next.as_deref(), Some("a&b"));
-        let plain = PAGE.replace("<EncodingType>url</EncodingType>", "");
-        assert_eq!(page(plain.as_bytes()).unwrap().objects[0].key, "a+b%2F%C3%A9");
+        let plain = LISTING.replace("<EncodingType>url</EncodingType>", "");
+        assert_eq!(listing(plain.as_bytes()).unwrap().objects[0].key, "a+b%2F%C3%A9");
     }
 
     #[test]
-    fn what_is_no_page_is_refused() {
+    fn malformed_listings_are_refused() {
         let broken = [
-            PAGE.replace("<Size>7</Size>", "<Size>-7</Size>"),
-            PAGE.replace("<NextContinuationToken>a&amp;b</NextContinuationToken>", ""),
-            PAGE.replace("<Key>a+b%2F%C3%A9</Key>", "<Key>%FF</Key>"),
-            PAGE.replace("</ListBucketResult>", ""),
-            PAGE.replace("ListBucketResult", "Html"),
-            format!("<!DOCTYPE x [<!ENTITY a \"b\">]>{PAGE}"),
+            LISTING.replace("<Size>7</Size>", "<Size>-7</Size>"),
+            LISTING.replace("<NextContinuationToken>a&amp;b</NextContinuationToken>", ""),
+            LISTING.replace("<Key>a+b%2F%C3%A9</Key>", "<Key>%FF</Key>"),
+            LISTING.replace("</ListBucketResult>", ""),
+            LISTING.replace("ListBucketResult", "Html"),
+            format!("<!DOCTYPE x [<!ENTITY a \"b\">]>{LISTING}"),
             String::new(),
         ];
         for body in broken {
-            assert_eq!(page(body.as_bytes()).unwrap_err().kind(), ErrorKind::Malformed, "{body}");
+            assert_eq!(
+                listing(body.as_bytes()).unwrap_err().kind(),
+                ErrorKind::Malformed,
+                "{body}"
+            );
         }
-        assert_eq!(page(b"\xff").unwrap_err().kind(), ErrorKind::Malformed);
+        assert_eq!(listing(b"\xff").unwrap_err().kind(), ErrorKind::Malformed);
     }
 
     #[test]
     fn every_cut_of_an_answer_is_an_error_and_no_panic() {
-        for at in 0..PAGE.len() {
-            assert!(page(&PAGE.as_bytes()[..at]).is_err(), "{at}");
-            let _ = error(&PAGE.as_bytes()[..at]);
+        for at in 0..LISTING.len() {
+            assert!(listing(&LISTING.as_bytes()[..at]).is_err(), "{at}");
+            let _ = error(&LISTING.as_bytes()[..at]);
         }
     }
 
