@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use steadfast::manifest::{Mtime, Record, Step};
 use steadfast::{Algorithm, Digest, Options, Skipped, Timestamp};
-use steadfast_fleet::{By, Entry, Error, Found, PlanOptions, Sink, Source, plan};
+use steadfast_fleet::{By, Error, JobFile, JobSource, PlanOptions, SourceItem, SourceSink, plan};
 
 /// Files of one folder.
 const FOLDER_FILES: u64 = 500;
@@ -21,7 +21,7 @@ struct Invented {
     scattered: bool,
 }
 
-impl Source for Invented {
+impl JobSource for Invented {
     fn root(&self) -> &Path {
         &self.root
     }
@@ -30,21 +30,21 @@ impl Source for Invented {
         By::Manifest
     }
 
-    fn each(&mut self, _: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error> {
+    fn each(&mut self, _: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
         for number in 0..self.files {
             // A prime beyond any number of files: each number comes once.
             let number = match self.scattered {
                 true => (u128::from(number) * 1_000_000_007 % u128::from(self.files)) as u64,
                 false => number,
             };
-            sink(Found::File(entry(number)))?;
+            sink(SourceItem::File(entry(number)))?;
         }
         Ok(Skipped::default())
     }
 }
 
 /// What a file would be. Its length is from 0 to 4 MB, 1 MB on average.
-fn entry(number: u64) -> Entry {
+fn entry(number: u64) -> JobFile {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut digest = [0; 32];
     for (at, bytes) in digest.chunks_mut(8).enumerate() {
@@ -60,7 +60,7 @@ fn entry(number: u64) -> Entry {
         number % FOLDER_FILES
     );
     let time = Timestamp { seconds: 1_700_000_000 + number as i64, nanoseconds: 123_456_789 };
-    Entry {
+    JobFile {
         record: Record {
             path: path.into(),
             digests: vec![(Algorithm::Sha256, Digest::from_slice(&digest).expect("32 bytes"))],

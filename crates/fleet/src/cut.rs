@@ -1,21 +1,20 @@
-//! Where one shard ends and the next begins.
+//! Decides where one shard ends and the next begins.
 //!
-//! In: how many files and bytes each device has, then every file's bytes in order. Out: the shard
-//! of each file. A shard is of one device; its cost is its bytes and a number of bytes for each
-//! file, which stands for the time that opening one takes. Knows no paths.
+//! In: the files and bytes of each device, and then the length of every file in order. Out: the
+//! shard of each file. A shard has files of one device. Its cost is its bytes plus a number of
+//! bytes for each file, for the time to open it. Knows no paths.
 
-/// Bytes that could be checked in the time that a file takes besides its bytes, unless the planner
-/// says otherwise.
+/// The default cost of a file besides its own bytes: what could be checked in its overhead.
 pub const FILE_COST_BYTES: u64 = 64 << 10;
 
-/// What is on one device.
+/// The files and bytes of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Load {
+pub(crate) struct DeviceLoad {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
 
-impl Load {
+impl DeviceLoad {
     pub(crate) fn add(&mut self, bytes: u64) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -34,18 +33,18 @@ pub(crate) struct Cutter {
     shards: u128,
     file_cost_bytes: u64,
     passed: u128,
-    /// The share of the device that the last file fell in.
+    /// The shard of the last file.
     at: Option<u128>,
 }
 
 impl Cutter {
-    pub(crate) fn new(load: Load, shards: u64, file_cost_bytes: u64) -> Cutter {
+    pub(crate) fn new(load: DeviceLoad, shards: u64, file_cost_bytes: u64) -> Cutter {
         let total = load.cost(file_cost_bytes).max(1);
         Cutter { total, shards: u128::from(shards.max(1)), file_cost_bytes, passed: 0, at: None }
     }
 
-    /// Says whether the next file begins a new shard. A file belongs where its middle falls, so
-    /// no shard is empty, and none is further from its share than by half a file at either end.
+    /// Returns whether the next file begins a new shard. A file belongs to the shard that contains
+    /// its middle, so no shard is empty, and each deviates by at most half a file at either end.
     pub(crate) fn begins(&mut self, bytes: u64) -> bool {
         let cost = u128::from(bytes) + u128::from(self.file_cost_bytes);
         let middle = self.passed + cost / 2;
@@ -57,15 +56,15 @@ impl Cutter {
     }
 }
 
-/// Shares out about so many shards among devices by their cost, at least one to each.
-pub(crate) fn share_out(loads: &[Load], shards: u64, file_cost_bytes: u64) -> Vec<u64> {
+/// Distributes about so many shards among devices by their cost, at least one each.
+pub(crate) fn share_out(loads: &[DeviceLoad], shards: u64, file_cost_bytes: u64) -> Vec<u64> {
     let costs: Vec<u128> = loads.iter().map(|load| load.cost(file_cost_bytes)).collect();
     let total = costs.iter().sum::<u128>().max(1);
     let wanted = u128::from(shards);
     let mut shares: Vec<u64> =
         costs.iter().map(|cost| u64::try_from(cost * wanted / total).unwrap_or(1).max(1)).collect();
     let mut left = shards.saturating_sub(shares.iter().sum());
-    // What rounding down left goes to those it took most from.
+    // The remaining shards go to the devices with the largest remainders.
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(costs[at] * wanted % total));
     for at in order.into_iter().cycle() {
@@ -84,7 +83,7 @@ mod tests {
 
     /// The cost of each shard that files are cut into.
     fn cut(files: &[u64], shards: u64, file_cost_bytes: u64) -> Vec<u64> {
-        let mut load = Load::default();
+        let mut load = DeviceLoad::default();
         files.iter().for_each(|&bytes| load.add(bytes));
         let mut cutter = Cutter::new(load, shards, file_cost_bytes);
         let mut costs: Vec<u64> = Vec::new();
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn devices_get_their_share_and_at_least_one() {
-        let load = |files, bytes| Load { files, bytes };
+        let load = |files, bytes| DeviceLoad { files, bytes };
         let loads = [load(1, 100), load(1, 700), load(1, 200)];
         assert_eq!(share_out(&loads, 10, 0), [1, 7, 2]);
         assert_eq!(share_out(&loads, 1, 0), [1, 1, 1]);

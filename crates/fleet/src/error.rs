@@ -1,104 +1,104 @@
-//! Why a command on a job could not be carried out. Trouble with one file is a row, never an
-//! [`Error`].
+//! Why a command on a job failed. A failure of one file is a row, never an [`Error`].
 
-use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use steadfast::catalogue::{CatalogueError, CatalogueErrorKind};
 
-/// What kind of thing went wrong, and so whether to try again makes sense.
+/// The kind of a failure, which decides whether a retry makes sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// What was asked for makes no sense, or is not there to be had: the same again would end the
-    /// same.
+    /// The request is wrong, or names something that does not exist. A retry fails the same way.
     Usage,
-    /// A document of the job is not as it was written: somebody must look.
+    /// A document of the job was changed or cut short. Somebody must look at it.
     Damaged,
-    /// Something may be otherwise later, or on another machine: a full disk, a folder that is not
-    /// mounted.
+    /// A retry, or another machine, may succeed: the disk is full, or a folder is not mounted.
     Temporary,
-    /// It was told to stop before its end.
+    /// The command was told to stop.
     Interrupted,
 }
 
-/// Why a command on a job could not be carried out.
-#[derive(Debug)]
+/// Why a command on a job failed.
+///
+/// The message includes the path and the cause, so there is no `source()`.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
-    path: Option<PathBuf>,
     message: String,
-    source: Option<io::Error>,
+    /// The kind of the system's error, if a system call failed.
+    system: Option<io::ErrorKind>,
 }
 
 impl Error {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, path: None, message: message.into(), source: None }
+        Error { kind, message: message.into(), system: None }
     }
 
-    /// Makes an error about what was asked for.
+    /// Makes an error about a wrong request.
     pub fn usage(message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Usage, message)
     }
 
-    /// Makes an error about a document.
-    pub fn damaged(path: &Path, message: impl Into<String>) -> Error {
-        let path = Some(path.to_owned());
-        Error { kind: ErrorKind::Damaged, path, message: message.into(), source: None }
+    /// Makes an error about a damaged document.
+    pub fn damaged(path: &Path, message: impl AsRef<str>) -> Error {
+        Error::at(ErrorKind::Damaged, path, message.as_ref())
     }
 
-    /// Makes an error of what may be otherwise later.
-    pub fn temporary(path: &Path, message: impl Into<String>) -> Error {
-        let path = Some(path.to_owned());
-        Error { kind: ErrorKind::Temporary, path, message: message.into(), source: None }
+    /// Makes an error that may pass.
+    pub fn temporary(path: &Path, message: impl AsRef<str>) -> Error {
+        Error::at(ErrorKind::Temporary, path, message.as_ref())
     }
 
-    /// Makes an error of a failed system call. `doing` is an infinitive: "read it". What is in the
-    /// place of a folder will not go away by itself.
-    pub(crate) fn system(path: &Path, doing: &str, source: io::Error) -> Error {
-        let message = format!("cannot {doing}");
-        let kind = match source.kind() {
+    /// Makes an error of a failed system call. `operation` is an infinitive: "read it". A file in
+    /// the place of a folder is a wrong request, and other failures may pass.
+    pub(crate) fn system(path: &Path, operation: &str, cause: io::Error) -> Error {
+        let kind = match cause.kind() {
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => ErrorKind::Usage,
             _ => ErrorKind::Temporary,
         };
-        let path = Some(path.to_owned());
-        Error { kind, path, message, source: Some(source) }
+        let system = Some(cause.kind());
+        Error { system, ..Error::at(kind, path, &format!("cannot {operation}: {cause}")) }
     }
 
-    /// Makes of what is not there what will not come by itself.
+    fn at(kind: ErrorKind, path: &Path, message: &str) -> Error {
+        Error::new(kind, format!("`{}`: {message}", path.display()))
+    }
+
+    /// Turns a missing file into a wrong request: for names that the user typed.
     pub(crate) fn lasting(self) -> Error {
-        match self.source.as_ref().map(io::Error::kind) {
+        match self.system {
             Some(io::ErrorKind::NotFound) => Error { kind: ErrorKind::Usage, ..self },
             _ => self,
         }
     }
 
-    /// Adds what is to be done.
+    /// Adds what to do.
     pub(crate) fn advised(self, advice: &str) -> Error {
         Error { message: format!("{}; {advice}", self.message), ..self }
     }
 
-    /// Returns what kind of thing went wrong.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 }
 
 impl From<steadfast::Error> for Error {
-    /// What the system refused may be had later; what makes no sense will make none.
+    /// A failed system call may pass; other failures do not.
     fn from(error: steadfast::Error) -> Error {
         let kind = match error.kind() {
             steadfast::ErrorKind::System => ErrorKind::Temporary,
             _ => ErrorKind::Usage,
         };
-        Error { kind, path: None, message: error.to_string(), source: None }
+        Error::new(kind, error.to_string())
     }
 }
 
 impl From<CatalogueError> for Error {
-    /// What a catalogue fails of may pass only where somebody else is writing to it.
+    /// A catalogue that another process is writing may be free later.
     fn from(error: CatalogueError) -> Error {
         let kind = match error.kind() {
             CatalogueErrorKind::InUse => ErrorKind::Temporary,
@@ -108,21 +108,21 @@ impl From<CatalogueError> for Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "`{}`: ", path.display())?;
-        }
-        write!(f, "{}", self.message)?;
-        match &self.source {
-            Some(source) => write!(f, ": {source}"),
-            None => Ok(()),
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
+    #[test]
+    fn a_cause_is_printed_once() {
+        let cause = || io::Error::from(io::ErrorKind::NotFound);
+        let error = Error::system(Path::new("job"), "open it", cause());
+        assert_eq!(error.to_string(), format!("`job`: cannot open it: {}", cause()));
+        assert!(std::error::Error::source(&error).is_none());
+        assert_eq!(
+            (error.kind(), error.lasting().kind()),
+            (ErrorKind::Temporary, ErrorKind::Usage)
+        );
+        let advised = Error::damaged(Path::new("a"), "it is cut short").advised("run it again");
+        assert_eq!(advised.to_string(), "`a`: it is cut short; run it again");
     }
 }

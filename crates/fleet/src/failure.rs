@@ -1,7 +1,7 @@
-//! A note of why a shard could not be run, for whoever asks how the job is.
+//! Notes why a shard failed, for the status of the job.
 //!
-//! In: an error. Out: a small file beside the parts, and its text again. It is a courtesy: where it
-//! cannot be written, as on a full disk, nothing is lost but the words.
+//! In: an error. Out: a small file beside the parts. If it cannot be written, as on a full disk,
+//! the status lacks the reason, but nothing else is lost.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -15,37 +15,37 @@ use crate::error::{Error, ErrorKind};
 use crate::line;
 use crate::sealed;
 
-/// Bytes of a note that are read at most: a path and a sentence.
+/// Longest note in bytes: a path and a sentence.
 const NOTE_LEN_MAX: u64 = 64 << 10;
 
-/// Why a shard could not be run the last time that it was tried.
+/// Why the latest run of a shard failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Failure {
+pub(crate) struct FailureNote {
     pub(crate) steadfast_fleet_failure: u32,
     pub(crate) shard: u64,
     pub(crate) host: String,
     pub(crate) process: u32,
     pub(crate) at_s: i64,
-    /// Whether to try again makes sense.
+    /// Whether a retry may succeed.
     pub(crate) temporary: bool,
     pub(crate) error: String,
 }
 
-/// Says whether a failure may pass by itself.
+/// Returns whether a retry may succeed.
 pub(crate) fn is_temporary(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Temporary | ErrorKind::Interrupted)
 }
 
-/// Leaves the note, if it can be left.
-pub(crate) fn note(path: &Path, failure: &Failure) {
+/// Writes the note if possible.
+pub(crate) fn note(path: &Path, failure: &FailureNote) {
     let mut text = Vec::new();
     line::write(failure, &mut text);
     text.push(b'\n');
-    // Where it cannot be written, the words are lost and nothing else.
+    // Without the note, only the reason is lost.
     let _ = write(path, &text);
 }
 
-/// Writes a note into its folder, which is made if it is absent and is not reached by a link.
+/// Writes a note. Creates its folder if necessary, and follows no link to it.
 fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let (above, folder) = Dir::parent_of(folder)?;
@@ -54,12 +54,12 @@ fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     draft.publish(name, Existing::Replace)
 }
 
-/// Takes the note away, once the shard was run.
+/// Removes the note after a successful run.
 pub(crate) fn forget(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-/// Reads the note; `None` if it is gone or makes no sense.
-pub(crate) fn read(path: &Path) -> Option<Failure> {
+/// Reads the note. Returns `None` if it does not exist or is malformed.
+pub(crate) fn read(path: &Path) -> Option<FailureNote> {
     serde_json::from_reader(sealed::open(path).ok()?.take(NOTE_LEN_MAX)).ok()
 }

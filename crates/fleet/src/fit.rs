@@ -1,9 +1,9 @@
-//! What a file costs, found from shards that were run: time by files and by bytes, fitted.
+//! Fits the cost of a file to the parts of a job: time by files and by bytes.
 //!
-//! In: files, bytes and time of each part. Out: the bytes that could be checked in the time that a
-//! file takes besides its own; or nothing, where the parts are too few or too alike to tell.
+//! In: files, bytes and time of each part. Out: the bytes that could be checked in the overhead of
+//! one file; or nothing, if the parts are too few or too similar.
 
-/// Parts without which nothing is said.
+/// Fewest parts for a fit.
 const PARTS_MIN: u64 = 10;
 
 /// Sums for least squares of `time = a × files + b × bytes`.
@@ -32,7 +32,7 @@ impl Fit {
     pub(crate) fn file_cost_bytes(&self) -> Option<u64> {
         let alike = self.files_bytes * self.files_bytes;
         let apart = self.files_files * self.bytes_bytes - alike;
-        // Parts whose files are all of one mean length cannot tell files from bytes.
+        // Parts with the same mean length of files cannot distinguish files from bytes.
         if self.parts < PARTS_MIN || apart <= alike * 1e-3 {
             return None;
         }

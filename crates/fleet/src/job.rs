@@ -1,7 +1,7 @@
-//! A job: the folder, what it says of itself, and where its documents are.
+//! A job: its folder, its header, and the names of its documents.
 //!
-//! In: a path. Out: the header, the table of shards, names of files. `job.jsonl` is written last:
-//! a folder with one is a whole job. Knows neither what shards hold nor how they are run.
+//! In: a path. Out: the header, the table of shards, names of files. Planning writes `job.jsonl`
+//! last, so a folder with this file is a complete job.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,27 +12,27 @@ use steadfast_digest::Digest;
 use steadfast_events::PathText;
 
 use crate::error::Error;
-use crate::sealed;
+use crate::sealed::SealedReader;
 use crate::source::By;
 
-/// The member that names the version of the job's own document.
+/// The member with the version of the job's header.
 pub(crate) const JOB_KEY: &str = "steadfast_fleet_job";
 
-/// The member that names the version of the table of shards.
+/// The member with the version of the table of shards.
 pub(crate) const TABLE_KEY: &str = "steadfast_fleet_table";
 
-/// What a job says of itself.
+/// The header of a job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JobHeader {
     /// The version of the format.
     pub(crate) steadfast_fleet_job: u32,
-    /// The job's name: by chance, so that parts of one job are not taken for another's.
+    /// The job's name: unique, so that parts of another job are detected.
     pub job: String,
     /// When it was planned, in seconds since 1970.
     pub planned_s: i64,
     /// The version of the program that planned it.
     pub version: String,
-    /// What the files are judged by: `tags`, `manifest` or `catalogue`.
+    /// The records that files are compared with: `tags`, `manifest` or `catalogue`.
     pub by: String,
     /// The directory that all paths are relative to.
     pub(crate) root: PathText,
@@ -42,25 +42,25 @@ pub struct JobHeader {
     /// The last run of the catalogue when the job was planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) catalogue_run: Option<i64>,
-    /// Shards.
+    /// The number of shards.
     pub shards: u64,
-    /// Files in them.
+    /// The number of files.
     pub files: u64,
-    /// Bytes of these files.
+    /// The bytes of these files.
     pub bytes: u64,
-    /// Bytes that a file counts for besides its own.
+    /// The cost of a file besides its own bytes, in bytes.
     pub file_cost_bytes: u64,
-    /// Directories that could not be listed, and lines that made no sense.
+    /// The number of directories that could not be listed, and of malformed lines.
     pub troubles: u64,
-    /// Devices that the files are on.
+    /// The number of devices that the files are on.
     pub devices: u64,
-    /// What the planning passed by.
+    /// What planning skipped.
     pub(crate) skipped: SkippedText,
     /// The digest of the table of shards.
     pub(crate) table_sha256: String,
 }
 
-/// What a walk passed by.
+/// What a walk skipped.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SkippedText {
     symlinks: u64,
@@ -107,19 +107,19 @@ pub(crate) struct TableHeader {
     pub(crate) job: String,
 }
 
-/// A shard, in the table.
+/// A shard in the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardRow {
     /// Its number, from 0.
     pub shard: u64,
     /// The number of its device within the job.
     pub device: u64,
-    /// Files.
+    /// The number of files.
     pub files: u64,
-    /// Bytes of these files.
+    /// The bytes of these files.
     pub bytes: u64,
-    /// When the longest-unchecked of its files was last judged, in seconds; `None` where that is
-    /// not known, and for a file that never was.
+    /// The earliest last check of its files, in seconds since 1970. `None` if it is unknown, or a
+    /// file was never checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_s: Option<i64>,
     /// The digest of the shard's document.
@@ -139,14 +139,15 @@ impl Job {
     /// Opens a job.
     ///
     /// # Errors
-    /// If there is none, which may be otherwise once its folder is mounted; or it is damaged.
+    /// If there is none, which is temporary as its folder may be mounted later; or if it is
+    /// damaged.
     pub fn open(folder: &Path) -> Result<Job, Error> {
         let path = folder.join("job.jsonl");
         if !path.exists() {
             let message = "there is no job here: is its folder mounted, and its planning done?";
             return Err(Error::temporary(folder, message));
         }
-        let reader = sealed::Reader::open(&path)?;
+        let reader = SealedReader::open(&path)?;
         let header: JobHeader = reader.header(JOB_KEY)?;
         reader.verify()?;
         let root = header.root.to_path();
@@ -163,23 +164,23 @@ impl Job {
         &self.folder
     }
 
-    /// Returns what the job says of itself.
+    /// Returns the header.
     pub fn header(&self) -> &JobHeader {
         &self.header
     }
 
-    /// Returns the directory that all paths are relative to, where it was planned.
+    /// Returns the directory that all paths are relative to, on the planning machine.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns what the files are judged by.
+    /// Returns the kind of records that files are compared with.
     pub fn by(&self) -> By {
         self.by
     }
 
-    /// Says whether the job has no file because its catalogue knew none that was due, which is a
-    /// success. A catalogue without any file is not planned.
+    /// Returns whether no file of the catalogue was due, so that a job without files is a success.
+    /// A catalogue without any file is not planned.
     pub fn had_nothing_due(&self) -> bool {
         self.by == By::Catalogue && self.header.files == 0
     }
@@ -205,16 +206,16 @@ impl Job {
         self.folder.join("troubles.jsonl")
     }
 
-    /// Hands on the rows of the table of shards, in the order of their numbers.
+    /// Passes the rows of the table of shards to the sink, in the order of their numbers.
     ///
     /// # Errors
-    /// If the table cannot be read, or is damaged; or what the sink fails of.
+    /// If the table cannot be read or is damaged, or the sink fails.
     pub fn each_shard(
         &self,
         sink: &mut dyn FnMut(ShardRow) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let path = self.folder.join("shards.jsonl");
-        let mut reader = sealed::Reader::open(&path)?;
+        let mut reader = SealedReader::open(&path)?;
         let header: TableHeader = reader.header(TABLE_KEY)?;
         if header.job != self.header.job {
             return Err(Error::damaged(&path, "it is of another job"));
@@ -252,7 +253,7 @@ impl Job {
         let path = self.folder.join(folder);
         let read = |error| Error::system(&path, "list it", error);
         let mut numbers = Vec::new();
-        // An empty folder does not survive every copy.
+        // Some copying tools omit empty folders.
         let entries = match fs::read_dir(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(numbers),
             entries => entries.map_err(read)?,
@@ -267,12 +268,12 @@ impl Job {
     }
 }
 
-/// Returns the name of a shard's document and of its part: five digits or more, so that they sort.
+/// Returns the file name of a shard and of its part: at least five digits, so that names sort.
 pub(crate) fn name_of(shard: u64) -> String {
     format!("{shard:05}.jsonl")
 }
 
-/// Names a job.
+/// Returns the name of a job.
 pub(crate) fn name_by_chance(digest: &Digest) -> String {
     digest.to_string()[..16].to_owned()
 }

@@ -1,9 +1,9 @@
-//! A merged job goes to the catalogue that it is of: one run, as if one machine had made it.
+//! Records a merged job in its catalogue, as one run.
 //!
-//! In: rows in order, each with when its part was begun. Out: a run in the catalogue, and what only
-//! the catalogue knows. The run begins when the first part did: a merge reads no file, and proves
-//! nothing that the parts do not. A row says nothing new of a file that was judged since, whose tag
-//! was changed since the planning, or that an earlier merge of the job entered: it is left out.
+//! In: rows in order, each with the begin of its part. Out: a run in the catalogue, and the
+//! findings of the catalogue. The run begins with the first part, since a merge reads no files
+//! itself. Omits rows of files that were checked since, whose tag has changed since planning, or
+//! that an earlier merge of the job has recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,28 +17,27 @@ use steadfast::{Event, FileEvent, Monitor, Noted, Notice, Subject, Summary, Tag,
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::joined::Placed;
+use crate::joined::JoinedRow;
 use crate::plural::counted;
 use crate::source::catalogue::{place, runs};
 
-/// Rows between two looks at the clock.
+/// Rows between two readings of the clock.
 const TICK_ROWS: u64 = 1_000;
 
-/// Characters that a run of a catalogue may say it was made with: it has room for four times as
-/// many bytes.
+/// Longest name of a backend in a catalogue, in characters of up to four bytes.
 const MARK_LEN_MAX: usize = 64;
 
-/// Hands on the next row.
-pub(crate) type Next<'a> = dyn FnMut() -> Result<Option<Placed>, Error> + 'a;
+/// Returns the next row.
+pub(crate) type Next<'a> = dyn FnMut() -> Result<Option<JoinedRow>, Error> + 'a;
 
-/// When the first part was begun, in seconds, and the time of day.
-pub(crate) type Clock = (Option<i64>, fn() -> Timestamp);
+/// The begin of the first part, in seconds since 1970, and the clock.
+pub(crate) type MergeClock = (Option<i64>, fn() -> Timestamp);
 
-/// Enters the rows of a job in its catalogue.
+/// Records the rows of a job in its catalogue.
 pub(crate) fn keep(
     job: &Job,
     next: &mut Next<'_>,
-    (begun_s, now): Clock,
+    (begun_s, now): MergeClock,
     summary: &mut Summary,
     monitor: &mut dyn Monitor,
 ) -> Result<(), Error> {
@@ -57,7 +56,7 @@ pub(crate) fn keep(
     let mut keeper: Option<Keeper> = None;
     let (mut parent, mut rows) = (Arc::from(Path::new("")), 0_u64);
     let mut found = Vec::new();
-    while let Some(Placed { row, begun_s, .. }) = next()? {
+    while let Some(JoinedRow { row, begun_s, .. }) = next()? {
         rows += 1;
         if rows.is_multiple_of(TICK_ROWS)
             && let Some(keeper) = &mut keeper
@@ -96,7 +95,7 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Names the job in its run, by which a later merge knows it, with what hashed.
+/// Returns the name of the job and the backend, by which a later merge recognises the run.
 fn mark(job: &Job, backend: &str) -> String {
     let whole = format!("{}{backend}", mark_of(job));
     whole.chars().take(MARK_LEN_MAX).collect()
@@ -106,20 +105,20 @@ fn mark_of(job: &Job) -> String {
     format!("fleet job {}: ", job.header().job)
 }
 
-/// What the catalogue knows already.
+/// The present state of the catalogue.
 struct Past {
-    /// Who may write; gone once the run has begun.
+    /// The writer. `None` once the run has begun.
     writer: Option<Catalogue>,
     reader: Catalogue,
     records: Records,
     root: PathBuf,
     /// The last run when the job was planned.
     planned_run: i64,
-    /// When each run began, in seconds.
+    /// The begin of each run, in seconds since 1970.
     begun: BTreeMap<i64, i64>,
     /// Runs that are earlier merges of the job.
     own: BTreeSet<i64>,
-    /// Files that were left out, by why.
+    /// The number of omitted files, by reason.
     retagged: u64,
     judged: u64,
     entered: u64,
@@ -159,7 +158,7 @@ impl Past {
         Ok(writer.keeper(Scope::files_beneath(&self.root), begin)?)
     }
 
-    /// Says whether a row is news; counts it if not.
+    /// Returns whether to record a row; counts it if not.
     fn wants(
         &mut self,
         event: &FileEvent,
@@ -175,7 +174,7 @@ impl Past {
         let Some(look) = look else { return Ok(true) };
         let mut last = look.last_checked_run;
         if look.standing == Standing::Missing {
-            // That it was gone is no judgement of it, but an event.
+            // A missing file has no check, but an event.
             let history = self.reader.history(relative)?;
             last = history.runs.last().map_or(last, |run| run.run.id.max(last));
         }
@@ -191,7 +190,7 @@ impl Past {
         Ok(true)
     }
 
-    /// Tells what was left out.
+    /// Returns notices about the omitted rows.
     fn notices(&self) -> Vec<String> {
         let files = |number| counted(number, "file", "files");
         let mut notices = Vec::new();
@@ -215,7 +214,7 @@ impl Past {
     }
 }
 
-/// The catalogue's tag as it was when the job was planned.
+/// Returns the catalogue's tag when the job was planned.
 fn tag_of(event: &FileEvent) -> Option<Tag> {
     let reference = event.reference.as_deref()?;
     let &(algorithm, digest) = reference.digests.first()?;
@@ -225,7 +224,7 @@ fn tag_of(event: &FileEvent) -> Option<Tag> {
 
 fn tell(root: &Path, found: &mut Vec<Finding>, summary: &mut Summary, monitor: &mut dyn Monitor) {
     for finding in found.drain(..) {
-        // That a file is missing, its row has told.
+        // The row has reported the missing file.
         if matches!(finding, Finding::Missing { .. }) {
             continue;
         }

@@ -1,10 +1,10 @@
-//! A check of many files, cut into shards that many machines run, and put together again.
+//! Checks many files on many machines, in shards, and merges the results.
 //!
-//! In: a tree, a manifest or a catalogue. Out: a **job**, a folder of documents that any engine can
-//! work on: [`plan()`] cuts it, [`run()`] does one shard, [`status()`] says how far it is, and
-//! [`merge()`] makes one result of the parts, the same whatever the shards were. Its documents are
-//! specified in `docs/formats/fleet.md`. Knows no scheduler, prints nothing and reads no
-//! environment; files are read and judged by the library's own runs alone.
+//! In: a tree, a manifest or a catalogue. Out: a **job**, which is a folder of documents that any
+//! scheduler can work on: [`plan()`] cuts it into shards, [`run()`] checks one shard, [`status()`]
+//! reports the progress, and [`merge()`] makes one result of the parts, which does not depend on
+//! the shards. `docs/formats/fleet.md` specifies the documents. Prints nothing and reads no
+//! environment; only the library's own runs read and judge files.
 
 #![forbid(unsafe_code)]
 
@@ -32,10 +32,13 @@ mod merge;
 pub use cut::FILE_COST_BYTES;
 pub use error::{Error, ErrorKind};
 pub use job::{Job, JobHeader, ShardRow};
-pub use merge::{MergeOptions, Merged, merge};
-pub use part::Outcome;
-pub use plan::{Done, PlanOptions, Planned, Size, plan};
+pub use merge::{MergeOptions, MergedJob, merge};
+pub use part::PartOutcome;
+pub use plan::{PlanOptions, PlanProgress, PlannedJob, Size, plan};
 pub use row::Row;
-pub use run::{Ran, Worker, existing, run};
-pub use source::{By, Catalogued, Entry, Found, Listed, Sink, Source, Tree, Trouble};
-pub use status::{Amount, Device, Failed, Status, status};
+pub use run::{ShardRun, ShardWorker, existing, run};
+pub use source::{
+    By, CatalogueSource, JobFile, JobSource, ManifestSource, SourceFailure, SourceItem, SourceSink,
+    TreeSource,
+};
+pub use status::{DeviceStatus, FailedShard, JobAmount, JobStatus, status};

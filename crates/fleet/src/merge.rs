@@ -1,8 +1,7 @@
-//! Puts parts together: one result, in the order of a walk, the same whatever the shards were.
+//! Merges parts to one result in the order of a walk, which does not depend on the shards.
 //!
-//! In: a job whose parts are there. Out: a result file, the events of one run, and for a job of a
-//! catalogue, its update. Memory is that of the parts that are open, one of each device, and some
-//! bytes for each shard.
+//! In: a job and its parts. Out: a result file, the events of one run, and an update of the
+//! catalogue if the job is of one. Memory: one open part per device, and some bytes per shard.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,41 +17,41 @@ use steadfast_events::PathText;
 use crate::error::{Error, ErrorKind};
 use crate::failure;
 use crate::job::{Job, ShardRow};
-use crate::joined::{Joined, Outcomes, Placed, faulty};
+use crate::joined::{Joined, JoinedRow, Outcomes, faulty};
 use crate::keep;
 use crate::plural;
-use crate::sealed::{self, Writer};
+use crate::sealed::{self, SealedReader, SealedWriter};
 use crate::source::By;
 
-/// The member that names the version of a result.
+/// The member with the version of a result.
 const RESULT_KEY: &str = "steadfast_fleet_result";
 
-/// Numbers of missing parts that an error names.
+/// Numbers of missing parts that an error lists.
 const NAMED_MAX: usize = 10;
 
-/// How parts are put together.
+/// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct MergeOptions {
     /// Whether parts may be missing.
     pub partial: bool,
     /// Whether a file without a tag fails the check.
     pub require_tags: bool,
-    /// Whether a job of no file, or of none with a tag, is a success all the same.
+    /// Whether a job without files, or without tagged files, is a success.
     pub allow_empty: bool,
-    /// Whether the catalogue that the job is of hears of it.
+    /// Whether to update the catalogue of the job.
     pub catalogue: bool,
     /// The time of day.
     pub now: fn() -> Timestamp,
-    /// Set from outside to end early; nothing is left then.
+    /// Set by the caller to stop. Then nothing is written.
     pub stop: Arc<AtomicBool>,
 }
 
-/// What the parts come to.
+/// The result of a merge.
 #[derive(Debug)]
-pub struct Merged {
-    /// As one run would say it. Its time is that of all shards, one after the other.
+pub struct MergedJob {
+    /// The summary, as of one run. Its time is the sum of all shards.
     pub summary: Summary,
-    /// Parts that are in the result.
+    /// The number of parts in the result.
     pub parts: u64,
     /// Shards without a part.
     pub missing: Vec<u64>,
@@ -72,29 +71,30 @@ struct ResultClosing {
     summary: ResultSummary,
 }
 
-/// What a result comes to: only what does not depend on how it was made.
+/// The summary of a result, without anything that depends on the shards.
 #[derive(Serialize)]
 struct ResultSummary {
     files: u64,
-    /// Lengths of the files that were read whole.
+    /// The bytes of the files that were read completely.
     bytes: u64,
     verdicts: BTreeMap<&'static str, u64>,
     exit_status: u8,
-    /// Files of shards without a part.
+    /// The number of files of shards without a part.
     missing_files: u64,
 }
 
-/// Puts the parts of a job together in a file, which is whole or absent.
+/// Merges the parts of a job to a file, which is complete or absent.
 ///
 /// # Errors
-/// If parts are missing and may not be; if one is damaged, of another job or of a shard that has
-/// changed, or a path comes twice; if the file is there and no result, or cannot be written.
+/// If parts are missing and [`MergeOptions::partial`] is not set; if a part is damaged or belongs
+/// to another job or to a changed shard; if a path occurs twice; if the file exists and is not a
+/// result, or cannot be written.
 pub fn merge(
     job: &Job,
     out: &Path,
     options: &MergeOptions,
     monitor: &mut dyn Monitor,
-) -> Result<Merged, Error> {
+) -> Result<MergedJob, Error> {
     ensure_ours(out)?;
     ensure_folder(out)?;
     let (shards, missing) = present(job)?;
@@ -107,13 +107,13 @@ pub fn merge(
         root: PathText::of(job.root()),
         by: job.by().name().to_owned(),
     };
-    let mut result = Writer::create(out, &header)?;
+    let mut result = SealedWriter::create(out, &header)?;
     let mut joined = Joined::begin(job, shards.clone())?;
     let mut summary = Summary::default();
     summary.verb = "check";
     summary.skipped = job.header().skipped.to_skipped();
     let mut bytes = 0;
-    while let Some(Placed { row, shard, .. }) = joined.next()? {
+    while let Some(JoinedRow { row, shard, .. }) = joined.next()? {
         if options.stop.load(Ordering::Relaxed) {
             return Err(Error::new(ErrorKind::Interrupted, "interrupted: no result was written"));
         }
@@ -150,15 +150,15 @@ pub fn merge(
         monitor.event(&Event::Notice(notice));
     }
     if missing.is_empty() {
-        // Nobody needs a shard any more: what dead workers left may go.
+        // All shards are done: removes the drafts of workers that died.
         sealed::drafts(&job.folder().join("parts")).iter().for_each(|draft| {
             let _ = fs::remove_file(draft);
         });
     }
-    Ok(Merged { summary, parts, missing })
+    Ok(MergedJob { summary, parts, missing })
 }
 
-/// Returns what to say if the job judged nothing, which fails unless it is allowed.
+/// Returns a notice if no file was judged, which is a failure unless it is allowed.
 fn unproved(job: &Job, summary: &mut Summary, allowed: bool) -> Option<Notice> {
     let no_file = "the job has no file: was everything mounted when it was planned?";
     let notice = summary.unproved(Notice::failure(no_file), allowed || job.had_nothing_due())?;
@@ -166,7 +166,7 @@ fn unproved(job: &Job, summary: &mut Summary, allowed: bool) -> Option<Notice> {
     Some(notice)
 }
 
-/// What the reader should know of a result besides.
+/// Returns further notices of a result.
 fn notices(job: &Job, parts: u64, missing: &[u64], missing_files: u64) -> Vec<String> {
     let mut notices = Vec::new();
     if !missing.is_empty() {
@@ -180,7 +180,7 @@ fn notices(job: &Job, parts: u64, missing: &[u64], missing_files: u64) -> Vec<St
     notices
 }
 
-/// Fills in what the parts say of the reading.
+/// Adds how the parts were read to the summary.
 fn complete(summary: &mut Summary, outcomes: &Outcomes, missing: &[u64]) {
     summary.elapsed_ns = outcomes.elapsed_ns;
     summary.workers = usize::try_from(outcomes.workers).unwrap_or(usize::MAX);
@@ -195,7 +195,7 @@ fn complete(summary: &mut Summary, outcomes: &Outcomes, missing: &[u64]) {
     }
 }
 
-/// Returns the exit status that one event asks for, as a check's run has it.
+/// Returns the exit status of one event, as in a run of `check`.
 fn status_of(event: &FileEvent, require_tags: bool) -> u8 {
     let verdict = event.verdict.map_or(0, |verdict| verdict.exit_status(require_tags));
     worse_status(verdict, if event.trouble.is_some() { 2 } else { 0 })
@@ -207,10 +207,10 @@ fn counts(summary: &Summary) -> BTreeMap<&'static str, u64> {
     counts.filter(|(_, files)| *files > 0).collect()
 }
 
-/// Refuses to write over what is no result.
+/// Refuses to replace a file that is not a result.
 fn ensure_ours(out: &Path) -> Result<(), Error> {
     let there = out.symlink_metadata();
-    let ours = || sealed::Reader::open(out)?.header::<ResultHeader>(RESULT_KEY);
+    let ours = || SealedReader::open(out)?.header::<ResultHeader>(RESULT_KEY);
     match there {
         Ok(there) if !there.is_file() || ours().is_err() => Err(Error::usage(format!(
             "`{}` is something else, and is not overwritten",
@@ -220,7 +220,7 @@ fn ensure_ours(out: &Path) -> Result<(), Error> {
     }
 }
 
-/// A folder that is not there is a slip of the pen, and will not come by itself.
+/// Refuses a folder that does not exist: probably a typing error.
 fn ensure_folder(out: &Path) -> Result<(), Error> {
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
@@ -231,7 +231,7 @@ fn ensure_folder(out: &Path) -> Result<(), Error> {
     }
 }
 
-/// Parts the shards in those that have a part and the numbers of those that have none.
+/// Returns the shards that have a part, and the numbers of the others.
 fn present(job: &Job) -> Result<(Vec<ShardRow>, Vec<u64>), Error> {
     let there = job.numbers("parts")?;
     let (mut shards, mut missing) = (Vec::new(), Vec::new());
@@ -259,7 +259,7 @@ fn absent(job: &Job, missing: &[u64]) -> Error {
     }
 }
 
-/// Says how many parts there are not, with the verb.
+/// Returns the number of missing parts with its verb.
 fn lacking(job: &Job, missing: &[u64]) -> String {
     let verb = if missing.len() == 1 { "is" } else { "are" };
     format!("{} of {} {verb}", missing.len(), plural::counted(job.header().shards, "part", "parts"))

@@ -1,14 +1,14 @@
-//! The order of a walk, as bytes that compare: in each directory by name, and what is in a
-//! directory where its name stands.
+//! The order of a walk: by name in each directory, with the contents of a directory in place of its
+//! name.
 //!
-//! In: paths. Out: an ordering. Names cannot hold NUL, so a slash taken for it sorts `a/b` before
-//! `a.txt`, as a walk meets them.
+//! Names cannot contain NUL, so comparing slashes as NUL sorts `a/b` before `a.txt`, as a walk
+//! does.
 
 use std::cmp::Ordering;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Compares two paths from the same root.
+/// Compares two paths relative to the same root, as bytes.
 pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let shared = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     match (a.get(shared), b.get(shared)) {
@@ -17,9 +17,14 @@ pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// Compares two paths from the same root.
+/// Compares two paths relative to the same root.
 pub(crate) fn compare_paths(a: &Path, b: &Path) -> Ordering {
     compare(a.as_os_str().as_bytes(), b.as_os_str().as_bytes())
+}
+
+/// Returns bytes that sort as the path does in a walk.
+pub(crate) fn key(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().iter().copied().map(place).collect()
 }
 
 fn place(byte: u8) -> u8 {
@@ -40,6 +45,7 @@ mod tests {
                 Path::new(pair[1]).cmp(Path::new(pair[0])),
                 "as the standard library compares names"
             );
+            assert!(key(Path::new(pair[0])) < key(Path::new(pair[1])), "{pair:?}");
         }
         assert_eq!(compare(b"a", b"a"), Ordering::Equal);
         assert_eq!(compare(b"a", b"a/b"), Ordering::Less);

@@ -1,6 +1,6 @@
-//! The document of one shard's outcome, and what it comes to.
+//! The part of a shard: a document with the result of every file, and an outcome.
 //!
-//! In: rows in the order of the shard. Out: a file that is whole or absent; and its rows again.
+//! In: rows in the order of the shard. Out: a file that is complete or absent.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use steadfast::{Bound, Stage, Summary, Verdict};
 use crate::error::Error;
 use crate::job::Job;
 use crate::row::Row;
-use crate::sealed::{self, Reader};
+use crate::sealed::{self, SealedReader};
 
-/// The member that names the version.
+/// The member with the version.
 pub(crate) const PART_KEY: &str = "steadfast_fleet_part";
 
 /// The header.
@@ -21,7 +21,7 @@ pub(crate) const PART_KEY: &str = "steadfast_fleet_part";
 pub(crate) struct PartHeader {
     pub(crate) steadfast_fleet_part: u32,
     pub(crate) job: String,
-    /// The shard; absent in the document of what the planning could not find out.
+    /// The shard. Absent in the document of the failures of planning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shard: Option<u64>,
     /// The digest of the shard's document.
@@ -30,40 +30,40 @@ pub(crate) struct PartHeader {
     pub(crate) version: String,
     pub(crate) host: String,
     pub(crate) process: u32,
-    /// When it was begun, in seconds since 1970.
+    /// The begin of the run, in seconds since 1970.
     pub(crate) begun_s: i64,
 }
 
-/// What a part comes to. The record before a part's last line.
+/// The outcome of a part: the record before its last line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Files.
+pub struct PartOutcome {
+    /// The number of files.
     pub files: u64,
     /// Bytes read.
     pub bytes: u64,
     /// Bytes read past the page cache.
     pub bytes_from_media: u64,
-    /// Time that it took.
+    /// The time of the run.
     pub elapsed_ns: u64,
-    /// What a check of these files alone would end with.
+    /// The exit status of a check of these files.
     pub exit_status: u8,
-    /// How many files got which verdict; those that none got are left out.
+    /// The number of files by verdict, without zeros.
     pub verdicts: BTreeMap<String, u64>,
     /// Time by stage, summed over threads.
     pub cost_ns: BTreeMap<String, u64>,
-    /// Threads that hashed.
+    /// The number of hashing threads.
     pub workers: u64,
     /// The SHA-256 backend and its lanes.
     pub backend: String,
-    /// How bytes were read.
+    /// The engine that read the files.
     pub engine: String,
-    /// Whether a limit on the rate bound it, and not what the machine can do.
+    /// Whether a rate limit bounded the run, and not the machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rate_limited: bool,
 }
 
-impl Outcome {
-    pub(crate) fn of(summary: &Summary) -> Outcome {
+impl PartOutcome {
+    pub(crate) fn of(summary: &Summary) -> PartOutcome {
         let verdicts = Verdict::ALL.into_iter().map(|verdict| {
             let files = summary.verdicts(verdict);
             (verdict.name().to_owned(), files)
@@ -72,7 +72,7 @@ impl Outcome {
         let stages = Stage::ALL.into_iter();
         let cost_ns = stages.map(|stage| (stage.name().to_owned(), cost.elapsed_ns(stage)));
         let bounds = summary.account.bounds();
-        Outcome {
+        PartOutcome {
             rate_limited: bounds.is_some_and(|bounds| bounds.limit.bound == Bound::RateLimit),
             files: summary.files,
             bytes: summary.bytes,
@@ -91,38 +91,38 @@ impl Outcome {
 /// The record before the last line.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Closing {
-    pub(crate) summary: Outcome,
+    pub(crate) summary: PartOutcome,
 }
 
-/// How the record before the last line begins, and no row.
+/// The begin of the record before the last line. No row begins like this.
 const CLOSING: &[u8] = b"{\"summary\":";
 
-/// Reads the outcome of a part without its rows: enough to show how far a job is.
-pub(crate) fn outcome(path: &Path) -> Result<Outcome, Error> {
+/// Reads the outcome of a part without its rows. Enough for the status of a job.
+pub(crate) fn outcome(path: &Path) -> Result<PartOutcome, Error> {
     sealed::last_record::<Closing>(path).map(|closing| closing.summary)
 }
 
-/// Reads a part through, and returns its outcome if it is whole and of this shard of this job.
-pub(crate) fn verify(job: &Job, shard: u64, shard_sha256: &str) -> Result<Outcome, Error> {
-    let mut part = Part::open(job, shard, shard_sha256)?;
+/// Verifies a part, and returns its outcome if it belongs to this shard of this job.
+pub(crate) fn verify(job: &Job, shard: u64, shard_sha256: &str) -> Result<PartOutcome, Error> {
+    let mut part = PartReader::open(job, shard, shard_sha256)?;
     while part.next()?.is_some() {}
     part.outcome()
 }
 
 /// Reads the rows of a part.
-pub(crate) struct Part {
-    reader: Reader,
+pub(crate) struct PartReader {
+    reader: SealedReader,
     path: PathBuf,
     begun_s: i64,
     rows: u64,
-    outcome: Option<Outcome>,
+    outcome: Option<PartOutcome>,
 }
 
-impl Part {
+impl PartReader {
     /// Opens the part of a shard, given the digest of the shard's document.
-    pub(crate) fn open(job: &Job, shard: u64, shard_sha256: &str) -> Result<Part, Error> {
+    pub(crate) fn open(job: &Job, shard: u64, shard_sha256: &str) -> Result<PartReader, Error> {
         let path = job.part(shard);
-        let reader = Reader::open(&path)?;
+        let reader = SealedReader::open(&path)?;
         let header: PartHeader = reader.header(PART_KEY)?;
         if header.job != job.header().job || header.shard != Some(shard) {
             let message = "it is a part of another job, or another one of this";
@@ -131,21 +131,21 @@ impl Part {
         if header.shard_sha256.as_deref() != Some(shard_sha256) {
             return Err(Error::damaged(&path, "it is of a shard that has changed since"));
         }
-        Ok(Part { reader, path, begun_s: header.begun_s, rows: 0, outcome: None })
+        Ok(PartReader { reader, path, begun_s: header.begun_s, rows: 0, outcome: None })
     }
 
-    /// Opens what the planning could not find out.
-    pub(crate) fn of_troubles(job: &Job) -> Result<Part, Error> {
+    /// Opens the failures of planning.
+    pub(crate) fn of_troubles(job: &Job) -> Result<PartReader, Error> {
         let path = job.troubles();
-        let reader = Reader::open(&path)?;
+        let reader = SealedReader::open(&path)?;
         let header: PartHeader = reader.header(PART_KEY)?;
         if header.job != job.header().job || header.shard.is_some() {
             return Err(Error::damaged(&path, "it is of another job"));
         }
-        Ok(Part { reader, path, begun_s: header.begun_s, rows: 0, outcome: None })
+        Ok(PartReader { reader, path, begun_s: header.begun_s, rows: 0, outcome: None })
     }
 
-    /// Returns the next row; `None` at the end, once the document was found to be whole.
+    /// Returns the next row. Returns `None` at the end, after the document was verified.
     pub(crate) fn next(&mut self) -> Result<Option<Row>, Error> {
         let Some(line) = self.reader.next()? else { return Ok(None) };
         let closes = line.starts_with(CLOSING);
@@ -161,7 +161,7 @@ impl Part {
         self.next()
     }
 
-    /// Returns when it was begun, in seconds.
+    /// Returns the begin of the run, in seconds since 1970.
     pub(crate) fn begun_s(&self) -> i64 {
         self.begun_s
     }
@@ -171,8 +171,8 @@ impl Part {
         self.rows
     }
 
-    /// Returns what a part that was read to its end comes to.
-    pub(crate) fn outcome(self) -> Result<Outcome, Error> {
+    /// Returns the outcome, after all rows were read.
+    pub(crate) fn outcome(self) -> Result<PartOutcome, Error> {
         self.outcome.ok_or_else(|| Error::damaged(&self.path, "it does not say what it came to"))
     }
 }

@@ -1,8 +1,8 @@
-//! Cuts what a source finds into shards: sort, weigh, cut, write.
+//! Plans a job: sorts the files of a source and cuts them into shards.
 //!
-//! In: a source and where the job goes. Out: a folder that is a whole job, or an error and nothing.
-//! Memory is bounded by the spool's, whatever the number of files, and by the troubles that are
-//! allowed. `job.jsonl` is written last.
+//! In: a source and a folder. Out: a complete job in the folder, or an error and nothing. Memory is
+//! bounded by the sort and by the number of failures allowed, whatever the number of files. Writes
+//! `job.jsonl` last.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,49 +15,49 @@ use steadfast::{FileEvent, FilePath, Subject, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_events::PathText;
 
-use crate::cut::{Cutter, FILE_COST_BYTES, Load, share_out};
+use crate::cut::{Cutter, DeviceLoad, FILE_COST_BYTES, share_out};
 use crate::error::{Error, ErrorKind};
 use crate::job::{Job, JobHeader, ShardRow, SkippedText, TableHeader, name_by_chance, name_of};
 use crate::order;
-use crate::part::{Closing, Outcome, PartHeader};
+use crate::part::{Closing, PartHeader, PartOutcome};
 use crate::row::Row;
-use crate::sealed::Writer;
+use crate::sealed::SealedWriter;
 use crate::shard::{RecordLine, ShardHeader};
-use crate::source::{Entry, Found, Source, Trouble};
+use crate::source::{JobFile, JobSource, SourceFailure, SourceItem};
 use crate::spool::{MEMORY_LEN, Sorted, Spool};
 
-/// Troubles of planning that a job may have: they are held in memory, and with more of them
-/// something else is wrong.
+/// Most failures of planning. They are kept in memory, and more of them mean that something else is
+/// wrong.
 const TROUBLES_MAX: usize = 10_000;
 
-/// The cost of a shard unless said otherwise: a minute or two of a slow disk, some seconds of a
-/// fast one. What is lost when a machine dies is at most that much.
+/// The default cost of a shard: a minute or two on a slow disk, some seconds on a fast one. At most
+/// that much is lost when a machine fails.
 const SHARD_COST_BYTES: u64 = 16 << 30;
 
-/// How much a shard holds.
+/// The size of shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// About so many shards; at least one for each device, and none empty.
+    /// About so many shards: at least one per device, and none of them empty.
     Shards(u64),
-    /// About so many bytes, those that files count for included.
+    /// About so many bytes per shard, including the cost of files.
     Cost(u64),
 }
 
-/// How a job is planned.
+/// The options of planning.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// How much a shard holds.
+    /// The size of shards.
     pub size: Size,
-    /// Bytes that a file counts for besides its own.
+    /// The cost of a file besides its own bytes, in bytes.
     pub file_cost_bytes: u64,
     /// The time of day.
     pub now: Timestamp,
-    /// Bytes of memory to sort in.
+    /// Memory for sorting, in bytes.
     pub memory_len: usize,
 }
 
 impl PlanOptions {
-    /// Begins with what needs no thought.
+    /// Returns the defaults.
     pub fn new(now: Timestamp) -> PlanOptions {
         PlanOptions {
             size: Size::Cost(SHARD_COST_BYTES),
@@ -68,56 +68,54 @@ impl PlanOptions {
     }
 }
 
-/// How far the planning is.
+/// The progress of planning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Files found.
+pub struct PlanProgress {
+    /// The number of files found.
     pub found: u64,
-    /// Files written to shards.
+    /// The number of files written to shards.
     pub written: u64,
 }
 
-/// A job that was planned.
+/// A planned job.
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedJob {
     /// The job.
     pub job: Job,
-    /// What could not be found out.
-    pub troubles: Vec<Trouble>,
-    /// Least and most bytes that a shard costs.
+    /// The directories and lines that could not be read.
+    pub troubles: Vec<SourceFailure>,
+    /// The least and the highest cost of a shard, in bytes.
     pub cost_bytes: (u64, u64),
 }
 
-/// Plans a job in a folder that does not exist yet, or is empty.
-///
-/// `progress` hears now and then how far it is.
+/// Plans a job in a folder that is empty or does not exist yet. Calls `progress` from time to time.
 ///
 /// # Errors
-/// If the folder holds something, the source fails, or something cannot be written. Nothing is left
-/// then.
+/// If the folder is not empty, the source fails, or a file cannot be written. Then removes
+/// everything that it has written.
 pub fn plan(
-    source: &mut dyn Source,
+    source: &mut dyn JobSource,
     folder: &Path,
     options: &PlanOptions,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(Done),
-) -> Result<Planned, Error> {
-    let place = Place::make(folder)?;
-    let planned = Planning { source, place: &place, options, stop, progress }.carry_out();
+    progress: &mut dyn FnMut(PlanProgress),
+) -> Result<PlannedJob, Error> {
+    let place = JobFolder::make(folder)?;
+    let planned = Planning { source, place: &place, options, stop, progress }.execute();
     if planned.is_err() {
         place.remove();
     }
     planned
 }
 
-/// The folder of a job that is to be.
-struct Place {
+/// The folder of a job that is being planned.
+struct JobFolder {
     folder: PathBuf,
     spool: PathBuf,
 }
 
-impl Place {
-    fn make(folder: &Path) -> Result<Place, Error> {
+impl JobFolder {
+    fn make(folder: &Path) -> Result<JobFolder, Error> {
         let system = |error| Error::system(folder, "make it", error);
         fs::create_dir_all(folder).map_err(system)?;
         if fs::read_dir(folder).map_err(system)?.next().is_some() {
@@ -126,14 +124,14 @@ impl Place {
                 "`{folder}` is not empty: a job needs a folder of its own"
             )));
         }
-        let place = Place { folder: folder.to_owned(), spool: folder.join("planning") };
+        let place = JobFolder { folder: folder.to_owned(), spool: folder.join("planning") };
         for name in ["planning", "shards", "parts", "failures"] {
             fs::create_dir(folder.join(name)).map_err(system)?;
         }
         Ok(place)
     }
 
-    /// Takes away what was made here: the folder was empty before.
+    /// Removes everything that planning has created. The folder was empty before.
     fn remove(&self) {
         for name in ["planning", "shards", "parts", "failures"] {
             let _ = fs::remove_dir_all(self.folder.join(name));
@@ -145,33 +143,33 @@ impl Place {
     }
 }
 
-/// What planning goes by.
+/// The inputs of planning.
 struct Planning<'a> {
-    source: &'a mut dyn Source,
-    place: &'a Place,
+    source: &'a mut dyn JobSource,
+    place: &'a JobFolder,
     options: &'a PlanOptions,
     stop: &'a AtomicBool,
-    progress: &'a mut dyn FnMut(Done),
+    progress: &'a mut dyn FnMut(PlanProgress),
 }
 
-/// What was found, and waits to be cut.
+/// The sorted files, to be cut into shards.
 struct Gathered {
     sorted: Sorted,
-    loads: Vec<Load>,
-    troubles: Vec<Trouble>,
+    loads: Vec<DeviceLoad>,
+    troubles: Vec<SourceFailure>,
     skipped: SkippedText,
 }
 
 impl Planning<'_> {
-    fn carry_out(mut self) -> Result<Planned, Error> {
-        let Place { folder, spool } = self.place;
+    fn execute(mut self) -> Result<PlannedJob, Error> {
+        let JobFolder { folder, spool } = self.place;
         let name = name_of_job(folder, self.source.root(), self.options.now);
         let mut gathered = self.gather()?;
         let mut cuts = self.cut(&name, &mut gathered)?;
         let table_sha256 = cuts.table.finish()?.to_string();
         let Gathered { loads, mut troubles, skipped, .. } = gathered;
         troubles.append(&mut cuts.troubles);
-        // Stable: what a document says twice stays in its order.
+        // A stable sort keeps the order of lines about the same path.
         troubles.sort_by(|a, b| order::compare_paths(&a.path, &b.path));
         write_troubles(&name, folder, &troubles, self.options.now)?;
         fs::remove_dir_all(spool).map_err(|error| Error::system(spool, "remove it", error))?;
@@ -193,25 +191,26 @@ impl Planning<'_> {
             skipped,
             table_sha256,
         };
-        Writer::create(&folder.join("job.jsonl"), &header)?.finish()?;
-        Ok(Planned { job: Job::open(folder)?, troubles, cost_bytes: cuts.cost_bytes })
+        SealedWriter::create(&folder.join("job.jsonl"), &header)?.finish()?;
+        Ok(PlannedJob { job: Job::open(folder)?, troubles, cost_bytes: cuts.cost_bytes })
     }
 
-    /// Takes all that the source finds, and puts it in order.
+    /// Sorts all files of the source.
     fn gather(&mut self) -> Result<Gathered, Error> {
         let mut spool = Spool::new(&self.place.spool, self.options.memory_len);
         let mut devices: HashMap<u64, u32> = HashMap::new();
-        let (mut loads, mut troubles): (Vec<Load>, Vec<Trouble>) = (Vec::new(), Vec::new());
-        let mut done = Done::default();
+        let (mut loads, mut troubles): (Vec<DeviceLoad>, Vec<SourceFailure>) =
+            (Vec::new(), Vec::new());
+        let mut done = PlanProgress::default();
         let Planning { source, stop, progress, .. } = self;
         let skipped = source.each(stop, &mut |found| {
             let entry = match found {
-                Found::File(entry) => entry,
-                Found::Trouble(trouble) => return keep(&mut troubles, trouble),
+                SourceItem::File(entry) => entry,
+                SourceItem::Failure(trouble) => return keep(&mut troubles, trouble),
             };
             let device = *devices.entry(entry.device).or_insert(loads.len() as u32);
             if device as usize == loads.len() {
-                loads.push(Load::default());
+                loads.push(DeviceLoad::default());
             }
             loads[device as usize].add(entry.bytes);
             done.found += 1;
@@ -227,11 +226,11 @@ impl Planning<'_> {
         let shares = self.shares(&gathered.loads);
         let mut cuts = Cuts::begin(self, name)?;
         let mut cutter: Option<(u32, Cutter)> = None;
-        let mut waiting: Option<(u32, Entry)> = None;
-        let mut done = Done::default();
+        let mut waiting: Option<(u32, JobFile)> = None;
+        let mut done = PlanProgress::default();
         loop {
             let next = gathered.sorted.next()?;
-            // Two lines of a manifest about one file are one file.
+            // Combines two lines of a manifest about the same file.
             if let (Some((device, entry)), Some((same, other))) = (&mut waiting, &next)
                 && device == same
                 && entry.record.path == other.record.path
@@ -267,30 +266,30 @@ impl Planning<'_> {
         Ok(cuts)
     }
 
-    /// How many shards each device gets.
-    fn shares(&self, loads: &[Load]) -> Vec<u64> {
+    /// Returns the number of shards of each device.
+    fn shares(&self, loads: &[DeviceLoad]) -> Vec<u64> {
         let file_cost_bytes = self.options.file_cost_bytes;
         match self.options.size {
             Size::Shards(shards) => share_out(loads, shards, file_cost_bytes),
             Size::Cost(cost) => {
                 let cost = u128::from(cost.max(1));
-                let shards = |load: &Load| load.cost(file_cost_bytes).div_ceil(cost);
+                let shards = |load: &DeviceLoad| load.cost(file_cost_bytes).div_ceil(cost);
                 loads.iter().map(|load| u64::try_from(shards(load)).unwrap_or(u64::MAX)).collect()
             }
         }
     }
 }
 
-/// Shards, as they are written.
+/// Writes the shards.
 struct Cuts {
-    table: Writer,
+    table: SealedWriter,
     shards: u64,
-    whole: Load,
-    troubles: Vec<Trouble>,
+    whole: DeviceLoad,
+    troubles: Vec<SourceFailure>,
     cost_bytes: (u64, u64),
     open: Option<OpenShard>,
     folder: PathBuf,
-    /// What the header of every shard says.
+    /// The members of every shard's header.
     name: String,
     by: &'static str,
     root: PathText,
@@ -298,9 +297,9 @@ struct Cuts {
 }
 
 struct OpenShard {
-    writer: Writer,
+    writer: SealedWriter,
     device: u32,
-    load: Load,
+    load: DeviceLoad,
     checked_s: Option<i64>,
 }
 
@@ -309,9 +308,9 @@ impl Cuts {
         let folder = planning.place.folder.clone();
         let header = TableHeader { steadfast_fleet_table: 1, job: name.to_owned() };
         Ok(Cuts {
-            table: Writer::create(&folder.join("shards.jsonl"), &header)?,
+            table: SealedWriter::create(&folder.join("shards.jsonl"), &header)?,
             shards: 0,
-            whole: Load::default(),
+            whole: DeviceLoad::default(),
             troubles: Vec::new(),
             cost_bytes: (u64::MAX, 0),
             open: None,
@@ -323,7 +322,7 @@ impl Cuts {
         })
     }
 
-    fn put(&mut self, device: u32, entry: &Entry, begins: bool) -> Result<(), Error> {
+    fn put(&mut self, device: u32, entry: &JobFile, begins: bool) -> Result<(), Error> {
         if begins || self.open.is_none() {
             self.end_shard()?;
             let header = ShardHeader {
@@ -336,13 +335,13 @@ impl Cuts {
                 root: self.root.clone(),
             };
             let path = self.folder.join("shards").join(name_of(self.shards));
-            let writer = Writer::create(&path, &header)?;
-            let load = Load::default();
+            let writer = SealedWriter::create(&path, &header)?;
+            let load = DeviceLoad::default();
             self.open = Some(OpenShard { writer, device, load, checked_s: entry.checked_s });
         }
         let open = self.open.as_mut().expect("a shard was opened if there was none");
         open.load.add(entry.bytes);
-        // Of a shard with a file that never was, no time is told: it comes before all others.
+        // No time if a file was never checked: such shards come first.
         open.checked_s = open.checked_s.zip(entry.checked_s).map(|(first, one)| first.min(one));
         open.writer.put(&RecordLine::of(&entry.record))
     }
@@ -352,7 +351,7 @@ impl Cuts {
             return Ok(());
         };
         let sha256 = writer.finish()?.to_string();
-        let Load { files, bytes } = load;
+        let DeviceLoad { files, bytes } = load;
         let (shard, device) = (self.shards, u64::from(device));
         self.table.put(&ShardRow { shard, device, files, bytes, checked_s, sha256 })?;
         let cost = u64::try_from(load.cost(self.file_cost_bytes)).unwrap_or(u64::MAX);
@@ -364,8 +363,8 @@ impl Cuts {
     }
 }
 
-/// Adds what a further line says of a file; says whether they agree.
-fn join(entry: &mut Entry, other: &Entry) -> bool {
+/// Adds a further line about the same file; returns whether both agree.
+fn join(entry: &mut JobFile, other: &JobFile) -> bool {
     let (first, later) = (&mut entry.record, &other.record);
     let mut agree = true;
     for (algorithm, digest) in &later.digests {
@@ -381,14 +380,14 @@ fn join(entry: &mut Entry, other: &Entry) -> bool {
     agree
 }
 
-fn contradiction(record: &Record) -> Trouble {
+fn contradiction(record: &Record) -> SourceFailure {
     let reason = "it contradicts an earlier line about the same file, which was taken".to_owned();
-    Trouble { path: record.path.clone(), doing: "read the list", reason }
+    SourceFailure { path: record.path.clone(), doing: "read the list", reason }
 }
 
-fn keep(troubles: &mut Vec<Trouble>, trouble: Trouble) -> Result<(), Error> {
+fn keep(troubles: &mut Vec<SourceFailure>, trouble: SourceFailure) -> Result<(), Error> {
     if troubles.len() >= TROUBLES_MAX {
-        let Trouble { path, doing, reason } = &troubles[0];
+        let SourceFailure { path, doing, reason } = &troubles[0];
         return Err(Error::usage(format!(
             "more than {TROUBLES_MAX} directories or lines cannot be made out; the first is `{}`: \
              cannot {doing}: {reason}",
@@ -399,19 +398,19 @@ fn keep(troubles: &mut Vec<Trouble>, trouble: Trouble) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tells how far it is, but not at every file.
-fn tell(done: Done, progress: &mut dyn FnMut(Done)) {
+/// Reports the progress, but not at every file.
+fn tell(done: PlanProgress, progress: &mut dyn FnMut(PlanProgress)) {
     const EVERY: u64 = 10_000;
     if (done.found + done.written).is_multiple_of(EVERY) {
         progress(done);
     }
 }
 
-/// Writes down what could not be found out, in the form of a part.
+/// Writes the failures of planning in the format of a part.
 fn write_troubles(
     name: &str,
     folder: &Path,
-    troubles: &[Trouble],
+    troubles: &[SourceFailure],
     now: Timestamp,
 ) -> Result<(), Error> {
     let header = PartHeader {
@@ -424,19 +423,19 @@ fn write_troubles(
         process: std::process::id(),
         begun_s: now.seconds,
     };
-    let mut writer = Writer::create(&folder.join("troubles.jsonl"), &header)?;
-    for Trouble { path, doing, reason } in troubles {
+    let mut writer = SealedWriter::create(&folder.join("troubles.jsonl"), &header)?;
+    for SourceFailure { path, doing, reason } in troubles {
         let mut event = FileEvent::new(FilePath::whole(path));
         event.subject = Subject::Directory;
         event.verdict = Some(Verdict::Unreadable);
         event.trouble = Some(FileError { operation: doing, reason: reason.clone() });
         writer.put(&Row::of(&event, Path::new("")))?;
     }
-    writer.put(&Closing { summary: Outcome::default() })?;
+    writer.put(&Closing { summary: PartOutcome::default() })?;
     writer.finish().map(|_| ())
 }
 
-/// Names a job by what no other has: the moment, the process and the place.
+/// Makes a unique name of a job: a digest of the moment, the process and the folder.
 fn name_of_job(folder: &Path, root: &Path, now: Timestamp) -> String {
     let words =
         format!("{}\n{}\n{now:?}\n{}", folder.display(), root.display(), std::process::id());

@@ -1,6 +1,6 @@
-//! Numbers of things, in words.
+//! Counts with their noun.
 
-/// Says how many there are: "1 file", "12 files".
+/// Returns a count with its noun: "1 file", "12 files".
 pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

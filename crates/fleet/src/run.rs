@@ -1,8 +1,8 @@
-//! Runs one shard, and leaves its part: whole, or not at all.
+//! Runs one shard and writes its part, complete or not at all.
 //!
-//! In: a job, a number, and who runs it. Out: a part. To run a shard
-//! twice, at the same time or one after the other, does no harm: a part gets its name when it is
-//! whole, and what it says does not depend on who made it.
+//! In: a job, a number, and the worker. Out: a part. Running a shard twice, even at the same time,
+//! does no harm: a part is renamed into place when it is complete, and its results do not depend on
+//! the worker.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,42 +15,43 @@ use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Subject, Summar
 use steadfast_sys::file::{Dir, Status};
 
 use crate::error::{Error, ErrorKind};
-use crate::failure::{self, Failure, is_temporary};
+use crate::failure::{self, FailureNote, is_temporary};
 use crate::job::Job;
-use crate::part::{self, Closing, Outcome, PartHeader};
+use crate::part::{self, Closing, PartHeader, PartOutcome};
 use crate::row::Row;
-use crate::sealed::Writer;
-use crate::shard::{self, Verified};
+use crate::sealed::SealedWriter;
+use crate::shard::{self, VerifiedShard};
 use crate::source::By;
 
-/// Who runs a shard.
+/// The worker of a shard.
 #[derive(Clone, Debug)]
-pub struct Worker {
+pub struct ShardWorker {
     /// The machine's name.
     pub host: String,
-    /// Where the job's root is on this machine, if not where it was planned.
+    /// The job's root on this machine, if it differs from the planned one.
     pub root: Option<PathBuf>,
-    /// Whether all files of a shard may be missing: otherwise something is taken for not mounted.
+    /// Whether all files of a shard may be missing. If not set, the run fails, since a file system
+    /// is probably not mounted.
     pub accept_missing: bool,
 }
 
 /// A shard that was run.
 #[derive(Clone, Debug)]
-pub struct Ran {
-    /// What it came to, as its run told it.
+pub struct ShardRun {
+    /// The summary of its run.
     pub summary: Summary,
-    /// The same, as its part has it.
-    pub outcome: Outcome,
+    /// The outcome in its part.
+    pub outcome: PartOutcome,
 }
 
-/// Returns what the part of a shard says, if it is there and whole.
+/// Returns the outcome of a shard's part, if it exists and is complete.
 ///
 /// # Errors
 /// If the job has no such shard.
-pub fn existing(job: &Job, shard: u64) -> Result<Option<Outcome>, Error> {
+pub fn existing(job: &Job, shard: u64) -> Result<Option<PartOutcome>, Error> {
     ensure_planned(job, shard)?;
-    // Why a shard cannot be read, [`run`] says and notes. A damaged part is no part: it is made
-    // again, and takes the other's place.
+    // If the shard cannot be read, [`run`] reports and notes it. A damaged part is made again and
+    // replaced.
     let Ok(verified) = shard::verify(job, shard) else { return Ok(None) };
     Ok(part::verify(job, shard, &verified.sha256).ok())
 }
@@ -64,20 +65,20 @@ fn ensure_planned(job: &Job, shard: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a shard, whether its part is there or not: see [`existing`]. `options.stop` ends it early,
-/// and then nothing is left.
+/// Runs a shard, even if its part exists: see [`existing`]. `options.stop` stops it, and then no
+/// part is written.
 ///
 /// # Errors
-/// [`ErrorKind::Temporary`] where to try again may help: the folder of the job or the root is not
-/// there, no file of the shard is, the disk is full, the shard's document cannot be read.
-/// [`ErrorKind::Damaged`] if that is not as it was planned. No part is left then.
+/// [`ErrorKind::Temporary`] if a retry may succeed: the folder of the job or the root does not
+/// exist, no file of the shard exists, the disk is full, or the shard's document cannot be read.
+/// [`ErrorKind::Damaged`] if that document is not as planned. No part is written then.
 pub fn run(
     job: &Job,
     shard: u64,
-    worker: &Worker,
+    worker: &ShardWorker,
     options: &Options,
     monitor: &mut dyn Monitor,
-) -> Result<Ran, Error> {
+) -> Result<ShardRun, Error> {
     ensure_planned(job, shard)?;
     let ran = run_shard(job, shard, worker, options, monitor);
     let note = job.failure(shard);
@@ -85,7 +86,7 @@ pub fn run(
         Ok(_) => failure::forget(&note),
         Err(error) => failure::note(
             &note,
-            &Failure {
+            &FailureNote {
                 steadfast_fleet_failure: 1,
                 shard,
                 host: worker.host.clone(),
@@ -102,10 +103,10 @@ pub fn run(
 fn run_shard(
     job: &Job,
     shard: u64,
-    worker: &Worker,
+    worker: &ShardWorker,
     options: &Options,
     monitor: &mut dyn Monitor,
-) -> Result<Ran, Error> {
+) -> Result<ShardRun, Error> {
     let verified = shard::verify(job, shard)?;
     let root = worker.root.clone().unwrap_or_else(|| job.root().to_owned());
     ensure_there(&root, &verified)?;
@@ -121,8 +122,8 @@ fn run_shard(
     };
     make_parts(job)?;
     let ended = Arc::new(AtomicBool::new(false));
-    let mut telling = Telling {
-        writer: Writer::create(&job.part(shard), &header)?,
+    let mut part_monitor = PartMonitor {
+        writer: SealedWriter::create(&job.part(shard), &header)?,
         root: &root,
         catalogued: job.by() == By::Catalogue,
         rows: 0,
@@ -136,10 +137,10 @@ fn run_shard(
     let list = shard::list(&job.shard(shard), job.by())?;
     let run =
         Options { stop: ended, catalogue: CatalogueUse::Off, survey: false, ..options.clone() };
-    // A shard may have no tagged file where the job has some: the merge tells.
+    // Other shards may have tagged files. The merge decides.
     let run = Options { allow_empty: true, ..run };
-    let summary = steadfast::run::check_listed(&root, list, &run, &mut telling)?;
-    let Telling { mut writer, rows, absent, last, failed, .. } = telling;
+    let summary = steadfast::run::check_listed(&root, list, &run, &mut part_monitor)?;
+    let PartMonitor { mut writer, rows, absent, last, failed, .. } = part_monitor;
     if let Some(error) = failed {
         return Err(error);
     }
@@ -158,29 +159,30 @@ fn run_shard(
         );
         return Err(Error::temporary(&root, message));
     }
-    let outcome = Outcome::of(&summary);
+    let outcome = PartOutcome::of(&summary);
     writer.put(&Closing { summary: outcome.clone() })?;
     writer.finish()?;
-    Ok(Ran { summary, outcome })
+    Ok(ShardRun { summary, outcome })
 }
 
-/// Makes the folder of parts: an empty one does not survive every copy of a job. A link in its
-/// place is refused.
+/// Creates the folder of parts, since some copying tools omit empty folders. Refuses a link in its
+/// place.
 fn make_parts(job: &Job) -> Result<(), Error> {
     let made = Dir::open(job.folder()).and_then(|folder| folder.make_dir(OsStr::new("parts")));
     made.map_err(|error| Error::system(&job.folder().join("parts"), "make it", error))?;
     Ok(())
 }
 
-/// Says whether the only file of a shard is gone from a folder that has others: so it was mounted.
+/// Returns whether the only file of a shard is missing from a folder with other files, which shows
+/// that the file system is mounted.
 fn is_alone(rows: u64, path: &Path) -> bool {
     let others = path.parent().and_then(|folder| fs::read_dir(folder).ok());
     rows == 1 && others.is_some_and(|mut names| names.next().is_some())
 }
 
-/// Makes sure that a root is there and holds something: a folder on which nothing is mounted must
-/// not be taken for a tree in which every file is gone.
-fn ensure_there(root: &Path, verified: &Verified) -> Result<(), Error> {
+/// Checks that the root exists and is not empty: otherwise, every file would be reported as missing
+/// if the file system is not mounted.
+fn ensure_there(root: &Path, verified: &VerifiedShard) -> Result<(), Error> {
     let mut names = fs::read_dir(root).map_err(|error| Error::system(root, "list it", error))?;
     if verified.files > 0 && names.next().is_none() {
         let shard = verified.header.shard;
@@ -190,26 +192,26 @@ fn ensure_there(root: &Path, verified: &Verified) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes down what a run tells.
-struct Telling<'a> {
-    writer: Writer,
+/// Writes the events of a run to its part.
+struct PartMonitor<'a> {
+    writer: SealedWriter,
     root: &'a Path,
-    /// Whether a catalogue will want more of each file than a result has.
+    /// Whether the job is of a catalogue, which needs more data of each file.
     catalogued: bool,
     rows: u64,
-    /// Files that are missing.
+    /// The number of missing files.
     absent: u64,
-    /// The last file.
+    /// The last missing file.
     last: PathBuf,
     failed: Option<Error>,
-    /// Set from outside.
+    /// Set by the caller to stop.
     stop: &'a AtomicBool,
-    /// Ends the run.
+    /// Stops the run.
     ended: Arc<AtomicBool>,
     monitor: &'a mut dyn Monitor,
 }
 
-impl Telling<'_> {
+impl PartMonitor<'_> {
     fn look_at_stop(&self) {
         if self.failed.is_some() || self.stop.load(Ordering::Relaxed) {
             self.ended.store(true, Ordering::Relaxed);
@@ -217,7 +219,7 @@ impl Telling<'_> {
     }
 }
 
-impl Monitor for Telling<'_> {
+impl Monitor for PartMonitor<'_> {
     fn event(&mut self, event: &Event) {
         if let Event::File(file) = event
             && self.failed.is_none()

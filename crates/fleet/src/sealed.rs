@@ -1,9 +1,9 @@
-//! Documents of lines whose last line tells the rest whole: every file of a job is one.
+//! Documents of lines that end in a count and a digest. Every file of a job is one.
 //!
-//! In: a header and records that serialise, or a path. Out: a file that is whole or absent, or its
-//! lines, each checked before the end is believed. A document is written under another name in its
-//! own folder, made to last, and only then given its name; so whoever sees the name sees all of it.
-//! Knows nothing of what the lines say.
+//! In: a header and records that serialise, or a path. Out: a file that is complete or absent, or
+//! its lines, verified at the end. Writes a draft in the same folder, flushes it to the disk and
+//! then renames it, so that a document with its final name is complete. Knows nothing of the lines'
+//! meaning.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -22,20 +22,20 @@ use steadfast_sys::file::{self as sys, Dir, Draft, Existing, FileKind};
 use crate::error::Error;
 use crate::line;
 
-/// How every last line begins, and no other line.
+/// The begin of every last line. No other line begins like this.
 const LAST: &[u8] = b"{\"records\":";
 
-/// What a line may hold at most: a path of 4,096 bytes comes to 26 KiB at its worst.
+/// Longest line in bytes. A path of 4,096 bytes takes 26 KiB at worst.
 const LINE_LEN_MAX: u64 = 1 << 20;
 
-/// Bytes at the end of a document in which its last two lines are looked for.
+/// Bytes at the end of a document that contain its last two lines.
 const TAIL_LEN: u64 = 64 << 10;
 
-/// How the names of drafts end; they begin with a dot. No document is called so.
+/// The suffix of drafts, whose names begin with a dot.
 pub(crate) const DRAFT: &str = ".draft";
 
 /// Writes a document.
-pub(crate) struct Writer {
+pub(crate) struct SealedWriter {
     out: BufWriter<Draft>,
     sum: AlgorithmHasher,
     records: u64,
@@ -44,15 +44,15 @@ pub(crate) struct Writer {
     line: Vec<u8>,
 }
 
-impl Writer {
-    /// Begins a document with its header, under another name.
-    pub(crate) fn create(path: &Path, header: &impl Serialize) -> Result<Writer, Error> {
+impl SealedWriter {
+    /// Begins the draft of a document with its header.
+    pub(crate) fn create(path: &Path, header: &impl Serialize) -> Result<SealedWriter, Error> {
         let draft = || {
             let (dir, name) = Dir::parent_of(path)?;
             Ok((Draft::new(&Arc::new(dir))?, name))
         };
         let (draft, name) = draft().map_err(|error| Error::system(path, "write it", error))?;
-        let mut writer = Writer {
+        let mut writer = SealedWriter {
             out: BufWriter::with_capacity(64 << 10, draft),
             sum: AlgorithmHasher::new(Algorithm::Sha256),
             records: 0,
@@ -78,9 +78,9 @@ impl Writer {
         self.out.write_all(&self.line).map_err(|e| Error::system(&self.path, "write it", e))
     }
 
-    /// Ends the document, makes it last, gives it its name and returns its digest.
+    /// Ends the document, flushes and renames it, and returns its digest.
     pub(crate) fn finish(self) -> Result<Digest, Error> {
-        let Writer { mut out, sum, records, path, name, .. } = self;
+        let SealedWriter { mut out, sum, records, path, name, .. } = self;
         let sum = sum.finalize();
         let mut seal = || writeln!(out, "{{\"records\":{records},\"sha256\":\"{sum}\"}}");
         let sealed = seal().and_then(|()| out.into_inner()?.publish(&name, Existing::Replace));
@@ -89,8 +89,7 @@ impl Writer {
     }
 }
 
-/// Opens a document to read it. A fifo that somebody put in its place must not keep the reader
-/// waiting.
+/// Opens a document to read it. Refuses other kinds of files: a FIFO would block the reader.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let file = sys::File::open(path)?;
     match file.status()?.kind {
@@ -100,22 +99,22 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Reads a document line by line.
-pub(crate) struct Reader {
+pub(crate) struct SealedReader {
     lines: BufReader<File>,
     line: Vec<u8>,
     header: Vec<u8>,
     sum: AlgorithmHasher,
     records: u64,
     path: PathBuf,
-    /// The digest that the last line told, once that was reached and found true.
+    /// The digest of the document, after its last line was verified.
     seal: Option<Digest>,
 }
 
-impl Reader {
+impl SealedReader {
     /// Opens a document and reads its header.
-    pub(crate) fn open(path: &Path) -> Result<Reader, Error> {
+    pub(crate) fn open(path: &Path) -> Result<SealedReader, Error> {
         let file = open(path).map_err(|error| Error::system(path, "open it", error))?;
-        let mut reader = Reader {
+        let mut reader = SealedReader {
             lines: BufReader::with_capacity(64 << 10, file),
             line: Vec::new(),
             header: Vec::new(),
@@ -130,7 +129,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Returns the header. `key` is the member that names its version, which must be 1.
+    /// Returns the header. `key` is the member with its version, which must be 1.
     pub(crate) fn header<T: DeserializeOwned>(&self, key: &str) -> Result<T, Error> {
         let header: Value = self.parse(&self.header)?;
         match header.get(key) {
@@ -143,7 +142,7 @@ impl Reader {
         }
     }
 
-    /// Returns the next record; `None` at the end, once the last line was found to be true.
+    /// Returns the next record. Returns `None` at the end, after the last line was verified.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
         if self.seal.is_some() {
             return Ok(None);
@@ -171,7 +170,7 @@ impl Reader {
         self.parse(&self.line)
     }
 
-    /// Reads to the end and returns the digest and how many records there are.
+    /// Reads to the end, and returns the digest and the number of records.
     pub(crate) fn verify(mut self) -> Result<(Digest, u64), Error> {
         while self.next()?.is_some() {}
         Ok((self.seal.expect("without its last line no document comes to its end"), self.records))
@@ -220,8 +219,8 @@ struct Last {
     sha256: String,
 }
 
-/// Returns the last record of a document without reading what is before: enough to show how far a
-/// job is, not to believe it.
+/// Returns the last record of a document without verifying the others. Enough for the status of a
+/// job, but not for a merge.
 pub(crate) fn last_record<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let tail = || -> io::Result<Vec<u8>> {
         let mut file = open(path)?;
@@ -239,7 +238,7 @@ pub(crate) fn last_record<T: DeserializeOwned>(path: &Path) -> Result<T, Error> 
         .map_err(|error| Error::damaged(path, format!("its end cannot be understood: {error}")))
 }
 
-/// Returns the documents of a folder that were begun and never got their names.
+/// Returns the drafts in a folder.
 pub(crate) fn drafts(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.path());
@@ -257,7 +256,7 @@ mod tests {
     use serde_json::json;
 
     fn written(path: &Path) -> Digest {
-        let mut writer = Writer::create(path, &json!({"steadfast_fleet_part": 1})).unwrap();
+        let mut writer = SealedWriter::create(path, &json!({"steadfast_fleet_part": 1})).unwrap();
         for number in 0..100 {
             writer.put(&json!({"path": format!("file {number}")})).unwrap();
         }
@@ -265,7 +264,7 @@ mod tests {
     }
 
     fn verified(path: &Path) -> Result<(Digest, u64), Error> {
-        let reader = Reader::open(path)?;
+        let reader = SealedReader::open(path)?;
         reader.header::<Value>("steadfast_fleet_part")?;
         reader.verify()
     }
@@ -304,7 +303,7 @@ mod tests {
     fn what_is_not_finished_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("one.jsonl");
-        let writer = Writer::create(&path, &json!({})).unwrap();
+        let writer = SealedWriter::create(&path, &json!({})).unwrap();
         assert_eq!(drafts(folder.path()).len(), 1);
         drop(writer);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -314,7 +313,7 @@ mod tests {
     fn a_later_version_is_told_from_damage() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("one.jsonl");
-        Writer::create(&path, &json!({"steadfast_fleet_part": 2})).unwrap().finish().unwrap();
+        SealedWriter::create(&path, &json!({"steadfast_fleet_part": 2})).unwrap().finish().unwrap();
         let error = verified(&path).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::Usage, "{error}");
     }

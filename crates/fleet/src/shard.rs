@@ -1,7 +1,7 @@
-//! The document of one shard: a manifest whose header says more.
+//! The document of one shard: a manifest with further members in its header.
 //!
-//! In: entries in order. Out: a file that `steadfast check --manifest` reads as well, and the list
-//! that a run works through. What a manifest's lines hold is in `docs/formats/manifests.md`.
+//! In: files in order. Out: a document that `steadfast check --manifest` reads as well, and the
+//! list of a run. `docs/formats/manifests.md` specifies its lines.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -15,16 +15,16 @@ use steadfast_events::{Nanoseconds, PathText};
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::sealed::{self, Reader};
+use crate::sealed::{self, SealedReader};
 use crate::source::By;
 
-/// The member that names the version.
+/// The member with the version.
 pub(crate) const SHARD_KEY: &str = "steadfast_fleet_shard";
 
 /// The header.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ShardHeader {
-    /// First, since a manifest is known by it.
+    /// First, since it identifies a manifest.
     pub(crate) steadfast_manifest: u32,
     pub(crate) steadfast_fleet_shard: u32,
     pub(crate) job: String,
@@ -34,7 +34,7 @@ pub(crate) struct ShardHeader {
     pub(crate) root: PathText,
 }
 
-/// A file, as a manifest has it.
+/// A file as a line of a manifest.
 #[derive(Serialize)]
 pub(crate) struct RecordLine {
     path: String,
@@ -79,19 +79,19 @@ impl RecordLine {
     }
 }
 
-/// A shard that was found to be as it was planned.
+/// A shard that is as it was planned.
 #[derive(Debug)]
-pub(crate) struct Verified {
+pub(crate) struct VerifiedShard {
     pub(crate) header: ShardHeader,
     pub(crate) files: u64,
     /// The digest of its document.
     pub(crate) sha256: String,
 }
 
-/// Reads a shard through before anything is done by it.
-pub(crate) fn verify(job: &Job, shard: u64) -> Result<Verified, Error> {
+/// Verifies a shard before it is run.
+pub(crate) fn verify(job: &Job, shard: u64) -> Result<VerifiedShard, Error> {
     let path = job.shard(shard);
-    let reader = Reader::open(&path)?;
+    let reader = SealedReader::open(&path)?;
     let header: ShardHeader = reader.header(SHARD_KEY)?;
     if header.job != job.header().job || header.shard != shard {
         return Err(Error::damaged(&path, "it is a shard of another job, or another one of this"));
@@ -102,10 +102,10 @@ pub(crate) fn verify(job: &Job, shard: u64) -> Result<Verified, Error> {
         let message = "it is whole, but not the shard that was planned: the table tells another";
         return Err(Error::damaged(&path, message));
     }
-    Ok(Verified { header, files, sha256 })
+    Ok(VerifiedShard { header, files, sha256 })
 }
 
-/// Opens the list of a shard, whose header was read before.
+/// Opens the list of a verified shard.
 pub(crate) fn list(path: &Path, by: By) -> Result<List, Error> {
     let file = sealed::open(path).map_err(|error| Error::system(path, "open it", error))?;
     let records = manifest::read(Format::Steadfast, None, BufReader::new(file));

@@ -1,7 +1,7 @@
-//! Where the files of a job come from.
+//! The sources of a job's files.
 //!
-//! In: a tree, a list, a catalogue, or anything else that is a [`Source`]. Out: files one by one,
-//! in any order, and what could not be found out. Nothing is kept here, however many there are.
+//! In: a tree, a list, a catalogue, or any other [`JobSource`]. Out: files one by one, in any
+//! order, and the directories and lines that cannot be read. Keeps nothing in memory.
 
 pub(crate) mod catalogue;
 mod device;
@@ -16,23 +16,23 @@ use steadfast::manifest::Record;
 
 use crate::error::Error;
 
-pub use catalogue::Catalogued;
-pub use list::Listed;
-pub use tree::Tree;
+pub use catalogue::CatalogueSource;
+pub use list::ManifestSource;
+pub use tree::TreeSource;
 
-/// What the files of a job are judged by.
+/// The records that files are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Their own tags, as they are when the shard runs.
     Tags,
-    /// What a manifest says.
+    /// The lines of a manifest.
     Manifest,
-    /// What a catalogue said when the job was planned.
+    /// The tags in a catalogue when the job was planned.
     Catalogue,
 }
 
 impl By {
-    /// Returns the name, as documents have it.
+    /// Returns the name in documents.
     pub fn name(self) -> &'static str {
         match self {
             By::Tags => "tags",
@@ -49,69 +49,68 @@ impl By {
 
 /// A file of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its path from the root, and what is recorded of it.
+pub struct JobFile {
+    /// Its path relative to the root, and its record.
     pub record: Record,
-    /// The device that it is on, as the planning machine numbers it; 0 if that is not known.
+    /// The device number on the planning machine. 0 if it is unknown.
     pub device: u64,
-    /// Bytes that checking it will read.
+    /// The bytes that its check will read.
     pub bytes: u64,
-    /// When it was last judged, in seconds since 1970; `None` if that is not known.
+    /// Its last check, in seconds since 1970. `None` if it is unknown.
     pub checked_s: Option<i64>,
 }
 
-/// What could not be found out: a directory that cannot be listed, a line that makes no sense.
+/// A directory that cannot be listed, or a malformed line of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// A directory's path from the root, or a document's own.
+pub struct SourceFailure {
+    /// The directory's path relative to the root, or the path of the document.
     pub path: PathBuf,
-    /// What was being done, as the library's troubles say it.
+    /// The operation that failed, as the library names it.
     pub doing: &'static str,
-    /// Why it failed, a lower-case fragment.
+    /// The reason, as a lower-case fragment.
     pub reason: String,
 }
 
-/// What a source comes upon.
+/// An item of a source.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum SourceItem {
     /// A file.
-    File(Entry),
-    /// What cannot become a file of the job.
-    Trouble(Trouble),
+    File(JobFile),
+    /// A directory or a line that cannot be read.
+    Failure(SourceFailure),
 }
 
-/// Takes what a source comes upon.
-pub type Sink<'a> = dyn FnMut(Found) -> Result<(), Error> + 'a;
+/// Takes the items of a source.
+pub type SourceSink<'a> = dyn FnMut(SourceItem) -> Result<(), Error> + 'a;
 
 /// Finds the files of a job.
-pub trait Source {
-    /// The directory that all paths are relative to, absolute and without links.
+pub trait JobSource {
+    /// Returns the directory that all paths are relative to, absolute and without links.
     fn root(&self) -> &Path;
 
-    /// What the files are judged by.
+    /// Returns the kind of records that files are compared with.
     fn by(&self) -> By;
 
-    /// The document that they come from, if there is one: a manifest, a catalogue.
+    /// Returns the manifest or the catalogue of the files, if there is one.
     fn document(&self) -> Option<&Path> {
         None
     }
 
-    /// The last run of the catalogue that they come from, if it is one.
+    /// Returns the last run of the catalogue, if the files come from one.
     fn catalogue_run(&self) -> Option<i64> {
         None
     }
 
-    /// Hands every file to the sink, once and in any order, until that fails or `stop` is set.
-    /// Returns what was passed by.
+    /// Passes every file to the sink once, in any order. Returns what was skipped.
     ///
     /// # Errors
-    /// The sink's, and what the whole source fails of. An end before the end is an error too.
-    fn each(&mut self, stop: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error>;
+    /// If the sink or the whole source fails, or `stop` was set before the end.
+    fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error>;
 }
 
-/// Finds where a root is.
+/// Resolves the links in the path of a root.
 fn real(root: &Path) -> Result<PathBuf, Error> {
-    // Whoever plans says what is planned: a name that is not there is a slip of the pen.
+    // A root that does not exist is probably a typing error, so a retry does not help.
     let real =
         root.canonicalize().map_err(|error| Error::system(root, "find it", error).lasting())?;
     if !real.is_dir() {

@@ -1,9 +1,9 @@
-//! Entries, put in order by device and path in bounded memory, however many there are.
+//! Sorts any number of files by device and path in bounded memory.
 //!
-//! In: entries in any order. Out: the same, sorted. What does not fit the memory waits in **runs**,
-//! files in which each entry holds only what its path does not share with the one before. Entries
-//! that come in order, as a walk's do, make one long run and are read back as it is. When there are
-//! [`RUNS_MAX`] runs of one level they become one of the next, so few files are open at a time.
+//! In: entries in any order. Out: the same entries, sorted. Entries that do not fit the memory are
+//! written to **runs**, which are sorted files that omit the shared begin of consecutive paths.
+//! Entries that arrive in order, as those of a walk, make one long run. [`RUNS_MAX`] runs of one
+//! level are merged to one of the next level, so few files are open at a time.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -13,39 +13,39 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::order;
-use crate::source::Entry;
+use crate::source::JobFile;
 
 mod bytes;
 
 use bytes::{RunReader, device_of, encode, path_of};
 
-/// Bytes of entries that are sorted at a time.
+/// Memory for entries in bytes.
 pub(crate) const MEMORY_LEN: usize = 64 << 20;
 
-/// Runs that are read at a time: with their buffers 4 MiB.
+/// Runs that are merged at a time. Their buffers take 4 MiB.
 const RUNS_MAX: usize = 64;
 
-/// Bytes that are read and written at a time.
+/// The buffer of a run in bytes.
 const BUFFER_LEN: usize = 64 << 10;
 
 /// Sorts entries.
 pub(crate) struct Spool {
     folder: PathBuf,
     memory_len: usize,
-    /// Encoded entries, each behind the last.
+    /// Encoded entries, one after another.
     arena: Vec<u8>,
-    /// Where they begin.
+    /// The begin of each.
     starts: Vec<u32>,
-    /// Runs, those of level 0 first; within a level and from level to level down, the later ones
-    /// hold the later entries.
+    /// The runs by level. Within a level, later runs have later entries, and lower levels have
+    /// later entries than higher ones.
     levels: Vec<Vec<PathBuf>>,
-    /// The run that goes on, as long as what comes is in order, and its last entry.
+    /// The run that is extended as long as entries arrive in order.
     open: Option<RunWriter>,
     runs: u64,
 }
 
 impl Spool {
-    /// Begins, with a folder of its own for what does not fit `memory_len`.
+    /// Begins a sort. Entries that do not fit `memory_len` are written to `folder`.
     pub(crate) fn new(folder: &Path, memory_len: usize) -> Spool {
         Spool {
             folder: folder.to_owned(),
@@ -58,8 +58,8 @@ impl Spool {
         }
     }
 
-    /// Takes an entry. `device` is the number by which it is sorted.
-    pub(crate) fn put(&mut self, device: u32, entry: &Entry) -> Result<(), Error> {
+    /// Adds an entry. `device` is the number by which it is sorted.
+    pub(crate) fn put(&mut self, device: u32, entry: &JobFile) -> Result<(), Error> {
         let start = u32::try_from(self.arena.len()).expect("the arena is far below 4 GiB");
         self.starts.push(start);
         encode(device, entry, &mut self.arena);
@@ -69,10 +69,10 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes what is in memory to a run, in order.
+    /// Sorts the entries in memory and writes them to a run.
     fn flush(&mut self) -> Result<(), Error> {
         let Spool { arena, starts, .. } = self;
-        // Stable: of equal paths the first one named comes first.
+        // A stable sort keeps the order of entries with equal paths.
         starts.sort_by(|&a, &b| compare(&arena[a as usize..], &arena[b as usize..]));
         let Some(&first) = self.starts.first() else { return Ok(()) };
         let first = &self.arena[first as usize..];
@@ -111,7 +111,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Makes one run of many.
+    /// Merges runs to one.
     fn merge_runs(&mut self, runs: Vec<PathBuf>) -> Result<PathBuf, Error> {
         let path = self.folder.join(format!("run-{}", self.runs));
         self.runs += 1;
@@ -130,7 +130,7 @@ impl Spool {
     pub(crate) fn sorted(mut self) -> Result<Sorted, Error> {
         self.flush()?;
         self.close()?;
-        // The higher the level, the earlier the entries.
+        // Higher levels have the earlier entries.
         let runs: Vec<PathBuf> = self.levels.into_iter().rev().flatten().collect();
         Sorted::open(&runs)
     }
@@ -157,7 +157,7 @@ impl RunWriter {
         Ok(RunWriter { out, path, last: Vec::new(), line: Vec::new() })
     }
 
-    /// Says whether an entry may follow.
+    /// Returns whether an entry may follow.
     fn precedes(&self, next: &[u8]) -> bool {
         self.last.is_empty() || compare(&self.last, next) != Ordering::Greater
     }
@@ -177,14 +177,14 @@ impl RunWriter {
     }
 }
 
-/// Entries in order.
+/// The sorted entries.
 pub(crate) struct Sorted {
     runs: Vec<RunReader<BufReader<File>>>,
     paths: Vec<PathBuf>,
-    /// Heads of the runs, the least at the top.
-    heads: BinaryHeap<Reverse<Head>>,
-    /// The run whose head was handed out last, and has to go on.
-    taken: Option<Head>,
+    /// The next entry of each run, the least on top.
+    heads: BinaryHeap<Reverse<RunHead>>,
+    /// The entry that was returned last, whose run has to advance.
+    taken: Option<RunHead>,
 }
 
 impl Sorted {
@@ -199,12 +199,12 @@ impl Sorted {
             let file = File::open(path).map_err(|error| Error::system(path, "open it", error))?;
             let reader = BufReader::with_capacity(BUFFER_LEN, file);
             sorted.runs.push(RunReader::new(reader));
-            sorted.advance(Head { index, encoded: Vec::new() })?;
+            sorted.advance(RunHead { index, encoded: Vec::new() })?;
         }
         Ok(sorted)
     }
 
-    fn advance(&mut self, mut head: Head) -> Result<(), Error> {
+    fn advance(&mut self, mut head: RunHead) -> Result<(), Error> {
         let more = self.runs[head.index].next(&mut head.encoded);
         if more.map_err(|error| Error::system(&self.paths[head.index], "read it", error))? {
             self.heads.push(Reverse(head));
@@ -221,42 +221,42 @@ impl Sorted {
     }
 
     /// Returns the next entry and its device's number.
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, Entry)>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, JobFile)>, Error> {
         Ok(self.next_encoded()?.map(bytes::decode))
     }
 }
 
-struct Head {
+struct RunHead {
     index: usize,
     encoded: Vec<u8>,
 }
 
-impl Ord for Head {
-    fn cmp(&self, other: &Head) -> Ordering {
+impl Ord for RunHead {
+    fn cmp(&self, other: &RunHead) -> Ordering {
         compare(&self.encoded, &other.encoded).then_with(|| self.index.cmp(&other.index))
     }
 }
 
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
+impl PartialOrd for RunHead {
+    fn partial_cmp(&self, other: &RunHead) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Head {
-    fn eq(&self, other: &Head) -> bool {
+impl PartialEq for RunHead {
+    fn eq(&self, other: &RunHead) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Head {}
+impl Eq for RunHead {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use steadfast::manifest::Record;
 
-    fn entry(path: &str, bytes: u64) -> Entry {
+    fn entry(path: &str, bytes: u64) -> JobFile {
         let record = Record {
             path: path.into(),
             digests: Vec::new(),
@@ -264,10 +264,10 @@ mod tests {
             mtime: None,
             tagged: None,
         };
-        Entry { record, device: 9, bytes, checked_s: None }
+        JobFile { record, device: 9, bytes, checked_s: None }
     }
 
-    fn sorted(entries: &[(u32, Entry)], memory_len: usize) -> (Vec<(u32, Entry)>, u64) {
+    fn sorted(entries: &[(u32, JobFile)], memory_len: usize) -> (Vec<(u32, JobFile)>, u64) {
         let folder = tempfile::tempdir().unwrap();
         let mut spool = Spool::new(folder.path(), memory_len);
         for (device, entry) in entries {

@@ -1,6 +1,6 @@
-//! How far a job is: what is there, what is not, and why.
+//! The status of a job: what is done, what is missing, and why.
 //!
-//! In: a job. Out: counts. Of parts only the end is read; a merge reads them whole.
+//! Reads only the outcome of each part. A merge reads and verifies all of it.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +9,30 @@ use steadfast::Verdict;
 use steadfast::verdict::worse_status;
 
 use crate::error::Error;
-use crate::failure::{self, Failure};
+use crate::failure::{self, FailureNote};
 use crate::fit::Fit;
 use crate::job::Job;
 use crate::part;
 
-/// Shards that are named, of each kind.
+/// Shards of each kind that are listed.
 const NAMED_MAX: usize = 100;
 
 /// How far a job is. Its fields are serialized as `docs/formats/fleet.md` specifies them.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Status {
+pub struct JobStatus {
     /// All of it.
-    pub whole: Amount,
+    pub whole: JobAmount,
     /// What parts tell of.
-    pub done: Amount,
+    pub done: JobAmount,
     /// How many files got which verdict.
     pub verdicts: BTreeMap<&'static str, u64>,
     /// Time that the parts took, one after the other.
     pub elapsed_ns: u64,
-    /// Parts that a limit on the rate bound: their rate is that limit, not the storage's.
+    /// The number of parts that a rate limit bounded: their rate is not that of the storage.
     pub rate_limited: u64,
-    /// What a file cost besides its bytes, in bytes, by these parts; `None` where they cannot tell.
+    /// The cost of a file besides its bytes, fitted to the parts. `None` if it cannot be fitted.
     pub file_cost_bytes: Option<u64>,
-    /// Directories and lines that planning could not make out.
+    /// The number of directories and lines that planning could not read.
     pub troubles: u64,
     /// The first shards without a part.
     pub missing: Vec<u64>,
@@ -42,9 +42,9 @@ pub struct Status {
     /// How many shards could not be run the last time that it was tried.
     pub failures: u64,
     /// The first of these, and why.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedShard>,
     /// By device.
-    pub devices: Vec<Device>,
+    pub devices: Vec<DeviceStatus>,
     /// How many of the failures will not pass by themselves, and need a person.
     #[serde(skip)]
     pub hopeless: u64,
@@ -58,16 +58,16 @@ pub struct Status {
 
 /// So much of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Amount {
+pub struct JobAmount {
     /// Shards.
     pub shards: u64,
-    /// Files.
+    /// The number of files.
     pub files: u64,
-    /// Bytes, as planned.
+    /// The planned bytes.
     pub bytes: u64,
 }
 
-impl Amount {
+impl JobAmount {
     fn add(&mut self, files: u64, bytes: u64) {
         self.shards += 1;
         self.files += files;
@@ -77,51 +77,51 @@ impl Amount {
 
 /// A device of a job.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Device {
+pub struct DeviceStatus {
     /// Its number within the job.
     pub device: u64,
-    /// All of it.
-    pub whole: Amount,
-    /// What parts tell of.
-    pub done: Amount,
+    /// The total.
+    pub whole: JobAmount,
+    /// The amount that has parts.
+    pub done: JobAmount,
 }
 
 /// A shard that could not be run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Failed {
+pub struct FailedShard {
     /// The shard.
     pub shard: u64,
     /// The machine.
     pub host: String,
     /// When, in seconds since 1970.
     pub at_s: i64,
-    /// Whether to try again makes sense.
+    /// Whether a retry may succeed.
     pub temporary: bool,
     /// Why.
     pub error: String,
 }
 
-impl Status {
-    /// Says whether there is a part of every shard.
+impl JobStatus {
+    /// Returns whether every shard has a part.
     pub fn is_complete(&self) -> bool {
         self.done.shards == self.whole.shards
     }
 
-    /// Says whether parts are missing, and none of them can come before somebody has looked.
+    /// Returns whether parts are missing, and retries cannot fix any of them.
     pub fn is_stuck(&self) -> bool {
         !self.is_complete() && self.done.shards + self.hopeless == self.whole.shards
     }
 }
 
-/// Looks how far a job is.
+/// Reads the status of a job.
 ///
 /// # Errors
 /// If the job cannot be read.
-pub fn status(job: &Job) -> Result<Status, Error> {
+pub fn status(job: &Job) -> Result<JobStatus, Error> {
     let there = job.numbers("parts")?;
     let failed = job.numbers("failures")?;
-    let mut status = Status { troubles: job.header().troubles, ..Status::default() };
-    let (mut devices, mut fit): (BTreeMap<u64, Device>, Fit) = Default::default();
+    let mut status = JobStatus { troubles: job.header().troubles, ..JobStatus::default() };
+    let (mut devices, mut fit): (BTreeMap<u64, DeviceStatus>, Fit) = Default::default();
     job.each_shard(&mut |row| {
         let device = devices.entry(row.device).or_default();
         device.device = row.device;
@@ -133,7 +133,7 @@ pub fn status(job: &Job) -> Result<Status, Error> {
                 device.done.add(row.files, row.bytes);
                 status.done.add(row.files, row.bytes);
                 status.rate_limited += u64::from(outcome.rate_limited);
-                // What a file costs besides its bytes is hidden by the limit.
+                // A rate limit hides the cost of a file.
                 if !outcome.rate_limited {
                     fit.add(outcome.files, outcome.bytes, outcome.elapsed_ns);
                 }
@@ -154,7 +154,7 @@ pub fn status(job: &Job) -> Result<Status, Error> {
             let failure = failure::read(&job.failure(row.shard));
             status.hopeless += u64::from(failure.as_ref().is_some_and(|one| !one.temporary));
             if status.failed.len() < NAMED_MAX {
-                status.failed.extend(failure.map(Failed::of));
+                status.failed.extend(failure.map(FailedShard::of));
             }
         }
         Ok(())
@@ -178,9 +178,9 @@ fn name(named: &mut Vec<u64>, shard: u64) {
     }
 }
 
-impl Failed {
-    fn of(failure: Failure) -> Failed {
-        let Failure { shard, host, at_s, temporary, error, .. } = failure;
-        Failed { shard, host, at_s, temporary, error }
+impl FailedShard {
+    fn of(failure: FailureNote) -> FailedShard {
+        let FailureNote { shard, host, at_s, temporary, error, .. } = failure;
+        FailedShard { shard, host, at_s, temporary, error }
     }
 }

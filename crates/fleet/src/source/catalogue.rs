@@ -1,7 +1,7 @@
-//! A catalogue as a source: what it has tags of, and when each file was last judged.
+//! A catalogue as a source: its tagged files, and the last check of each.
 //!
-//! In: a folder in a catalogued tree. Out: every file beneath it that has a tag, or only those that
-//! are due. They are judged by the catalogue's tags, since not every machine of a fleet can ask it.
+//! In: a folder in a catalogued tree. Out: every tagged file beneath it, or only those that are
+//! due. Copies the catalogue's tags, since not every machine of a fleet can read the catalogue.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use steadfast::catalogue::{Catalogue, CatalogueError, DueOptions, Records, RunRe
 use steadfast::manifest::Record;
 use steadfast::{FilePath, Skipped, Timestamp};
 
-use super::device::Devices;
-use super::{By, Entry, Found, Sink, Source, Trouble};
+use super::device::DeviceCache;
+use super::{By, JobFile, JobSource, SourceFailure, SourceItem, SourceSink};
 use crate::error::{Error, ErrorKind};
 
-/// Runs that are asked for at a time.
+/// Runs of one query.
 const RUNS_LEN: u32 = 1_000;
 
 /// The files of a catalogue.
 #[derive(Debug)]
-pub struct Catalogued {
+pub struct CatalogueSource {
     file: PathBuf,
     root: PathBuf,
     beneath: PathBuf,
@@ -32,17 +32,17 @@ pub struct Catalogued {
     now: Timestamp,
 }
 
-impl Catalogued {
-    /// Finds the catalogue of the nearest tree at or above a folder. `older_than` leaves out what
-    /// was judged since.
+impl CatalogueSource {
+    /// Finds the catalogue of the nearest tree at or above a folder. `older_than` omits files that
+    /// were checked since.
     ///
     /// # Errors
-    /// If there is none, it is not of the tree that is there, or it cannot be read.
+    /// If there is no catalogue, it belongs to another tree, or it cannot be read.
     pub fn new(
         folder: &Path,
         older_than: Option<Duration>,
         now: Timestamp,
-    ) -> Result<Catalogued, Error> {
+    ) -> Result<CatalogueSource, Error> {
         let shown = folder.display();
         let file = Catalogue::find(folder).ok_or_else(|| {
             let message = "there is no catalogue at or above";
@@ -56,11 +56,11 @@ impl Catalogued {
         let beneath = real.strip_prefix(&root).unwrap_or(Path::new("")).to_owned();
         let older_than_s = older_than.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
         let run = catalogue.runs(i64::MAX, 1)?.first().map_or(0, |run| run.id);
-        Ok(Catalogued { file, root, beneath, older_than_s, run, now })
+        Ok(CatalogueSource { file, root, beneath, older_than_s, run, now })
     }
 }
 
-impl Source for Catalogued {
+impl JobSource for CatalogueSource {
     fn root(&self) -> &Path {
         &self.root
     }
@@ -77,7 +77,7 @@ impl Source for Catalogued {
         Some(self.run)
     }
 
-    fn each(&mut self, stop: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error> {
+    fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
         let catalogue = Catalogue::open_reader(&self.file)?;
         let begun = begun(&catalogue)?;
         let options = DueOptions {
@@ -93,7 +93,7 @@ impl Source for Catalogued {
             return Err(Error::usage(message));
         }
         let records = Records::open(&self.file, Scope::files_beneath(&self.root))?;
-        let (mut devices, mut parent) = (Devices::default(), Arc::from(Path::new("")));
+        let (mut devices, mut parent) = (DeviceCache::default(), Arc::from(Path::new("")));
         while let Some(entry) = due.next()? {
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::new(ErrorKind::Interrupted, "the planning was interrupted"));
@@ -101,14 +101,14 @@ impl Source for Catalogued {
             let tag = records.tag(&place(&self.root, &entry.path, &mut parent))?;
             let device = devices.of(&self.root, &entry.path);
             sink(match tag {
-                Some(tag) => Found::File(Entry {
+                Some(tag) => SourceItem::File(JobFile {
                     record: Record::of_tag(entry.path, &tag),
                     device,
                     bytes: tag.length,
                     checked_s: begun.get(&entry.last_checked_run).copied(),
                 }),
-                // Somebody took its tag away meanwhile.
-                None => Found::Trouble(Trouble {
+                // Another process removed its tag meanwhile.
+                None => SourceItem::Failure(SourceFailure {
                     path: entry.path,
                     doing: "ask the catalogue",
                     reason: "it has no tag any more".to_owned(),
@@ -119,8 +119,8 @@ impl Source for Catalogued {
     }
 }
 
-/// Where a file is, as whoever asks a catalogue says it. Neighbours share their directory, by which
-/// the catalogue knows that they are.
+/// Returns a path as catalogues expect it: files of the same directory share it, which makes
+/// look-ups faster.
 pub(crate) fn place(root: &Path, path: &Path, parent: &mut Arc<Path>) -> FilePath {
     let whole = root.join(path);
     let directory = whole.parent().unwrap_or(root);
@@ -131,7 +131,7 @@ pub(crate) fn place(root: &Path, path: &Path, parent: &mut Arc<Path>) -> FilePat
     FilePath { parent: Arc::clone(parent), name }
 }
 
-/// Returns when each run began, in seconds.
+/// Returns the begin of each run, in seconds since 1970.
 fn begun(catalogue: &Catalogue) -> Result<BTreeMap<i64, i64>, CatalogueError> {
     let mut begun = BTreeMap::new();
     runs(catalogue, &mut |run| {

@@ -1,18 +1,17 @@
-//! Devices of files by their directories: mounts begin at directories, so one look serves all files
-//! of a directory.
+//! The devices of files: one look-up per directory, since mounts begin at directories.
 
 use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::Status;
 
-/// Remembers the device of the directory that was asked for last: lists name neighbours together.
+/// Caches the device of the last directory, since lists name the files of a directory together.
 #[derive(Debug, Default)]
-pub(super) struct Devices {
+pub(super) struct DeviceCache {
     last: Option<(PathBuf, u64)>,
 }
 
-impl Devices {
-    /// Returns the device of the directory that a file beneath `root` is in; 0 if it is not there.
+impl DeviceCache {
+    /// Returns the device of a file's directory beneath `root`. 0 if the directory does not exist.
     pub(super) fn of(&mut self, root: &Path, path: &Path) -> u64 {
         let parent = path.parent().unwrap_or(Path::new(""));
         match &self.last {

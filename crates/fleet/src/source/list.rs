@@ -1,4 +1,4 @@
-//! A list of files and of what it says of each, as a source: a manifest in any format.
+//! A list of files with their records as a source: a manifest in any format.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,36 +9,36 @@ use steadfast::store::foreign::{ForeignTime, Resolution};
 use steadfast::{Reference, Skipped};
 use steadfast_sys::file::Status;
 
-use super::device::Devices;
-use super::{By, Entry, Found, Sink, Source, Trouble, real};
+use super::device::DeviceCache;
+use super::{By, JobFile, JobSource, SourceFailure, SourceItem, SourceSink, real};
 use crate::error::{Error, ErrorKind};
 
 /// The files that a document names.
-pub struct Listed {
+pub struct ManifestSource {
     root: PathBuf,
     document: PathBuf,
     list: Option<List>,
 }
 
-impl Listed {
-    /// Takes the list of a document whose names are relative to `root`.
+impl ManifestSource {
+    /// Takes the list of a document, whose paths are relative to `root`.
     ///
     /// # Errors
-    /// If the root is not there.
-    pub fn new(root: &Path, document: &Path, list: List) -> Result<Listed, Error> {
+    /// If the root or the document does not exist.
+    pub fn new(root: &Path, document: &Path, list: List) -> Result<ManifestSource, Error> {
         let document = document.canonicalize();
         let document = document.map_err(|error| Error::system(root, "find the document", error))?;
-        Ok(Listed { root: real(root)?, document, list: Some(list) })
+        Ok(ManifestSource { root: real(root)?, document, list: Some(list) })
     }
 }
 
-impl std::fmt::Debug for Listed {
+impl std::fmt::Debug for ManifestSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Listed").field("document", &self.document).finish_non_exhaustive()
     }
 }
 
-impl Source for Listed {
+impl JobSource for ManifestSource {
     fn root(&self) -> &Path {
         &self.root
     }
@@ -51,8 +51,8 @@ impl Source for Listed {
         Some(&self.document)
     }
 
-    fn each(&mut self, stop: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error> {
-        let mut devices = Devices::default();
+    fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
+        let mut devices = DeviceCache::default();
         for line in self.list.take().into_iter().flatten() {
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::new(ErrorKind::Interrupted, "the planning was interrupted"));
@@ -66,11 +66,11 @@ impl Source for Listed {
                         status.map_or(0, |status| status.length)
                     };
                     let bytes = record.length.unwrap_or_else(length);
-                    Found::File(Entry { record, device, bytes, checked_s: None })
+                    SourceItem::File(JobFile { record, device, bytes, checked_s: None })
                 }
                 Err(unlisted) => {
                     let (path, reason) = (self.document.clone(), unlisted.reason);
-                    Found::Trouble(Trouble { path, doing: "read the list", reason })
+                    SourceItem::Failure(SourceFailure { path, doing: "read the list", reason })
                 }
             };
             sink(found)?;
@@ -79,7 +79,7 @@ impl Source for Listed {
     }
 }
 
-/// Writes a reference down as a manifest does.
+/// Converts a reference to a record of a manifest.
 pub(super) fn record_of(path: PathBuf, reference: Option<&Reference>) -> Record {
     Record {
         path,

@@ -1,8 +1,8 @@
-//! A tree as a source: the library's own walk, so that a job has the files that a check would see.
+//! A tree as a source: uses the library's walk, so that a job has the same files as a check.
 //!
-//! In: a selection with one root. Out: every regular file, with its length and its device; and
-//! directories that could not be listed. Contents are not read. Files are judged by their own tags
-//! when their shard runs, so what the tags say now is not written down.
+//! In: a selection with one root. Out: every regular file with its length and device, and the
+//! directories that cannot be listed. Reads no contents, and does not copy tags: shards are
+//! compared with the tags at the time of their run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,24 +14,23 @@ use steadfast::{
 };
 use steadfast_sys::file::Status;
 
-use super::{By, Entry, Found, Sink, Source, Trouble, real};
+use super::{By, JobFile, JobSource, SourceFailure, SourceItem, SourceSink, real};
 use crate::error::{Error, ErrorKind};
 
 /// All files beneath one directory.
 #[derive(Debug)]
-pub struct Tree {
+pub struct TreeSource {
     root: PathBuf,
     selection: Selection,
     options: Options,
 }
 
-impl Tree {
-    /// Takes a selection of one directory, its patterns included. Setting the options' `stop` ends
-    /// the walk.
+impl TreeSource {
+    /// Takes a selection of one directory with its patterns.
     ///
     /// # Errors
-    /// If it is another selection, or the directory is not there.
-    pub fn new(selection: &Selection, options: &Options) -> Result<Tree, Error> {
+    /// If it is another selection, or the directory does not exist.
+    pub fn new(selection: &Selection, options: &Options) -> Result<TreeSource, Error> {
         let [root] = &selection.roots[..] else {
             return Err(Error::usage("a job is of one PATH"));
         };
@@ -41,11 +40,11 @@ impl Tree {
         let root = real(root)?;
         let selection = Selection { roots: vec![root.clone()], ..selection.clone() };
         let options = Options { catalogue: CatalogueUse::Off, ..options.clone() };
-        Ok(Tree { root, selection, options })
+        Ok(TreeSource { root, selection, options })
     }
 }
 
-impl Source for Tree {
+impl JobSource for TreeSource {
     fn root(&self) -> &Path {
         &self.root
     }
@@ -54,10 +53,10 @@ impl Source for Tree {
         By::Tags
     }
 
-    fn each(&mut self, stop: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error> {
+    fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
         let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
         let options = Options { stop: Arc::clone(&ended), ..self.options.clone() };
-        let mut walk = Walk { root: &self.root, sink, stop, ended, failed: None };
+        let mut walk = TreeWalk { root: &self.root, sink, stop, ended, failed: None };
         let summary = steadfast::run::run(Verb::Show, &self.selection, &options, &mut walk)?;
         if let Some(error) = walk.failed {
             return Err(error);
@@ -69,30 +68,30 @@ impl Source for Tree {
     }
 }
 
-/// Listens to the walk.
-struct Walk<'a, 'b> {
+/// Monitors the walk.
+struct TreeWalk<'a, 'b> {
     root: &'a Path,
-    sink: &'a mut Sink<'b>,
-    /// Set from outside.
+    sink: &'a mut SourceSink<'b>,
+    /// Set by the caller to stop.
     stop: &'a AtomicBool,
-    /// Ends the walk.
+    /// Stops the walk.
     ended: Arc<AtomicBool>,
     failed: Option<Error>,
 }
 
-impl Walk<'_, '_> {
-    fn found(&self, event: &FileEvent) -> Found {
+impl TreeWalk<'_, '_> {
+    fn found(&self, event: &FileEvent) -> SourceItem {
         let path = event.path.to_path();
         let relative = path.strip_prefix(self.root).unwrap_or(&path).to_owned();
         if event.subject == Subject::Directory {
             let trouble = event.trouble.as_ref();
             let doing = trouble.map_or("open", |trouble| trouble.operation);
             let reason = trouble.map_or(String::new(), |trouble| trouble.reason.clone());
-            return Found::Trouble(Trouble { path: relative, doing, reason });
+            return SourceItem::Failure(SourceFailure { path: relative, doing, reason });
         }
-        // What is gone since has no length any more, and its shard will say so.
+        // A file that was removed meanwhile has no length. Its shard will report it.
         let status = Status::of_link(&path).ok();
-        Found::File(Entry {
+        SourceItem::File(JobFile {
             record: Record {
                 path: relative,
                 digests: Vec::new(),
@@ -107,7 +106,7 @@ impl Walk<'_, '_> {
     }
 }
 
-impl Monitor for Walk<'_, '_> {
+impl Monitor for TreeWalk<'_, '_> {
     fn event(&mut self, event: &Event) {
         let Event::File(event) = event else { return };
         if self.failed.is_some() {

@@ -1,8 +1,8 @@
-//! One entry as bytes: whole, to be sorted, and short, as it follows another in a run.
+//! The bytes of an entry: complete, to be sorted, and shortened, as it follows another in a run.
 //!
-//! Whole: device (4 bytes, little-endian), length of the path (4), the path, then the rest: flags
-//! and what they tell of. In a run, the path's length is parted in what is shared with the entry
-//! before and what follows, and the rest has its length before it. Runs live as long as a plan.
+//! Complete: device (4 bytes, little-endian), length of the path (4), the path, and the rest: flags
+//! and optional values. In a run, two lengths replace that of the path: of the begin that it shares
+//! with the entry before, and of what follows. Runs are deleted when planning ends.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use steadfast::manifest::{Mtime, Record, Step};
 use steadfast::{Algorithm, Digest, Timestamp};
 
-use crate::source::Entry;
+use crate::source::JobFile;
 
-/// Where the path begins in a whole entry.
+/// The begin of the path in a complete entry.
 const PATH_START: usize = 8;
 
 const HAS_LENGTH: u8 = 1;
@@ -22,9 +22,9 @@ const HAS_MTIME: u8 = 2;
 const HAS_TAGGED: u8 = 4;
 const HAS_CHECKED: u8 = 8;
 
-/// Appends a whole entry.
-pub(super) fn encode(device: u32, entry: &Entry, out: &mut Vec<u8>) {
-    let Entry { record, device: number, bytes, checked_s } = entry;
+/// Appends a complete entry.
+pub(super) fn encode(device: u32, entry: &JobFile, out: &mut Vec<u8>) {
+    let JobFile { record, device: number, bytes, checked_s } = entry;
     let path = record.path.as_os_str().as_bytes();
     out.extend(device.to_le_bytes());
     out.extend((path.len() as u32).to_le_bytes());
@@ -73,7 +73,7 @@ fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// Appends an entry as it follows `last` in a run, and returns the length of the whole one.
+/// Appends an entry as it follows `last` in a run, and returns the length of the complete one.
 pub(super) fn shorten(last: &[u8], encoded: &[u8], out: &mut Vec<u8>) -> usize {
     let path = path_of(encoded);
     let before = if last.is_empty() { &[][..] } else { path_of(last) };
@@ -98,7 +98,7 @@ impl<R: Read> RunReader<R> {
         RunReader { input }
     }
 
-    /// Replaces an entry by the one that follows it, whole; says whether there was one.
+    /// Replaces an entry by the complete next one; returns whether there is one.
     pub(super) fn next(&mut self, encoded: &mut Vec<u8>) -> io::Result<bool> {
         let mut head = [0; 12];
         if self.input.read(&mut head[..1])? == 0 {
@@ -106,14 +106,14 @@ impl<R: Read> RunReader<R> {
         }
         self.input.read_exact(&mut head[1..])?;
         let (shared, more) = (number(&head, 4) as usize, number(&head, 8) as usize);
-        // What is shared is still there; of the first entry nothing is.
+        // The shared begin is still there. The first entry has none.
         encoded.resize(PATH_START + shared, 0);
         encoded[..4].copy_from_slice(&head[..4]);
         encoded[4..PATH_START].copy_from_slice(&((shared + more) as u32).to_le_bytes());
         self.append(encoded, PATH_START + shared, more)
     }
 
-    /// Reads the path from `at` on, and what is behind it.
+    /// Reads the path from `at` on, and the rest.
     fn append(&mut self, encoded: &mut Vec<u8>, at: usize, more: usize) -> io::Result<bool> {
         encoded.resize(at + more + 2, 0);
         self.input.read_exact(&mut encoded[at..])?;
@@ -125,10 +125,10 @@ impl<R: Read> RunReader<R> {
     }
 }
 
-/// Takes a whole entry apart.
-pub(super) fn decode(encoded: &[u8]) -> (u32, Entry) {
+/// Decodes a complete entry.
+pub(super) fn decode(encoded: &[u8]) -> (u32, JobFile) {
     let path = path_of(encoded);
-    let mut rest = Rest { bytes: &encoded[PATH_START + path.len() + 2..] };
+    let mut rest = EntryRest { bytes: &encoded[PATH_START + path.len() + 2..] };
     let flags = rest.byte();
     let (device, bytes) = (rest.u64(), rest.u64());
     let length = (flags & HAS_LENGTH != 0).then(|| rest.u64());
@@ -147,15 +147,15 @@ pub(super) fn decode(encoded: &[u8]) -> (u32, Entry) {
     let path = PathBuf::from(OsString::from_vec(path.to_vec()));
     let tagged = tagged.map(|seconds| Timestamp { seconds, nanoseconds: 0 });
     let record = Record { path, digests, length, mtime, tagged };
-    (device_of(encoded), Entry { record, device, bytes, checked_s })
+    (device_of(encoded), JobFile { record, device, bytes, checked_s })
 }
 
-/// What is behind the path, taken from the front.
-struct Rest<'a> {
+/// The bytes after the path, read from the front.
+struct EntryRest<'a> {
     bytes: &'a [u8],
 }
 
-impl Rest<'_> {
+impl EntryRest<'_> {
     fn take<const LEN: usize>(&mut self) -> [u8; LEN] {
         let (taken, left) = self.bytes.split_at(LEN);
         self.bytes = left;
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    fn entry(path: &str, full: bool) -> Entry {
+    fn entry(path: &str, full: bool) -> JobFile {
         let digest = |len| Digest::from_slice(&vec![7; len]).unwrap();
         let digests = vec![(Algorithm::Sha512, digest(64)), (Algorithm::Md5, digest(16))];
         let time = Timestamp { seconds: -5, nanoseconds: 7 };
@@ -197,7 +197,7 @@ mod tests {
             mtime: full.then_some(Mtime { time, step: Step::Second }),
             tagged: full.then_some(tagged),
         };
-        Entry { record, device: 3, bytes: 9, checked_s: full.then_some(-1) }
+        JobFile { record, device: 3, bytes: 9, checked_s: full.then_some(-1) }
     }
 
     #[test]

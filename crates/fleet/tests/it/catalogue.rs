@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use steadfast::catalogue::{Catalogue, DueOptions, RunState, Standing};
 use steadfast::{Options, ReadFrom, Timestamp, Verdict};
-use steadfast_fleet::{By, Catalogued, Job, Size};
+use steadfast_fleet::{By, CatalogueSource, Job, Size};
 
 use crate::folder::{Folder, Heard, run_shard, run_with};
 
@@ -17,8 +17,8 @@ fn catalogued() -> Folder {
     folder
 }
 
-fn source(folder: &Folder, older_than: Option<Duration>, now: Timestamp) -> Catalogued {
-    Catalogued::new(&folder.tree(), older_than, now).unwrap()
+fn source(folder: &Folder, older_than: Option<Duration>, now: Timestamp) -> CatalogueSource {
+    CatalogueSource::new(&folder.tree(), older_than, now).unwrap()
 }
 
 fn later(seconds: i64) -> Timestamp {

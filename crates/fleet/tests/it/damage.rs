@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use steadfast::{Options, Selection};
-use steadfast_fleet::{Error, ErrorKind, Job, MergeOptions, Tree, Worker, existing, merge, run};
+use steadfast_fleet::{
+    Error, ErrorKind, Job, MergeOptions, ShardWorker, TreeSource, existing, merge, run,
+};
 
 use crate::folder::{Folder, Heard, names, run_shard, worker};
 
@@ -61,11 +63,12 @@ fn a_tree_that_is_not_there_is_not_a_tree_of_missing_files() {
     let elsewhere = folder.path("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("other"), "other").unwrap();
-    let worker = Worker { root: Some(elsewhere), ..worker() };
-    let run_as = |worker: &Worker| run(&job, 0, worker, &Options::default(), &mut Heard::default());
+    let worker = ShardWorker { root: Some(elsewhere), ..worker() };
+    let run_as =
+        |worker: &ShardWorker| run(&job, 0, worker, &Options::default(), &mut Heard::default());
     fails(run_as(&worker), ErrorKind::Temporary, "not one of the files of shard 0 is there");
     assert!(existing(&job, 0).unwrap().is_none());
-    let ran = run_as(&Worker { accept_missing: true, ..worker }).unwrap();
+    let ran = run_as(&ShardWorker { accept_missing: true, ..worker }).unwrap();
     assert_eq!(ran.outcome.verdicts["missing"], 20);
     // A nested mount that is gone leaves a folder that is empty, or none.
     let job = folder.plan("nested", 1000);
@@ -84,7 +87,11 @@ fn a_slip_of_the_pen_is_not_tried_again() {
     let job = folder.plan("job", 1);
     run_shard(&job, 0).unwrap();
     let typo = Selection { roots: vec![folder.path("tere")], ..Selection::default() };
-    fails(Tree::new(&typo, &Options::default()).map(|_| ()), ErrorKind::Usage, "cannot find it");
+    fails(
+        TreeSource::new(&typo, &Options::default()).map(|_| ()),
+        ErrorKind::Usage,
+        "cannot find it",
+    );
     let options = MergeOptions {
         partial: false,
         require_tags: false,
@@ -99,7 +106,7 @@ fn a_slip_of_the_pen_is_not_tried_again() {
     fs::write(folder.path("taken"), "mine").unwrap();
     let size = steadfast_fleet::Size::Shards(1);
     let selection = Selection { roots: vec![folder.tree()], ..Selection::default() };
-    let mut tree = Tree::new(&selection, &Options::default()).unwrap();
+    let mut tree = TreeSource::new(&selection, &Options::default()).unwrap();
     fails(folder.plan_of("taken", &mut tree, size), ErrorKind::Usage, "cannot make it");
 }
 
@@ -216,7 +223,7 @@ fn a_job_needs_a_folder_of_its_own_and_leaves_nothing_where_it_fails() {
     let job = folder.plan("job", 1);
     let list = Box::new(std::iter::empty());
     let document = folder.path("full/mine");
-    let mut listed = steadfast_fleet::Listed::new(&folder.tree(), &document, list).unwrap();
+    let mut listed = steadfast_fleet::ManifestSource::new(&folder.tree(), &document, list).unwrap();
     let size = steadfast_fleet::Size::Shards(1);
     fails(folder.plan_of("full", &mut listed, size), ErrorKind::Usage, "is not empty");
     fails(folder.plan_of("job", &mut listed, size), ErrorKind::Usage, "is not empty");

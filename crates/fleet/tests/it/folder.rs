@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use steadfast::{CatalogueUse, Event, FileEvent, Monitor, Options, Selection, Summary, Verb};
 use steadfast_fleet::{
-    Error, Job, MergeOptions, Merged, PlanOptions, Planned, Ran, Size, Source, Tree, Worker, merge,
-    plan, run,
+    Error, Job, JobSource, MergeOptions, MergedJob, PlanOptions, PlannedJob, ShardRun, ShardWorker,
+    Size, TreeSource, merge, plan, run,
 };
 use tempfile::TempDir;
 
@@ -95,22 +95,22 @@ impl Folder {
     /// Plans the tree.
     pub(crate) fn plan(&self, name: &str, shards: u64) -> Job {
         let selection = Selection { roots: vec![self.tree()], ..Selection::default() };
-        let mut tree = Tree::new(&selection, &Options::default()).unwrap();
+        let mut tree = TreeSource::new(&selection, &Options::default()).unwrap();
         self.plan_of(name, &mut tree, Size::Shards(shards)).unwrap().job
     }
 
     pub(crate) fn plan_of(
         &self,
         name: &str,
-        source: &mut dyn Source,
+        source: &mut dyn JobSource,
         size: Size,
-    ) -> Result<Planned, Error> {
+    ) -> Result<PlannedJob, Error> {
         let options = PlanOptions { size, ..PlanOptions::new((Options::default().now)()) };
         plan(source, &self.path(name), &options, &AtomicBool::new(false), &mut |_| {})
     }
 
     /// Merges a job.
-    pub(crate) fn merge(&self, job: &Job, partial: bool) -> Result<(Merged, Heard), Error> {
+    pub(crate) fn merge(&self, job: &Job, partial: bool) -> Result<(MergedJob, Heard), Error> {
         let options = MergeOptions {
             partial,
             require_tags: false,
@@ -134,16 +134,16 @@ impl Folder {
     }
 }
 
-pub(crate) fn run_shard(job: &Job, shard: u64) -> Result<Ran, Error> {
+pub(crate) fn run_shard(job: &Job, shard: u64) -> Result<ShardRun, Error> {
     run_with(job, shard, &Options::default())
 }
 
-pub(crate) fn run_with(job: &Job, shard: u64, options: &Options) -> Result<Ran, Error> {
+pub(crate) fn run_with(job: &Job, shard: u64, options: &Options) -> Result<ShardRun, Error> {
     run(job, shard, &worker(), options, &mut Heard::default())
 }
 
-pub(crate) fn worker() -> Worker {
-    Worker { host: "here".to_owned(), root: None, accept_missing: false }
+pub(crate) fn worker() -> ShardWorker {
+    ShardWorker { host: "here".to_owned(), root: None, accept_missing: false }
 }
 
 /// The names in a folder.

@@ -10,7 +10,8 @@ use steadfast::manifest::{Format, Record, read};
 use steadfast::run::{List, Unlisted};
 use steadfast::{Reference, Skipped, Verb, Verdict};
 use steadfast_fleet::{
-    By, Entry, Error, ErrorKind, Found, Job, Listed, ShardRow, Sink, Size, Source, Trouble,
+    By, Error, ErrorKind, Job, JobFile, JobSource, ManifestSource, ShardRow, Size, SourceFailure,
+    SourceItem, SourceSink,
 };
 
 use crate::folder::{Folder, run_shard};
@@ -18,11 +19,11 @@ use crate::folder::{Folder, run_shard};
 /// Files that are nowhere.
 struct Invented {
     root: PathBuf,
-    files: Vec<Found>,
+    files: Vec<SourceItem>,
     fails: bool,
 }
 
-impl Source for Invented {
+impl JobSource for Invented {
     fn root(&self) -> &Path {
         &self.root
     }
@@ -31,16 +32,16 @@ impl Source for Invented {
         By::Tags
     }
 
-    fn each(&mut self, _: &AtomicBool, sink: &mut Sink<'_>) -> Result<Skipped, Error> {
+    fn each(&mut self, _: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
         self.files.drain(..).try_for_each(sink)?;
         if self.fails { Err(Error::usage("the source fails")) } else { Ok(Skipped::default()) }
     }
 }
 
-fn entry(path: &str, device: u64, bytes: u64) -> Found {
+fn entry(path: &str, device: u64, bytes: u64) -> SourceItem {
     let record =
         Record { path: path.into(), digests: Vec::new(), length: None, mtime: None, tagged: None };
-    Found::File(Entry { record, device, bytes, checked_s: Some(1_000 - bytes as i64) })
+    SourceItem::File(JobFile { record, device, bytes, checked_s: Some(1_000 - bytes as i64) })
 }
 
 fn shards(job: &Job) -> Vec<(ShardRow, Vec<PathBuf>)> {
@@ -59,7 +60,7 @@ fn shards(job: &Job) -> Vec<(ShardRow, Vec<PathBuf>)> {
 #[test]
 fn every_file_is_in_one_shard_of_its_device_and_a_shard_is_a_manifest() {
     let folder = Folder::new();
-    let files: Vec<Found> = (0..1_000)
+    let files: Vec<SourceItem> = (0..1_000)
         .map(|number| {
             let number = number * 7_919 % 1_000;
             entry(&format!("d{}/f{number:03}", number % 7), 70 + number % 3, number)
@@ -107,9 +108,12 @@ fn what_could_not_be_planned_is_in_the_result() {
         let path = event.path.to_path();
         entry(path.strip_prefix(folder.tree()).unwrap().to_str().unwrap(), 1, 5)
     });
-    let mut files: Vec<Found> = files.collect();
+    let mut files: Vec<SourceItem> = files.collect();
     let reason = "permission denied".to_owned();
-    files.insert(3, Found::Trouble(Trouble { path: "d2/secret".into(), doing: "open", reason }));
+    files.insert(
+        3,
+        SourceItem::Failure(SourceFailure { path: "d2/secret".into(), doing: "open", reason }),
+    );
     let mut source = Invented { root: folder.tree(), files, fails: false };
     let job = folder.plan_of("job", &mut source, Size::Shards(3)).unwrap().job;
     folder.result(&job);
@@ -147,7 +151,7 @@ fn a_manifest_may_name_files_twice_and_contradict_itself() {
     let reason = "line 23, column 1: no digest".to_owned();
     lines.push(Err(Unlisted { document: document.clone(), reason }));
     let list: List = Box::new(lines.into_iter());
-    let mut source = Listed::new(&folder.tree(), &document, list).unwrap();
+    let mut source = ManifestSource::new(&folder.tree(), &document, list).unwrap();
     let planned = folder.plan_of("job", &mut source, Size::Shards(4)).unwrap();
     assert_eq!((planned.job.header().files, planned.troubles.len()), (20, 2));
     assert_eq!(planned.job.by(), By::Manifest);

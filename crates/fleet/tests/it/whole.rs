@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast::{Options, Verb, Verdict};
-use steadfast_fleet::{ErrorKind, Worker, existing, run, status};
+use steadfast_fleet::{ErrorKind, ShardWorker, existing, run, status};
 
 use crate::folder::{Folder, Heard, names, run_shard, run_with, worker};
 
@@ -94,7 +94,7 @@ fn another_machine_may_see_the_tree_elsewhere() {
     let moved = folder.path("moved");
     std::os::unix::fs::symlink(folder.tree(), &moved).unwrap();
     for shard in 0..there.header().shards {
-        let worker = Worker { root: Some(PathBuf::from(&moved)), ..worker() };
+        let worker = ShardWorker { root: Some(PathBuf::from(&moved)), ..worker() };
         run(&there, shard, &worker, &Options::default(), &mut Heard::default()).unwrap();
     }
     folder.merge(&there, false).unwrap();

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use steadfast_events::PathText;
-use steadfast_fleet::{Job, Outcome, Planned, Status};
+use steadfast_fleet::{Job, PartOutcome, PlannedJob, JobStatus};
 
 use crate::json::write_object;
 
 /// Appends what was planned.
-pub fn write_planned_json(planned: &Planned, exit_status: u8, out: &mut Vec<u8>) {
+pub fn write_planned_json(planned: &PlannedJob, exit_status: u8, out: &mut Vec<u8>) {
     let header = planned.job.header();
     let object = PlannedObject {
         job: &header.job,
@@ -53,13 +53,13 @@ pub(super) struct ExistingPart<'a> {
 }
 
 impl<'a> ExistingPart<'a> {
-    pub(super) fn of(shard: u64, outcome: &'a Outcome) -> ExistingPart<'a> {
+    pub(super) fn of(shard: u64, outcome: &'a PartOutcome) -> ExistingPart<'a> {
         ExistingPart { shard, existing: &outcome.verdicts, files: outcome.files }
     }
 }
 
 /// Appends how far a job is.
-pub fn write_status_json(job: &Job, status: &Status, exit_status: u8, out: &mut Vec<u8>) {
+pub fn write_status_json(job: &Job, status: &JobStatus, exit_status: u8, out: &mut Vec<u8>) {
     let job = &job.header().job;
     let object = StatusObject { job, complete: status.is_complete(), status, exit_status };
     write_object(&object, out);
@@ -70,6 +70,6 @@ struct StatusObject<'a> {
     job: &'a str,
     complete: bool,
     #[serde(flatten)]
-    status: &'a Status,
+    status: &'a JobStatus,
     exit_status: u8,
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use steadfast::Verdict;
-use steadfast_fleet::{Outcome, Planned, Status};
+use steadfast_fleet::{JobStatus, PartOutcome, PlannedJob};
 
 use super::ranges;
 use crate::escape;
@@ -13,7 +13,7 @@ use crate::units::{self, Units};
 const NAMED_MAX: usize = 20;
 
 /// Appends what was planned, and what to do next.
-pub fn write_planned_text(planned: &Planned, size: Units, out: &mut Vec<u8>) {
+pub fn write_planned_text(planned: &PlannedJob, size: Units, out: &mut Vec<u8>) {
     let header = planned.job.header();
     let files = units::counted(header.files, "file", "files");
     let mut text = format!(
@@ -41,7 +41,7 @@ pub fn write_planned_text(planned: &Planned, size: Units, out: &mut Vec<u8>) {
 }
 
 /// Appends that the part of a shard is there.
-pub fn write_existing(shard: u64, outcome: &Outcome, json: bool, out: &mut Vec<u8>) {
+pub fn write_existing(shard: u64, outcome: &PartOutcome, json: bool, out: &mut Vec<u8>) {
     if json {
         let object = super::json::ExistingPart::of(shard, outcome);
         return crate::json::write_object(&object, out);
@@ -52,7 +52,7 @@ pub fn write_existing(shard: u64, outcome: &Outcome, json: bool, out: &mut Vec<u
 }
 
 /// Appends how far a job is.
-pub fn write_status_text(status: &Status, size: Units, out: &mut Vec<u8>) {
+pub fn write_status_text(status: &JobStatus, size: Units, out: &mut Vec<u8>) {
     let mut text = String::new();
     let (whole, done) = (status.whole, status.done);
     let _ = writeln!(
@@ -99,7 +99,7 @@ pub fn write_status_text(status: &Status, size: Units, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn write_troubles(status: &Status, text: &mut String) {
+fn write_troubles(status: &JobStatus, text: &mut String) {
     if status.troubles > 0 {
         let troubles = units::counted(status.troubles, "directory or line", "directories or lines");
         let _ = writeln!(text, "{troubles} could not be made out when the job was planned");

@@ -3,7 +3,8 @@
 use anyhow::Context as _;
 use steadfast::{CatalogueUse, Options};
 use steadfast_fleet::{
-    Catalogued, Done, Error, Listed, PlanOptions, Planned, Size, Source, Tree, plan,
+    CatalogueSource, Error, JobSource, ManifestSource, PlanOptions, PlanProgress, PlannedJob, Size,
+    TreeSource, plan,
 };
 use steadfast_report::{Output, Units, fleet, units};
 
@@ -33,7 +34,7 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
     };
     how.file_cost_bytes = args.file_cost.unwrap_or(how.file_cost_bytes);
     let mut progress = ProgressLine::new(When::Auto, args.json, false, Units::Si);
-    let planned = plan(&mut *source, &args.out, &how, &stop, &mut |done: Done| {
+    let planned = plan(&mut *source, &args.out, &how, &stop, &mut |done: PlanProgress| {
         let (found, written) = (units::count(done.found), units::count(done.written));
         progress.say(&match done.written {
             0 => format!("found {found} files"),
@@ -57,7 +58,7 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
     Ok(Ok(status))
 }
 
-fn show(planned: &Planned, json: bool, status: u8, output: &mut Output) {
+fn show(planned: &PlannedJob, json: bool, status: u8, output: &mut Output) {
     for trouble in &planned.troubles {
         let path = steadfast_report::escape::path(&trouble.path);
         exit::complain(&format!("`{path}`: cannot {}: {}", trouble.doing, trouble.reason));
@@ -72,21 +73,21 @@ fn show(planned: &Planned, json: bool, status: u8, output: &mut Output) {
 fn source(
     args: &FleetPlanArgs,
     options: &Options,
-) -> anyhow::Result<Result<Box<dyn Source>, Error>> {
+) -> anyhow::Result<Result<Box<dyn JobSource>, Error>> {
     if let Some(folder) = &args.catalogue {
-        let catalogued = Catalogued::new(folder, args.older_than, (options.now)());
-        return Ok(catalogued.map(|source| Box::new(source) as Box<dyn Source>));
+        let catalogued = CatalogueSource::new(folder, args.older_than, (options.now)());
+        return Ok(catalogued.map(|source| Box::new(source) as Box<dyn JobSource>));
     }
     if let Some(manifest) = &args.manifest {
         let mut document = ManifestDocument::open(manifest, args.format)?;
         let command = format!("steadfast fleet plan --manifest {}", manifest.display());
         let root = document.find_root(args.path.as_deref(), &command);
-        let listed = Listed::new(&root, manifest, document.list);
-        return Ok(listed.map(|source| Box::new(source) as Box<dyn Source>));
+        let listed = ManifestSource::new(&root, manifest, document.list);
+        return Ok(listed.map(|source| Box::new(source) as Box<dyn JobSource>));
     }
     let path = args.path.as_deref();
     let path = path.context("plan needs a PATH, --manifest FILE or --catalogue DIR")?;
     let selection = args.selection(path)?;
-    let tree = Tree::new(&selection, options);
-    Ok(tree.map(|source| Box::new(source) as Box<dyn Source>))
+    let tree = TreeSource::new(&selection, options);
+    Ok(tree.map(|source| Box::new(source) as Box<dyn JobSource>))
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 
 use steadfast::Options;
-use steadfast_fleet::{Error, Job, Worker, existing, run as run_shard};
+use steadfast_fleet::{Error, Job, ShardWorker, existing, run as run_shard};
 use steadfast_report::fleet;
 
 use super::super::{RunPlace, render_as, report};
@@ -34,7 +34,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
         Err(error) => return Ok(Err(error)),
     };
     let (root, accept_missing) = (args.root.clone(), args.accept_missing);
-    let worker = Worker { host: host(), root, accept_missing };
+    let worker = ShardWorker { host: host(), root, accept_missing };
     let options = Options { survey: false, ..args.engine.options() };
     let mut ended: Option<Result<u8, Error>> = None;
     // A part is worth having though nobody reads what is said about it.

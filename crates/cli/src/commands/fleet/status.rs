@@ -1,6 +1,6 @@
 //! `steadfast fleet status`: a job → how far it is.
 
-use steadfast_fleet::{Error, Job, Status, status};
+use steadfast_fleet::{Error, Job, JobStatus, status};
 use steadfast_report::{Units, fleet};
 
 use super::TRY_AGAIN;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
 }
 
 /// Corruption outranks all; then that the job is not done, which may pass or not.
-fn status_of(status: &Status) -> u8 {
+fn status_of(status: &JobStatus) -> u8 {
     match status.checked_status {
         3 => 3,
         _ if status.is_stuck() => exit::COULD_NOT_TELL,
