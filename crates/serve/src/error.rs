@@ -1,55 +1,53 @@
-//! Why a server could not begin. Trouble with one request is an answer, never an [`Error`].
+//! Why a server could not start. A failure of one request is a response, never an [`Error`].
 
-use std::fmt;
+use std::fmt::Display;
 use std::io;
 
-/// What kind of thing kept a server from beginning.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// It was asked for something that makes no sense, or is not safe.
+    /// The configuration is contradictory or unsafe.
     Usage,
-    /// The system refused something.
+    /// A system call failed.
     System,
 }
 
-/// Why a server could not begin.
-#[derive(Debug)]
+/// Why a server could not start.
+///
+/// The message includes the cause, so there is no `source()`.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    source: Option<io::Error>,
 }
 
 impl Error {
     pub(crate) fn usage(message: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Usage, message: message.into(), source: None }
+        Error { kind: ErrorKind::Usage, message: message.into() }
     }
 
-    /// `doing` is an infinitive: "listen".
-    pub(crate) fn system(doing: impl fmt::Display, source: io::Error) -> Error {
-        let message = format!("cannot {doing}");
-        Error { kind: ErrorKind::System, message, source: Some(source) }
+    /// `operation` is an infinitive: "listen".
+    pub(crate) fn system(operation: impl Display, cause: io::Error) -> Error {
+        Error { kind: ErrorKind::System, message: format!("cannot {operation}: {cause}") }
     }
 
-    /// Returns what kind of thing went wrong.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.source {
-            Some(source) => write!(f, "{}: {source}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl std::error::Error for Error {
-    /// What lies beneath the cause: the cause itself is in the message.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref()?.source()
+    #[test]
+    fn a_cause_is_printed_once() {
+        let cause = || io::Error::from(io::ErrorKind::AddrInUse);
+        let error = Error::system("listen", cause());
+        assert_eq!(error.to_string(), format!("cannot listen: {}", cause()));
+        assert!(std::error::Error::source(&error).is_none());
     }
 }

@@ -19,30 +19,30 @@ pub(super) const TEXTS: Texts = Texts {
         compare: "Compare",
         code: "Code",
         history: "History",
-        leave: "Leave",
+        leave: "Sign out",
         untranslated: "",
-        lost: "The server does not answer. What stands here is the last that it told.",
+        lost: "The server does not answer. This page shows its last update.",
     },
     enter: EnterTexts {
-        title: "Come in",
+        title: "Sign in",
         password: "Password",
-        enter: "Enter",
-        wrong: "That is not the password.",
-        welcome: "You are in.",
+        enter: "Sign in",
+        wrong: "The password is wrong.",
+        welcome: "You are signed in.",
         go_on: "Go on",
-        left: "You have left",
-        left_text: "This browser has to show the address or the password again.",
+        left: "You are signed out",
+        left_text: "To sign in again, open the printed address or enter the password.",
     },
     home: HomeTexts {
         title: "Folders",
         runs: "Runs of this server",
-        no_runs: "There was none yet.",
+        no_runs: "No runs yet.",
         check_or_tag: "Check or tag",
         choose: "Choose a folder or a file in it",
         fine: "Nothing is known to be wrong.",
         partly_checked: |files| format!("No fault is known. Never checked: {files}."),
-        never_checked: "Nothing was checked yet.",
-        wrong: |what| format!("Not as it should be: {what}."),
+        never_checked: "No file was checked yet.",
+        wrong: |what| format!("Failures: {what}."),
         last_run: "Last run",
         known: "Known",
         files: |files| counted(files, "file", "files"),
@@ -57,8 +57,8 @@ pub(super) const TEXTS: Texts = Texts {
         unreadable: "The catalogue cannot be read",
         column_run: "Run",
         column_folder: "Folder",
-        column_begun: "Begun",
-        column_stand: "How it stands",
+        column_begun: "Started",
+        column_stand: "Status",
     },
     browse: BrowseTexts {
         title: "Choose a folder",
@@ -68,17 +68,17 @@ pub(super) const TEXTS: Texts = Texts {
         use_short: "choose",
         open: |name| format!("Open {name}"),
         entries: |entries| counted(entries, "entry", "entries"),
-        empty: "It is empty.",
-        link: "a link, which is not followed",
-        special: "no file and no folder",
+        empty: "The folder is empty.",
+        link: "a link, not followed",
+        special: "neither a file nor a folder",
         more: |next, more| format!("Show the next {} of {} more", count(next), count(more)),
-        unreadable: "It cannot be listed",
+        unreadable: "The folder cannot be listed",
     },
     run: RunTexts {
         title: "Check or tag",
         folder: "Folder or file",
         other_folder: "Choose another",
-        pace: "How fast",
+        pace: "Pace",
         pace_names: ["tortoise", "walk", "bicycle", "car", "racing car"],
         pace_help: "A tortoise stays out of everybody's way, a racing car asks for more than its \
                     share.",
@@ -90,13 +90,15 @@ pub(super) const TEXTS: Texts = Texts {
             RunVerb::Init => "Make a catalogue",
         },
         verb_help: |verb| match verb {
-            RunVerb::Tag => "gives every file without a tag one; reads no other",
-            RunVerb::Check => "reads every file and says what became of it; writes nothing to them",
+            RunVerb::Tag => "tags every file that has no tag; reads no other file",
+            RunVerb::Check => {
+                "reads every file and compares it with its tag; writes nothing to files"
+            }
             RunVerb::Update => {
                 "checks, tags new files, and retags edited ones; corrupt ones keep \
                              their tags"
             }
-            RunVerb::Init => "enters what the tags say; reads no file",
+            RunVerb::Init => "records the present tags; reads no file",
         },
         heading: |verb| match verb {
             RunVerb::Tag => "Tagging",
@@ -105,19 +107,19 @@ pub(super) const TEXTS: Texts = Texts {
             RunVerb::Init => "A new catalogue",
         },
         status: |status| match status {
-            RunStatus::Running => "It goes on; also when this page is closed.",
+            RunStatus::Running => "It is running, and goes on if you close this page.",
             RunStatus::Paused => "It is paused.",
             RunStatus::Stopping => "It is stopping.",
             RunStatus::Ended => "It has ended.",
         },
-        failed: "It could not go on",
+        failed: "The run failed",
         overlaps: "Another run goes on that this one would meet: in that folder, above or beneath, \
                    or with the same catalogue, or while something is to be measured. This is it.",
         pause: "Pause",
         resume: "Go on",
         stop: "Stop",
         progress: "Progress",
-        counting: "counting how much there is",
+        counting: "counting files",
         read: "Read",
         files: "Files",
         rate: "Rate",
@@ -125,33 +127,33 @@ pub(super) const TEXTS: Texts = Texts {
         left: "Left",
         bound: "Bound by",
         cost: "Where the time goes",
-        cost_help: "Shares of the time of the threads that hash, by stage.",
+        cost_help: "Time of the hashing threads by stage.",
         cores: "Processors, the last minute",
         core: |number| format!("processor {number}"),
         cores_virtual: "a virtual machine: core types not known",
         cores_unknown: "core types not known",
-        load_unknown: "The system does not tell what each processor does.",
+        load_unknown: "The system does not report the load of processors.",
         one_type: "all of one type",
         counts: "So far",
         done: "What was done",
-        found: "Not as it should be",
-        nothing_found: "Nothing yet.",
+        found: "Findings",
+        nothing_found: "None yet.",
         found_more: |more| {
             format!("and {} more, in the results below once it has ended", count(more))
         },
-        rows: "The latest files",
+        rows: "Latest files",
         column_verdict: "Verdict",
         column_path: "Path",
-        column_known: "What is known",
+        column_known: "Details",
         column_length: "Read",
         column_seconds: "Time",
         column_rate: "Rate",
         results: "Files that are not intact",
         show: "Show",
         all: "all",
-        words: "Whose path or details hold",
+        words: "Path or details contain",
         filter: "Filter",
-        none_fits: "There are none.",
+        none_fits: "No findings match.",
         lost: |lost| {
             let more = counted(lost, "further finding was", "further findings were");
             format!("{more} not kept; none is worse than those that are.")
@@ -160,7 +162,7 @@ pub(super) const TEXTS: Texts = Texts {
         previous: "Previous",
         span: |from, to, of| format!("{} to {} of {}", count(from), count(to), count(of)),
         report: "Save the report",
-        again: "The same again",
+        again: "Run again",
         say: |done, found| match found {
             0 => format!("{done}; no problem so far"),
             found => format!("{done}; {} found", counted(found, "problem", "problems")),
@@ -176,27 +178,27 @@ pub(super) const TEXTS: Texts = Texts {
 
 fn refusal(refusal: Refusal) -> NoticeText {
     let (title, text) = match refusal {
-        Refusal::Method => ("Not understood", "This server only gives pages and takes forms."),
-        Refusal::Malformed => ("Not understood", "The request cannot be read."),
-        Refusal::LongAddress => ("Too long", "The address is longer than any here."),
+        Refusal::Method => ("Not supported", "This server accepts GET and POST only."),
+        Refusal::Malformed => ("Malformed request", "The request cannot be parsed."),
+        Refusal::LongAddress => ("Too long", "The address is too long."),
         Refusal::Stranger => (
             "Not from here",
             "The request names another server, or comes from another server's page. Open the \
              address that the command printed.",
         ),
         Refusal::NoSession => (
-            "Please come in first",
+            "Please sign in first",
             "Open the address that `steadfast serve` printed: it holds the token that lets this \
              browser in.",
         ),
         Refusal::ForeignForm => {
-            ("Not this form", "The form is not of this session. Load its page again and repeat.")
+            ("Outdated form", "The form belongs to another session. Reload its page and try again.")
         }
-        Refusal::TooLarge => ("Too large", "More was sent than is taken here."),
-        Refusal::TooSlow => ("Too slow", "What was to be sent did not come in time."),
-        Refusal::TooMuch => ("Too much at once", "Wait a moment and try again."),
+        Refusal::TooLarge => ("Too large", "The request is too large."),
+        Refusal::TooSlow => ("Too slow", "The request did not arrive in time."),
+        Refusal::TooMuch => ("Too many requests", "Wait a moment and try again."),
         Refusal::NotFound => ("Not found", "There is no such page, folder, file or run here."),
-        Refusal::Conflict => ("Not now", "This cannot be done in the present state."),
+        Refusal::Conflict => ("Not possible now", "This is not possible in the present state."),
     };
     NoticeText { title, text }
 }

@@ -8,8 +8,8 @@ use crate::measuring::{MeasureKind, MeasureProfile, MeasureStatus};
 
 pub(crate) const DROP: DropTexts = DropTexts {
     title: "Drop files",
-    intro: "Is this file known here, and unchanged? Its bytes go no further than this server, \
-            which hashes them and keeps none.",
+    intro: "Looks files up by their contents: are they known here, and unchanged? The server \
+            hashes the bytes and keeps none of them.",
     zone: "Drop files or a folder here",
     files: "Choose files",
     folder: "Choose a folder",
@@ -17,15 +17,14 @@ pub(crate) const DROP: DropTexts = DropTexts {
                 and check them.",
     given: "Handed over by the desktop",
     given_more: |more| format!("and {}", counted(more, "further path", "further paths")),
-    check_given: "Look at these",
-    cut: "These are the first 1,000 files. There are more, which nobody looked at: nothing is said \
-          of them.",
+    check_given: "Look these up",
+    cut: "These are the first 1,000 files. Further files were not looked up.",
     whole: |path| format!("Check or tag all of {path}"),
     going: "{done} of {all}: {name}",
-    failed: "This could not be read or sent:",
+    failed: "Cannot read or send:",
     too_many: "More than 1,000 files: tag or check the folder instead.",
-    hashing: "Hashing; this page tells when it is done.",
-    results: "What is known of them",
+    hashing: "Hashing. This page reloads until it is done.",
+    results: "Results",
     earlier: "Dropped before",
     entry: |files, moment| format!("{}, {moment}", counted(files, "file", "files")),
     more: "Drop more",
@@ -46,7 +45,7 @@ pub(crate) const DROP: DropTexts = DropTexts {
     },
     column_file: "File",
     column_answer: "DropAnswer",
-    column_known: "What is known",
+    column_known: "Details",
     column_length: "Length",
     known_as: |path, moment| format!("as {path}, tagged on {moment}"),
     other: |path, moment| format!("{path}, tagged on {moment}, has other contents"),
@@ -54,7 +53,7 @@ pub(crate) const DROP: DropTexts = DropTexts {
     own_tag: |verdict, moment| format!("by its own tag of {moment}: {verdict}"),
     further: |more| format!("and at {}", counted(more, "further place", "further places")),
     no_tag: "no tagged file here has these contents or this name",
-    without_catalogue: "Could not be asked, for want of a catalogue",
+    without_catalogue: "Not searched, since there is no catalogue",
     none: "None of the folders has a catalogue, so nothing can be found by its contents. Home \
            makes one.",
     digests: "Digests",
@@ -62,8 +61,7 @@ pub(crate) const DROP: DropTexts = DropTexts {
 
 pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
     title: "Measure",
-    intro: "What this machine can do, and what holds it back: the stages of a check with a clock \
-            beside them. Meanwhile let it do nothing else.",
+    intro: "Measures the stages of a check on this machine. Run nothing else meanwhile.",
     what: "What to measure",
     kind: |kind| match kind {
         MeasureKind::Kernels => "Hashing in memory",
@@ -89,14 +87,14 @@ pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
         MeasureProfile::Small => "small files (reading and writing; 3.3 GB)",
         MeasureProfile::Standard => "standard: what machines are compared by",
     },
-    profile_help: "The standard writes 53.3 GB where reading and writing are measured.",
-    folder: "Folder for the files that are made",
-    folder_help: "They are made in a folder of their own, which is removed afterwards.",
+    profile_help: "The standard profile writes 53.3 GB for reading and writing.",
+    folder: "Folder for temporary files",
+    folder_help: "The files are created in a new folder, which is removed afterwards.",
     begin: "Measure",
-    busy: "Something is being measured already. This is it.",
+    busy: "Another measurement is running. This is it.",
     status: |status| match status {
-        MeasureStatus::Running => "It is being measured; also when this page is closed.",
-        MeasureStatus::Stopping => "It is stopping; the samples so far are kept.",
+        MeasureStatus::Running => "It is running, and goes on if you close this page.",
+        MeasureStatus::Stopping => "It is stopping. The samples so far are kept.",
         MeasureStatus::Ended => "It has ended.",
     },
     stop: "Stop and keep the samples",
@@ -106,14 +104,14 @@ pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
     left: "Left",
     elapsed: "Time",
     samples: "Samples",
-    series: "Samples as they come",
+    series: "Latest samples",
     column_series: "Series",
     column_course: "Rates so far, from zero",
     column_latest: "Latest",
     column_samples: "Samples",
     no_samples: "None yet.",
     ended_early: "It ended early; what follows is made of the samples until then.",
-    failed: "Something could not be measured",
+    failed: "A part could not be measured",
     nothing: "Nothing was measured.",
     not_kept: |why| format!("The record is not kept in the folder of records: {why}."),
     kept: |name| format!("The record is kept as {name}."),
@@ -121,9 +119,9 @@ pub(crate) const MEASURE: MeasureTexts = MeasureTexts {
     save_report: "Save the report",
     compare: "Compare it",
     records: "Measured by this server",
-    no_records: "Nothing yet.",
-    column_begun: "Begun",
-    column_stand: "How it stands",
+    no_records: "None yet.",
+    column_begun: "Started",
+    column_stand: "Status",
 };
 
 pub(crate) const COMPARE: CompareTexts = CompareTexts {
@@ -131,47 +129,47 @@ pub(crate) const COMPARE: CompareTexts = CompareTexts {
     intro: "Records of any machine, side by side, with what others have published.",
     records: "Records",
     show: "Show them",
-    against: "held against",
+    against: "compared with",
     against_none: "nothing",
     column_record: "Record",
     column_machine: "Machine",
-    column_begun: "Begun",
+    column_begun: "Started",
     column_from: "From",
     measured_here: "measured here",
     in_folder: "folder of records",
     uploaded: "added",
     published: "published",
-    unreadable: "is no record",
-    no_records: "There are none.",
-    none_chosen: "Choose one or several, and hold them against one if you like.",
+    unreadable: "not a record",
+    no_records: "There are no records.",
+    none_chosen: "Choose one or more records, and optionally one to compare them with.",
     upload: "Add a record",
     upload_help: "A .json file as `measure --export` writes it, up to 8 MB. It is kept in memory \
                   until the server ends.",
-    upload_script: "Adding one needs the page's script; without it, name a folder of records when \
-                    the server is started.",
-    refused: "It was not taken",
+    upload_script: "Adding a record needs the page's script. Without it, start the server with a \
+                    folder of records.",
+    refused: "The record was refused",
     save: "Save the report",
     more: "Choose others",
-    gone: "A record that was chosen is gone, or cannot be read.",
+    gone: "A chosen record does not exist any more, or cannot be read.",
 };
 
 pub(crate) const CODE: CodeTexts = CodeTexts {
-    title: "Seal of code",
-    intro: "An application, program or disk image as Apple's tools sign it: are its bytes the ones \
-            that were sealed, who signed, is that signature one to be accepted. Whether a Mac \
-            would let it run is not told.",
+    title: "Code signature",
+    intro: "Verifies an application, program or disk image signed with Apple's tools: whether its \
+            bytes are the signed ones, who signed it, and whether the signature is valid. Does \
+            not tell whether a Mac would run it.",
     choose: "Choose an application or a binary in",
     no_code: "This cannot be read as signed code",
     map: "Byte by byte",
-    map_help: |cell| format!("From the first byte to the last; each field is {cell} of the file."),
-    no_map: "There is no map: only of Mach-O code is known what covers each byte.",
-    legend: "What the colours mean",
+    map_help: |cell| format!("The file from its first to its last byte. Each cell is {cell}."),
+    no_map: "There is no map. Maps exist for Mach-O code only.",
+    legend: "Legend",
 };
 
 pub(crate) const HISTORY: HistoryTexts = HistoryTexts {
     title: "History",
-    intro: "Every run that the catalogue remembers, and what became of each file.",
+    intro: "Every run in the catalogue, and the history of each file.",
     choose: "Choose a file or a folder in",
-    none: "has no catalogue, which alone remembers. Home makes one.",
-    unknown: "The catalogue knows nothing of this name.",
+    none: "has no catalogue, and so no history. Create a catalogue on the start page.",
+    unknown: "The catalogue does not contain this path.",
 };
