@@ -137,7 +137,7 @@ apple_errors! {
     /// Data attached to a file that no seal covers.
     InvalidAssociatedFileData = -66_999, "errSecCSInvalidAssociatedFileData",
         "resource fork, Finder information, or similar detritus not allowed";
-    /// A team that is no team.
+    /// A team identifier that is not valid.
     InvalidTeamIdentifier = -66_998, "errSecCSInvalidTeamIdentifier",
         "a Team Identifier string is invalid";
     /// The team of the signature is not that of the certificate.

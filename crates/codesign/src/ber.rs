@@ -1,18 +1,16 @@
-//! ASN.1 as signatures have it: basic encoding rules, of which the distinguished ones are a part.
+//! Reads ASN.1 in the basic encoding rules (BER), which include the distinguished ones (DER).
 //!
-//! In: bytes that anyone may have written. Out: elements that borrow from them, and the few values
-//! certificates and signatures are made of. Must not know: what any of it means.
-//!
-//! Apple's signatures open with elements of indefinite length; certificates and attributes inside
-//! are distinguished. What is signed is compared as the bytes it came in, so nothing is gained by
-//! refusing a length that could have been shorter. Tags above 30 occur nowhere and are refused.
+//! Apple's signatures begin with elements of indefinite length; the certificates and attributes
+//! inside are DER. A length that could have been encoded shorter is accepted: signed bytes are
+//! compared as they are in the file, so rejecting it would gain nothing. Tags above 30 are
+//! rejected, since nothing here uses them.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use jiff::civil::{Date, date};
 
-/// Universal types, with the bit that says that an element is made of elements.
+/// Tags of universal types, with the bit for constructed ones.
 pub(crate) const BOOLEAN: u8 = 0x01;
 pub(crate) const INTEGER: u8 = 0x02;
 pub(crate) const BIT_STRING: u8 = 0x03;
@@ -27,7 +25,7 @@ pub(crate) const SET: u8 = 0x31;
 
 const CONSTRUCTED: u8 = 0x20;
 
-/// How deep elements of indefinite length, or pieces of strings, may lie in each other.
+/// The deepest nesting of elements of indefinite length, and of pieces of strings.
 const DEPTH_MAX: u32 = 16;
 
 /// Returns the tag of a context-specific element that holds elements.
@@ -40,7 +38,7 @@ pub(crate) const fn context_primitive(number: u8) -> u8 {
     0x80 | number
 }
 
-/// Why bytes are not what they should be. A lower-case fragment.
+/// Why bytes cannot be read. A lower-case fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
@@ -50,17 +48,17 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// One element: its tag, what it holds, and all of it.
+/// One element: its tag, its content, and all of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'a> {
     pub(crate) tag: u8,
     /// Without the two zero bytes that end an indefinite length.
     pub(crate) content: &'a [u8],
-    /// With header, and with the end if there is one.
+    /// With the header, and with the two zero bytes if they are there.
     pub(crate) whole: &'a [u8],
 }
 
-/// Elements one after the other.
+/// A sequence of elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BerReader<'a> {
     rest: &'a [u8],
@@ -75,14 +73,14 @@ impl<'a> BerReader<'a> {
         self.rest.is_empty()
     }
 
-    /// Takes the next element, whatever it is.
+    /// Reads the next element.
     pub(crate) fn any(&mut self) -> Result<Element<'a>, Malformed> {
         let element = parse(self.rest, 0)?;
         self.rest = &self.rest[element.whole.len()..];
         Ok(element)
     }
 
-    /// Takes the next element, which must have this tag.
+    /// Reads the next element, which must have this tag.
     pub(crate) fn expect(&mut self, tag: u8) -> Result<Element<'a>, Malformed> {
         match self.optional(tag)? {
             Some(element) => Ok(element),
@@ -91,9 +89,9 @@ impl<'a> BerReader<'a> {
         }
     }
 
-    /// Takes the next element if it has this tag.
+    /// Reads the next element if it has this tag.
     ///
-    /// A string that may be cut in pieces has two tags; either is found by the one without pieces.
+    /// An octet string may come in pieces and then has another tag; both tags are accepted.
     pub(crate) fn optional(&mut self, tag: u8) -> Result<Option<Element<'a>>, Malformed> {
         match self.rest.first() {
             Some(&first) if first == tag => self.any().map(Some),
@@ -111,7 +109,7 @@ impl<'a> Element<'a> {
         BerReader::new(self.content)
     }
 
-    /// Returns the bytes of a string, put together if it came in pieces.
+    /// Returns the bytes of a string; pieces are joined.
     pub(crate) fn octets(&self) -> Result<Cow<'a, [u8]>, Malformed> {
         if self.tag & CONSTRUCTED == 0 {
             return Ok(Cow::Borrowed(self.content));
@@ -121,7 +119,7 @@ impl<'a> Element<'a> {
         Ok(Cow::Owned(whole))
     }
 
-    /// Returns a string of whole bytes that came as bits.
+    /// Returns the bytes of a bit string without unused bits.
     pub(crate) fn bits(&self) -> Result<&'a [u8], Malformed> {
         match self.content.split_first() {
             Some((0, bytes)) => Ok(bytes),
@@ -155,7 +153,7 @@ impl<'a> Element<'a> {
         dotted(self.content).ok_or(Malformed("an object identifier is cut short or too large"))
     }
 
-    /// Returns text, with what is not text replaced.
+    /// Returns text; invalid characters are replaced.
     pub(crate) fn text(&self) -> String {
         if self.tag == BMP_STRING {
             let pairs = self.content.chunks_exact(2);
@@ -166,7 +164,7 @@ impl<'a> Element<'a> {
         String::from_utf8_lossy(self.content).into_owned()
     }
 
-    /// Returns a time in seconds since 1970, whichever of the two forms it has.
+    /// Returns a time in seconds since 1970, from either form.
     pub(crate) fn time(&self) -> Result<i64, Malformed> {
         let text = std::str::from_utf8(self.content).ok();
         let seconds = match (self.tag, text) {
@@ -178,7 +176,7 @@ impl<'a> Element<'a> {
     }
 }
 
-/// Splits the first element off.
+/// Reads the first element.
 fn parse(bytes: &[u8], depth: u32) -> Result<Element<'_>, Malformed> {
     let cut_short = Malformed("an element is cut short");
     let &tag = bytes.first().ok_or(cut_short)?;
@@ -204,7 +202,7 @@ fn parse(bytes: &[u8], depth: u32) -> Result<Element<'_>, Malformed> {
     Ok(Element { tag, content: &whole[header_len..], whole })
 }
 
-/// Finds the end of an element that does not say its length.
+/// Reads an element of indefinite length.
 fn parse_indefinite(bytes: &[u8], tag: u8, depth: u32) -> Result<Element<'_>, Malformed> {
     if tag & CONSTRUCTED == 0 {
         return Err(Malformed("a plain value has no length"));
@@ -242,9 +240,9 @@ fn join(element: &Element<'_>, whole: &mut Vec<u8>, depth: u32) -> Result<(), Ma
     }
 }
 
-/// Returns the dotted form of an object identifier's bytes; nothing if they are not one.
+/// Returns the dotted form of an object identifier; `None` if the bytes are not one.
 pub(crate) fn dotted(bytes: &[u8]) -> Option<String> {
-    // Of a certificate's, the longest known has 13 bytes; text must not outgrow its bytes by much.
+    // The longest known in certificates has 13 bytes. The limit keeps the text short.
     if bytes.is_empty() || bytes.len() > 64 {
         return None;
     }
@@ -267,11 +265,11 @@ pub(crate) fn dotted(bytes: &[u8]) -> Option<String> {
         }
         arc = 0;
     }
-    // A last byte that announces another is an identifier cut short.
+    // If the last byte announces another, the identifier is cut short.
     (bytes[bytes.len() - 1] & 0x80 == 0).then_some(text)
 }
 
-/// Returns the bytes of an object identifier written with dots; nothing if it is not one.
+/// Returns the bytes of an object identifier in dotted form; `None` if it is not one.
 pub(crate) fn undotted(text: &str) -> Option<Vec<u8>> {
     let arcs: Vec<u64> = text.split('.').map(|arc| arc.parse().ok()).collect::<Option<_>>()?;
     let (&first, rest) = arcs.split_first()?;
@@ -302,7 +300,7 @@ pub(crate) fn generalized_time(text: &str) -> Option<i64> {
     time_of_day(digits(text, 0, 4)?, text.get(4..)?)
 }
 
-/// Reads what follows the year.
+/// Reads the time after the year.
 fn time_of_day(year: i64, text: &str) -> Option<i64> {
     let (month, day) = (digits(text, 0, 2)?, digits(text, 2, 2)?);
     let (hour, minute) = (digits(text, 4, 2)?, digits(text, 6, 2)?);
@@ -311,7 +309,7 @@ fn time_of_day(year: i64, text: &str) -> Option<i64> {
     if rest.starts_with(|first: char| first.is_ascii_digit()) {
         second = digits(rest, 0, 2)?;
         rest = rest.get(2..)?;
-        // Fractions of a second decide nothing here.
+        // Fractions of a second are ignored.
         if let Some(fraction) = rest.strip_prefix(['.', ',']) {
             rest = fraction.trim_start_matches(|digit: char| digit.is_ascii_digit());
         }
@@ -335,7 +333,7 @@ fn time_of_day(year: i64, text: &str) -> Option<i64> {
     Some(days(year, month, day)? * 86_400 + hour * 3600 + minute * 60 + second - zone)
 }
 
-/// Returns so many decimal digits as a number.
+/// Returns `count` decimal digits as a number.
 fn digits(text: &str, start: usize, count: usize) -> Option<i64> {
     let digits = text.get(start..start + count)?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?

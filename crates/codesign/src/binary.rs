@@ -1,8 +1,6 @@
-//! One Mach-O file, thin or fat: its slices, and the signature of each.
+//! Reads a Mach-O file, thin or fat: its slices, and the signature of each.
 //!
-//! In: a source. Out: slices, what holds each of them, and what is wrong with their form. Must not
-//! know: bundles, certificates. Slices stand alone: one may be signed, the next not, and each has
-//! its own identifier.
+//! The slices are independent: one may be signed and the next not, and each has its own identifier.
 
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
@@ -26,7 +24,7 @@ const FAT_COUNT_MAX: u32 = 40;
 /// The family of 64-bit Arm.
 const CPU_ARM64: u32 = 0x0100_000c;
 
-/// What holds the slices.
+/// The container of the slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Container {
     /// The file is one slice.
@@ -46,18 +44,18 @@ pub struct MachSlice {
     pub offset: u64,
     /// How long it is.
     pub len_bytes: u64,
-    /// What its load commands say, if they can be read.
+    /// The load commands, if they can be read.
     pub macho: Option<MachO>,
     /// Its signature, if there is one that can be read.
     pub signature: Option<Signature>,
-    /// What is wrong with the form of the slice; [`Signature::findings`] has its own.
+    /// Problems of the slice's form; those of the signature are in [`Signature::findings`].
     pub findings: Vec<CodeFinding>,
 }
 
 /// One Mach-O file.
 #[derive(Clone, Debug)]
 pub struct Binary {
-    /// What holds the slices.
+    /// The container of the slices.
     pub container: Container,
     /// Length of the file.
     pub len_bytes: u64,
@@ -69,7 +67,7 @@ impl Binary {
     /// Reads load commands and signatures of every slice; no page is read.
     ///
     /// # Errors
-    /// `NotCode` if it is no Mach-O file; `System` if its first bytes cannot be read.
+    /// `NotCode` if it is not a Mach-O file; `System` if its first bytes cannot be read.
     pub fn read(source: &dyn ReadAt) -> Result<Binary, Error> {
         let system = |error| Error::system("read the header", error);
         let not_code = || Error::new(ErrorKind::NotCode, "the file is no Mach-O file");
@@ -158,7 +156,7 @@ fn read_entries(
 }
 
 impl MachSlice {
-    /// Reads one slice; what is wrong becomes findings.
+    /// Reads one slice; problems become findings.
     fn read(source: &dyn ReadAt, entry: FatEntry) -> MachSlice {
         let FatEntry { architecture, offset, len_bytes } = entry;
         let mut slice = MachSlice {
@@ -187,7 +185,7 @@ impl MachSlice {
         slice
     }
 
-    /// Takes what the load commands say, and reads the signature they name.
+    /// Stores the load commands, and reads the signature they name.
     fn take(&mut self, source: &dyn ReadAt, macho: MachO) {
         if macho.architecture.cpu_type != self.architecture.cpu_type {
             let text = format!("the slice itself says it is for {}", macho.architecture);

@@ -1,8 +1,8 @@
-//! A bundle: an application, a framework, a plug-in; its parts, its seal, what became of them.
+//! Reads a bundle (an application, a framework, a plug-in) and compares its resources with their
+//! seal.
 //!
-//! In: a tree of names. Out: layout, main executable, the state of every resource, and the code
-//! within that has a signature of its own. Must not know: who signed, how it is printed. What binds
-//! `Info.plist` and the seal to the executable is handed on as [`Surroundings`].
+//! The code directory of the main executable binds `Info.plist` and the seal; both are passed on as
+//! [`Surroundings`]. Nested code is returned, to be verified by `verify`.
 
 mod components;
 mod enclosing;
@@ -43,7 +43,7 @@ use layout::{is, read_head, read_small};
 /// How a stapled ticket begins.
 const TICKET_MAGIC: [u8; 4] = *b"s8ch";
 
-/// The longest seal that is read: a million files.
+/// The longest seal that is read; it has room for a million files.
 const SEAL_LEN_MAX: u64 = 256 << 20;
 
 /// One bundle, opened.
@@ -55,25 +55,24 @@ pub struct Bundle<'a> {
     pub main: Main,
     executable: Box<dyn ReadAt + Send>,
     seal_bytes: Option<Vec<u8>>,
-    /// The seal, or what is wrong with it; `None` if there is none.
+    /// The seal, or why it cannot be read; `None` if there is none.
     pub seal: Option<Result<ResourceSeal, String>>,
 }
 
-/// What the main executable of a bundle is.
+/// The main executable of a bundle.
 #[derive(Debug)]
 pub enum Main {
-    /// Mach-O, which carries its signature itself.
+    /// Mach-O, which contains its signature.
     Binary(Binary),
-    /// Something else, such as a script; its signature lies in files beside the seal, if it has
-    /// one.
+    /// Another file, such as a script. Its signature, if any, is in files beside the seal.
     Other(Option<Box<Signature>>),
 }
 
 impl<'a> Bundle<'a> {
-    /// Opens the bundle at the root of a tree. `name` is what the bundle is called.
+    /// Opens the bundle at the root of a tree. `name` is the name of the bundle.
     ///
     /// # Errors
-    /// `NotCode` if it is no bundle; `System` if it cannot be read.
+    /// `NotCode` if it is not a bundle; `System` if it cannot be read.
     pub fn read(tree: &'a dyn BundleTree, name: &[u8]) -> Result<Bundle<'a>, Error> {
         let layout = Layout::find(tree, name)?;
         let executable = tree.open(&layout.executable).map_err(|error| {
@@ -200,7 +199,7 @@ impl<'a> Bundle<'a> {
         found
     }
 
-    /// Looks at the file beside the seal's folder that a ticket is stapled to bundles as.
+    /// Checks the file in which a ticket is stapled to a bundle, beside the seal's folder.
     fn look_for_ticket(&self, found: &mut Resources) {
         let path = self.layout.beneath(b"CodeResources");
         let doubt = |text: String| {

@@ -1,9 +1,6 @@
-//! X.509 certificates, as far as code signatures and time stamps need them.
+//! Reads X.509 certificates, as far as code signatures and time stamps need them.
 //!
-//! In: the bytes of a certificate. Out: its fields, and the exact bytes its issuer signed. Must not
-//! know: which certificates are trusted, or how they form a chain.
-//!
-//! Source: RFC 5280, section 4. Nothing is normalised: two names are the same if their bytes are.
+//! Source: RFC 5280, section 4. Names are not normalised: two are the same if their bytes are.
 
 use std::fmt;
 use std::ops::Range;
@@ -37,13 +34,13 @@ pub struct DistinguishedName {
     attributes: Vec<(String, String)>,
 }
 
-/// An extension: what it is, whether it must be understood, and its value.
+/// An extension: its identifier, whether it is critical, and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Extension {
     /// The dotted object identifier.
     pub oid: String,
-    /// Whether those who do not know it must refuse the certificate.
+    /// Whether software that does not support it must reject the certificate.
     pub critical: bool,
     /// The value, DER.
     pub value: Vec<u8>,
@@ -119,12 +116,12 @@ impl Certificate {
         &self.serial
     }
 
-    /// Returns who issued it.
+    /// Returns the issuer.
     pub fn issuer(&self) -> &DistinguishedName {
         &self.issuer
     }
 
-    /// Returns whose it is.
+    /// Returns the subject.
     pub fn subject(&self) -> &DistinguishedName {
         &self.subject
     }
@@ -144,7 +141,7 @@ impl Certificate {
         &self.signature_algorithm
     }
 
-    /// Returns the hash its issuer signed it with, if that is known here.
+    /// Returns the hash its issuer signed it with, if that is supported.
     pub fn signature_hash(&self) -> Option<Algorithm> {
         Scheme::of(&self.signature_algorithm)?.hash
     }
@@ -154,7 +151,7 @@ impl Certificate {
         &self.extensions
     }
 
-    /// Returns the digest that certificates are known by.
+    /// Returns the digest that identifies the certificate.
     pub fn digest(&self, hash: Algorithm) -> Vec<u8> {
         digest(hash, &[&self.der])
     }
@@ -165,7 +162,7 @@ impl Certificate {
         Some(&extension.value)
     }
 
-    /// Returns whether it may issue others, and below it how many may stand before the last.
+    /// Returns the path length limit if it is a certification authority; `None` if it is not one.
     pub(crate) fn authority(&self) -> Option<Option<u64>> {
         let value = self.extension(oid::BASIC_CONSTRAINTS)?;
         let mut fields = BerReader::new(value).expect(SEQUENCE).ok()?.children();
@@ -177,12 +174,12 @@ impl Certificate {
         }
     }
 
-    /// Returns whether its key may be used to sign certificates; it may if nothing is said.
+    /// Returns whether its key may sign certificates; it may without a key usage extension.
     pub(crate) fn may_sign_certificates(&self) -> bool {
         self.key_usage().is_none_or(|usage| usage & 0x04 != 0)
     }
 
-    /// Returns whether its key may be used to sign other things; it may if nothing is said.
+    /// Returns whether its key may sign other data; it may without a key usage extension.
     pub(crate) fn may_sign(&self) -> bool {
         self.key_usage().is_none_or(|usage| usage & (0x80 | 0x40) != 0)
     }
@@ -242,7 +239,7 @@ impl Certificate {
         generalized_time(&text)
     }
 
-    /// Tries whether its signature was made with the key of another.
+    /// Checks its signature with the key of another certificate.
     pub(crate) fn verify_with(&self, issuer: &Certificate) -> SignatureCheck {
         let scheme = Scheme::of(&self.signature_algorithm);
         let Some((scheme, hash)) = scheme.and_then(|scheme| Some((scheme, scheme.hash?))) else {
@@ -327,7 +324,7 @@ impl fmt::Debug for DistinguishedName {
     }
 }
 
-/// Reads an AlgorithmIdentifier; parameters decide nothing for the algorithms known here.
+/// Reads an AlgorithmIdentifier. Parameters do not matter for the supported algorithms.
 pub(crate) fn algorithm(fields: &mut BerReader<'_>) -> Result<String, Malformed> {
     fields.expect(SEQUENCE)?.children().expect(OBJECT_IDENTIFIER)?.oid()
 }
@@ -341,7 +338,7 @@ fn extensions_of(field: &Element<'_>) -> Result<Vec<Extension>, Malformed> {
         let oid = parts.expect(OBJECT_IDENTIFIER)?.oid()?;
         let critical = parts.optional(BOOLEAN)?.is_some_and(|value| value.content != [0]);
         let value = parts.expect(OCTET_STRING)?.octets()?.into_owned();
-        // One that is there twice could be understood in two ways.
+        // An extension that occurs twice is ambiguous.
         if extensions.iter().any(|extension| extension.oid == oid) {
             return Err(Malformed("a certificate has the same extension twice"));
         }

@@ -1,23 +1,22 @@
-//! From the certificate of a signer up to a root.
+//! Builds the chain from a signer's certificate to a root.
 //!
-//! In: a certificate and the others that came with it. Out: the certificates that vouch for it,
-//! where they end, and what is wrong with one of them. Must not know: what was signed. Nothing is
-//! fetched: what did not come along is missing. Revocation is not looked at.
+//! Only certificates in the signature and Apple's roots are used; nothing is fetched. Revocation is
+//! not checked. Expiry is checked by [`invalid_at`], because the time to check for depends on what
+//! proves the time of signing.
 //!
-//! Source: RFC 5280, section 6.1, as far as Apple's certificates use it. Whether a certificate was
-//! valid at a time is asked apart from this, since the answer depends on what proves the time.
+//! Source: RFC 5280, section 6.1, as far as Apple's certificates use it.
 
 use crate::certificate::{Certificate, oid};
 use crate::key::SignatureCheck;
 use crate::roots::AppleRoot;
 
-/// Longer than any chain of Apple's, which have three certificates.
+/// The longest chain. Apple's have three certificates.
 const LEN_MAX: usize = 8;
 
-/// How many signatures of certificates are tried for one chain, whoever made them up.
+/// The most certificate signatures checked for one chain, which bounds the time of a forged one.
 const TRIES_MAX: usize = 24;
 
-/// Extensions that may be critical, because they are looked at here or cannot widen anything.
+/// Critical extensions that are accepted: they are checked here, or cannot grant anything.
 const UNDERSTOOD: &[&str] =
     &[oid::KEY_USAGE, oid::BASIC_CONSTRAINTS, oid::EXTENDED_KEY_USAGE, oid::POLICIES];
 
@@ -42,12 +41,12 @@ pub(crate) struct Chain {
     /// The signer's first.
     pub(crate) certificates: Vec<Certificate>,
     pub(crate) end: ChainEnd,
-    /// What makes the chain bad, wherever it ends: lower-case fragments.
+    /// What is wrong with the chain, wherever it ends: lower-case fragments.
     pub(crate) faults: Vec<String>,
 }
 
 impl Chain {
-    /// Follows the issuers of a certificate. `purpose` is what its key must be meant for.
+    /// Follows the issuers of a certificate. Its extended key usage must include `purpose`.
     pub(crate) fn build(leaf: &Certificate, others: &[Certificate], purpose: &str) -> Chain {
         let mut chain =
             Chain { certificates: vec![leaf.clone()], end: ChainEnd::Other, faults: Vec::new() };
@@ -115,7 +114,7 @@ impl Chain {
 
 /// Returns the first certificate of a chain that was not valid at a time, roots left out.
 ///
-/// A root is believed because it is one; what its own dates say changes nothing.
+/// A root is trusted as such, so its own dates are not checked.
 pub(crate) fn invalid_at(chain: &[Certificate], seconds: i64) -> Option<&Certificate> {
     chain.iter().find(|certificate| {
         let (from, to) = certificate.validity();
@@ -123,7 +122,7 @@ pub(crate) fn invalid_at(chain: &[Certificate], seconds: i64) -> Option<&Certifi
     })
 }
 
-/// What the search for an issuer found.
+/// The result of searching for an issuer.
 enum Issuer<'a> {
     Found(&'a Certificate),
     Itself,
@@ -153,7 +152,7 @@ fn issuer_of<'a>(
             SignatureCheck::Unknown(algorithm) => outcome = Issuer::Unknown(algorithm),
         }
     }
-    // One that signed itself need not be among the others.
+    // A self-signed certificate need not be among the others.
     if certificate.issuer() == certificate.subject()
         && certificate.verify_with(certificate) == SignatureCheck::Good
     {
@@ -162,7 +161,7 @@ fn issuer_of<'a>(
     outcome
 }
 
-/// Apple marks its own extensions critical to keep others from accepting the certificates.
+/// Apple marks its own extensions critical so that other software rejects the certificates.
 fn is_understood(extension: &str) -> bool {
     UNDERSTOOD.contains(&extension) || extension.starts_with(oid::APPLE_EXTENSIONS)
 }

@@ -1,10 +1,9 @@
-//! Signed data (CMS), as Apple writes it around code directories and time stamps.
+//! Reads signed data (CMS): certificates, signers, attributes, and whether a signature matches a
+//! key.
 //!
-//! In: the bytes of a message. Out: its certificates, and for each signer what was signed and the
-//! attributes beside it; whether a signature fits a key. Must not know: code directories, chains.
+//! Certificates of other kinds and revocation lists are skipped.
 //!
-//! Source: RFC 5652, sections 3, 5 and 11. The outer elements are of indefinite length in all but
-//! a few signatures. Certificates of other kinds and revocation lists are passed over.
+//! Source: RFC 5652, sections 3, 5 and 11.
 
 use std::borrow::Cow;
 
@@ -31,10 +30,11 @@ pub(crate) mod oid {
     pub(crate) const AGILITY_SET: &str = "1.2.840.113635.100.9.2";
 }
 
-/// Apple's have 9 KiB. What is read of a message takes some twenty times its length in memory.
+/// The longest message. Apple's have 9 KiB; in memory a message takes about twenty times its
+/// length.
 const LEN_MAX: usize = 1 << 20;
 
-/// More than Apple's chains ever need; what comes beyond is not looked at.
+/// The most certificates that are read. Apple's chains need fewer.
 const CERTIFICATES_MAX: usize = 32;
 const SIGNERS_MAX: usize = 8;
 const SUBJECT_KEY_IDENTIFIER: &str = "2.5.29.14";
@@ -42,41 +42,41 @@ const SUBJECT_KEY_IDENTIFIER: &str = "2.5.29.14";
 /// A message with signatures.
 #[derive(Debug)]
 pub(crate) struct SignedData<'a> {
-    /// What kind of thing is signed.
+    /// The content type.
     pub(crate) content_type: String,
-    /// The thing itself, if it is in the message.
+    /// The content, if it is in the message.
     pub(crate) content: Option<Cow<'a, [u8]>>,
-    /// In the order of the message, which means nothing.
+    /// The certificates, in the order of the message.
     pub(crate) certificates: Vec<Certificate>,
     pub(crate) signers: Vec<Signer<'a>>,
-    /// Bytes after the message that are not all zero, counted to the end.
+    /// The number of bytes after the message, unless they are all zero.
     pub(crate) trailing_len_bytes: usize,
 }
 
-/// One signature and what it covers.
+/// One signature with its attributes.
 #[derive(Debug)]
 pub(crate) struct Signer<'a> {
     identity: SignerIdentity<'a>,
-    /// The hash of the content, if it is known here, and its dotted identifier.
+    /// The hash of the content, if it is supported, and its dotted identifier.
     pub(crate) hash: Option<Algorithm>,
     pub(crate) hash_oid: String,
     scheme: Option<Scheme>,
     scheme_oid: String,
-    /// With the tag of a set, which is what is signed.
+    /// The signed attributes with the tag of a set, as they are signed.
     signed_bytes: Option<Vec<u8>>,
     signed: Vec<CmsAttribute<'a>>,
     unsigned: Vec<CmsAttribute<'a>>,
     pub(crate) signature: Cow<'a, [u8]>,
 }
 
-/// How a signer says which certificate is theirs.
+/// How a signer identifies its certificate.
 #[derive(Debug)]
 enum SignerIdentity<'a> {
     IssuerSerial { issuer: &'a [u8], serial: &'a [u8] },
     KeyIdentifier(&'a [u8]),
 }
 
-/// An attribute: what it is, and its values.
+/// An attribute: its identifier and its values.
 #[derive(Debug)]
 struct CmsAttribute<'a> {
     oid: String,
@@ -121,7 +121,7 @@ impl<'a> SignedData<'a> {
         Ok(SignedData { content_type, content, certificates, signers, trailing_len_bytes })
     }
 
-    /// Returns the certificate that a signer says is theirs.
+    /// Returns the certificate that a signer names.
     pub(crate) fn certificate_of(&self, signer: &Signer<'_>) -> Option<&Certificate> {
         self.certificates.iter().find(|certificate| signer.identity.is_of(certificate))
     }
@@ -163,14 +163,14 @@ impl<'a> Signer<'a> {
         })
     }
 
-    /// Returns whether anything but the content is signed.
+    /// Returns whether there are signed attributes.
     pub(crate) fn has_signed_attributes(&self) -> bool {
         self.signed_bytes.is_some()
     }
 
     /// Returns the values of a signed attribute.
     ///
-    /// An attribute that is there twice could be understood in two ways, and is as good as absent.
+    /// An attribute that occurs twice is ambiguous, so it counts as absent.
     pub(crate) fn signed_values(&self, oid: &str) -> Option<&[Element<'a>]> {
         one(&self.signed, oid)
     }
@@ -183,12 +183,12 @@ impl<'a> Signer<'a> {
         }
     }
 
-    /// Returns whether a signed attribute is there, however often.
+    /// Returns whether a signed attribute occurs, once or more.
     pub(crate) fn has_signed(&self, oid: &str) -> bool {
         self.signed.iter().any(|attribute| attribute.oid == oid)
     }
 
-    /// Returns the only value of an attribute that is not signed.
+    /// Returns the only value of an unsigned attribute.
     pub(crate) fn unsigned_value(&self, oid: &str) -> Option<&Element<'a>> {
         match one(&self.unsigned, oid)? {
             [value] => Some(value),
@@ -196,28 +196,28 @@ impl<'a> Signer<'a> {
         }
     }
 
-    /// Returns whether an attribute that is not signed is there, however often.
+    /// Returns whether an unsigned attribute occurs, once or more.
     pub(crate) fn has_unsigned(&self, oid: &str) -> bool {
         self.unsigned.iter().any(|attribute| attribute.oid == oid)
     }
 
-    /// Returns the digest that the signer says the content has.
+    /// Returns the digest of the content, as the signer states it.
     pub(crate) fn message_digest(&self) -> Option<&'a [u8]> {
         let value = self.signed_value(oid::MESSAGE_DIGEST)?;
         (value.tag == OCTET_STRING).then_some(value.content)
     }
 
-    /// Returns when the signer says it was signed.
+    /// Returns the time of signing, as the signer states it.
     pub(crate) fn signing_time(&self) -> Option<i64> {
         self.signed_value(oid::SIGNING_TIME)?.time().ok()
     }
 
-    /// Tries the signature: over the attributes, or over the content where there are none.
+    /// Checks the signature: over the attributes, or over the content if there are none.
     pub(crate) fn verify(&self, certificate: &Certificate, content: &[u8]) -> SignatureCheck {
         let Some(scheme) = self.scheme else {
             return SignatureCheck::Unknown(self.scheme_oid.clone());
         };
-        // Two identifiers may name a hash, the signer's and the scheme's; the second decides.
+        // Both the signer and the scheme may name a hash; the scheme's is used.
         let Some(hash) = scheme.hash.or(self.hash) else {
             return SignatureCheck::Unknown(self.hash_oid.clone());
         };
@@ -276,7 +276,7 @@ fn certificates(set: &Element<'_>) -> Result<Vec<Certificate>, Malformed> {
     let mut list = set.children();
     while !list.is_empty() && certificates.len() < CERTIFICATES_MAX {
         let element = list.any()?;
-        // Other kinds are tagged otherwise.
+        // Certificates of other kinds have other tags.
         if element.tag == SEQUENCE {
             certificates.push(Certificate::parse(element.whole)?);
         }

@@ -1,7 +1,4 @@
-//! Any code that can be signed, opened: a Mach-O file, a disk image, a bundle.
-//!
-//! In: a source, or a tree. Out: the parts of it that carry a signature, whatever it is. Must not
-//! know: how it is verified.
+//! Opens any code that can be signed: a Mach-O file, a disk image or a bundle.
 
 use crate::binary::{Binary, MachSlice};
 use crate::bundle::{Bundle, BundleTree, Main, Shape, Subtree};
@@ -23,7 +20,7 @@ enum CodeForm<'a> {
     Bundle(Box<Bundle<'a>>),
 }
 
-/// What some code is.
+/// The kind of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeKind {
     /// A Mach-O file by itself.
@@ -45,7 +42,7 @@ impl CodeKind {
     }
 }
 
-/// A part of some code that may carry a signature of its own: a slice, or all of it.
+/// A part of code that may have its own signature: a slice, or the whole file.
 #[derive(Clone, Copy)]
 pub struct CodePart<'a> {
     /// The slice, if it is one.
@@ -79,10 +76,10 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Opens the bundle at the root of a tree; `name` is what it is called.
+    /// Opens the bundle at the root of a tree; `name` is its name.
     ///
     /// # Errors
-    /// `NotCode` if it is no bundle; `System` if it cannot be read.
+    /// `NotCode` if it is not a bundle; `System` if it cannot be read.
     pub fn bundle(tree: &'a dyn BundleTree, name: &[u8]) -> Result<Code<'a>, Error> {
         Ok(Code { form: CodeForm::Bundle(Box::new(Bundle::read(tree, name)?)) })
     }
@@ -98,7 +95,7 @@ impl<'a> Code<'a> {
         Code::file(tree.open(b"").map_err(|error| Error::system("open nested code", error))?)
     }
 
-    /// Returns what it is.
+    /// Returns the kind of code.
     pub fn kind(&self) -> CodeKind {
         match &self.form {
             CodeForm::File(..) => CodeKind::File,
@@ -127,7 +124,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Returns the bytes that the offsets of parts are of.
+    /// Returns the file that contains the parts.
     pub fn source(&self) -> &dyn ReadAt {
         match &self.form {
             CodeForm::File(source, _) | CodeForm::Image(source, _) => &**source,
@@ -135,7 +132,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Returns what signatures bind besides the parts.
+    /// Returns what the signatures bind besides the parts.
     pub fn surroundings(&self) -> Surroundings<'_> {
         match &self.form {
             CodeForm::File(..) => Surroundings::default(),
@@ -165,7 +162,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Returns what is wrong with the form of what holds the parts.
+    /// Returns the findings about the form of the image or bundle.
     pub fn findings(&self) -> &[CodeFinding] {
         match &self.form {
             CodeForm::File(..) => &[],
@@ -199,7 +196,7 @@ impl<'a> CodePart<'a> {
         offset.checked_sub(self.offset).is_some_and(|inside| inside < len_bytes)
     }
 
-    /// Returns what a check of its bytes takes; `None` if it has no readable signature.
+    /// Returns the input of a check of its bytes; `None` if it has no readable signature.
     pub fn sealed(&self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
         let (offset, len_bytes) = (self.offset, self.len_bytes);
         let macho = self.slice.and_then(|slice| slice.macho.as_ref());

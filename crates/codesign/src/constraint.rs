@@ -1,7 +1,6 @@
-//! Launch and library constraints: where signed code may run, and what may be loaded into it.
+//! Reads launch and library constraints: where signed code may run, and what it may load.
 //!
-//! In: the blobs of a signature. Out: values by name, as they are encoded. Must not know: how they
-//! are evaluated, which only a running system can.
+//! Only a running system can evaluate them.
 
 use crate::entitlements::parse_der;
 use crate::finding::{CodeFinding, FindingKind};
@@ -12,9 +11,9 @@ use crate::superblob::Slot;
 /// One constraint of a signature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// What it constrains: the code, its parent, the responsible process, or libraries.
+    /// Whether it constrains the code, its parent, the responsible process, or libraries.
     pub slot: Slot,
-    /// What must hold, by name: `reqs` has the conditions.
+    /// The constraint by name; `reqs` has the conditions.
     pub value: Value,
 }
 
@@ -36,7 +35,7 @@ impl Constraint {
         (constraints, findings)
     }
 
-    /// Returns the conditions alone, if they are where they belong.
+    /// Returns the conditions alone, if there are any.
     pub fn conditions(&self) -> Option<&Value> {
         self.value.get("reqs")
     }

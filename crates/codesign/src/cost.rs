@@ -9,14 +9,14 @@ use crate::binary::{Binary, MachSlice};
 use crate::hash::HashType;
 use crate::signature::Signature;
 
-/// What a full check reads and hashes.
+/// The amount of work of a full check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyCost {
     /// Bytes of headers and signatures, read before anything else.
     pub metadata_bytes: u64,
     /// Bytes of code and of sealed files, read once.
     pub read_bytes: u64,
-    /// Pages and files to be hashed, counted for each digest.
+    /// Pages and files to hash, counted once for each digest.
     pub digests: u64,
     /// Bytes to be hashed, for each algorithm.
     hashed: Vec<(Algorithm, u64)>,
@@ -42,7 +42,7 @@ impl VerifyCost {
         }
     }
 
-    /// Adds what one signature seals of a part so long.
+    /// Adds the bytes that one signature seals, of a part of this length.
     pub fn add_signature(&mut self, signature: &Signature, part_len_bytes: u64) {
         self.metadata_bytes += signature.superblob.bytes().len() as u64;
         let mut seen: Vec<(Algorithm, Option<u64>, u64)> = Vec::new();
@@ -73,7 +73,7 @@ impl VerifyCost {
         }
     }
 
-    /// Adds the cost of something else.
+    /// Adds another cost.
     pub fn add(&mut self, other: &VerifyCost) {
         self.metadata_bytes += other.metadata_bytes;
         self.read_bytes += other.read_bytes;

@@ -1,8 +1,7 @@
-//! Which bytes of a file a digest covers, and what the others are.
+//! Maps which bytes of a file are covered by a digest, and what the other bytes are.
 //!
-//! In: a file and its slices. Out: ranges that together are the whole file, each with what covers
-//! it. Must not know: whether the digests are right. Nothing that no digest covers should be
-//! anything but zero; where it is, something was put there after sealing, or beside it.
+//! The ranges together are the whole file. Bytes that no digest covers should be zero; if they are
+//! not, something was added after signing. Whether the digests are right is not checked here.
 
 use std::io;
 use std::ops::Range;
@@ -14,7 +13,7 @@ use crate::signature::Signature;
 use crate::superblob::Slot;
 use steadfast_sys::source::ReadAt;
 
-/// Bytes looked at at a time.
+/// Bytes read at a time.
 const STEP_LEN: u64 = 64 << 10;
 
 /// What covers a range of bytes.
@@ -27,12 +26,12 @@ pub enum RangeCover {
     Signed,
     /// It belongs to a slice that has no signature, or none that can be read.
     Unsigned,
-    /// Nothing covers it, and it cannot be otherwise: headers that say where things are, and a
-    /// ticket, which is added after signing.
+    /// Not covered by design: headers that say where things are, and a ticket, which is added after
+    /// signing.
     Structure,
     /// Nothing covers it, and all of it is zero.
     UnsealedZero,
-    /// Nothing covers it, and it is something.
+    /// Nothing covers it, and it is not all zero.
     Unsealed,
 }
 
@@ -71,7 +70,7 @@ impl RangeCover {
 }
 
 impl Coverage {
-    /// Maps a file. Only what no digest covers is read.
+    /// Maps a file. Only bytes that no digest covers are read.
     ///
     /// # Errors
     /// Whatever the source says.
@@ -93,10 +92,10 @@ impl Coverage {
         ranges.map(|range| range.bytes.end - range.bytes.start).sum()
     }
 
-    /// Says where there is something that no digest covers.
+    /// Returns a finding for each range that no digest covers and that is not zero.
     ///
-    /// Around slices Apple's check finds it under strict rules; inside the room for a signature it
-    /// does not look.
+    /// Apple's strict check reports such bytes around slices, but not inside the space for a
+    /// signature.
     pub fn findings(&self) -> Vec<CodeFinding> {
         let unsealed = self.ranges.iter().filter(|range| range.cover == RangeCover::Unsealed);
         let findings = unsealed.map(|range| {
@@ -119,7 +118,7 @@ impl Coverage {
 const AFTER_CONTAINER: &str = "room after the signature";
 const INSIDE_SLICE: &str = "gap inside the slice";
 
-/// Ranges as they are met: unordered, and with gaps.
+/// Ranges in the order they were found, with gaps.
 struct CoverageMap {
     ranges: Vec<CoveredRange>,
 }
@@ -130,7 +129,7 @@ impl CoverageMap {
         self.ranges.push(CoveredRange { bytes, cover, what, slice });
     }
 
-    /// Takes what a slice covers; what is left of it becomes gaps.
+    /// Adds the ranges of a slice. The rest of it becomes gaps.
     fn slice(&mut self, slice: &MachSlice) {
         let name = slice.architecture.to_string();
         let end = slice.offset.saturating_add(slice.len_bytes);
@@ -143,7 +142,7 @@ impl CoverageMap {
         let limit = limits.min().unwrap_or(0).min(slice.len_bytes);
         self.push(slice.offset..slice.offset + limit, RangeCover::Sealed, "pages", Some(&name));
         self.signature(signature, &name);
-        // What is left behind the signature is named after it.
+        // Bytes after the signature have a name of their own.
         let room_end = signature.offset + signature.len_bytes;
         if room_end < end {
             self.push(room_end..end, RangeCover::Unsealed, "end of the slice", Some(&name));
@@ -184,7 +183,7 @@ impl CoverageMap {
         }
     }
 
-    /// Puts the ranges in order, names the gaps, and looks at what nothing covers.
+    /// Sorts the ranges, names the gaps, and reads what nothing covers.
     fn finish(mut self, source: &dyn ReadAt, len_bytes: u64) -> io::Result<Coverage> {
         self.ranges.sort_by_key(|range| (range.bytes.start, range.bytes.end));
         let mut ranges = Vec::new();
@@ -213,7 +212,7 @@ impl CoverageMap {
     }
 }
 
-/// Names a gap after what lies on both sides of it.
+/// Names a gap by the ranges on both sides of it.
 fn gap_of(
     bytes: Range<u64>,
     before: Option<&CoveredRange>,
@@ -229,7 +228,7 @@ fn gap_of(
     CoveredRange { bytes, cover: RangeCover::Unsealed, what: what.to_owned(), slice }
 }
 
-/// Looks at a range that nothing covers: splits zeros off its front and its end.
+/// Reads a range that nothing covers, and splits zeros off its start and its end.
 fn look(
     source: &dyn ReadAt,
     range: CoveredRange,

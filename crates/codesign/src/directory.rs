@@ -1,8 +1,7 @@
-//! The code directory: a digest for each page and for each thing bound, and what they are about.
+//! The code directory: a digest for each page and for each special slot, with flags and names.
 //!
-//! In: the blob of a directory. Out: its fields and digests, each known to lie inside. Must not
-//! know: the code. All versions from 0x20001 to 0x2F000 are read; fields a version does not have
-//! are absent.
+//! Versions 0x20001 to 0x2F000 are read. Fields that a version does not have are absent. Every
+//! offset is known to lie inside the blob.
 //!
 //! Source: `codedirectory.h` of Apple's Security framework, `cs_blobs.h` of XNU.
 
@@ -25,7 +24,7 @@ pub const VERSION_MAX: u32 = 0x2_F000;
 
 /// Bits of [`CodeDirectory::flags`].
 pub mod flags {
-    /// Signed by nobody.
+    /// Ad-hoc: there is no signature.
     pub const ADHOC: u32 = 0x2;
     /// An expired certificate makes the signature invalid.
     pub const EXPIRES: u32 = 0x400;
@@ -60,7 +59,7 @@ pub mod flags {
     ];
 }
 
-/// What a directory says about the segment with the code.
+/// Facts about the segment with the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecSegment {
     /// Offset in the slice.
@@ -71,14 +70,14 @@ pub struct ExecSegment {
     pub flags: u64,
 }
 
-/// What binds a directory to another one, since version 0x20600.
+/// The linkage of a directory to another one, since version 0x20600.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linkage {
     /// Number of the hash type.
     pub hash_type: u8,
     /// Kind of application.
     pub application_type: u8,
-    /// Kind of that kind.
+    /// Subkind of application.
     pub application_sub_type: u16,
     /// Offset in the directory.
     pub offset: u32,
@@ -86,14 +85,14 @@ pub struct Linkage {
     pub len_bytes: u32,
 }
 
-/// Pages that go to an address of their own.
+/// Pages that are mapped at another address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scatter {
     /// How many pages.
     pub count: u32,
     /// The first of them.
     pub base: u32,
-    /// Where they go.
+    /// Their target address.
     pub target_offset: u64,
 }
 
@@ -120,8 +119,8 @@ pub struct CodeDirectory {
     runtime: Option<u32>,
     pre_encrypt: Option<usize>,
     linkage: Option<Linkage>,
-    /// The hash of the directory, once somebody asked: it may be megabytes long, and is asked for
-    /// by every verdict.
+    /// The hash of the directory, computed once: the directory may have megabytes, and every
+    /// verdict needs its hash.
     full: OnceLock<Digest>,
 }
 
@@ -130,7 +129,7 @@ impl CodeDirectory {
         &self.bytes()[range]
     }
 
-    /// Returns all of the blob, which is what its CDHash is over.
+    /// Returns the whole blob, which the CDHash covers.
     pub fn bytes(&self) -> &[u8] {
         &self.container[self.range.clone()]
     }
@@ -160,7 +159,7 @@ impl CodeDirectory {
         self.hash
     }
 
-    /// Returns the identifier, such as `org.example.tool`; what is not text is replaced.
+    /// Returns the identifier, such as `org.example.tool`; invalid characters are replaced.
     pub fn identifier(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.bytes_of(self.identifier.clone()))
     }
@@ -232,12 +231,12 @@ impl CodeDirectory {
         slots.filter_map(|slot| Some((slot, self.special_digest(slot)?)))
     }
 
-    /// Returns the platform it is for; 0 for anything not of the system itself.
+    /// Returns the platform; 0 for code that is not part of the system.
     pub fn platform(&self) -> u8 {
         self.platform
     }
 
-    /// Returns what it says about the segment with the code.
+    /// Returns the facts about the segment with the code.
     pub fn exec_segment(&self) -> Option<ExecSegment> {
         self.exec_segment
     }
@@ -247,7 +246,7 @@ impl CodeDirectory {
         self.runtime
     }
 
-    /// Returns where pages are scattered to; almost always nowhere.
+    /// Returns the scattered pages, which almost no file has.
     pub fn scatter(&self) -> &[Scatter] {
         &self.scatter
     }
@@ -262,19 +261,19 @@ impl CodeDirectory {
         self.pre_encrypt.is_some()
     }
 
-    /// Returns what binds it to another directory.
+    /// Returns the linkage to another directory.
     pub fn linkage(&self) -> Option<Linkage> {
         self.linkage
     }
 
-    /// Returns whether it says that nobody signed it.
+    /// Returns whether it is marked as ad-hoc, without a signature.
     pub fn is_adhoc(&self) -> bool {
         self.flags & flags::ADHOC != 0
     }
 
     /// Hashes the directory: its CDHash before it is cut to 20 bytes.
     ///
-    /// Of truncated SHA-256 this too has 20 bytes, as Apple computes it.
+    /// For truncated SHA-256 this has 20 bytes too, as in Apple's code.
     pub fn cdhash_full(&self) -> Digest {
         *self.full.get_or_init(|| self.hash.digest(self.bytes()))
     }

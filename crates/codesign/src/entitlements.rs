@@ -1,8 +1,7 @@
-//! Entitlements: what signed code asks to be allowed, as a property list and in DER.
+//! Reads entitlements, as a property list and in DER, and compares the two forms.
 //!
-//! In: the blobs of a signature. Out: values, and whether both forms say the same. Must not know:
-//! what an entitlement allows. Older systems read the one form and newer ones the other, so that
-//! code with two different forms asks each for something else.
+//! Older systems read the property list and newer ones the DER. Code whose forms differ gets
+//! different permissions on each.
 
 use crate::ber::{self, BerReader, Element, Malformed};
 use crate::error::Error;
@@ -11,10 +10,10 @@ use crate::plist::Value;
 use crate::signature::Signature;
 use crate::superblob::Slot;
 
-/// How deep values may be nested in DER; entitlements have two or three levels.
+/// The deepest nesting of values in DER. Entitlements have two or three levels.
 const DEPTH_MAX: u32 = 32;
 
-/// The whole of entitlements or of a constraint: application, 16.
+/// The envelope of entitlements or of a constraint: application, 16.
 const ENVELOPE: u8 = 0x70;
 /// Names with values: context, 16.
 const MAP: u8 = ber::context(16);
@@ -28,7 +27,7 @@ pub struct Entitlements {
     pub xml: Option<Value>,
     /// The form in DER.
     pub der: Option<Value>,
-    /// What is wrong with either, or between them.
+    /// Problems of either form, and differences between them.
     pub findings: Vec<CodeFinding>,
 }
 
@@ -80,7 +79,7 @@ impl Entitlements {
 /// signers, a set; of names and values in sequences.
 ///
 /// # Errors
-/// If it is something else, or nested deeper than any that is meant well.
+/// If it is something else, or nested too deep.
 pub(crate) fn parse_der(bytes: &[u8]) -> Result<Value, Error> {
     let broken = |error: Malformed| Error::malformed(format!("in DER {error}"));
     let mut reader = BerReader::new(bytes);
@@ -142,7 +141,7 @@ fn integer(bytes: &[u8]) -> Result<i128, Malformed> {
     Ok(bytes.iter().fold(start, |number, byte| number << 8 | i128::from(*byte)))
 }
 
-/// Tells whether two values say the same: maps in any order, numbers of either kind.
+/// Returns whether two values are equal; maps may differ in order.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Map(entries), Value::Map(others)) => {

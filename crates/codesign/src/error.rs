@@ -62,7 +62,7 @@ mod tests {
         let cause = io::Error::new(io::ErrorKind::PermissionDenied, "permission denied");
         let error = Error::system("read the trailer", cause);
         assert_eq!(error.to_string(), "cannot read the trailer: permission denied");
-        // Whoever prints the chain prints each message once.
+        // Walk the chain of sources as anyhow prints it.
         let mut outer: &dyn std::error::Error = &error;
         while let Some(source) = outer.source() {
             assert!(!outer.to_string().contains(&source.to_string()), "{source}");

@@ -16,7 +16,7 @@ use crate::verify::VerifyOptions;
 /// What a full check would take on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyEstimate {
-    /// What it reads and hashes.
+    /// The amount of work.
     pub cost: VerifyCost,
     /// Bytes that were hashed for the estimate.
     pub tried_bytes: u64,
@@ -45,7 +45,7 @@ impl Code<'_> {
     /// check in a process.
     ///
     /// # Errors
-    /// As [`Code::verify`]; and if sealed files cannot be looked at.
+    /// As [`Code::verify`]; and if sealed files cannot be opened.
     pub fn estimate(&self, options: &VerifyOptions) -> Result<VerifyEstimate, Error> {
         let cached_bytes = self.source().cached_bytes();
         let options = VerifyOptions { pages: PageChoice::All, ..options.clone() };
@@ -67,7 +67,7 @@ impl Code<'_> {
     /// Returns what verifying would read and hash; with `deep`, nested code too.
     ///
     /// # Errors
-    /// If sealed files cannot be looked at.
+    /// If sealed files cannot be opened.
     pub fn cost(&self, deep: bool) -> Result<VerifyCost, Error> {
         let mut cost = self.as_binary().map(VerifyCost::of).unwrap_or_default();
         if self.as_binary().is_none() {

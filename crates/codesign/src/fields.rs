@@ -1,7 +1,4 @@
-//! Numbers at offsets, in either order of bytes.
-//!
-//! In: bytes of a structure. Out: its fields, or nothing where the structure ends. Must not know:
-//! which structure.
+//! Reads integers at offsets, in either byte order.
 
 /// Bytes of a structure, and the order of its numbers.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
-//! What was found: one fact for each thing that is wrong or worth knowing.
+//! Findings: one fact for each thing that is wrong or worth knowing, with its place and Apple's
+//! error.
 //!
-//! In: what a check noticed. Out: the fact, with its place and with Apple's error beside it. Must
-//! not know: how it is printed, nor what exit status follows. There are three verdicts, never one:
-//! each kind of finding belongs to the bytes, to the signer or to the policy.
+//! Each kind of finding belongs to one of three verdicts: on the bytes, the signer or the policy.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,20 +13,20 @@ use crate::superblob::Slot;
 /// Which of the three verdicts a finding belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Aspect {
-    /// Whether the bytes are those that were sealed.
+    /// Whether the bytes are as they were sealed.
     Bytes,
-    /// Who sealed them, and whether that can be shown.
+    /// Who signed them, and whether that can be verified.
     Signer,
-    /// Whether the way it was sealed is one that should be accepted.
+    /// Whether a signature of this form should be accepted.
     Policy,
 }
 
 /// What a finding means for the verdict it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; the verdict stays what it is.
+    /// Information; the verdict is not affected.
     Note,
-    /// Worth a look. Everything that was checked was verified all the same.
+    /// A warning. Everything that was checked was verified.
     Warning,
     /// Something could not be verified, so the code is not accepted.
     Unverified,
@@ -35,7 +34,7 @@ pub enum Severity {
     Failure,
 }
 
-/// What the findings on some code come to, the worst last.
+/// The outcome of all findings on some code, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CodeOutcome {
     /// Everything that was checked is as it was sealed, and nothing is refused.
@@ -59,13 +58,13 @@ impl CodeOutcome {
         }
     }
 
-    /// Returns what findings come to: the worst of them.
+    /// Returns the worst outcome of some findings.
     pub fn of<'a>(findings: impl IntoIterator<Item = &'a CodeFinding>) -> CodeOutcome {
         findings.into_iter().map(CodeFinding::outcome).max().unwrap_or(CodeOutcome::Good)
     }
 }
 
-/// What was found. The name of each in documents is [`FindingKind::name`].
+/// The kind of a finding. Its name in documents is [`FindingKind::name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -84,13 +83,13 @@ pub enum FindingKind {
     CodeLimit,
     /// The number of page digests does not fit the sealed range.
     PageCount,
-    /// What a special slot binds does not have the digest that was sealed.
+    /// The contents of a special slot do not have the sealed digest.
     SlotDamaged,
-    /// What a special slot binds is not there.
+    /// The contents of a special slot are missing.
     SlotMissing,
     /// A part of the signature that no directory binds.
     SlotUnbound,
-    /// What a special slot binds lies outside of what was given to the check.
+    /// The contents of a special slot were not given to the check.
     SlotUnchecked,
     /// The same slot or the same hash type twice.
     Duplicate,
@@ -110,25 +109,25 @@ pub enum FindingKind {
     ResourceAdded,
     /// A file that is not as it was sealed.
     ResourceModified,
-    /// A file that was sealed and is gone.
+    /// A sealed file that is missing.
     ResourceMissing,
     /// A file or folder that could not be read or is of no kind that can be sealed.
     ResourceUnreadable,
-    /// Symlinks that became copies of what they led to.
+    /// Symlinks that became copies of their targets.
     Flattened,
     /// Nested code that is damaged, or does not meet its requirement.
     NestedDamaged,
     /// Nested code that is not signed.
     NestedUnsigned,
-    /// Nested code that meets its requirement and is not what was sealed.
+    /// Nested code that meets its requirement but is not the code that was sealed.
     NestedReplaced,
 
     // Signer.
-    /// Signed by nobody: the digests vouch for themselves.
+    /// Not signed: the code is marked as ad-hoc.
     AdHoc,
     /// No signature over the digests, and no mark that none was meant.
     SignerMissing,
-    /// The signature over the digests cannot be understood.
+    /// The signature over the digests cannot be read.
     SignerMalformed,
     /// The signature is over other digests than these.
     SignerDigest,
@@ -185,8 +184,8 @@ impl FindingKind {
         name
     }
 
-    /// Returns what a failure of this kind comes to. A kind that is not listed here is damage: in
-    /// doubt the worst.
+    /// Returns the outcome of a failure of this kind. A kind that is not listed here is damage, the
+    /// worst.
     fn outcome(self) -> CodeOutcome {
         match self {
             FindingKind::Unsigned
@@ -215,7 +214,7 @@ impl FindingKind {
     }
 }
 
-/// Where something was found. What does not apply is absent.
+/// The place of a finding. Fields that do not apply are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingPlace {
     /// The path inside the bundle, with slashes, as bytes that need not be text.
@@ -237,28 +236,28 @@ pub struct FindingPlace {
 /// One fact that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeFinding {
-    /// What it is.
+    /// The kind.
     pub kind: FindingKind,
-    /// What it means for the verdict.
+    /// The effect on the verdict.
     pub severity: Severity,
     /// Where it is.
     pub place: FindingPlace,
-    /// What Apple's own check would say, if it would say anything.
+    /// The error that Apple's own check would report, if any.
     pub apple: Option<AppleError>,
-    /// A lower-case fragment that says it to people, without the place.
+    /// The message: a lower-case fragment, without the place.
     pub text: String,
 }
 
 impl CodeFinding {
-    /// Makes a finding that makes its verdict bad.
+    /// Makes a failure.
     pub fn failure(kind: FindingKind, apple: AppleError, text: impl Into<String>) -> CodeFinding {
         let place = FindingPlace::default();
         let text = text.into();
         CodeFinding { kind, severity: Severity::Failure, place, apple: Some(apple), text }
     }
 
-    /// Makes a finding that something could not be verified. Apple's check may accept it, and then
-    /// there is no error of Apple's beside it.
+    /// Makes a finding that something could not be verified. If Apple's check accepts it, there is
+    /// no error of Apple's.
     pub fn unverified(
         kind: FindingKind,
         apple: impl Into<Option<AppleError>>,
@@ -268,18 +267,18 @@ impl CodeFinding {
         CodeFinding { kind, severity: Severity::Unverified, place, apple, text }
     }
 
-    /// Makes a finding that Apple's check would let pass and that should not go unsaid.
+    /// Makes a warning about something that Apple's check accepts.
     pub fn warning(kind: FindingKind, text: impl Into<String>) -> CodeFinding {
         let place = FindingPlace::default();
         CodeFinding { kind, severity: Severity::Warning, place, apple: None, text: text.into() }
     }
 
-    /// Makes a finding that is only worth knowing.
+    /// Makes a finding for information only.
     pub fn note(kind: FindingKind, text: impl Into<String>) -> CodeFinding {
         CodeFinding { severity: Severity::Note, ..CodeFinding::warning(kind, text) }
     }
 
-    /// Makes a finding of an error that keeps a part of a file from being looked at.
+    /// Makes a finding of an error that prevents the check of a part of a file.
     pub fn of_error(error: &Error) -> CodeFinding {
         let text = error.to_string();
         let malformed = FindingKind::Malformed;
@@ -299,7 +298,7 @@ impl CodeFinding {
         }
     }
 
-    /// Returns what the finding comes to by itself.
+    /// Returns the outcome of this finding alone.
     pub fn outcome(&self) -> CodeOutcome {
         match self.severity {
             Severity::Note | Severity::Warning => CodeOutcome::Good,
@@ -308,7 +307,7 @@ impl CodeFinding {
         }
     }
 
-    /// Names Apple's error beside ours.
+    /// Sets Apple's error.
     pub fn apple(mut self, error: AppleError) -> CodeFinding {
         self.apple = Some(error);
         self

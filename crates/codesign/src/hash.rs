@@ -1,7 +1,4 @@
-//! The hashes of code directories: what is computed, and how much of it is stored.
-//!
-//! In: the number of a hash type, and bytes. Out: digests as long as directories store them. Must
-//! not know: what is hashed.
+//! The hash types of code directories: which algorithm is computed, and how many bytes are stored.
 //!
 //! Source: `CSCommon.h` of Apple's Security framework, `cs_blobs.h` of XNU.
 
@@ -31,7 +28,7 @@ impl HashType {
 
     /// Finds a hash type by its number.
     ///
-    /// SHA-512 has the number 5 in Apple's headers, and nothing that implements it.
+    /// SHA-512 has the number 5 in Apple's headers, but is not implemented.
     pub fn from_number(number: u8) -> Option<HashType> {
         HashType::ALL.into_iter().find(|hash| hash.number() == number)
     }
@@ -65,7 +62,7 @@ impl HashType {
         }
     }
 
-    /// Returns what is computed.
+    /// Returns the algorithm.
     pub fn algorithm(self) -> Algorithm {
         match self {
             HashType::Sha1 => Algorithm::Sha1,
@@ -81,7 +78,7 @@ impl HashType {
         self.stored(hasher.finalize().as_bytes())
     }
 
-    /// Cuts what was computed to what is stored.
+    /// Cuts a computed digest to its stored length.
     pub(crate) fn stored(self, computed: &[u8]) -> Digest {
         Digest::from_slice(&computed[..self.stored_len()]).expect("20 to 48 bytes are a digest")
     }
@@ -93,7 +90,7 @@ impl fmt::Display for HashType {
     }
 }
 
-/// The hash of a code directory, cut to 20 bytes: the name of exactly this code.
+/// The hash of a code directory, cut to 20 bytes. It identifies exactly this code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CdHash([u8; CdHash::LEN]);
 

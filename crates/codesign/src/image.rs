@@ -1,8 +1,6 @@
-//! A disk image (UDIF): its trailer, and the signature before that.
+//! Reads a disk image (UDIF): its trailer, and the signature before the trailer.
 //!
-//! In: a source. Out: the signature, and what is wrong with its place. The image is sealed by one
-//! hash over everything before the signature, so of damage it can be said that it is there and not
-//! where. Must not know: what is in the image.
+//! One digest covers everything before the signature, so damage can be detected but not located.
 //!
 //! Source: the facts of `UDIFDiskImage` in Apple's published `diskimagerep`.
 
@@ -16,11 +14,11 @@ use steadfast_sys::source::{ReadAt, read_range};
 /// Length of the trailer.
 const TRAILER_LEN: u64 = 512;
 
-/// Where the trailer says where the signature is.
+/// Where the trailer has the signature's offset and length.
 const OFFSET_AT: usize = 296;
 const LENGTH_AT: usize = 304;
 
-/// The one version of trailers.
+/// The only version of trailers.
 const VERSION: u32 = 4;
 
 /// A disk image.
@@ -30,17 +28,17 @@ pub struct DiskImage {
     pub len_bytes: u64,
     /// The signature, if there is one that can be read.
     pub signature: Option<Signature>,
-    /// What is wrong with the image's form.
+    /// Problems of the image's form.
     pub findings: Vec<CodeFinding>,
-    /// The trailer as the signature seals it: without the signature's length.
+    /// The trailer as the signature seals it: with the signature's length zeroed.
     trailer: Vec<u8>,
 }
 
 impl DiskImage {
-    /// Reads trailer and signature; of the contents nothing.
+    /// Reads the trailer and the signature, not the contents.
     ///
     /// # Errors
-    /// `NotCode` if it is no disk image; `System` if bytes cannot be read.
+    /// `NotCode` if it is not a disk image; `System` if bytes cannot be read.
     pub fn read(source: &dyn ReadAt) -> Result<DiskImage, Error> {
         let len_bytes = source.len_bytes();
         let not_one = || Error::new(ErrorKind::NotCode, "not a disk image");
@@ -77,7 +75,7 @@ impl DiskImage {
         Ok(image)
     }
 
-    /// Returns what a check of the image takes; `None` if it has no readable signature.
+    /// Returns the input of a check of the image; `None` if it has no readable signature.
     pub fn sealed<'a>(&'a self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
         let signature = self.signature.as_ref()?;
         Some(Sealed { source, offset: 0, len_bytes: self.len_bytes, signature, macho: None })
@@ -88,11 +86,10 @@ impl DiskImage {
         Surroundings { container: Some(&self.trailer), ..Surroundings::default() }
     }
 
-    /// Checks the image, all of it: its one hash has no parts. `None` if it has no readable
-    /// signature.
+    /// Checks the whole image, which has a single hash. `None` if it has no readable signature.
     ///
     /// # Errors
-    /// If it cannot be checked at all.
+    /// As for the check of any signature.
     pub fn check_bytes(
         &self,
         source: &dyn ReadAt,

@@ -1,11 +1,9 @@
-//! Public keys, and whether a signature was made with one.
+//! Reads public keys and checks signatures against them.
 //!
-//! In: the key of a certificate, a digest, a signature. Out: whether they belong together, or that
-//! an algorithm is not known here. Must not know: certificates, messages, policy. That a key or an
-//! algorithm is weak is for others to say: a weak signature is still a signature.
+//! Weak keys and algorithms are accepted here; `policy` reports them.
 //!
-//! The arithmetic comes from libraries. What is done here of RSA is the padding, and it is done by
-//! writing down the one right message and comparing, so that nothing of it is ever parsed.
+//! The arithmetic comes from libraries. For RSA only the padding is ours: the one correct message
+//! is built and compared, so no padding is ever parsed.
 
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
 use crypto_bigint::{BoxedUint, Odd};
@@ -14,7 +12,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 
 use crate::ber::{BIT_STRING, BerReader, Element, INTEGER, Malformed, OBJECT_IDENTIFIER, SEQUENCE};
 
-/// The largest RSA modulus tried. Larger ones occur nowhere, and cost time to refuse.
+/// The largest RSA modulus that is checked. Larger ones are not in use, and would take long.
 const RSA_BITS_MAX: u32 = 8192;
 
 /// A public key.
@@ -24,9 +22,9 @@ pub enum PublicKey {
     /// RSA. The modulus is big-endian, without leading zeros.
     #[non_exhaustive]
     Rsa {
-        /// What is divided by.
+        /// The modulus.
         modulus: Vec<u8>,
-        /// What is raised to.
+        /// The public exponent.
         exponent: u64,
     },
     /// A point of the curve P-256 (FIPS 186-4), encoded as SEC 1 has it.
@@ -37,16 +35,16 @@ pub enum PublicKey {
     Other(String),
 }
 
-/// What came of trying a signature.
+/// The result of checking a signature against a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SignatureCheck {
     Good,
     Bad,
-    /// Not tried: what is not known here.
+    /// Not checked: the algorithm or key that is not supported.
     Unknown(String),
 }
 
-/// What a signature algorithm's identifier says.
+/// A signature algorithm, as its object identifier names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scheme {
     kind: SchemeKind,
@@ -157,7 +155,7 @@ impl PublicKey {
         }
     }
 
-    /// Tries whether `signature` was made over a message with this digest.
+    /// Checks whether `signature` was made with this key over a message with this digest.
     pub(crate) fn verify(
         &self,
         scheme: Scheme,
@@ -192,10 +190,10 @@ impl PublicKey {
     }
 }
 
-/// Returns the message that a signature of PKCS #1 v1.5 must give, as long as the modulus.
+/// Returns the padded message that a PKCS #1 v1.5 signature must contain, as long as the modulus.
 ///
-/// Source: RFC 8017, section 9.2; the constant prefixes are its note 1. Nothing when the hash has
-/// no prefix here or the modulus is too short for it.
+/// Source: RFC 8017, section 9.2; the constant prefixes are its note 1. `None` if the hash has no
+/// prefix here or the modulus is too short.
 fn padded(hash: Algorithm, digest: &[u8], len: usize) -> Option<Vec<u8>> {
     let prefix: &[u8] = match hash {
         Algorithm::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
@@ -220,9 +218,9 @@ fn padded(hash: Algorithm, digest: &[u8], len: usize) -> Option<Vec<u8>> {
     Some(message)
 }
 
-/// Raises a signature to the public exponent; nothing if key or signature are out of range.
+/// Raises a signature to the public exponent; `None` if the key or the signature is out of range.
 ///
-/// Source: RFC 8017, section 5.2.2. All of it is public, so its time may tell.
+/// Source: RFC 8017, section 5.2.2. All inputs are public, so the time need not be constant.
 fn raise(modulus: &[u8], exponent: u64, signature: &[u8]) -> Option<Vec<u8>> {
     let bits = u32::try_from(modulus.len() * 8).ok()?.next_multiple_of(64);
     if signature.len() != modulus.len() || exponent < 3 {

@@ -1,8 +1,9 @@
-//! Apple code signatures on any system: what a seal covers, and what was found.
+//! Checks Apple code signatures on any system.
 //!
-//! In: a source of bytes ([`ReadAt`]). Out: facts (`binary`, `signature`, `directory`), findings
-//! (`finding`) and three verdicts, never one: on the bytes (`pages`), on the signer, on the policy.
-//! Must not know: the rest of the project, who prints, what exit status follows.
+//! Input: the bytes of a file ([`ReadAt`]) or a bundle. Output: facts (`binary`, `signature`,
+//! `directory`), findings (`finding`) and three separate verdicts: on the bytes (`pages`), the
+//! signer (`signer`) and the policy (`policy`). This crate does not print, and knows no exit status
+//! but [`CodeOutcome::exit_status`].
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,5 @@
-//! A Mach-O file, thin: where its segments and its signature are.
-//!
-//! In: a source. Out: what the load commands say about places in it. Must not know: what the
-//! signature says. Only the header and the load commands are read.
+//! Reads the header and the load commands of a thin Mach-O file: where its segments and signature
+//! are.
 //!
 //! Source: `loader.h` and `machine.h` of XNU.
 
@@ -12,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fields::IntegerReader;
 use steadfast_sys::source::{ReadAt, read_range};
 
-/// Load commands longer than this are refused: real ones take some tens of kilobytes.
+/// The longest load commands that are read. Real ones take tens of kilobytes.
 const COMMANDS_LEN_MAX: u64 = 4 << 20;
 
 const LC_SEGMENT: u32 = 0x1;
@@ -124,7 +122,7 @@ pub struct MachSegment {
     pub sections: Vec<MachSection>,
 }
 
-/// The least system a slice was built for.
+/// The oldest system a slice was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildVersion {
     /// The platform: 1 macOS, 2 iOS, 3 tvOS, 4 watchOS, 6 Mac Catalyst, 7 iOS simulator…
@@ -251,7 +249,7 @@ impl MachO {
         sections.find(|section| section.segment == segment && section.name == name)
     }
 
-    /// Returns what holds a byte of the slice: `__TEXT,__text`, or the segment alone.
+    /// Returns the segment and section of a byte, such as `__TEXT,__text`, or the segment alone.
     pub fn locate(&self, offset: u64) -> Option<String> {
         let holds = |segment: &&MachSegment| segment.range.contains(&offset);
         let segment = self.segments.iter().find(holds)?;

@@ -1,8 +1,6 @@
-//! The verdict on the bytes: every directory's every page, and everything that slots bind.
+//! The verdict on the bytes: checks every page of every code directory, and every special slot.
 //!
-//! In: a source and a signature. Out: which pages and slots are as they were sealed. Must not
-//! know: who sealed them. Pages are read once, whatever the number of directories, and checking
-//! goes on after the first that is damaged.
+//! Pages are read once for all directories. The check goes on after the first damaged page.
 
 mod lanes;
 mod plan;
@@ -26,8 +24,8 @@ use crate::signature::Signature;
 use crate::superblob::Slot;
 use steadfast_sys::source::ReadAt;
 
-/// Damaged ranges of one directory that become findings; beyond them only a count does, since a
-/// finding is a hundred times as long as a range.
+/// How many damaged ranges of one directory become findings, since a finding takes a hundred times
+/// the memory of a range. One more finding says that there are others.
 const RANGE_FINDINGS_MAX: usize = 1000;
 
 /// Which pages to check.
@@ -40,7 +38,7 @@ pub enum PageChoice {
     Pages(Range<u64>),
     /// The one that holds a byte of the file; none if the byte belongs to something else.
     Offset(u64),
-    /// So many, spread evenly over the sealed range. With none, only form and slots are checked.
+    /// This many, evenly spread over the sealed range. With 0, only form and slots are checked.
     Sample(u64),
 }
 
@@ -60,19 +58,19 @@ impl Default for CheckOptions {
     }
 }
 
-/// Fewer bytes than this are no work for a thread more: starting it and waiting for it takes as
-/// long as hashing half a mebibyte.
+/// Each further thread needs at least this many bytes: starting it and waiting for it takes as long
+/// as hashing half a mebibyte.
 const WORKER_LEN: u64 = 2 << 20;
 
 impl CheckOptions {
-    /// Returns how many threads share a part so long.
+    /// Returns how many threads to use for a part of this length.
     pub(crate) fn workers_for(&self, len_bytes: u64) -> NonZeroUsize {
         let useful = usize::try_from(len_bytes / WORKER_LEN).unwrap_or(usize::MAX);
         NonZeroUsize::new(useful.min(self.workers.get())).unwrap_or(NonZeroUsize::MIN)
     }
 }
 
-/// What lies around the code and is bound by its slots.
+/// The data outside of the code that its slots bind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surroundings<'a> {
     /// Whether the code is the main executable of a bundle.
@@ -83,39 +81,39 @@ pub struct Surroundings<'a> {
     pub info_plist: Option<&'a [u8]>,
     /// The bytes of `CodeResources`, in a bundle.
     pub resources: Option<&'a [u8]>,
-    /// What a disk image binds: its trailer, length zeroed.
+    /// The trailer of a disk image, with the signature's length zeroed.
     pub container: Option<&'a [u8]>,
 }
 
-/// A verdict on bytes in one word.
+/// The state of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BytesState {
     /// Everything that was checked is as it was sealed.
     Intact,
-    /// Form and slots are as they were sealed, and no page was read.
+    /// Form and slots are as they were sealed; no page was read.
     Unread,
     /// Something is not as it was sealed, or the seal contradicts itself.
     Damaged,
     /// There is no signature.
     Unsigned,
-    /// The seal is of a form that cannot be checked, or bytes could not be read.
+    /// The signature has a form that cannot be checked, or bytes could not be read.
     Unverifiable,
 }
 
-/// What became of one special slot of one directory.
+/// The state of one special slot of one directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotState {
-    /// The thing has the digest that was sealed.
+    /// Its contents have the sealed digest.
     Intact,
-    /// It has another one.
+    /// Its contents have another digest.
     Damaged,
-    /// It is not there.
+    /// Its contents are missing.
     Missing,
-    /// It is there, and the directory does not bind it.
+    /// Its contents exist, and the directory does not bind them.
     Unbound,
-    /// It lies outside of what was given to the check.
+    /// Its contents were not given to the check.
     Unchecked,
-    /// It is there, and cannot be read.
+    /// Its contents exist, and cannot be read.
     Unreadable,
 }
 
@@ -126,11 +124,11 @@ pub struct SlotCheck {
     pub directory: Slot,
     /// The slot.
     pub slot: Slot,
-    /// What became of it.
+    /// Its state.
     pub state: SlotState,
 }
 
-/// What became of one directory.
+/// The result for one directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectoryCheck {
     /// The directory.
@@ -141,7 +139,7 @@ pub struct DirectoryCheck {
     pub cdhash: CdHash,
     /// How many pages were checked.
     pub pages_checked: u64,
-    /// How many it seals.
+    /// How many pages it seals.
     pub pages_total: u64,
     /// How many of those checked are damaged.
     pub pages_damaged: u64,
@@ -149,10 +147,10 @@ pub struct DirectoryCheck {
     pub pages_unreadable: u64,
 }
 
-/// Neighbouring pages that do not have the digests that were sealed.
+/// A range of pages that do not have their sealed digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedPages {
-    /// The directory that says so.
+    /// The directory.
     pub directory: Slot,
     /// The pages, end excluded.
     pub pages: Range<u64>,
@@ -179,7 +177,7 @@ pub struct BytesVerdict {
     pub read_bytes: u64,
 }
 
-/// What is checked: a signature, and the part of a file it seals.
+/// The input of a check: a signature, and the part of a file it seals.
 #[derive(Clone, Copy)]
 pub struct Sealed<'a> {
     /// The whole file.
@@ -190,12 +188,12 @@ pub struct Sealed<'a> {
     pub len_bytes: u64,
     /// The signature.
     pub signature: &'a Signature,
-    /// What the load commands say, if it is Mach-O.
+    /// The load commands, if it is Mach-O.
     pub macho: Option<&'a MachO>,
 }
 
 impl MachSlice {
-    /// Returns what is checked of the slice; `None` if it has no readable signature.
+    /// Returns the input of a check of the slice; `None` if it has no readable signature.
     pub fn sealed<'a>(&'a self, source: &'a dyn ReadAt) -> Option<Sealed<'a>> {
         let (offset, len_bytes, macho) = (self.offset, self.len_bytes, self.macho.as_ref());
         let signature = self.signature.as_ref()?;
@@ -205,7 +203,7 @@ impl MachSlice {
     /// Checks the bytes of the slice; one without a signature is `Unsigned`.
     ///
     /// # Errors
-    /// `Usage` if pages are asked for that the slice does not have.
+    /// `Usage` if the slice does not have the pages asked for.
     pub fn check_bytes(
         &self,
         source: &dyn ReadAt,
@@ -260,15 +258,15 @@ impl BytesVerdict {
         BytesVerdict { state, findings, ..BytesVerdict::new() }
     }
 
-    /// The verdict on bytes whose signature cannot be read, for a reason that is told elsewhere.
+    /// The verdict on bytes whose signature cannot be read; other findings say why.
     pub(crate) fn unreadable() -> BytesVerdict {
         BytesVerdict { state: BytesState::Unverifiable, ..BytesVerdict::new() }
     }
 
-    /// Draws the one word from the findings.
+    /// Derives the state from the findings.
     fn settle(&mut self) {
         let states = self.findings.iter().map(|found| match (found.severity, found.kind) {
-            // What is not sealed says nothing of what is.
+            // An unbound slot says nothing about what is sealed.
             (Severity::Note | Severity::Warning, _) | (_, FindingKind::SlotUnbound) => {
                 BytesState::Intact
             }
@@ -276,7 +274,7 @@ impl BytesVerdict {
             (Severity::Failure, FindingKind::Unsigned) => BytesState::Unsigned,
             (Severity::Failure, _) => BytesState::Damaged,
         });
-        // Damage that was seen outweighs what could not be seen.
+        // Damage outweighs what could not be checked.
         let rank = |state: &BytesState| match state {
             BytesState::Intact | BytesState::Unread => 0,
             BytesState::Unsigned => 1,
@@ -294,8 +292,7 @@ impl BytesVerdict {
         self.state = bad.unwrap_or(good);
     }
 
-    /// Takes what slots bind and what was not given to the check for unverified, as strict checking
-    /// does.
+    /// Makes slots that were not checked unverified, as strict checking does.
     pub(crate) fn refuse_unchecked(&mut self) {
         let unchecked = |found: &&mut CodeFinding| found.kind == FindingKind::SlotUnchecked;
         for finding in self.findings.iter_mut().filter(unchecked) {
@@ -320,7 +317,7 @@ impl Sealed<'_> {
     /// anything.
     ///
     /// # Errors
-    /// `Usage` if pages are asked for that do not exist.
+    /// `Usage` if the pages asked for do not exist.
     pub(crate) fn check_bytes(
         &self,
         surroundings: &Surroundings<'_>,
@@ -352,7 +349,7 @@ impl Sealed<'_> {
         self.signature.offset.saturating_sub(self.offset)
     }
 
-    /// Finds what is wrong with a directory before any page is read.
+    /// Finds problems of a directory's form, before any page is read.
     fn find_in_form(&self, directory: &CodeDirectory) -> Vec<CodeFinding> {
         let mut findings = Vec::new();
         let (limit, start) = (directory.code_limit(), self.signature_start());
@@ -381,7 +378,7 @@ impl Sealed<'_> {
     }
 
     /// Finds segments with bytes that no page covers: code that is loaded and not sealed. Only
-    /// `__LINKEDIT` may go on after the sealed range, over the room for the signature.
+    /// `__LINKEDIT` may extend beyond the sealed range, over the space for the signature.
     fn beyond_limit(&self, limit: u64) -> Vec<CodeFinding> {
         let room_end = self.signature_start().saturating_add(self.signature.len_bytes);
         let segments = self.macho.map_or(&[][..], |macho| &macho.segments);
@@ -400,7 +397,7 @@ impl Sealed<'_> {
         beyond.map(finding).collect()
     }
 
-    /// Takes what the pages of one directory showed.
+    /// Adds the results for the pages of one directory.
     fn take(
         &self,
         directory: &CodeDirectory,
@@ -442,7 +439,7 @@ impl Sealed<'_> {
         }
     }
 
-    /// Says where pages are.
+    /// Locates pages in the file.
     fn damaged(&self, directory: &CodeDirectory, pages: Range<u64>) -> DamagedPages {
         let start = directory.page_range(pages.start).start;
         let end = directory.page_range(pages.end - 1).end;

@@ -1,15 +1,14 @@
-//! Property lists: values by name, as entitlements and seals of bundles have them.
+//! Reads property lists, XML or binary: entitlements, `Info.plist` and the seals of bundles.
 //!
-//! In: XML or the binary form, which anyone may have made. Out: values, or what is wrong and where.
-//! Must not know: what they mean. Depth, count and length are bounded by what the bytes can hold,
-//! so that no list can exhaust the stack or the memory.
+//! The input is untrusted. Depth, number and length of values are bounded by the length of the
+//! input, so that no list can exhaust the stack or the memory.
 
 mod binary;
 mod xml;
 
 use crate::error::Error;
 
-/// How deep values may be within each other. Those of signatures have three levels.
+/// The deepest nesting of values. Those of signatures have three levels.
 const DEPTH_MAX: usize = 64;
 
 /// A value of a property list.
@@ -25,7 +24,7 @@ pub enum Value {
     Text(String),
     /// Bytes.
     Data(Vec<u8>),
-    /// A date, as it was written.
+    /// A date, as written in the file.
     Date(String),
     /// Values in order.
     List(Vec<Value>),
@@ -37,7 +36,7 @@ impl Value {
     /// Reads a property list of either form.
     ///
     /// # Errors
-    /// If it is none, or if values are nested beyond 64 levels.
+    /// If the bytes are not a property list, or if values are nested deeper than 64 levels.
     pub fn parse(bytes: &[u8]) -> Result<Value, Error> {
         match bytes.starts_with(b"bplist") {
             true => binary::parse(bytes),

@@ -1,11 +1,9 @@
-//! The verdict on policy: whether a seal of this form, by this signer, should be accepted.
+//! The verdict on policy: whether to accept a signature of this form by this signer.
 //!
-//! In: a signature, the verdict on its signer, and perhaps the time. Out: what speaks against
-//! accepting it. Must not know: whether the bytes are intact.
-//!
-//! Failures are what Apple's check would refuse. Unverified is what it lets pass and what cannot be
-//! verified here: a certificate that expired without proof of an earlier signature, a requirement
-//! that asks what only a Mac knows. Warnings are hashes that can be made to collide.
+//! A failure is what Apple's check would reject. Unverified is what Apple's check accepts and what
+//! cannot be verified here: a certificate that expired without proof of an earlier signature, or a
+//! requirement that only a Mac can evaluate. Hashes with known collisions are warnings. Whether the
+//! bytes are intact is not considered.
 
 use steadfast_digest::Algorithm;
 
@@ -27,12 +25,12 @@ use crate::superblob::{Blob, Slot};
 /// RSA keys shorter than this can be broken (NIST SP 800-57 part 1, table 2).
 const RSA_BITS_MIN: u32 = 2048;
 
-/// What there is to say on policy.
+/// The state of the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PolicyState {
-    /// Nothing speaks against it.
+    /// Nothing was found.
     Clear,
-    /// Apple's check lets it pass, and there is something to know.
+    /// Apple's check accepts it, with warnings.
     Doubtful,
     /// Whether it should be accepted cannot be verified.
     Unverifiable,
@@ -52,23 +50,23 @@ impl PolicyState {
     }
 }
 
-/// What else is known.
+/// The context of a policy check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PolicyOptions<'a> {
-    /// The time, in seconds since 1970; without it nobody asks what has expired since.
+    /// The present time, in seconds since 1970. Without it, expiry until now is not checked.
     pub now: Option<i64>,
     /// The code's `Info.plist`, which a requirement may ask for.
     pub info: Option<&'a Value>,
 }
 
-/// Whether a seal of this form, by this signer, should be accepted.
+/// The verdict on policy.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PolicyVerdict {
     /// The verdict. It is never better than that on the signer: a policy cannot accept a signature
     /// that is wrong or not verified.
     pub state: PolicyState,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<CodeFinding>,
 }
 
@@ -105,10 +103,10 @@ impl PolicyVerdict {
     }
 }
 
-/// Looks at the dates of the certificates.
+/// Checks the dates of the certificates.
 ///
-/// With proof of the time, they must have been valid then. Without it Apple's check takes the
-/// present time and passes over what has ended, unless the directory forbids that.
+/// If the time of signing is proven, they must have been valid then. Otherwise Apple's check uses
+/// the present time and ignores expiry, unless the directory forbids that.
 fn expiry(
     signature: &Signature,
     signer: &SignerVerdict,
@@ -143,14 +141,14 @@ fn expiry(
     }
 }
 
-/// Looks at hashes and keys of the signature, of the certificates and of the time stamp.
+/// Checks the hashes and keys of the signature, the certificates and the time stamp.
 fn weak_signer(signer: &SignerVerdict, findings: &mut Vec<CodeFinding>) {
     let kind = FindingKind::WeakHash;
     if let Some(hash) = signer.signature_hash.filter(|hash| is_weak(*hash)) {
         let text = format!("the signature is over {}, which can be made to collide", hash.name());
         findings.push(CodeFinding::warning(kind, text));
     }
-    // A root is believed for what it is, not for its signature.
+    // A root is trusted as such, so its own signature does not matter.
     let below = |one: &&Certificate| AppleRoot::of(one).is_none();
     for certificate in signer.chain.iter().filter(below) {
         if let Some(hash) = certificate.signature_hash().filter(|hash| is_weak(*hash)) {
@@ -199,7 +197,7 @@ fn own_requirement(
         }
     };
     let Some(designated) = requirements.designated() else { return };
-    // Who signed is another verdict; a signature that is wrong must not be held against it twice.
+    // A wrong signature is reported by the verdict on the signer, and not a second time here.
     if matches!(signer.state, SignerState::Invalid | SignerState::Unverifiable) {
         return;
     }

@@ -1,8 +1,7 @@
-//! Requirements: conditions on code, which seals and signatures carry.
+//! Requirements: conditions on code, stored in seals and signatures.
 //!
-//! In: the bytes of a requirement, or its text. Out: the condition, its text, and whether it holds
-//! for some code. Must not know: where the code is. The text is that of Apple's tools, so that it
-//! can be compared; what only a Mac can know is neither true nor false here.
+//! The text is that of Apple's tools, so that the two can be compared. What only a Mac can evaluate
+//! is [`Unknown`].
 //!
 //! Source: `requirement.h`, `reqdumper.cpp`, `reqinterp.cpp` and `requirements.grammar` of Apple's
 //! Security framework.
@@ -51,7 +50,7 @@ impl Requirement {
     /// Reads a requirement from its text.
     ///
     /// # Errors
-    /// If it is no requirement, or names a file.
+    /// If it is not a requirement, or names a file.
     pub fn parse(text: &str) -> Result<Requirement, Error> {
         Ok(Requirement { expression: parse::parse(text)? })
     }
@@ -141,7 +140,7 @@ impl fmt::Display for RequirementKind {
 /// The requirements of a signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
-    /// Each with what it is a condition on, in the order of the signature.
+    /// Each requirement with its kind, in the order of the signature.
     pub entries: Vec<(RequirementKind, Requirement)>,
 }
 
@@ -214,7 +213,7 @@ enum Expression {
     LegacyDeveloperId,
     /// An operator that is not known and asks to be taken as false.
     UnknownFalse(u32),
-    /// An operator that is not known and asks to be passed over, and what follows it.
+    /// An unknown operator that asks to be skipped, and the condition after it.
     UnknownSkipped(u32, Box<Expression>),
     /// A launch constraint in the place of a condition.
     Constraint(Vec<u8>),

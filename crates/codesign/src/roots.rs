@@ -1,9 +1,8 @@
-//! Apple's root certificates, which chains of Apple's signatures end at.
+//! Apple's root certificates, where the chains of Apple's signatures end.
 //!
-//! In: nothing. Out: the four certificates. Must not know: what is signed below them. They are as
-//! Apple publishes them; their SHA-256 digests stand beside them and a test compares. The first
-//! three are the anchors that Apple's own check accepts; the oldest is kept because archives are
-//! older than its end.
+//! The certificates are as Apple publishes them; a test compares their SHA-256 digests. Apple's own
+//! check accepts the first three. The fourth is kept because some archives are older than its
+//! expiry.
 //!
 //! Source: the digests are those of `SecAppleAnchor.c` of Apple's Security framework.
 

@@ -1,7 +1,4 @@
-//! The signature of one slice or disk image: its blobs, its directories, the best of them.
-//!
-//! In: the range of a source that a signature may use. Out: the signature, and what is wrong with
-//! its form. Must not know: the code.
+//! The signature of one slice or disk image: its blobs, its directories, and the preferred one.
 
 use std::borrow::Cow;
 
@@ -13,7 +10,7 @@ use crate::finding::{CodeFinding, FindingKind};
 use crate::superblob::{Blob, Slot, SuperBlob, magic};
 use steadfast_sys::source::{ReadAt, read_range};
 
-/// A signature longer than this is refused: it would seal 8 GiB in pages of 4 KiB.
+/// The longest signature that is read. It would seal 8 GiB in pages of 4 KiB.
 pub const SIGNATURE_LEN_MAX: u64 = 64 << 20;
 
 /// The signature of one slice or disk image.
@@ -21,19 +18,19 @@ pub const SIGNATURE_LEN_MAX: u64 = 64 << 20;
 pub struct Signature {
     /// Where it begins in the file.
     pub offset: u64,
-    /// How many bytes of the file it may use; more than the container's own length.
+    /// The space for it in the file, which may be longer than the container.
     pub len_bytes: u64,
     /// The container with all blobs.
     pub superblob: SuperBlob,
     /// The directories: the one of slot 0 first, then the alternates in order. Never empty.
     directories: Vec<CodeDirectory>,
-    /// What is wrong with the form of the signature.
+    /// Problems of the signature's form.
     pub findings: Vec<CodeFinding>,
 }
 
 impl Signature {
-    /// Reads the signature in a range of a file. What is wrong beside the first directory is a
-    /// finding.
+    /// Reads the signature in a range of a file. Problems outside of the first directory are
+    /// findings.
     ///
     /// # Errors
     /// If there is no container with a readable directory in slot 0.
@@ -59,7 +56,7 @@ impl Signature {
         Signature::new(offset, len_bytes, SuperBlob::of(bytes)?)
     }
 
-    /// Takes a container that was put together elsewhere, as from the files of a bundle.
+    /// Makes a signature from a container, such as one put together from the files of a bundle.
     ///
     /// # Errors
     /// If it has no readable directory in slot 0.
@@ -73,7 +70,7 @@ impl Signature {
         Ok(signature)
     }
 
-    /// Reads alternate directories. Those after a gap count too: the kernel takes them all.
+    /// Reads alternate directories. Those after a gap count too, since the kernel uses them all.
     fn read_alternates(&mut self) {
         let mut gap = false;
         for slot in (Slot::ALTERNATE_FIRST.0..Slot::ALTERNATE_END.0).map(Slot) {
@@ -118,7 +115,7 @@ impl Signature {
         }
     }
 
-    /// Finds blobs of another kind than their slot is for, and slots that nothing knows.
+    /// Finds blobs of the wrong kind for their slot, and unknown slots.
     fn find_misplaced(&mut self) {
         for entry in self.superblob.entries() {
             let finding = match magic_of(entry.slot) {
@@ -154,7 +151,7 @@ impl Signature {
 
     /// Returns the directory with the best hash, whose CDHash is *the* CDHash.
     pub fn chosen_directory(&self) -> &CodeDirectory {
-        // Of equals the first, which is what a check that stops at the first would take.
+        // Of several with the same hash the first, which a check that stops at the first would use.
         let best = self.directories.iter().rev().max_by_key(|directory| directory.hash_type());
         best.expect("a signature has a directory")
     }
@@ -164,7 +161,7 @@ impl Signature {
         self.superblob.blob(slot)
     }
 
-    /// Returns the CMS signature; `None` if there is no blob for it or an empty one.
+    /// Returns the CMS signature; `None` if its blob is missing or empty.
     pub fn cms(&self) -> Option<&[u8]> {
         let blob = self.blob(Slot::CMS).filter(|blob| blob.magic == magic::WRAPPER)?;
         Some(blob.payload()).filter(|payload| !payload.is_empty())
@@ -175,7 +172,7 @@ impl Signature {
         self.blob(Slot::REQUIREMENTS)
     }
 
-    /// Returns whether every directory says that nobody signed.
+    /// Returns whether every directory is marked as ad-hoc.
     pub fn is_adhoc(&self) -> bool {
         self.directories.iter().all(CodeDirectory::is_adhoc)
     }
@@ -191,7 +188,7 @@ impl Signature {
     }
 }
 
-/// Makes sure that a container is that of a signature inside a file.
+/// Checks that a container is that of an embedded signature.
 fn check_magic(found: u32) -> Result<(), Error> {
     match found {
         magic::EMBEDDED_SIGNATURE => Ok(()),
@@ -205,7 +202,7 @@ fn check_magic(found: u32) -> Result<(), Error> {
     }
 }
 
-/// Returns how the blob of a slot begins, where that is laid down.
+/// Returns the magic number of a slot's blob, if it is defined.
 fn magic_of(slot: Slot) -> Option<u32> {
     Some(match slot {
         Slot::REQUIREMENTS => magic::REQUIREMENTS,

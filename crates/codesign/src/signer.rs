@@ -1,12 +1,8 @@
-//! The verdict on the signer: who vouches for the digests, and whether that can be shown.
+//! The verdict on the signer: who signed the code directories, and whether that can be verified.
 //!
-//! In: a signature. Out: the signer's certificates, when it was signed, and whether the signature
-//! is over these directories and made by whom it names. Must not know: the pages, the clock,
-//! whether the signer should be liked.
-//!
-//! A signature is over the directory of slot 0. The others are bound by two signed attributes: a
-//! list of hashes, and a set that also says how many there are. Without them an alternate directory
-//! is bound by nothing, which is a finding here and not in Apple's check.
+//! The signature covers the directory in slot 0. Two signed attributes cover the others: a list of
+//! hashes, and a set that also gives their number. Without these attributes nothing covers an
+//! alternate directory; that is a finding here and not in Apple's check.
 //!
 //! Source: `SecStaticCode::verifySignature` of Apple's Security framework.
 
@@ -29,21 +25,20 @@ use crate::timestamp::{TimestampState, TimestampToken};
 /// The purpose a certificate that signs code must have.
 const CODE_SIGNING: &str = "1.3.6.1.5.5.7.3.3";
 
-/// What can be said of the signer.
+/// The state of the signer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignerState {
-    /// Nobody signed, and the directory says so. The digests vouch for themselves.
+    /// There is no signature, and the directory is marked as ad-hoc: anyone can make such digests.
     AdHoc,
-    /// There is no signature, and the directory does not say that none was meant.
+    /// There is no signature, and the directory is not marked as ad-hoc.
     Missing,
-    /// Signed by whom it names, up to a root of Apple's.
+    /// Valid, with a chain to a root of Apple's.
     Valid,
-    /// Signed by whom it names, who is not known to Apple's roots.
+    /// Valid, with a chain that does not lead to a root of Apple's.
     Untrusted,
-    /// Something of it could not be tried: an algorithm is not known here, or the signer's
-    /// certificate did not come along.
+    /// Not verified: an algorithm is not supported, or the signer's certificate is missing.
     Unverifiable,
-    /// The signature is wrong or over something else.
+    /// The signature is wrong, or covers something else.
     Invalid,
 }
 
@@ -61,7 +56,7 @@ impl SignerState {
     }
 }
 
-/// What a certificate of Apple's says its owner may sign.
+/// The kind of signer, by the extensions of Apple's certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignerKind {
@@ -95,7 +90,7 @@ impl SignerKind {
         }
     }
 
-    /// Returns what the extensions of a chain say, the more specific first.
+    /// Returns the kind of signer of a chain. More specific extensions come first.
     fn of(chain: &[Certificate]) -> Option<SignerKind> {
         let leaf = chain.first()?;
         let has = |number: &str| leaf.extension(&format!("1.2.840.113635.100.6.{number}"));
@@ -117,15 +112,15 @@ impl SignerKind {
     }
 }
 
-/// Who vouches for the digests, and whether that can be shown.
+/// The verdict on the signer of the code directories.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SignerVerdict {
     /// The verdict.
     pub state: SignerState,
-    /// What the signer's certificate is for, where it is one of Apple's.
+    /// The kind of the signer's certificate, if Apple issued it.
     pub kind: Option<SignerKind>,
-    /// The certificates, the signer's first, as far as they lead.
+    /// The certificates, the signer's first.
     pub chain: Vec<Certificate>,
     /// The root of Apple's that the chain ends at.
     pub root: Option<AppleRoot>,
@@ -133,16 +128,16 @@ pub struct SignerVerdict {
     pub signed_at: Option<i64>,
     /// The time stamp, if there is one.
     pub timestamp: Option<TimestampToken>,
-    /// What ties the signature to the directories.
+    /// Whether the signed attributes match the directories.
     pub bindings: Bindings,
-    /// The hash that the signature is over.
+    /// The hash that is signed.
     pub signature_hash: Option<Algorithm>,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<CodeFinding>,
 }
 
 impl SignerVerdict {
-    /// Judges the signer of a signature.
+    /// Verifies the signer of a signature.
     pub fn of(signature: &Signature) -> SignerVerdict {
         let mut verdict = SignerVerdict {
             state: SignerState::AdHoc,
@@ -180,7 +175,7 @@ impl SignerVerdict {
         self.chain.first()
     }
 
-    /// Returns a time that is proved: that of a valid time stamp.
+    /// Returns the proven time of signing: that of a valid time stamp.
     pub fn proved_time(&self) -> Option<i64> {
         let stamp = self.timestamp.as_ref()?;
         stamp.time.filter(|_| stamp.state == TimestampState::Valid)
@@ -211,7 +206,7 @@ impl SignerVerdict {
             let text = format!("{count} bytes follow the signature in its blob, signed by nobody");
             self.findings.push(CodeFinding::warning(FindingKind::SignerMalformed, text));
         }
-        // Apple's check stops at the flag and accepts any signature beside it.
+        // Apple's check stops at the flag and accepts any signature.
         if signature.directories().iter().any(CodeDirectory::is_adhoc) {
             let text = "a code directory says that nobody signed, and there is a signature";
             self.fail(FindingKind::AdHoc, AppleError::SignatureFailed, text);
@@ -219,7 +214,7 @@ impl SignerVerdict {
         self.signed_at = signer.signing_time();
         self.signature_hash = signer.hash;
         self.bindings = Bindings::of(signer, &message, signature, &mut self.findings);
-        // Without the digest nothing says which directory was signed.
+        // Without the digest it is unknown which directory was signed.
         self.state = match signer.has_signed_attributes() && signer.hash.is_none() {
             true => SignerState::Unverifiable,
             false => SignerState::Valid,
@@ -246,7 +241,7 @@ impl SignerVerdict {
         }
     }
 
-    /// Tries the signature itself.
+    /// Checks the signature itself.
     fn try_signature(&mut self, signer: &Signer<'_>, certificate: &Certificate, of: &Signature) {
         match signer.verify(certificate, of.base_directory().bytes()) {
             SignatureCheck::Good => {}
@@ -317,7 +312,7 @@ impl SignerVerdict {
             return;
         };
         let stamp = TimestampToken::of(token, signer, &mut self.findings);
-        // What draws to Apple must not take its time from someone else.
+        // A chain that ends at Apple must have Apple's time stamp.
         if self.root.is_some() && stamp.state == TimestampState::Untrusted {
             let text = "the chain ends at Apple, that of the time stamp does not";
             self.fail(FindingKind::TimestampDamaged, AppleError::NotTrusted, text);

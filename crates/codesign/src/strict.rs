@@ -1,7 +1,6 @@
-//! The shape of a file under strict rules: nothing before, between or behind what is sealed.
+//! Checks the strict rules for one file: no bytes before, between or after what is sealed.
 //!
-//! In: a file's slices and the map of what is covered. Out: findings of policy. Must not know:
-//! bundles, whose strict rules are with them.
+//! The strict rules for bundles are in `bundle`.
 //!
 //! Source: `macho++.cpp` of Apple's Security framework.
 
@@ -11,7 +10,8 @@ use crate::coverage::{Coverage, RangeCover};
 use crate::finding::{CodeFinding, FindingKind, Severity};
 
 impl Binary {
-    /// Finds what strict rules refuse in the file's own form, bytes that nothing seals among it.
+    /// Returns what strict rules reject in the form of the file, including bytes that nothing
+    /// seals.
     pub fn strict_findings(&self, coverage: &Coverage) -> Vec<CodeFinding> {
         let error = AppleError::BadMainExecutable;
         let mut findings: Vec<CodeFinding> =

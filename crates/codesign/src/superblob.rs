@@ -1,7 +1,7 @@
 //! The container of a signature: an index of slots, and a blob in each.
 //!
-//! In: the bytes of a signature. Out: its blobs, each known to lie inside. Must not know: what the
-//! blobs mean. All numbers are big-endian, whatever the code's own order.
+//! Every blob is known to lie inside the container. All integers are big-endian, whatever the byte
+//! order of the code.
 //!
 //! Source: `superblob.h` and `blob.h` of Apple's Security framework, `cs_blobs.h` of XNU.
 
@@ -25,11 +25,11 @@ impl Slot {
     pub const REQUIREMENTS: Slot = Slot(2);
     /// `CodeResources`, the seal of a bundle.
     pub const RESOURCES: Slot = Slot(3);
-    /// The list of slots that must be there.
+    /// The list of slots that must exist.
     pub const TOP_DIRECTORY: Slot = Slot(4);
     /// Entitlements as a property list.
     pub const ENTITLEMENTS: Slot = Slot(5);
-    /// What the kind of container wants bound; of a disk image, its trailer.
+    /// Data bound for the kind of container; for a disk image, its trailer.
     pub const CONTAINER: Slot = Slot(6);
     /// Entitlements in DER.
     pub const ENTITLEMENTS_DER: Slot = Slot(7);
@@ -105,7 +105,7 @@ impl fmt::Debug for Slot {
 pub mod magic {
     /// The container of a signature inside a file.
     pub const EMBEDDED_SIGNATURE: u32 = 0xfade_0cc0;
-    /// The container of signatures outside of the files they are for.
+    /// The container of detached signatures.
     pub const DETACHED_SIGNATURE: u32 = 0xfade_0cc1;
     /// A code directory.
     pub const CODE_DIRECTORY: u32 = 0xfade_0c02;
@@ -119,13 +119,13 @@ pub mod magic {
     pub const ENTITLEMENTS_DER: u32 = 0xfade_7172;
     /// A launch or library constraint.
     pub const CONSTRAINT: u32 = 0xfade_8181;
-    /// Anything, most often CMS.
+    /// Any other data, usually CMS.
     pub const WRAPPER: u32 = 0xfade_0b01;
-    /// The requirements of a library's dependencies, which is no signature.
+    /// The requirements of a library's dependencies. This is not a signature.
     pub const LIBRARY_DEPENDENCIES: u32 = 0xfade_0c05;
 }
 
-/// One line of the index.
+/// One entry of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuperBlobEntry {
     /// The slot.
@@ -141,7 +141,7 @@ pub struct SuperBlobEntry {
 pub struct Blob<'a> {
     /// The first four bytes.
     pub magic: u32,
-    /// All of the blob, its header of 8 bytes included; what special slots hash.
+    /// The whole blob with its header of 8 bytes, which is what special slots hash.
     pub bytes: &'a [u8],
 }
 

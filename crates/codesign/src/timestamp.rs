@@ -1,10 +1,9 @@
-//! Time stamps: someone's word that a signature existed at a time.
+//! Verifies RFC 3161 time-stamp tokens, which prove that a signature existed at a time.
 //!
-//! In: the token beside a signature. Out: the time, who says so, and whether the word is good. Must
-//! not know: what the signature is over.
+//! A token covers the signature's value, so it proves nothing if the signature is wrong. Apple's
+//! authority has always signed with SHA-1.
 //!
-//! Source: RFC 3161, section 2.4.2, appendix A of it. A token covers the signature's value, so it
-//! says nothing once that is wrong. Apple's authority has always signed with SHA-1.
+//! Source: RFC 3161, section 2.4.2 and appendix A.
 
 use steadfast_digest::Algorithm;
 
@@ -18,19 +17,19 @@ use crate::finding::{CodeFinding, FindingKind};
 use crate::key::{SignatureCheck, digest, hash_of};
 use crate::roots::AppleRoot;
 
-/// The purpose a certificate of such an authority must have.
+/// The extended key usage of an authority's certificate.
 const TIME_STAMPING: &str = "1.3.6.1.5.5.7.3.8";
 
-/// What a time stamp is worth.
+/// The result of verifying a time stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimestampState {
-    /// Good, and from Apple's authority.
+    /// Valid, and from Apple's authority.
     Valid,
-    /// Good, and from somebody unknown here.
+    /// Valid, and from an authority that is not trusted here.
     Untrusted,
-    /// It cannot be tried: an algorithm is not known here, or a certificate is missing.
+    /// It cannot be verified: an algorithm is not supported, or a certificate is missing.
     Unverifiable,
-    /// Not good, or not of this signature.
+    /// Wrong, or for another signature.
     Invalid,
 }
 
@@ -38,11 +37,11 @@ pub enum TimestampState {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TimestampToken {
-    /// What it is worth.
+    /// The result of verifying it.
     pub state: TimestampState,
-    /// The time, in seconds since 1970; what an invalid one says, too.
+    /// The time, in seconds since 1970, even of an invalid token.
     pub time: Option<i64>,
-    /// Who says so: the authority's certificate first.
+    /// The authority's certificates, its own first.
     pub chain: Vec<Certificate>,
     /// The root of Apple's that the chain ends at.
     pub root: Option<AppleRoot>,
@@ -50,11 +49,11 @@ pub struct TimestampToken {
     pub hash: Option<Algorithm>,
 }
 
-/// Why a token proves nothing.
+/// Why a token is not accepted.
 enum TokenFault {
     /// It is wrong.
     Wrong(String),
-    /// It could not be tried.
+    /// It could not be verified.
     Unknown(String),
 }
 
@@ -70,7 +69,7 @@ impl<T: Into<String>> From<T> for TokenFault {
     }
 }
 
-/// What a token says.
+/// The content of a token.
 struct TokenInfo {
     hash_oid: String,
     imprint: Vec<u8>,
@@ -92,7 +91,7 @@ impl TokenInfo {
 }
 
 impl TimestampToken {
-    /// Judges the token beside a signature; what is wrong goes to the findings.
+    /// Verifies the token of a signature, and adds findings for what is wrong.
     pub(crate) fn of(
         token: &Element<'_>,
         signer: &Signer<'_>,
@@ -113,7 +112,7 @@ impl TimestampToken {
         stamp
     }
 
-    /// Reads and tries everything but where the chain ends; says what is wrong.
+    /// Verifies everything except where the chain ends.
     fn read(&mut self, token: &Element<'_>, signer: &Signer<'_>) -> Result<ChainEnd, TokenFault> {
         let unreadable = |fault: Malformed| format!("the time stamp cannot be read: {fault}");
         let token = SignedData::parse(token.whole).map_err(unreadable)?;
@@ -175,7 +174,7 @@ impl TimestampToken {
     }
 }
 
-/// Tries the signature of a message with signed attributes, and that these are about its content.
+/// Checks the signature of a message, and that its signed attributes match its content.
 fn check_signer(
     signer: &Signer<'_>,
     certificate: &Certificate,

@@ -31,40 +31,40 @@ use crate::superblob::Slot;
 /// What to verify, and how.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyOptions {
-    /// Whether nested code is verified like what it is in: its pages, its resources, what it nests.
-    /// Otherwise its signature is, and what that binds.
+    /// Whether nested code is verified in full: its pages, its resources, and its own nested code.
+    /// Otherwise only its signature and slots are.
     pub deep: bool,
-    /// Whether what strict checking has against the code refuses it.
+    /// Whether findings of strict checking are failures.
     pub strict: bool,
-    /// Which pages. Any but all leave resources and nested code alone.
+    /// Which pages. Resources and nested code are only checked with all pages.
     pub pages: PageChoice,
     /// Threads and kernels.
     pub check: CheckOptions,
-    /// The present, in seconds since 1970, for what expires. `None` does not ask.
+    /// The present time, in seconds since 1970, to check expiry. `None` skips that check.
     pub now: Option<i64>,
 }
 
-/// What became of some code.
+/// The result of verifying code.
 #[derive(Clone, Debug)]
 pub struct CodeVerification {
-    /// What it is.
+    /// The kind of code.
     pub kind: CodeKind,
     /// Its parts, in the order of [`Code::parts`].
     pub parts: Vec<PartVerification>,
-    /// The resources, if it is a bundle of which they were looked at.
+    /// The resources, if it is a bundle and they were checked.
     pub resources: Option<Resources>,
     /// Nested code, in the order of the names.
     pub nested: Vec<NestedVerification>,
-    /// What was found of the whole: its form, its layout.
+    /// Findings about the whole: its form, its layout.
     pub findings: Vec<CodeFinding>,
 }
 
-/// What became of one part: a slice, or all of it.
+/// The result of verifying one part: a slice, or the whole file.
 #[derive(Clone, Debug)]
 pub struct PartVerification {
     /// The architecture, if it is a slice.
     pub architecture: Option<String>,
-    /// What the signature calls the code.
+    /// The identifier in the signature.
     pub identifier: Option<String>,
     /// The team it names.
     pub team: Option<String>,
@@ -82,7 +82,7 @@ impl Code<'_> {
     /// Verifies the code.
     ///
     /// # Errors
-    /// `Usage` if pages are asked for that there are not.
+    /// `Usage` if the code does not have the pages asked for.
     pub fn verify(&self, options: &VerifyOptions) -> Result<CodeVerification, Error> {
         if let PageChoice::Offset(offset) = options.pages {
             let parts = self.parts();
@@ -94,7 +94,7 @@ impl Code<'_> {
         self.verify_at(options, None, 0)
     }
 
-    /// Verifies all but what only a meter is told of, so that the result is worth nothing.
+    /// Runs a check for the meter alone. It hashes only samples, so there is no result.
     pub(crate) fn verify_metered(
         &self,
         options: &VerifyOptions,
@@ -130,7 +130,7 @@ impl Code<'_> {
         }
         let Some(bundle) = self.as_bundle() else { return Ok(verification) };
         let whole = options.pages == PageChoice::All && (depth == 0 || options.deep);
-        // Without a signature nothing is sealed: to call that as sealed would mislead.
+        // Without a signature nothing is sealed, so there is no result for the resources.
         if whole && !bundle.signatures().is_empty() {
             let resources = bundle.check_resources(options.strict, options.check.workers, meter);
             let versions = bundle.other_versions()?;
@@ -143,7 +143,7 @@ impl Code<'_> {
         Ok(verification)
     }
 
-    /// Looks at what no digest covers, and at what is in a signature twice.
+    /// Checks bytes that no digest covers, and facts that a signature holds in two forms.
     fn look_around(
         &self,
         options: &VerifyOptions,
@@ -194,8 +194,8 @@ impl Code<'_> {
         })
     }
 
-    /// Judges the signer beside the pages where these are work for several threads: neither public
-    /// keys nor the hash of a long directory have lanes to fill.
+    /// Verifies the signer in parallel with the pages, if the pages are enough work for several
+    /// threads: public keys and the hash of a long directory use one thread only.
     fn bytes_and_signer(
         &self,
         part: &CodePart<'_>,
@@ -222,7 +222,7 @@ impl Code<'_> {
             let bytes = self.check_part(part, options, None);
             let signer = match beside {
                 Ok(beside) => beside.join().expect("judging does not panic"),
-                // A thread that cannot be had is one that does not help.
+                // Without another thread, this one does it.
                 Err(_) => judge(),
             };
             Ok((bytes?, signer))
@@ -241,7 +241,7 @@ impl Code<'_> {
                 slice.check_bytes_with(self.source(), &surroundings, pages, check, meter)
             }
             (None, Some(sealed)) => sealed.check_bytes(&surroundings, pages, check, meter),
-            // An image whose signature cannot be read says why in its own findings.
+            // The findings of an image say why its signature cannot be read.
             (None, None) if !self.findings().is_empty() && self.kind() == CodeKind::DiskImage => {
                 Ok(BytesVerdict::unreadable())
             }
@@ -251,7 +251,7 @@ impl Code<'_> {
 }
 
 impl CodeVerification {
-    /// Returns all that was found, of nested code as well, every path from the root of the whole.
+    /// Returns all findings, those of nested code too, with paths relative to the outermost root.
     pub fn all_findings(&self) -> Vec<CodeFinding> {
         let mut found = Vec::new();
         self.collect(b"", &mut found);
@@ -297,7 +297,7 @@ impl CodeVerification {
         parts + resources + nested.map(|code| code.read_bytes()).sum::<u64>()
     }
 
-    /// Returns what all findings come to. Whatever states the result as a whole follows from this.
+    /// Returns the outcome of all findings. Every overall result is derived from this.
     pub fn outcome(&self) -> CodeOutcome {
         CodeOutcome::of(&self.all_findings())
     }
@@ -308,7 +308,7 @@ impl CodeVerification {
     }
 
     /// Returns whether the resources are as they were sealed: none is bad, and every directory
-    /// binds the very seal that they were compared with. `None` if they were not looked at.
+    /// binds the seal they were compared with. `None` if they were not checked.
     pub fn resources_sealed(&self) -> Option<bool> {
         let resources = self.resources.as_ref()?;
         let bound = self.parts.iter().all(|part| {

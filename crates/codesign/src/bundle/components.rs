@@ -1,7 +1,7 @@
-//! A signature in files: what a bundle has whose executable cannot carry one.
+//! Reads a signature stored in separate files, for a bundle whose executable cannot carry one.
 //!
-//! In: a tree and its layout. Out: the same signature that an executable would carry, put together
-//! from `_CodeSignature/CodeDirectory` and its siblings. Must not know: what is signed.
+//! The files are `_CodeSignature/CodeDirectory` and its siblings. They are put together as an
+//! executable would carry them.
 
 use super::layout::{Layout, is, read_small};
 use super::tree::{BundleTree, EntryKind, joined};
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::signature::{SIGNATURE_LEN_MAX, Signature};
 use crate::superblob::{Slot, magic};
 
-/// The files, and the slots that they are. The CMS signature is in no blob of its own there.
+/// The files, and the slot of each. The file of the CMS signature may lack the header of a blob.
 const FILES: [(&[u8], Slot); 4] = [
     (b"_CodeSignature/CodeDirectory", Slot::CODE_DIRECTORY),
     (b"_CodeSignature/CodeRequirements", Slot::REQUIREMENTS),
@@ -22,8 +22,8 @@ const FILES: [(&[u8], Slot); 4] = [
 const HEADER_LEN: u32 = 12;
 const ENTRY_LEN: u32 = 8;
 
-/// Finds the file whose signature seals resources, as that of a main executable does and no other
-/// beside it; `None` if there is none or several.
+/// Finds the only file whose signature seals resources, which only a main executable's does. `None`
+/// if no file or several do.
 ///
 /// # Errors
 /// If folders or files cannot be read.
@@ -42,7 +42,7 @@ pub(super) fn main_by_signature(
             let path = joined(&folder, &name);
             let source = tree.open(&path);
             let source = source.map_err(|error| Error::system("look for the executable", error))?;
-            // What is no code is not it.
+            // A file that is not code is not the executable.
             let Ok(binary) = Binary::read(&*source) else { continue };
             let mut signatures = binary.slices.iter().filter_map(|slice| slice.signature.as_ref());
             let seals = |signature: &Signature| {
@@ -61,7 +61,7 @@ pub(super) fn main_by_signature(
 /// Reads the signature, if there is a code directory.
 ///
 /// # Errors
-/// If there is one, and no signature can be made of the files.
+/// If there is one, and the files do not make a signature.
 pub(super) fn signature(
     tree: &dyn BundleTree,
     layout: &Layout,
@@ -86,7 +86,7 @@ pub(super) fn signature(
     }
     let whole = container(&blobs);
     let mut signature = Signature::read(&whole, 0, whole.len() as u64)?;
-    // All of the file is code: the signature begins where it ends.
+    // The whole file is code, so the signature begins at its end.
     signature.offset = code_len_bytes;
     Ok(Some(signature))
 }

@@ -1,17 +1,17 @@
-//! Whether a file is the main executable of the bundle it lies in.
+//! Tells whether a file is the main executable of the bundle it lies in.
 //!
-//! Such a file binds `Info.plist` and the seal of the resources, so that by itself only a part of
-//! what is sealed can be checked. As in Apple's check, it stands for the bundle.
+//! Such a file binds `Info.plist` and the seal of the resources, so alone only part of what it
+//! seals can be checked. As in Apple's check, it stands for the bundle.
 
 use super::layout::{Layout, is};
 use super::tree::{BundleTree, EntryKind};
 use crate::error::{Error, ErrorKind};
 
-/// How many folders above its main executable a bundle can begin, the outermost first.
+/// How many levels above its main executable the root of a bundle can be, the outermost first.
 pub const LEVELS: [usize; 3] = [3, 2, 1];
 
-/// What a bundle has at least one of. A folder without them is no bundle, even if a file in it has
-/// the folder's name.
+/// Every bundle has at least one of these. A folder without them is not a bundle, even if a file in
+/// it has the folder's name.
 const MARKS: [(&[u8], EntryKind); 5] = [
     (b"Contents", EntryKind::Folder),
     (b"Versions", EntryKind::Folder),
@@ -24,7 +24,7 @@ const MARKS: [(&[u8], EntryKind); 5] = [
 /// what the bundle is called, `file` the file's name relative to the root.
 ///
 /// # Errors
-/// If there is a bundle, and it cannot be told which its main executable is.
+/// If there is a bundle, and its main executable cannot be determined.
 pub fn is_main_executable(tree: &dyn BundleTree, name: &[u8], file: &[u8]) -> Result<bool, Error> {
     let mut marked = false;
     for (mark, kind) in MARKS {

@@ -9,15 +9,15 @@ use super::tree::joined;
 use crate::meter::{Meter, TRY_LEN, spread};
 use crate::share::share;
 
-/// Files shorter than this cost what opening them costs, longer ones what hashing them does.
+/// For files shorter than this, opening takes most of the time; for longer ones, hashing.
 const SMALL_LEN: u64 = 64 << 10;
 
-/// How many small files are tried, and how many others, each of these up to a length.
+/// How many small files are timed, and how many others, of which only a part is hashed.
 const SMALL_TRIED: usize = 128;
 const LARGE_TRIED: usize = 16;
 const LARGE_TRIED_LEN: u64 = TRY_LEN / LARGE_TRIED as u64;
 
-/// A file that was tried: its length, how much of it was hashed, and how long that took.
+/// A file that was timed: its length, how much of it was hashed, and how long that took.
 struct TimedFile {
     len_bytes: u64,
     hashed_bytes: u64,
@@ -25,12 +25,12 @@ struct TimedFile {
 }
 
 impl ResourceCheck<'_> {
-    /// Hashes files for the time it takes: all of them if that is little, else some.
+    /// Measures hashing: of all files if they are few and short, else of some.
     pub(super) fn estimate(self, jobs: &[SealedFile<'_>], meter: &Meter, found: &mut Resources) {
         let begun_ns = clock::monotonic_ns();
         let len_of = |job: &SealedFile<'_>| {
             let source = self.tree.open(&joined(self.base, &job.path));
-            // One that cannot be opened costs next to nothing.
+            // A file that cannot be opened takes almost no time.
             source.map_or(0, |source| source.len_bytes())
         };
         let lens: Vec<u64> = jobs.iter().map(len_of).collect();
@@ -50,7 +50,7 @@ impl ResourceCheck<'_> {
         meter.tried(tried_bytes, clock::monotonic_ns() - begun_ns, whole_ns);
     }
 
-    /// Hashes some files, several at a time as a check does.
+    /// Times the hashing of some files, in several threads as a check does.
     fn try_files(self, jobs: &[SealedFile<'_>], lens: &[u64], picked: &[usize]) -> Vec<TimedFile> {
         let tried = Mutex::new(Vec::new());
         share(picked, self.workers, |index, buffer| {
@@ -65,8 +65,8 @@ impl ResourceCheck<'_> {
     }
 }
 
-/// Tells from those that were tried how long all files take so many workers. No more than one of
-/// them is at the longest file.
+/// Predicts from the timed files how long all files take. Only one worker at a time hashes the
+/// longest file.
 fn whole_ns(lens: &[u64], tried: &[TimedFile], workers: usize) -> u64 {
     let of = |small: bool| tried.iter().filter(move |one| (one.len_bytes < SMALL_LEN) == small);
     let took_ns = |small| of(small).map(|one| one.took_ns).sum::<u64>() as f64;

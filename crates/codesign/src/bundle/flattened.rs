@@ -1,8 +1,7 @@
-//! Symlinks that became copies, as packing in a form that has none leaves them.
+//! Tells whether a file or folder is the copy of what a sealed symlink there pointed to.
 //!
-//! In: a tree and a symlink's place and target. Out: whether what is there now is the copy of what
-//! the target holds. It makes of a broken seal a story that ends well: nothing was altered, only
-//! packed. Must not know: seals.
+//! Archive formats without symlinks leave such copies. The seal is then broken, but no content was
+//! altered.
 
 use std::io;
 

@@ -1,7 +1,6 @@
-//! Where the parts of a bundle are: resource base, information, seal, main executable.
+//! Finds the parts of a bundle: resource base, `Info.plist`, main executable.
 //!
-//! In: a tree whose root is the bundle. Out: names relative to that root. Symlinks are followed in
-//! one place only, `Versions/Current`, and by one component. Must not know: signatures.
+//! Only one symlink is followed, `Versions/Current`, and only if its target is a single name.
 
 use std::borrow::Cow;
 
@@ -44,24 +43,24 @@ impl Shape {
 pub struct Layout {
     /// How it is laid out.
     pub shape: Shape,
-    /// What the names in the seal are relative to; empty for the root.
+    /// The folder that names in the seal are relative to; empty for the root.
     pub base: Vec<u8>,
-    /// The information property list, if there is one.
+    /// `Info.plist`, if there is one.
     pub info_plist: Option<Vec<u8>>,
     /// Its bytes, as the signature seals them.
     pub info_bytes: Option<Vec<u8>>,
     /// The main executable.
     pub executable: Vec<u8>,
-    /// What is wrong with the layout.
+    /// Problems of the layout.
     pub findings: Vec<CodeFinding>,
 }
 
 impl Layout {
-    /// Finds the parts. `name` is what the bundle is called, by which its executable is called if
-    /// nothing else is said.
+    /// Finds the parts. `name` is the name of the bundle, which is also the executable's if
+    /// `Info.plist` names none.
     ///
     /// # Errors
-    /// `NotCode` if it is no bundle; `System` if it cannot be read.
+    /// `NotCode` if it is not a bundle; `System` if it cannot be read.
     pub fn find(tree: &dyn BundleTree, name: &[u8]) -> Result<Layout, Error> {
         let mut findings = Vec::new();
         let (shape, base) = shape(tree, &mut findings)?;
@@ -103,7 +102,7 @@ impl Layout {
     }
 }
 
-/// Whether there is such a thing under a name.
+/// Returns whether a name exists and is of this kind.
 pub(crate) fn is(tree: &dyn BundleTree, path: &[u8], kind: EntryKind) -> Result<bool, Error> {
     let found = tree.kind(path).map_err(|error| Error::system(&looking_at(path), error))?;
     Ok(found == Some(kind))
@@ -113,7 +112,7 @@ fn looking_at(path: &[u8]) -> String {
     format!("look at `{}`", String::from_utf8_lossy(path))
 }
 
-/// Reads a file that must not be longer than any of its kind is.
+/// Reads a whole file of a limited length.
 pub(crate) fn read_small(
     tree: &dyn BundleTree,
     path: &[u8],
@@ -129,7 +128,7 @@ pub(crate) fn read_small(
     read_range(&*source, 0, len_bytes).map_err(|error| Error::system(&doing(), error))
 }
 
-/// Reads the first bytes of a file, with zeros for those that it does not have.
+/// Reads the first bytes of a file; a shorter file is filled up with zeros.
 pub(crate) fn read_head(tree: &dyn BundleTree, path: &[u8]) -> Result<[u8; 4], Error> {
     let doing = || format!("read `{}`", String::from_utf8_lossy(path));
     let source = tree.open(path).map_err(|error| Error::system(&doing(), error))?;
@@ -193,7 +192,7 @@ fn shape(
     }
 }
 
-/// The one version that there is, if there is one only.
+/// Returns the only version, if there is exactly one.
 fn only_version(tree: &dyn BundleTree) -> Result<Option<Vec<u8>>, Error> {
     let entries = tree.entries(b"Versions");
     let entries = entries.map_err(|error| Error::system("list `Versions`", error))?;
@@ -202,7 +201,7 @@ fn only_version(tree: &dyn BundleTree) -> Result<Option<Vec<u8>>, Error> {
     Ok(first.filter(|_| versions.next().is_none()).map(|(name, _)| name))
 }
 
-/// The executable that the information names.
+/// Returns the executable that `Info.plist` names.
 fn executable_name(bytes: &[u8], findings: &mut Vec<CodeFinding>) -> Option<Vec<u8>> {
     let mut wrong = |text: String| {
         let error = AppleError::BadBundleFormat;
@@ -221,7 +220,7 @@ fn executable_name(bytes: &[u8], findings: &mut Vec<CodeFinding>) -> Option<Vec<
     }
 }
 
-/// A name, unless it has several components or leads elsewhere.
+/// Returns the name if it is a single path component.
 fn single_name(name: &[u8]) -> Option<&[u8]> {
     let fine = !name.is_empty() && name != b"." && name != b"..";
     (fine && !name.iter().any(|byte| matches!(byte, b'/' | 0))).then_some(name)
@@ -235,8 +234,8 @@ fn stem(name: &[u8]) -> &[u8] {
     }
 }
 
-/// The main executable of a signed bundle whose information names none that is there: decay of one
-/// bit does that, and a signature can tell so.
+/// Finds the main executable of a signed bundle by its signature, if the one that `Info.plist`
+/// names does not exist. One flipped bit in the name is enough for that.
 fn signed_main(
     tree: &dyn BundleTree,
     base: &[u8],
@@ -258,7 +257,7 @@ fn shown(name: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(name)
 }
 
-/// The file that a name of the main executable means, if there is one.
+/// Returns the file of the main executable's name, if it exists.
 fn executable(
     tree: &dyn BundleTree,
     shape: Shape,

@@ -1,10 +1,8 @@
-//! A POSIX extended regular expression → a pattern that is searched for in bytes.
+//! Translates POSIX extended regular expressions to the syntax of the `regex` crate.
 //!
-//! In: the pattern of a resource rule. Out: the same pattern as the `regex` crate writes it, or
-//! what is wrong with it. Whether an expression is found anywhere in a name does not depend on
-//! which of several matches is taken, so leftmost-longest and leftmost-first agree here, and only
-//! the syntax has to be translated. Every letter is written as its byte: nothing that is plain in
-//! one syntax can mean something in the other.
+//! Resource rules only ask whether an expression matches anywhere in a name. That does not depend
+//! on which of several matches is chosen, so only the syntax has to be translated. Every letter is
+//! written as its byte, so that no literal means anything else in the new syntax.
 //!
 //! Source: POSIX.1-2017, Base Definitions, 9.4; where it leaves a choice, what BSD's `regcomp`
 //! does.
@@ -23,10 +21,10 @@ const DEPTH_MAX: usize = 64;
 /// Translates an expression.
 ///
 /// # Errors
-/// What is wrong, as `regcomp` would refuse it.
+/// What is wrong, where `regcomp` would reject the expression.
 pub(super) fn translate(expression: &[u8]) -> Result<String, &'static str> {
     let mut translation = Translation { rest: expression.iter().peekable(), out: String::new() };
-    // Without `m`, anchors stand for the ends of the name alone; with `s`, a dot is any byte.
+    // Without `m`, anchors match only at the ends of the name; with `s`, a dot matches any byte.
     translation.out.push_str("(?s-u)");
     translation.alternatives(0)?;
     match translation.rest.next() {
@@ -59,7 +57,7 @@ impl Translation<'_> {
     }
 
     fn branch(&mut self, depth: usize) -> Result<(), &'static str> {
-        // Where what can be repeated begins in the translation.
+        // Where the last atom begins in the translation; `None` if nothing can be repeated.
         let mut atom = None;
         while let Some(&&letter) = self.rest.peek() {
             let sign = match letter {
@@ -79,7 +77,8 @@ impl Translation<'_> {
                     continue;
                 }
             };
-            // Grouped, so that a second repetition repeats the first and does not modify it.
+            // Grouped, so that a second repetition applies to the first and does not change its
+            // meaning.
             self.out.insert_str(atom.ok_or("a repetition of nothing")?, "(?:");
             self.out.push(')');
             self.out.push_str(&sign);
@@ -118,7 +117,7 @@ impl Translation<'_> {
         let _ = write!(self.out, "\\x{letter:02x}");
     }
 
-    /// A brace that no digit follows is a brace.
+    /// A brace without a digit after it is a literal brace.
     fn bound_follows(&self) -> bool {
         let mut ahead = self.rest.clone();
         ahead.next();
@@ -195,7 +194,7 @@ impl Translation<'_> {
         }
     }
 
-    /// Reads `[:name:]`, of which the opening bracket is gone.
+    /// Reads `[:name:]` after its opening bracket.
     fn class(&mut self, set: &mut [bool; 256]) -> Result<(), &'static str> {
         self.rest.next();
         let mut name = Vec::new();

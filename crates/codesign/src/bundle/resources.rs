@@ -1,8 +1,7 @@
-//! The resources of a bundle against their seal: what was added, modified, lost.
+//! Compares the resources of a bundle with their seal: what was added, modified or removed.
 //!
-//! In: a tree, the base, the seal, the hash types of the signature. Out: findings, counts, and the
-//! nested code that was met. The walk decides by the rules which names count; the seal decides what
-//! each of them must be. Must not know: signatures, what becomes of nested code.
+//! The rules of the seal decide which names are sealed; the seal's entries say what each of them
+//! must be. Nested code is collected and not verified here.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,16 +19,16 @@ use crate::hash::HashType;
 use crate::meter::Meter;
 use crate::share::share;
 
-/// What became of the resources.
+/// The result of comparing the resources with their seal.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
-    /// What was found, in the order of the names.
+    /// Findings, in the order of the names.
     pub findings: Vec<CodeFinding>,
     /// Files that were hashed.
     pub files: u64,
     /// Symlinks that were compared.
     pub symlinks: u64,
-    /// Optional resources that are not there.
+    /// Optional resources that are missing.
     pub absent: u64,
     /// Files that no seal covers, by its own rules.
     pub omitted: u64,
@@ -47,36 +46,36 @@ pub struct Resources {
 pub struct NestedItem {
     /// Its name relative to the root of the bundle.
     pub path: Vec<u8>,
-    /// What it must meet.
+    /// The requirement it must meet.
     pub requirement: String,
-    /// Exactly which code was sealed.
+    /// The CDHash of exactly the code that was sealed.
     pub cdhash: Option<Vec<u8>>,
     /// Whether it is a folder.
     pub folder: bool,
 }
 
-/// What a check of resources needs.
+/// The inputs of a check of resources.
 #[derive(Clone, Copy)]
 pub(crate) struct ResourceCheck<'a> {
     pub(crate) tree: &'a dyn BundleTree,
     pub(crate) base: &'a [u8],
     pub(crate) seal: &'a ResourceSeal,
-    /// Those of the code directories: each of them must have its digest.
+    /// The hash types of the code directories. A file must have a digest for each.
     pub(crate) hashes: &'a [HashType],
     pub(crate) strict: bool,
     pub(crate) workers: usize,
-    /// Who asks what it would take, if that is all that is wanted.
+    /// The meter, if only the time is wanted.
     pub(crate) meter: Option<&'a Meter>,
 }
 
-/// A file to be hashed, and what must come of it.
+/// A file to hash, and the digests that were sealed.
 pub(super) struct SealedFile<'a> {
     pub(super) path: Vec<u8>,
     digests: Vec<(HashType, &'a [u8])>,
 }
 
 impl ResourceCheck<'_> {
-    /// Compares everything that counts.
+    /// Compares everything that the rules seal.
     pub(crate) fn run(self) -> Resources {
         let mut walk = ResourceWalk {
             check: self,
@@ -97,7 +96,7 @@ impl ResourceCheck<'_> {
         found
     }
 
-    /// Hashes files, several at a time, and tells those that are not as sealed.
+    /// Hashes files in several threads, and reports those that are not as sealed.
     pub(super) fn hash(self, jobs: &[SealedFile<'_>], found: &mut Resources) {
         let shared = Mutex::new(found);
         share(jobs, self.workers, |job, buffer| {
@@ -146,7 +145,7 @@ impl ResourceCheck<'_> {
         Ok((matches, len_bytes))
     }
 
-    /// A finding about a name, which Apple's check reports as well.
+    /// Makes a finding about a name that Apple's check reports as well.
     fn bad(self, kind: FindingKind, path: &[u8], text: impl Into<String>) -> CodeFinding {
         let path = joined(self.base, path);
         let mut finding = CodeFinding::failure(kind, AppleError::BadResource, text);
@@ -161,14 +160,14 @@ struct ResourceWalk<'a> {
     check: ResourceCheck<'a>,
     found: Resources,
     jobs: Vec<SealedFile<'a>>,
-    /// What was sealed and not met.
+    /// Sealed names that were not found yet.
     unmet: BTreeSet<&'a str>,
-    /// Folders whose names are not known: what is in them is not gone.
+    /// Folders that could not be listed: their contents are not reported as missing.
     unlisted: Vec<Vec<u8>>,
 }
 
 impl<'a> ResourceWalk<'a> {
-    /// Looks at every name beneath the base, without following a symlink.
+    /// Visits every name below the base, without following symlinks.
     fn walk(&mut self) {
         let mut folders = vec![Vec::new()];
         while let Some(folder) = folders.pop() {
@@ -192,7 +191,7 @@ impl<'a> ResourceWalk<'a> {
         }
     }
 
-    /// Looks at one name; true if it is a folder to enter.
+    /// Visits one name; returns whether it is a folder to enter.
     fn name(&mut self, name: &[u8], path: &[u8], kind: EntryKind) -> bool {
         let decision = self.check.seal.rules.decide(path);
         match kind {
@@ -203,7 +202,7 @@ impl<'a> ResourceWalk<'a> {
                 }
                 match decision {
                     Decision::Excluded => false,
-                    // A folder with an extension is one thing; others are just folders.
+                    // A folder with an extension is nested code; others are plain folders.
                     Decision::Rule(rule) if rule.nested && name.contains(&b'.') => {
                         self.met(path, kind);
                         false
@@ -233,12 +232,12 @@ impl<'a> ResourceWalk<'a> {
         Some(&sealed.form)
     }
 
-    /// Compares what counts with what was sealed.
+    /// Compares a name that the rules seal with its entry in the seal.
     fn met(&mut self, path: &[u8], kind: EntryKind) {
         let seal = self.check.seal;
         let found = str::from_utf8(path).ok().and_then(|path| seal.entries.get_key_value(path));
         let Some((name, sealed)) = found else {
-            // The first form of seal knows no symlinks.
+            // The first version of seals has no symlinks.
             if seal.version == SealVersion::Two || kind != EntryKind::Symlink {
                 self.report(FindingKind::ResourceAdded, path, "not in the seal");
             }
@@ -311,7 +310,7 @@ impl<'a> ResourceWalk<'a> {
         }
     }
 
-    /// A symlink was sealed, and there is something else: perhaps a copy of what it led to.
+    /// Reports a sealed symlink that is now something else, perhaps a copy of its target.
     fn no_symlink(&mut self, path: &[u8], sealed: &str, kind: EntryKind) {
         self.found.symlinks += 1;
         let what = if kind == EntryKind::Folder { "folder" } else { "file" };
@@ -326,7 +325,7 @@ impl<'a> ResourceWalk<'a> {
         }
     }
 
-    /// Tells what was sealed and is gone.
+    /// Reports sealed names that were not found.
     fn missing(&mut self) {
         for name in std::mem::take(&mut self.unmet) {
             let within = |folder: &Vec<u8>| match name.as_bytes().strip_prefix(&folder[..]) {
@@ -354,11 +353,11 @@ impl<'a> ResourceWalk<'a> {
     }
 }
 
-/// Whether a symlink leads to a place that strict checking does not allow: out of the bundle, or
-/// to an absolute place that is not the system's.
+/// Returns whether strict checking rejects the target of a symlink: it is outside of the bundle, or
+/// an absolute path outside of the system's folders.
 ///
-/// Steps up are counted by name, which holds only before the first step down: what is stepped into
-/// may itself be a symlink. A target that goes up after that counts as leading out.
+/// `..` components are resolved by name. That is only correct before the first other component,
+/// which may itself be a symlink, so a target with `..` after that counts as outside.
 fn escapes(base: &[u8], path: &[u8], target: &[u8]) -> bool {
     let mut steps = target.split(|byte| *byte == b'/').filter(|step| !matches!(step, [] | [b'.']));
     let goes_up_late = steps.by_ref().any(|step| step != b"..") && steps.any(|step| step == b"..");

@@ -1,7 +1,7 @@
-//! What strict checking has against a bundle: contents beside the sealed part, and weak seals.
+//! Checks what only strict checking rejects in a bundle: contents outside the sealed part, and weak
+//! seals.
 //!
-//! In: a tree, its layout, its seal. Out: findings of the policy. Without strict checking they are
-//! warnings: Apple's check accepts them. Must not know: resources.
+//! Without strict checking the findings are warnings, since Apple's check accepts them.
 
 use std::io;
 
@@ -11,11 +11,11 @@ use super::tree::{BundleTree, EntryKind, joined};
 use crate::apple::AppleError;
 use crate::finding::{CodeFinding, FindingKind, Severity};
 
-/// What may stand beside `Contents`.
+/// Names that are allowed beside `Contents`.
 const BESIDE_CONTENTS: [&[u8]; 4] =
     [b".LSOverride", b".DS_Store", b"Icon\r", b".SoftwareDepot.tracking"];
 
-/// What may be in `_CodeSignature`.
+/// Names that are allowed in `_CodeSignature`.
 const IN_SIGNATURE: [&[u8]; 7] = [
     b"CodeResources",
     b"CodeDirectory",
@@ -26,7 +26,7 @@ const IN_SIGNATURE: [&[u8]; 7] = [
     b"CodeTopDirectory",
 ];
 
-/// What stands beside the sealed part.
+/// Returns a finding for each name beside the sealed part.
 pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> Vec<CodeFinding> {
     let (mut found, mut unlisted) = (Vec::new(), Vec::new());
     let mut tell = |path: Vec<u8>, error: AppleError, text: &str| {
@@ -60,7 +60,7 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
                     tell(name, AppleError::UnsealedFrameworkRoot, text);
                 }
             }
-            // Other folders are versions, which are verified by themselves.
+            // Other folders are versions, which are verified separately.
             for (name, kind) in listed(b"Versions") {
                 if kind != EntryKind::Folder && name != b"Current" {
                     let path = joined(b"Versions", &name);
@@ -82,8 +82,8 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
     found
 }
 
-/// A framework's root may hold its versions, and symlinks to what has the same name in the current
-/// one.
+/// The root of a framework may contain its versions, and symlinks to the same names in the current
+/// version.
 fn allowed_in_framework(
     tree: &dyn BundleTree,
     layout: &Layout,
@@ -101,7 +101,7 @@ fn allowed_in_framework(
     }
 }
 
-/// What is weak about a seal.
+/// Returns what strict checking rejects in a seal.
 pub(super) fn weaknesses(seal: &ResourceSeal, strict: bool) -> Vec<CodeFinding> {
     let mut found = Vec::new();
     if seal.version == SealVersion::One {

@@ -1,8 +1,7 @@
-//! Which files of a bundle are sealed: the rules of its seal, and the ones that always hold.
+//! Decides which files of a bundle are sealed, by the rules of the seal and the fixed exceptions.
 //!
-//! In: the rules as the seal has them, and names relative to the resource base. Out: the rule that
-//! decides. A name is searched for every pattern at once; of the rules found the one of greatest
-//! weight decides. Must not know: files.
+//! All patterns are matched at once; of the rules that match, the one with the greatest weight
+//! decides.
 
 use regex::bytes::RegexSet;
 use regex::bytes::{RegexBuilder, RegexSetBuilder};
@@ -16,10 +15,11 @@ const PATTERN_LEN_MAX: usize = 4096;
 /// The most rules. Apple's seals have 13.
 const RULES_MAX: usize = 1000;
 
-/// Bytes that the compiled form of all patterns may take, so that no bound of a bound can grow.
+/// The most bytes that the compiled patterns may take, so that nested repetitions cannot grow
+/// without limit.
 const COMPILED_LEN_MAX: usize = 4 << 20;
 
-/// What is never sealed, whatever the rules say. A folder so named is not entered.
+/// Names that are never sealed, whatever the rules say. A folder of that name is not entered.
 const EXCLUDED: [&[u8]; 3] = [b"_CodeSignature", b"CodeResources", b"_MASReceipt"];
 
 /// The rules that strict checking lets omit something, as the parts after the resource folder.
@@ -31,24 +31,24 @@ const OMIT_ALLOWED: [&str; 4] =
 pub struct ResourceRule {
     /// An extended regular expression.
     pub pattern: String,
-    /// Of several rules that match, the one with the greatest weight holds.
+    /// Of several rules that match, the one with the greatest weight decides.
     pub weight: u32,
-    /// Whether what matches is not sealed.
+    /// Whether a match is not sealed.
     pub omit: bool,
-    /// Whether what matches may be gone.
+    /// Whether a match may be missing.
     pub optional: bool,
-    /// Whether what matches is code with a signature of its own.
+    /// Whether a match is code with a signature of its own.
     pub nested: bool,
 }
 
-/// What decides about a name.
+/// The decision about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision<'a> {
-    /// No rule can seal it: the signature itself, the main executable.
+    /// It is never sealed: the signature itself, or the main executable.
     Excluded,
-    /// No rule speaks of it.
+    /// No rule matches it.
     Unruled,
-    /// This rule.
+    /// This rule decides.
     Rule(&'a ResourceRule),
 }
 
@@ -81,7 +81,7 @@ impl ResourceRules {
                 return Err("it has a rule of more than 4,096 letters".to_owned());
             }
             let one = pattern::translate(pattern.as_bytes()).map_err(wrong)?;
-            // Alone first, so that the one at fault is named.
+            // First alone, so that the error names the rule.
             let compiled = RegexBuilder::new(&one).size_limit(COMPILED_LEN_MAX).build();
             compiled.map_err(|_| wrong("a pattern that is too large"))?;
             translated.push(one);
@@ -119,7 +119,7 @@ impl ResourceRules {
         best.map_or(Decision::Unruled, Decision::Rule)
     }
 
-    /// Returns what strict checking has against the rules, one fragment for each reason.
+    /// Returns what strict checking rejects in the rules, one fragment for each reason.
     pub fn weaknesses(&self) -> Vec<String> {
         let mut found = Vec::new();
         let catches_all = |rule: &ResourceRule| rule.pattern == "^.*" && !rule.omit;
@@ -157,7 +157,7 @@ fn rule(pattern: &str, value: &Value) -> Result<ResourceRule, String> {
     rule.optional = flag("optional");
     rule.nested = flag("nested");
     if let Some(weight) = value.get("weight").and_then(Value::as_number) {
-        // Written as whole numbers or not; what no weight can be ends at the nearest that can.
+        // The weight may be a real number; one out of range becomes the nearest in range.
         rule.weight = weight as u32;
     }
     Ok(rule)

@@ -1,8 +1,7 @@
-//! The seal of a bundle's resources: `CodeResources`.
+//! Reads the seal of a bundle's resources, `CodeResources`.
 //!
-//! In: the bytes of the property list. Out: rules, and what was sealed under which name. Must not
-//! know: files. The second form of seal is taken where there is one; the first knows neither
-//! symlinks nor nested code.
+//! A seal may have two versions of its entries. The second is used if it is there; the first has no
+//! symlinks and no nested code.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use super::rules::ResourceRules;
 use crate::hash::HashType;
 use crate::plist::Value;
 
-/// Which form a seal has.
+/// The version of a seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SealVersion {
     /// `files` and `rules`: files with SHA-1.
@@ -19,27 +18,27 @@ pub enum SealVersion {
     Two,
 }
 
-/// What was sealed.
+/// The seal of the resources.
 #[derive(Clone, Debug)]
 pub struct ResourceSeal {
-    /// Its form.
+    /// Its version.
     pub version: SealVersion,
     /// Which files are sealed.
     pub rules: ResourceRules,
-    /// Everything that was, by its path relative to the resource base.
+    /// Everything that was sealed, by its path relative to the resource base.
     pub entries: BTreeMap<String, SealedEntry>,
 }
 
-/// One sealed thing.
+/// One entry of the seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedEntry {
-    /// What it was.
+    /// The form of the sealed object.
     pub form: SealedForm,
-    /// Whether it may be gone.
+    /// Whether it may be missing.
     pub optional: bool,
 }
 
-/// What a sealed thing was.
+/// The form of a sealed object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SealedForm {
     /// A file with these digests.
@@ -48,9 +47,9 @@ pub enum SealedForm {
     Symlink(String),
     /// Code with a signature of its own.
     Nested {
-        /// What it must meet, as text.
+        /// The requirement it must meet, as text.
         requirement: String,
-        /// Exactly which code it was.
+        /// The CDHash of exactly the code that was sealed.
         cdhash: Option<Vec<u8>>,
     },
 }
@@ -67,7 +66,7 @@ impl ResourceSeal {
     /// Reads a seal.
     ///
     /// # Errors
-    /// What is wrong with it, as a fragment that goes on from "the seal cannot be understood:".
+    /// What is wrong with it, as a fragment that continues "the seal cannot be understood:".
     pub fn parse(bytes: &[u8]) -> Result<ResourceSeal, String> {
         let root = Value::parse(bytes).map_err(|error| error.to_string())?;
         let forms = [("files2", "rules2", SealVersion::Two), ("files", "rules", SealVersion::One)];
@@ -113,7 +112,7 @@ fn sealed(value: &Value, version: SealVersion) -> Option<SealedEntry> {
             SealedForm::File(digests)
         }
     };
-    // What says nothing seals nothing.
+    // An entry without any digest seals nothing.
     let says_nothing = matches!(&form, SealedForm::File(digests) if digests.is_empty());
     (!says_nothing).then_some(SealedEntry { form, optional })
 }

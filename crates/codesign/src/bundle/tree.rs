@@ -1,8 +1,7 @@
-//! What a bundle is read through: names in; kinds, bytes and targets out.
+//! Reads a bundle by names: the kind, the bytes and the symlink target of each.
 //!
-//! Names are relative to the root of the tree, with slashes, as bytes; the root itself is the empty
-//! name. No implementation follows a symlink beneath the root: who wants to, reads the link. Must
-//! not know: bundles.
+//! Names are bytes with slashes, relative to the root of the tree; the root itself is the empty
+//! name. No implementation follows a symlink below the root.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,7 +13,7 @@ use steadfast_sys::file::{Dir, FileKind};
 
 use steadfast_sys::source::{FileSource, ReadAt};
 
-/// What a name stands for.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -27,34 +26,34 @@ pub enum EntryKind {
     Other,
 }
 
-/// A tree of names that can be looked at.
+/// A tree of names that can be read.
 pub trait BundleTree: Sync {
-    /// Returns what a name stands for; `None` if there is no such name.
+    /// Returns the kind of a name; `None` if it does not exist.
     ///
     /// # Errors
-    /// Whatever the system says otherwise.
+    /// Any other error of the system.
     fn kind(&self, path: &[u8]) -> io::Result<Option<EntryKind>>;
 
     /// Returns the names in a folder with their kinds, in the order of their bytes.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error of the system.
     fn entries(&self, path: &[u8]) -> io::Result<Vec<(Vec<u8>, EntryKind)>>;
 
     /// Opens a regular file.
     ///
     /// # Errors
-    /// Whatever the system says, and for what is no regular file.
+    /// Any error of the system; and if it is not a regular file.
     fn open(&self, path: &[u8]) -> io::Result<Box<dyn ReadAt + Send>>;
 
     /// Returns the target of a symlink.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error of the system.
     fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>>;
 }
 
-/// A folder of the system's.
+/// A folder of the file system.
 #[derive(Debug)]
 pub struct FolderTree {
     root: Dir,
@@ -65,12 +64,12 @@ impl FolderTree {
     /// Opens a folder, following symlinks in its path and nowhere below.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Any error of the system.
     pub fn open(path: &Path) -> io::Result<FolderTree> {
         Ok(FolderTree::of(Dir::open(path)?, path))
     }
 
-    /// Takes an open folder, for who reached it by names alone, and its path.
+    /// Uses a folder that is open already, and its path.
     pub fn of(root: Dir, path: &Path) -> FolderTree {
         FolderTree { root, path: path.to_owned() }
     }
@@ -121,8 +120,8 @@ impl BundleTree for FolderTree {
     }
 
     fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
-        // The one look by path: a target is compared and never followed, so whoever moves folders
-        // about meanwhile gains no more than a wrong target, which the seal then refuses.
+        // This is the only access by path. A target is compared and never followed, so if folders
+        // are moved meanwhile, the worst case is a wrong target, which the seal rejects.
         let target = std::fs::read_link(self.path.join(OsStr::from_bytes(path)))?;
         Ok(target.into_os_string().into_vec())
     }

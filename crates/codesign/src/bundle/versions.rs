@@ -1,9 +1,6 @@
-//! The versions of a framework beside the current one: code that its seal does not cover.
+//! Lists the versions of a framework other than the current one, which its seal does not cover.
 //!
-//! In: a framework. Out: each further version as nested code, with what it must meet. Must not
-//! know: what becomes of it.
-//!
-//! Apple's strict check verifies the others against the requirement of the current version.
+//! Apple's strict check verifies them against the designated requirement of the current version.
 
 use super::tree::{EntryKind, joined};
 use super::{Bundle, NestedItem, Shape};
@@ -14,8 +11,8 @@ use crate::signature::Signature;
 impl Bundle<'_> {
     /// Returns the other versions of a framework, in the order of their names.
     ///
-    /// Each must meet the designated requirement of the current one if that names a signer. If not,
-    /// anybody could make another version, so only a copy of the current one is accepted.
+    /// Each must meet the designated requirement of the current one if that names a signer.
+    /// Otherwise anyone could make another version, so only a copy of the current one is accepted.
     ///
     /// # Errors
     /// `System` if the versions cannot be listed.

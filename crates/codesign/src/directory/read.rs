@@ -1,7 +1,4 @@
-//! Reads a code directory out of its blob.
-//!
-//! In: the bytes of a signature. Out: a directory all of whose offsets lie inside its blob. Must
-//! not know: what is done with it.
+//! Reads a code directory from its blob, and checks that every offset lies inside the blob.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -54,7 +51,7 @@ impl CodeDirectory {
         Ok(directory)
     }
 
-    /// Reads what versions after the first added; `None` if the blob ends too early.
+    /// Reads the fields of later versions; `None` if the blob ends too early.
     fn read_versioned(&mut self, head: &FixedFields) -> Option<()> {
         let container = Arc::clone(&self.container);
         let fields = IntegerReader::big(&container[self.range.clone()]);
@@ -153,7 +150,7 @@ impl FixedFields {
         })
     }
 
-    /// Makes a directory of what every version has.
+    /// Makes a directory from the fields of every version.
     fn directory(
         &self,
         slot: Slot,
@@ -199,15 +196,15 @@ impl FixedFields {
     }
 }
 
-/// Finds a text that ends with a zero byte.
+/// Finds a text that ends at a zero byte.
 fn text_range(bytes: &[u8], start: usize) -> Option<Range<usize>> {
     let len = bytes.get(start..)?.iter().position(|byte| *byte == 0)?;
     Some(start..start + len)
 }
 
-/// Reads the table of scattered pages, up to the line that says none.
+/// Reads the table of scattered pages, up to the line with a count of 0.
 fn read_scatter(fields: IntegerReader<'_>, mut at: usize) -> Option<Vec<Scatter>> {
-    /// Count, base, target offset, and 8 bytes that mean nothing.
+    /// Count, base, target offset, and 8 unused bytes.
     const LINE_LEN: usize = 24;
     let mut table = Vec::new();
     loop {

@@ -1,8 +1,7 @@
-//! Which SHA-256 kernels hash pages fastest here, by trying them.
+//! Chooses the SHA-256 kernels that hash pages fastest on this machine, by trying them.
 //!
-//! In: the kernels that this processor has. Out: one of them. Must not know: pages of what. All
-//! pages are equally long, so lanes are always full, and the fastest full ones win. Which those are
-//! differs between processors with the same instructions.
+//! All pages have the same length, so lanes are always full and the kernels that are fastest with
+//! full lanes win. Processors with the same instructions differ in which these are.
 
 use std::sync::OnceLock;
 
@@ -14,13 +13,13 @@ use steadfast_sys::file::AlignedBuffer;
 const TRY_LEN_BYTES: usize = 4 << 10;
 const TRY_PAGES: usize = 16;
 
-/// Tries of each; the fastest counts, since all that disturbs makes slower.
+/// Tries of each kernel. The fastest counts, since disturbances only make it slower.
 const TRIES: usize = 3;
 
-/// Fewer bytes than this are hashed with the first kernels at hand: trying would take longer.
+/// For fewer bytes than this, trying kernels would take longer than it saves.
 const WORTH_TRYING_BYTES: u64 = 2 << 20;
 
-/// Returns kernels that suit so many bytes of pages.
+/// Returns the kernels to use for this many bytes of pages.
 pub(super) fn lanes_for(len_bytes: u64) -> Lanes {
     static FASTEST: OnceLock<Lanes> = OnceLock::new();
     if len_bytes < WORTH_TRYING_BYTES {
@@ -32,7 +31,7 @@ pub(super) fn lanes_for(len_bytes: u64) -> Lanes {
         let others = Backend::detected().count() > 1;
         let tried = Backend::detected().filter(|backend| !others || backend.name() != "portable");
         let mut pages = AlignedBuffer::new(TRY_PAGES * TRY_LEN_BYTES);
-        // Memory that nobody wrote to may be one and the same page throughout.
+        // Memory that was never written may be mapped to a single page.
         pages.fill(0x5a);
         let fastest = tried.map(Lanes::best).min_by_key(|lanes| fastest_ns(*lanes, &pages));
         fastest.expect("the portable backend is always there")

@@ -1,7 +1,4 @@
-//! Which bytes are to be read: a choice of pages, turned into ranges of the sealed part.
-//!
-//! In: a choice and the directories. Out: ranges, in order, that hold whole pages of every
-//! directory. Must not know: how they are read.
+//! Turns a choice of pages into ranges of bytes that hold whole pages of every directory.
 
 use std::ops::Range;
 
@@ -9,10 +6,10 @@ use super::{PageChoice, Sealed};
 use crate::directory::CodeDirectory;
 use crate::error::{Error, ErrorKind};
 
-/// Turns a choice into ranges of the part, in order, none touching another.
+/// Turns a choice into ranges of the part, in order and without overlap.
 ///
 /// # Errors
-/// `Usage` if pages are asked for that do not exist.
+/// `Usage` if the pages asked for do not exist.
 pub(super) fn wanted(sealed: &Sealed<'_>, choice: &PageChoice) -> Result<Vec<Range<u64>>, Error> {
     let directory = sealed.signature.chosen_directory();
     let count = directory.page_count().min(directory.page_count_expected());
@@ -43,7 +40,7 @@ pub(super) fn wanted(sealed: &Sealed<'_>, choice: &PageChoice) -> Result<Vec<Ran
     Ok(widen(sealed, ranges))
 }
 
-/// Returns all that any directory seals, as far as the part has it.
+/// Returns the range that any directory seals, within the part.
 fn everything(sealed: &Sealed<'_>) -> Option<Range<u64>> {
     let limits = sealed.signature.directories().iter().map(CodeDirectory::code_limit);
     let limit = limits.max().unwrap_or(0).min(sealed.len_bytes);
@@ -54,7 +51,7 @@ fn page_of(directory: &CodeDirectory, offset: u64) -> u64 {
     directory.page_len().map_or(0, |page_len| offset / page_len)
 }
 
-/// Spreads so many pages evenly, the first and the last among them.
+/// Picks `size` pages, evenly spread, the first and the last included.
 fn sample(size: u64, count: u64) -> Vec<Range<u64>> {
     let size = size.min(count);
     let place = |index: u64| match size {

@@ -1,9 +1,7 @@
-//! Reads the sealed part once and hashes its pages for every directory, in several threads.
+//! Reads the sealed bytes once and hashes their pages for every directory, in several threads.
 //!
-//! In: ranges to read. Out: for each directory, which pages are damaged and which could not be
-//! read. Must not know: what follows from it. Each thread has one buffer, so that memory does not
-//! depend on the file; a chunk is hashed by the thread that read it, while it is in that core's
-//! cache.
+//! Each thread has one buffer, so memory does not depend on the file. A chunk is hashed by the
+//! thread that read it, while it is in that core's cache.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -20,29 +18,29 @@ use crate::directory::CodeDirectory;
 use crate::meter::{Meter, TRY_LEN, mean_ns, spread};
 use crate::share::{CHUNK_LEN, share};
 
-/// An estimate reads chunks in groups of so many neighbours. A check reads all chunks in order, so
+/// An estimate reads groups of this many neighbouring chunks. A check reads all chunks in order, so
 /// in both the system's read-ahead is used.
 const CHUNKS_TOGETHER: usize = 8;
 
-/// What the pages of one directory showed.
+/// The results for the pages of one directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DirectoryPages {
     /// How many pages were hashed and compared.
     pub(super) checked: u64,
-    /// Those that have other digests, as ranges in order.
+    /// Pages with other digests, as ranges in order.
     pub(super) damaged: Vec<Range<u64>>,
-    /// Those that could not be read, as ranges in order.
+    /// Pages that could not be read, as ranges in order.
     pub(super) unreadable: Vec<Range<u64>>,
 }
 
-/// What the pages of all directories showed.
+/// The results for the pages of all directories.
 #[derive(Debug)]
 pub(super) struct PageResults {
     pub(super) directories: Vec<DirectoryPages>,
     pub(super) read_bytes: u64,
 }
 
-/// Directories whose pages are hashed alike.
+/// Directories whose pages have the same digests.
 struct PageGroup {
     algorithm: Algorithm,
     page_len: u64,
@@ -50,8 +48,8 @@ struct PageGroup {
     members: Vec<usize>,
 }
 
-/// Reads ranges of the part and compares their pages with every directory; with a meter, only some
-/// of the pages if they are many.
+/// Reads ranges of the part and compares their pages with every directory. With a meter, only some
+/// of the pages if there are many.
 pub(super) fn check(
     sealed: &Sealed<'_>,
     wanted: &[Range<u64>],
@@ -94,8 +92,8 @@ fn chunks_of(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
     chunks.map(move |chunk| (chunk * LEN).max(start)..((chunk + 1) * LEN).min(end))
 }
 
-/// Puts directories together whose pages have the same digests. Those that cannot be checked page
-/// by page are in none.
+/// Groups directories whose pages have the same digests. Those that cannot be checked page by page
+/// are in no group.
 fn groups(sealed: &Sealed<'_>) -> Vec<PageGroup> {
     let mut groups: Vec<PageGroup> = Vec::new();
     for (index, directory) in sealed.signature.directories().iter().enumerate() {
@@ -114,7 +112,7 @@ fn groups(sealed: &Sealed<'_>) -> Vec<PageGroup> {
     groups
 }
 
-/// One check under way.
+/// The state of one check.
 struct PageCheck<'a> {
     sealed: &'a Sealed<'a>,
     groups: Vec<PageGroup>,
@@ -129,7 +127,7 @@ impl PageCheck<'_> {
         share(chunks, workers.get(), |chunk, buffer| self.chunk(chunk.clone(), buffer));
     }
 
-    /// Checks some chunks, for the time that each of them takes.
+    /// Checks some chunks, and predicts the time of all of them.
     fn some(&self, chunks: &[Range<u64>], workers: NonZeroUsize, meter: &Meter) {
         let picked = spread(chunks.len(), TRY_LEN as usize / CHUNK_LEN, CHUNKS_TOGETHER);
         let picked: Vec<Range<u64>> =
@@ -148,12 +146,12 @@ impl PageCheck<'_> {
         let mut times_ns = times_ns.into_inner().expect("no thread panicked");
         let each_ns = mean_ns(&mut times_ns, from_memory);
         let tried_bytes = picked.iter().map(|chunk| chunk.end - chunk.start).sum();
-        // What was done took as long as it took, threads and first steps included.
+        // The chunks that were read count with their real time, starting the threads included.
         let others = (chunks.len() - picked.len()) as u64;
         meter.tried(tried_bytes, took_ns, took_ns + each_ns * others / workers.get() as u64);
     }
 
-    /// Reads and checks one chunk; what cannot be read at once is read page by page.
+    /// Reads and checks one chunk. If that fails, it is read page by page.
     fn chunk(&self, range: Range<u64>, buffer: &mut [u8]) {
         let buffer = &mut buffer[..(range.end - range.start) as usize];
         if self.read(range.start, buffer) {
@@ -200,7 +198,7 @@ impl PageCheck<'_> {
         let mut page = start / group.page_len;
         let mut take = |digest: &[u8]| {
             for (place, directory) in members.iter().enumerate() {
-                // Pages that were not given a digest are a finding of their own.
+                // Pages without a digest are reported by `find_in_form`.
                 if let Some(stored) = directory.page_digest(page) {
                     checked[place] += 1;
                     if stored != &digest[..stored.len()] {

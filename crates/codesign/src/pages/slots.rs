@@ -1,6 +1,4 @@
-//! Everything the special slots bind, in every directory.
-//!
-//! In: the signature, and what lies around it. Out: what became of each slot. Must not know: pages.
+//! Checks everything that special slots bind, for every directory.
 
 use super::{BytesVerdict, Sealed, SlotCheck, SlotState, Surroundings};
 use crate::apple::AppleError;
@@ -10,18 +8,18 @@ use crate::finding::{CodeFinding, FindingKind};
 use crate::superblob::Slot;
 use steadfast_sys::source::read_range;
 
-/// Sections longer than this are no property lists.
+/// The longest section that is read as a property list.
 const INFO_PLIST_LEN_MAX: u64 = 16 << 20;
 
-/// What a slot is about, if it is there.
+/// The contents that a slot binds.
 enum SlotContents<'a> {
-    /// What the digest is over.
+    /// The bytes that the digest covers.
     Bytes(std::borrow::Cow<'a, [u8]>),
-    /// It is not there.
+    /// They do not exist.
     Absent,
-    /// It may be there, and the check was not given it.
+    /// They may exist, and the check was not given them.
     Elsewhere,
-    /// It is there, and cannot be read.
+    /// They exist, and cannot be read.
     Unreadable,
 }
 
@@ -59,7 +57,7 @@ pub(super) fn check(
     }
 }
 
-/// Finds what a slot is about.
+/// Finds the contents that a slot binds.
 fn thing<'a>(
     sealed: &Sealed<'a>,
     surroundings: &Surroundings<'a>,
@@ -73,7 +71,7 @@ fn thing<'a>(
     };
     match slot {
         Slot::INFO_PLIST if surroundings.in_bundle => given(surroundings.info_plist),
-        // Read only if it is bound: it lies in the pages too, which seal it anyway.
+        // Read only if it is bound: the pages seal it in any case.
         Slot::INFO_PLIST if bound => match section(sealed) {
             Some(Ok(bytes)) => SlotContents::Bytes(bytes.into()),
             Some(Err(())) => SlotContents::Unreadable,
@@ -103,7 +101,7 @@ fn section(sealed: &Sealed<'_>) -> Option<Result<Vec<u8>, ()>> {
     Some(read_range(sealed.source, sealed.offset + range.start, len_bytes).map_err(drop))
 }
 
-/// Compares a slot with what it is about; `None` if there is neither.
+/// Compares a slot with its contents; `None` if neither exists.
 fn state(directory: &CodeDirectory, slot: Slot, thing: &SlotContents<'_>) -> Option<SlotState> {
     Some(match (directory.special_digest(slot), thing) {
         (None, SlotContents::Bytes(_)) => SlotState::Unbound,
@@ -118,7 +116,7 @@ fn state(directory: &CodeDirectory, slot: Slot, thing: &SlotContents<'_>) -> Opt
     })
 }
 
-/// Says what is wrong with a slot, if anything.
+/// Makes the finding about a slot, if something is wrong.
 fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<CodeFinding> {
     let name = check.slot.name().unwrap_or("what the slot binds");
     let error = match check.slot {
@@ -156,14 +154,14 @@ fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<CodeFind
     }))
 }
 
-/// Compares the list of slots that must be there with those that are.
+/// Compares the list of required slots with the slots of the signature.
 fn check_top_directory(sealed: &Sealed<'_>, list: &[u8]) -> Option<CodeFinding> {
     let listed: Vec<u32> =
         (0..list.len() / 4).filter_map(|index| IntegerReader::big(list).u32(4 * index)).collect();
     let mut there: Vec<u32> =
         sealed.signature.superblob.entries().iter().map(|entry| entry.slot.0).collect();
     there.sort_unstable();
-    // Slots 1 and 3 live outside of the signature, and the CMS slot is listed even if empty.
+    // Slots 1 and 3 are outside of the signature, and the CMS slot is listed even if empty.
     let comparable = |slot: &u32| {
         ![Slot::INFO_PLIST, Slot::RESOURCES, Slot::CONTAINER, Slot::CMS].contains(&Slot(*slot))
     };

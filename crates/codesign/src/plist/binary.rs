@@ -1,7 +1,7 @@
-//! Binary property lists, version 00.
+//! Reads binary property lists, version 00.
 //!
-//! In: bytes. Out: values. An object may be referred to many times, so a few bytes could stand for
-//! any amount of values: the number of values made is bounded by the number of bytes.
+//! An object may be referred to many times, so a few bytes could stand for any number of values.
+//! The number of values is therefore bounded by the number of bytes.
 //!
 //! Source: Apple CoreFoundation, `CFBinaryPList.c`, the layout in its opening comment.
 
@@ -11,8 +11,8 @@ use crate::error::Error;
 /// Length of the trailer, which says where everything is.
 const TRAILER_LEN: usize = 32;
 
-/// Bytes of text and data made for each byte of the document, at most. A key of many dictionaries
-/// is written once.
+/// The most bytes of text and data made for each byte of the document. It is more than one because
+/// a key of many dictionaries is stored once.
 const CONTENTS_PER_BYTE: usize = 64;
 
 /// Reads a document.
@@ -51,9 +51,9 @@ struct BinaryReader<'a> {
     table: &'a [u8],
     offset_len: usize,
     reference_len: usize,
-    /// Each value but the first takes a byte at least, the reference to it.
+    /// Each value except the first takes at least one byte, the reference to it.
     values_left: usize,
-    /// Of text and data, which may be referred to many times as well.
+    /// The same bound for text and data.
     bytes_left: usize,
 }
 
@@ -91,7 +91,7 @@ impl<'a> BinaryReader<'a> {
             0x5 => {
                 let (start, len) = self.length(at, low)?;
                 let bytes = self.contents(start, len)?;
-                // Apple calls these ASCII; what is not, it reads as Latin-1 at best.
+                // Apple calls these strings ASCII.
                 let text = str::from_utf8(bytes).map_err(|_| error("text that is not ASCII"))?;
                 Ok(Value::Text(text.to_owned()))
             }
@@ -145,7 +145,7 @@ impl<'a> BinaryReader<'a> {
         offset.ok_or_else(|| malformed("an object that is not in the table", index))
     }
 
-    /// The length of an object, and where what it holds begins.
+    /// Returns where the contents of an object begin, and their length.
     fn length(&self, at: usize, low: u8) -> Result<(usize, usize), Error> {
         if low != 0xf {
             return Ok((at + 1, usize::from(low)));
@@ -179,7 +179,7 @@ impl<'a> BinaryReader<'a> {
     }
 }
 
-/// A reference; one beyond the address space is beyond any table.
+/// Reads a reference. One beyond the address space is beyond any table too.
 fn index(reference: &[u8]) -> usize {
     uint(reference).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
 }
@@ -190,7 +190,7 @@ fn uint(bytes: &[u8]) -> Option<u64> {
     head.iter().all(|byte| *byte == 0).then_some(value)
 }
 
-/// Eight bytes and more are signed; fewer are not.
+/// Numbers of eight bytes or more are signed; shorter ones are not.
 fn integer(bytes: &[u8]) -> Option<i128> {
     match bytes.len() {
         16 => Some(i128::from_be_bytes(bytes.try_into().ok()?)),

@@ -1,7 +1,7 @@
-//! XML property lists: the part of XML that they use.
+//! Reads XML property lists: the part of XML that they use.
 //!
-//! In: UTF-8 text. Out: values. Declarations, comments and the document type are skipped; of
-//! entities only those that XML itself defines are known, so that none can grow.
+//! Declarations, comments and the document type are skipped. Only XML's predefined entities are
+//! known, so no entity can expand.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -81,7 +81,7 @@ impl<'a> XmlReader<'a> {
         Ok(())
     }
 
-    /// A document type that defines anything of its own is refused: it could define entities.
+    /// A document type with definitions of its own is rejected: it could define entities.
     fn skip_doctype(&mut self) -> Result<(), Error> {
         let end = self.rest().find(['>', '[']).ok_or_else(|| self.error("no end"))?;
         if self.rest().as_bytes()[end] == b'[' {
@@ -102,7 +102,7 @@ impl<'a> XmlReader<'a> {
             (None, Some(inner)) => (inner, XmlTagKind::Empty),
             (None, None) => (inner, XmlTagKind::Open),
         };
-        // Attributes are told by what follows the name; only `plist` has one, its version.
+        // Attributes after the name are ignored; only `plist` has one, its version.
         let name = inner.split_ascii_whitespace().next().unwrap_or("");
         self.at += end + 2;
         Ok(XmlTag { name, kind })
@@ -247,7 +247,7 @@ fn integer(text: &str) -> Option<i128> {
         Some(digits) => (true, digits),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    // Both parsers would take a second sign.
+    // Both parsers would accept a second sign.
     if digits.starts_with(['+', '-']) {
         return None;
     }

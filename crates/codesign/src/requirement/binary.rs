@@ -1,6 +1,4 @@
-//! The bytes of a requirement: operators before their operands.
-//!
-//! In: a blob, or a condition. Out: the condition, or the blob. Must not know: what it means.
+//! Reads and writes the binary form of a requirement: each operator before its operands.
 
 use super::{CertificateSlot, DEPTH_MAX, DateOrder, Expression, Match, Relation};
 use crate::error::{Error, ErrorKind};
@@ -11,7 +9,7 @@ use crate::superblob::{Blob, magic};
 const KIND_EXPRESSION: u32 = 1;
 const KIND_CONSTRAINT: u32 = 2;
 
-/// Bits of an operator that is not known: it says its length, and is false or passed over.
+/// Bits of an unknown operator. It states its length, and is false or skipped.
 const FLAGS: u32 = 0xff00_0000;
 const GENERIC_FALSE: u32 = 0x8000_0000;
 const GENERIC_SKIP: u32 = 0x4000_0000;
@@ -69,7 +67,8 @@ const MATCH_TEXT_FIRST: u32 = 1;
 const MATCH_DATE_FIRST: u32 = 9;
 const MATCH_ABSENT: u32 = 14;
 
-/// Those of Apple's have some hundred bytes. What is read takes some twenty times as many.
+/// The longest requirement. Apple's have a few hundred bytes; in memory one takes about twenty
+/// times its length.
 const LEN_MAX: usize = 1 << 20;
 
 /// Reads a requirement.
@@ -92,7 +91,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Expression, Error> {
     }
 }
 
-/// What is still to be read.
+/// The bytes of a requirement, and how far they were read.
 struct OperatorReader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -201,7 +200,7 @@ impl OperatorReader<'_> {
             (_, Some(relation), _) => Match::Text(*relation, self.data()?),
             (_, _, Some(ordering)) => Match::Date(*ordering, self.timestamp()?),
             _ => {
-                // Taken to have one operand, so that what follows can be read.
+                // Assumed to have one operand, so that the rest can be read.
                 self.data()?;
                 Match::Unknown(number)
             }
@@ -289,7 +288,7 @@ fn write_expression(bytes: &mut Vec<u8>, expression: &Expression) {
             put_with(bytes, GENERIC_SKIP | number, Some(0), None, None);
             write_expression(bytes, next);
         }
-        // Only ever the whole of a requirement, which `write` has seen to.
+        // A constraint is always a whole requirement, which `write` handles.
         E::Constraint(_) => {}
     }
 }

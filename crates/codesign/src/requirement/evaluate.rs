@@ -1,10 +1,8 @@
-//! Whether code meets a requirement.
+//! Evaluates whether code meets a requirement.
 //!
-//! In: a condition, and the facts of some code. Out: yes, no, or what would have to be known. Must
-//! not know: where the facts come from.
-//!
-//! What only a Mac can know – its trust settings, its notarization records, the conditions kept on
-//! it by name – is unknown, and stays so unless the rest of the condition decides.
+//! What only a Mac knows (its trust settings, its notarization records, the conditions stored on it
+//! by name) is unknown. The result is then unknown too, unless the rest of the condition decides
+//! it.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -33,7 +31,7 @@ pub struct Subject<'a> {
     pub identifier: Cow<'a, str>,
     /// The hash of its best directory.
     pub cdhash: CdHash,
-    /// The certificates of its signer, the signer's first; none if nobody signed.
+    /// The certificates of its signer, the signer's first; empty without a signature.
     pub chain: &'a [Certificate],
     /// The root of Apple's that they end at.
     pub root: Option<AppleRoot>,
@@ -100,7 +98,7 @@ impl<'a> Subject<'a> {
             && leaf.is_some_and(|leaf| leaf.extension(APPLE_SOFTWARE).is_some());
         match leaf {
             Some(_) => Truth::from(by_apple),
-            // Apple's own may be signed by nobody and be listed in the system.
+            // Apple's own code may have no signature and be listed in the system instead.
             None => Truth::unknown("whether Apple's systems list it as their own"),
         }
     }
@@ -149,7 +147,7 @@ impl Truth {
         match self {
             Truth::Yes => other(),
             Truth::No => Truth::No,
-            // What is false in one part is false whatever the other part would be.
+            // If one operand is false, the other does not matter.
             Truth::Unknown(_) if other() == Truth::No => Truth::No,
             unknown => unknown,
         }
@@ -224,7 +222,7 @@ fn truth(expression: &Expression, subject: &Subject<'_>) -> Truth {
     }
 }
 
-/// Returns whether a certificate has a part, or has it not where that is asked for.
+/// Returns whether a certificate has an extension or policy, or lacks it if `absent` is asked for.
 fn has_part(
     certificate: Option<&Certificate>,
     oid: &[u8],
@@ -238,7 +236,8 @@ fn has_part(
 }
 
 impl Match {
-    /// Returns whether the value of a key meets it; no list is as good as one without the key.
+    /// Returns whether the value of a key matches. A missing list is treated as one without the
+    /// key.
     fn holds_in(&self, list: Option<&Value>, key: &[u8]) -> bool {
         let key = String::from_utf8_lossy(key);
         self.holds_for(list.and_then(|list| list.get(&key)))
@@ -246,7 +245,7 @@ impl Match {
 
     fn holds_for(&self, value: Option<&Value>) -> bool {
         let Some(value) = value else { return *self == Match::Absent };
-        // Of several values one is enough.
+        // One of several values is enough.
         if let Value::List(values) = value
             && values.iter().any(|one| self.holds_for(Some(one)))
         {
@@ -265,7 +264,7 @@ impl Match {
         }
     }
 
-    /// A field that is not there meets nothing, not even that it be absent: so it is with Apple.
+    /// A missing field matches nothing, not even `absent`, as in Apple's check.
     fn holds_for_field(&self, certificate: &Certificate, key: &[u8]) -> bool {
         let key = String::from_utf8_lossy(key);
         let subject = certificate.subject();

@@ -1,8 +1,7 @@
-//! A requirement from its text.
+//! Parses the text of a requirement.
 //!
-//! In: text, as seals of bundles have it or people write it. Out: the condition. Must not know:
-//! what it means. A certificate's hash can be given as the name of a file, which is refused: this
-//! reads no files.
+//! A certificate's hash can be given as a file name. That is rejected, since no files are read
+//! here.
 
 mod words;
 
@@ -12,10 +11,10 @@ use super::{CertificateSlot, DEPTH_MAX, DateOrder, Expression, LEAF, Match, ROOT
 use crate::ber::{generalized_time, undotted};
 use crate::error::Error;
 
-/// Seconds from 1970 to 2001, from where dates in requirements are counted.
+/// Seconds from 1970 to 2001, the epoch of dates in requirements.
 pub(super) const SECONDS_TO_2001: i64 = 978_307_200;
 
-/// Conditions joined by `and` lie in each other like those in brackets; this bounds both together.
+/// Conditions joined by `and` nest like those in brackets; this bounds both together.
 const WORDS_MAX: usize = 2048;
 
 /// SHA-1, the hash of certificates and directories in requirements.
@@ -120,7 +119,7 @@ impl Parser {
         })
     }
 
-    /// Reads what follows an opening bracket: a condition, or the name of one.
+    /// Reads the contents of brackets: a condition, or the name of one.
     fn bracketed(&mut self, depth: u32) -> Result<Expression, Error> {
         let name = match self.peek() {
             Some(Token::Word(word)) if !KEYWORDS.contains(&word.as_str()) => true,
@@ -265,7 +264,7 @@ impl Parser {
         match self.next()? {
             Token::Word(word) => Ok(word.into_bytes()),
             Token::Text(text) => Ok(text),
-            // An identifier that is no text is printed in digits.
+            // An identifier that is not text is printed in hexadecimal digits.
             Token::Hex(bytes) => Ok(bytes),
             token => Err(unexpected(&token)),
         }

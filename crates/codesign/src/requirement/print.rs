@@ -1,8 +1,7 @@
-//! The text of a requirement.
+//! Prints a requirement as text that parses to the same condition.
 //!
-//! In: a condition. Out: its text, which reads back as the same condition. Must not know: what it
-//! means. It is what Apple's tools print, but for dates, which they print in a form that they do
-//! not read, and a space that they forget before `trusted`.
+//! The text is that of Apple's tools, with two exceptions: they print dates in a form that they
+//! cannot read, and omit a space before `trusted`.
 
 use std::fmt::{self, Formatter};
 
@@ -11,7 +10,7 @@ use jiff::{SignedDuration, civil};
 use super::{CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
 use crate::ber::dotted;
 
-/// Words that mean something and are quoted where they do not.
+/// Keywords, which are quoted where they are plain text.
 pub(super) const KEYWORDS: &[&str] = &[
     "guest",
     "host",
@@ -44,7 +43,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "timestamp",
 ];
 
-/// What stands around a condition, the closest first: `!`, `and`, `or`, nothing.
+/// The precedence of the operator around a condition, highest first: `!`, `and`, `or`, none.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Precedence {
     Primary,
@@ -223,7 +222,7 @@ fn hex(bytes: &[u8], f: &mut Formatter<'_>) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-/// Prints a text as it is, in quotes or as hexadecimal digits, whichever does.
+/// Prints text plainly if possible, else in quotes, else as hexadecimal digits.
 fn data(text: &[u8], dots: bool, f: &mut Formatter<'_>) -> fmt::Result {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || b" \t\n\r\x0b\x0c".contains(byte);
     match std::str::from_utf8(text) {

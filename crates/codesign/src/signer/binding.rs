@@ -1,7 +1,4 @@
-//! What ties a signature to the directories: a digest, a list and a set.
-//!
-//! In: the signed attributes, and the directories of the file. Out: of each tie, whether it holds.
-//! Must not know: whether the attributes are really signed.
+//! Compares a signature's attributes with the code directories: a digest, a list and a set.
 
 use crate::apple::AppleError;
 use crate::ber::{Element, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE};
@@ -12,19 +9,19 @@ use crate::hash::HashType;
 use crate::plist::Value;
 use crate::signature::Signature;
 
-/// Whether one tie between signature and directories holds.
+/// The result of comparing one attribute with the directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Binding {
-    /// It is not there.
+    /// The attribute is absent.
     #[default]
     Absent,
-    /// It names what is in the file.
+    /// It matches the directories.
     Same,
-    /// It names something else.
+    /// It does not match the directories.
     Differs,
 }
 
-/// The ties between signature and directories.
+/// The attributes that bind the directories to the signature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bindings {
@@ -48,7 +45,7 @@ impl Bindings {
         let mut fail = |kind, text: &str| {
             findings.push(CodeFinding::failure(kind, AppleError::SignatureFailed, text));
         };
-        // Without attributes the signature is over the directory itself, and trying it says all.
+        // Without attributes the signature covers the directory itself, and checking it is enough.
         if signer.has_signed_attributes() {
             bindings.message_digest = message_digest(signer, signature);
             if signer.hash.is_some() && bindings.message_digest != Binding::Same {

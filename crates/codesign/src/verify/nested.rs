@@ -1,8 +1,4 @@
-//! Code in a bundle that has a signature of its own: verified by itself, and as what was sealed.
-//!
-//! In: an item of the seal, and the bundle it is in. Out: what became of it, whether it meets the
-//! requirement that was sealed, whether it is exactly that code. Must not know: what the bundle is
-//! in itself.
+//! Verifies nested code: by itself, and as the code that the seal of its bundle names.
 
 use super::{CodeVerification, PartVerification, VerifyOptions};
 use crate::apple::AppleError;
@@ -18,26 +14,27 @@ use crate::signature::Signature;
 use crate::signer::SignerVerdict;
 use crate::superblob::Slot;
 
-/// How deep bundles within bundles are opened.
+/// The deepest nesting of bundles that is opened.
 const DEPTH_MAX: usize = 16;
 
-/// What became of code in a bundle that has a signature of its own.
+/// The result of verifying nested code.
 #[derive(Clone, Debug)]
 pub struct NestedVerification {
-    /// What was sealed.
+    /// The entry in the seal.
     pub item: NestedItem,
-    /// Whether the requirement that was sealed is met, which is what Apple's check asks; or why it
-    /// cannot be told.
+    /// Whether the sealed requirement is met, which is what Apple's check asks; or why that is
+    /// unknown.
     pub requirement: Result<bool, String>,
-    /// Whether every slice is exactly the code that was sealed; `None` if the seal does not say.
+    /// Whether every slice is exactly the code that was sealed; `None` if the seal does not say
+    /// which code it was.
     pub exact: Option<bool>,
-    /// What became of the code itself; `None` if it could not be opened.
+    /// The result for the code itself; `None` if it could not be opened.
     pub code: Option<Box<CodeVerification>>,
-    /// What was found of its place in the bundle.
+    /// Findings about the code as an entry of the seal.
     pub findings: Vec<CodeFinding>,
 }
 
-/// Verifies nested code, by itself and as what was sealed.
+/// Verifies nested code, by itself and against the entry in the seal.
 pub(super) fn verify_nested(
     bundle: &Bundle<'_>,
     item: &NestedItem,
@@ -58,7 +55,7 @@ pub(super) fn verify_nested(
         false => Code::nested(&tree, item.folder),
     };
     let of_item = VerifyOptions {
-        // Without `deep` the form of the signature and what its slots bind, and no page.
+        // Without `deep`, only the form of the signature and its slots are checked.
         pages: if options.deep { PageChoice::All } else { PageChoice::Sample(0) },
         ..options.clone()
     };
@@ -88,7 +85,7 @@ pub(super) fn verify_nested(
 }
 
 impl NestedVerification {
-    /// Holds the code against what was sealed.
+    /// Compares the code with the entry in the seal.
     fn compare(&mut self, code: &Code<'_>) {
         let parts = code.parts();
         let signed = || parts.iter().filter_map(|part| part.signature);
@@ -122,8 +119,8 @@ impl NestedVerification {
         };
     }
 
-    /// Tells which slices are the code that was sealed. The seal has the CDHash of one slice only,
-    /// so that for others their requirement vouches; one that anybody's code meets does not.
+    /// Decides which slices are the code that was sealed. The seal has the CDHash of one slice
+    /// only; the others are accepted by their requirement, unless anyone's code could meet it.
     fn compare_slices(&mut self, parts: &[CodePart<'_>], sealed: &[u8], vouched: bool) {
         let is_sealed = |part: &&CodePart<'_>| {
             let directories = part.signature.map_or(&[][..], Signature::directories);
@@ -141,7 +138,7 @@ impl NestedVerification {
         if !vouched {
             self.exact = Some(false);
         }
-        // A slice without a signature is told as that.
+        // A slice without a signature is reported as such.
         for part in others.into_iter().filter(|part| part.signature.is_some()) {
             let slice = part.architecture();
             let finding = match vouched {
@@ -164,7 +161,7 @@ impl NestedVerification {
         }
     }
 
-    /// Says what the comparison means.
+    /// Adds the findings of the comparison.
     fn judge(&mut self, verification: &CodeVerification) {
         let is_unsigned = |part: &PartVerification| part.bytes.state == BytesState::Unsigned;
         if verification.parts.iter().all(is_unsigned) {
@@ -190,7 +187,8 @@ impl NestedVerification {
         if self.exact == Some(false) && self.requirement != Ok(false) && !told {
             let text = "meets its requirement, and is not the code that was sealed";
             let mut finding = CodeFinding::warning(FindingKind::NestedReplaced, text);
-            // Apple's check is content. A keeper of files is not.
+            // Apple's check accepts replaced code that meets the requirement. A fixity check must
+            // not.
             finding.severity = Severity::Failure;
             self.push(finding);
         }
@@ -210,7 +208,7 @@ impl NestedVerification {
     }
 }
 
-/// Whether a signature meets a requirement.
+/// Returns whether a signature meets a requirement.
 fn holds(
     requirement: &Requirement,
     signature: &Signature,

@@ -1,7 +1,4 @@
-//! The words of a requirement's text.
-//!
-//! In: text. Out: words, signs, numbers and quoted things, without what lies between. Must not
-//! know: which order of them means something.
+//! Splits the text of a requirement into tokens.
 
 use std::fmt;
 
@@ -13,7 +10,7 @@ use crate::error::Error;
 pub(super) enum Token {
     /// Letters and digits, perhaps with dots between, not in quotes.
     Word(String),
-    /// What was in quotes.
+    /// A quoted string.
     Text(Vec<u8>),
     /// `H"…"`.
     Hash(Vec<u8>),
@@ -23,7 +20,7 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-/// The longer before what they begin with.
+/// Longer signs stand before their prefixes.
 const SIGNS: &[&str] =
     &["=>", "==", "<=", ">=", "=", "<", ">", "(", ")", "[", "]", ",", ";", "~", "-", "!", "*"];
 
@@ -40,7 +37,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// Splits a text into its words, of which it may have so many.
+/// Splits a text into at most `most` tokens.
 pub(super) fn words(text: &str, most: usize) -> Result<Vec<Token>, Error> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -66,7 +63,7 @@ pub(super) fn words(text: &str, most: usize) -> Result<Vec<Token>, Error> {
     Ok(tokens)
 }
 
-/// Reads one word off the front; returns how long it is, too.
+/// Reads the first token; returns it with its length.
 fn word(rest: &str) -> Result<(Token, usize), Error> {
     if let Some(quoted) = rest.strip_prefix("H\"") {
         let end = quoted.find('"').ok_or_else(|| malformed("a hash does not end"))?;
@@ -98,7 +95,7 @@ fn word(rest: &str) -> Result<(Token, usize), Error> {
     }
 }
 
-/// Reads up to the closing quote; a backslash takes the next letter as it is.
+/// Reads up to the closing quote; a backslash escapes the next character.
 fn quoted_text(quoted: &str) -> Result<(Vec<u8>, usize), Error> {
     let mut text = Vec::new();
     let mut escaped = false;
