@@ -188,7 +188,7 @@ impl<'a> Bundle<'a> {
             }
             None => {
                 let text = match bound {
-                    true => "the seal of resources is gone",
+                    true => "the seal of resources is missing",
                     false => "signed without a seal of resources",
                 };
                 found.findings.push(self.of_seal(FindingKind::ResourcesNotFound, text));
@@ -211,7 +211,8 @@ impl<'a> Bundle<'a> {
             Ok(true) => match read_head(self.tree, &path) {
                 Ok(head) if head == TICKET_MAGIC => found.ticket = true,
                 Ok(_) => {
-                    let text = "in the place of a stapled ticket, and no ticket; no seal covers it";
+                    let text =
+                        "in the place of a stapled ticket, but not a ticket; no seal covers it";
                     found.findings.push(doubt(text.to_owned()));
                 }
                 Err(error) => found.findings.push(doubt(error.to_string())),

@@ -47,7 +47,7 @@ impl Entitlements {
         if let (Some(xml), Some(der)) = (&entitlements.xml, &entitlements.der)
             && !same(xml, der)
         {
-            let text = "entitlements in DER are not those of the property list";
+            let text = "the entitlements in DER differ from those in the property list";
             let finding = CodeFinding::unverified(FindingKind::Disagreement, None, text);
             let finding = finding.at(|place| place.slot = Some(Slot::ENTITLEMENTS_DER));
             entitlements.findings.push(finding);

@@ -355,13 +355,13 @@ impl Sealed<'_> {
         let (limit, start) = (directory.code_limit(), self.signature_start());
         if limit != start {
             let text =
-                format!("{limit} bytes are sealed, and the signature begins after {start} bytes");
+                format!("{limit} bytes are sealed, but the signature begins after {start} bytes");
             let error = AppleError::SignatureInvalid;
             findings.push(CodeFinding::failure(FindingKind::CodeLimit, error, text));
         }
         let (count, expected) = (directory.page_count(), directory.page_count_expected());
         if count != expected {
-            let text = format!("there are digests for {count} pages, and {expected} pages");
+            let text = format!("there are digests for {count} pages, but {expected} pages");
             let error = AppleError::SignatureFailed;
             findings.push(CodeFinding::failure(FindingKind::PageCount, error, text));
         }
@@ -423,7 +423,7 @@ impl Sealed<'_> {
                 let finding = CodeFinding::failure(FindingKind::PageDamaged, error, text);
                 verdict.findings.push(finding.at(|place| damage.set(place)));
             } else if index == RANGE_FINDINGS_MAX {
-                let text = "there are further damaged pages";
+                let text = "there are more damaged pages";
                 let error = AppleError::SignatureFailed;
                 let finding = CodeFinding::failure(FindingKind::PageDamaged, error, text);
                 verdict.findings.push(finding.at(|place| place.directory = Some(directory.slot())));

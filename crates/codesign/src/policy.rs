@@ -134,7 +134,7 @@ fn expiry(
         findings.push(CodeFinding::failure(kind, AppleError::CertificateExpired, text));
     } else {
         let text = format!(
-            "{} is not valid now, and nothing proves that it was when it was used",
+            "{} is not valid now, and nothing proves that it was valid when it signed",
             ended.subject()
         );
         findings.push(CodeFinding::unverified(kind, None, text));

@@ -122,12 +122,13 @@ impl Signature {
                 Some(magic) if magic == entry.magic => continue,
                 Some(_) => {
                     let name = entry.slot.name().unwrap_or("a blob");
-                    let text = format!("{name} has another kind of blob: 0x{:08x}", entry.magic);
+                    let text = format!("{name} has the wrong kind of blob: 0x{:08x}", entry.magic);
                     CodeFinding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
                 }
                 None if entry.slot.name().is_some() => continue,
                 None if entry.magic == magic::CODE_DIRECTORY => {
-                    let text = format!("a code directory is in slot {}, for none", entry.slot);
+                    let text =
+                        format!("a code directory is in slot {}, which is not for one", entry.slot);
                     CodeFinding::failure(FindingKind::Malformed, AppleError::SignatureInvalid, text)
                 }
                 None => {
@@ -195,9 +196,9 @@ fn check_magic(found: u32) -> Result<(), Error> {
         magic::DETACHED_SIGNATURE => {
             Err(Error::new(ErrorKind::Unsupported, "the signature is a detached one"))
         }
-        magic::LIBRARY_DEPENDENCIES => {
-            Err(Error::malformed("in place of the signature are requirements of dependencies"))
-        }
+        magic::LIBRARY_DEPENDENCIES => Err(Error::malformed(
+            "there are requirements of dependencies in place of the signature",
+        )),
         other => Err(Error::malformed(format!("0x{other:08x} begins no signature"))),
     }
 }

@@ -198,12 +198,12 @@ impl SignerVerdict {
             return self.malformed("the signature has no signer");
         };
         if message.signers.len() > 1 {
-            let text = "there are further signers, and only the first is verified";
+            let text = "there is more than one signer, and only the first was verified";
             self.doubt(FindingKind::SignerMalformed, None, text);
         }
         if message.trailing_len_bytes > 0 {
             let count = message.trailing_len_bytes;
-            let text = format!("{count} bytes follow the signature in its blob, signed by nobody");
+            let text = format!("{count} unsigned bytes follow the signature in its blob");
             self.findings.push(CodeFinding::warning(FindingKind::SignerMalformed, text));
         }
         // Apple's check stops at the flag and accepts any signature.
@@ -280,12 +280,12 @@ impl SignerVerdict {
                 Some((FindingKind::SignerChain, text, SignerState::Untrusted))
             }
             ChainEnd::Forged(name) => {
-                let text = format!("{name} was not issued by whom it names");
+                let text = format!("{name} was not signed by the issuer it names");
                 self.fail(FindingKind::SignerChain, AppleError::NotTrusted, text);
                 None
             }
             ChainEnd::Unknown(algorithm) => {
-                let text = format!("the chain ends at algorithm {algorithm}, not known here");
+                let text = format!("the chain uses algorithm {algorithm}, which is not supported");
                 Some((FindingKind::SignerChain, text, SignerState::Unverifiable))
             }
         };
@@ -303,10 +303,10 @@ impl SignerVerdict {
     fn judge_timestamp(&mut self, signer: &Signer<'_>) {
         let Some(token) = signer.unsigned_value(oid::TIMESTAMP_TOKEN) else {
             if signer.has_unsigned(oid::TIMESTAMP_TOKEN) {
-                let text = "there is not one time stamp but another number of them";
+                let text = "there is not exactly one time stamp";
                 self.fail(FindingKind::TimestampDamaged, AppleError::SignatureFailed, text);
             } else {
-                let text = "there is no time stamp: when it was signed is only the signer's word";
+                let text = "there is no time stamp: the time of signing is not proven";
                 self.findings.push(CodeFinding::note(FindingKind::TimestampMissing, text));
             }
             return;
@@ -314,7 +314,7 @@ impl SignerVerdict {
         let stamp = TimestampToken::of(token, signer, &mut self.findings);
         // A chain that ends at Apple must have Apple's time stamp.
         if self.root.is_some() && stamp.state == TimestampState::Untrusted {
-            let text = "the chain ends at Apple, that of the time stamp does not";
+            let text = "the chain ends at Apple, but that of the time stamp does not";
             self.fail(FindingKind::TimestampDamaged, AppleError::NotTrusted, text);
         }
         self.timestamp = Some(stamp);

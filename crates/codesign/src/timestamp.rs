@@ -158,7 +158,7 @@ impl TimestampToken {
                 findings.push(CodeFinding::unverified(kind, None, text));
             }
             ChainEnd::Forged(name) => {
-                findings.push(damaged(format!("{name} was not issued by whom it names")));
+                findings.push(damaged(format!("{name} was not signed by the issuer it names")));
             }
             ChainEnd::Unknown(algorithm) => {
                 let text = format!("the time stamp's algorithm {algorithm} is not known here");

@@ -176,7 +176,7 @@ fn shape(
         (Some(version), Some(EntryKind::Symlink)) => {
             let base = joined(b"Versions", &version);
             if !is(tree, &base, EntryKind::Folder)? {
-                return Err(Error::new(ErrorKind::NotCode, "its current version is not there"));
+                return Err(Error::new(ErrorKind::NotCode, "its current version is missing"));
             }
             Ok((Shape::Versions, base))
         }
@@ -185,10 +185,15 @@ fn shape(
             Ok((Shape::Versions, current.to_vec()))
         }
         (Some(version), _) => {
-            findings.push(lacks("the symlink to the current version is gone; there is only one"));
+            findings.push(lacks(
+                "the symlink to the current version is missing; there is only one version",
+            ));
             Ok((Shape::Versions, joined(b"Versions", &version)))
         }
-        (None, _) => Err(Error::new(ErrorKind::NotCode, "which version is current is not said")),
+        (None, _) => Err(Error::new(
+            ErrorKind::NotCode,
+            "the framework does not say which version is current",
+        )),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
         tree.entries(path).unwrap_or_else(|error| {
             let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
             if !absent.contains(&error.kind()) {
-                let text = format!("what is in no seal there is not known: {error}");
+                let text = format!("unsealed contents cannot be listed: {error}");
                 let finding = CodeFinding::unverified(FindingKind::ResourceUnreadable, None, text);
                 unlisted
                     .push(softened(finding, strict).at(|place| place.path = Some(path.to_vec())));

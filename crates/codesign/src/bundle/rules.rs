@@ -124,13 +124,13 @@ impl ResourceRules {
         let mut found = Vec::new();
         let catches_all = |rule: &ResourceRule| rule.pattern == "^.*" && !rule.omit;
         if !self.rules.iter().any(catches_all) {
-            found.push("no rule seals what the others do not name".to_owned());
+            found.push("no rule seals files that the other rules do not match".to_owned());
         }
         for ResourceRule { pattern, omit, .. } in &self.rules {
             let allowed = OMIT_ALLOWED.contains(&pattern.as_str())
                 || pattern.starts_with('^') && pattern.ends_with(OMIT_ALLOWED[3]);
             if *omit && !allowed {
-                found.push(format!("the rule `{pattern}` leaves out what should be sealed"));
+                found.push(format!("the rule `{pattern}` excludes files that should be sealed"));
             }
         }
         found
@@ -150,7 +150,7 @@ fn rule(pattern: &str, value: &Value) -> Result<ResourceRule, String> {
         return Ok(rule);
     }
     if value.as_map().is_none() {
-        return Err(format!("its rule `{pattern}` is neither a truth nor a dictionary"));
+        return Err(format!("its rule `{pattern}` is neither a boolean nor a dictionary"));
     }
     let flag = |name| value.get(name).and_then(Value::as_boolean) == Some(true);
     rule.omit = flag("omit");

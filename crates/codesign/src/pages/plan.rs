@@ -18,7 +18,7 @@ pub(super) fn wanted(sealed: &Sealed<'_>, choice: &PageChoice) -> Result<Vec<Ran
         PageChoice::All => return Ok(everything(sealed).into_iter().collect()),
         PageChoice::Pages(pages) => {
             if pages.is_empty() || pages.end > count {
-                let text = format!("pages {pages:?} are asked for, and there are {count}");
+                let text = format!("pages {pages:?} were requested, but there are only {count}");
                 return Err(usage(text));
             }
             vec![pages.clone()]

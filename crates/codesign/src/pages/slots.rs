@@ -47,7 +47,7 @@ pub(super) fn check(
     for directory in sealed.signature.directories() {
         let beyond = directory.special_digests().filter(|(slot, _)| !slot.is_special());
         verdict.findings.extend(beyond.map(|(slot, _)| {
-            let text = format!("slot {slot} is bound, and what it is for is not known");
+            let text = format!("slot {slot} is bound, but its purpose is unknown");
             let finding = CodeFinding::unverified(FindingKind::Unsupported, None, text);
             finding.at(|place| {
                 place.directory = Some(directory.slot());
@@ -140,7 +140,7 @@ fn finding(check: SlotCheck, surroundings: &Surroundings<'_>) -> Option<CodeFind
         }
         SlotState::Unchecked => {
             debug_assert!(!surroundings.in_bundle, "in a bundle it is there or missing");
-            let text = format!("{name} is sealed, and was not checked: it belongs to a bundle");
+            let text = format!("{name} is sealed, but was not checked: it belongs to a bundle");
             CodeFinding::warning(FindingKind::SlotUnchecked, text).apple(error)
         }
         SlotState::Unreadable => {
@@ -169,7 +169,7 @@ fn check_top_directory(sealed: &Sealed<'_>, list: &[u8]) -> Option<CodeFinding> 
         .iter()
         .filter(|slot| comparable(slot))
         .eq(there.iter().filter(|slot| comparable(slot)));
-    let text = "the signature has other slots than its own list of them";
+    let text = "the signature does not have the slots that it lists";
     let finding = CodeFinding::failure(FindingKind::Malformed, AppleError::SignatureFailed, text);
     (!equal).then(|| finding.at(|place| place.slot = Some(Slot::TOP_DIRECTORY)))
 }

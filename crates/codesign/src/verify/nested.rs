@@ -143,8 +143,8 @@ impl NestedVerification {
             let slice = part.architecture();
             let finding = match vouched {
                 true => {
-                    let text = "which code this slice was the seal does not say; its requirement \
-                                alone vouches for it";
+                    let text = "the seal does not say which code this slice was; only its \
+                                requirement was checked";
                     CodeFinding::warning(FindingKind::NestedReplaced, text)
                 }
                 false => {
@@ -176,7 +176,7 @@ impl NestedVerification {
             }
             Err(unknown) => {
                 let text = format!(
-                    "whether it meets `{}` cannot be told: {unknown}",
+                    "it is unknown whether it meets `{}`: {unknown}",
                     self.item.requirement
                 );
                 let kind = FindingKind::RequirementUnsupported;

@@ -90,7 +90,7 @@ fn word(rest: &str) -> Result<(Token, usize), Error> {
         Some(sign) => Ok((Token::Sign(sign), sign.len())),
         None => {
             let first = rest.chars().next().unwrap_or_default();
-            Err(malformed(&format!("`{}` means nothing", first.escape_default())))
+            Err(malformed(&format!("`{}` is not a token", first.escape_default())))
         }
     }
 }
