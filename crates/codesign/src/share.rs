@@ -13,7 +13,7 @@ pub(crate) const CHUNK_LEN: usize = 256 << 10;
 /// [`CHUNK_LEN`] bytes, so the memory does not depend on the items.
 ///
 /// The buffer is aligned: some processors copy at half the speed to memory that begins a few bytes
-/// after a page boundary, as large vectors do.
+/// after a `vm_page` boundary, as large vectors do.
 pub(crate) fn share<T: Sync>(items: &[T], workers: usize, work: impl Fn(&T, &mut [u8]) + Sync) {
     let next = AtomicUsize::new(0);
     let work = || {

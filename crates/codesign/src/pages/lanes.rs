@@ -31,7 +31,7 @@ pub(super) fn lanes_for(len_bytes: u64) -> Lanes {
         let others = Backend::detected().count() > 1;
         let tried = Backend::detected().filter(|backend| !others || backend.name() != "portable");
         let mut pages = AlignedBuffer::new(TRY_PAGES * TRY_LEN_BYTES);
-        // Memory that was never written may be mapped to a single page.
+        // Memory that was never written may be mapped to a single `vm_page`.
         pages.fill(0x5a);
         let fastest = tried.map(Lanes::best).min_by_key(|lanes| fastest_ns(*lanes, &pages));
         fastest.expect("the portable backend is always there")

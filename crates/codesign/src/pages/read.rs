@@ -58,7 +58,7 @@ pub(super) fn check(
 ) -> PageResults {
     let chunks: Vec<Range<u64>> = wanted.iter().flat_map(chunks_of).collect();
     let len_bytes = wanted.iter().map(|range| range.end - range.start).sum();
-    let run = PageCheck {
+    let run = PageComparison {
         sealed,
         groups: groups(sealed),
         lanes: options.lanes.unwrap_or_else(|| lanes::lanes_for(len_bytes)),
@@ -113,7 +113,7 @@ fn groups(sealed: &Sealed<'_>) -> Vec<PageGroup> {
 }
 
 /// The state of one check.
-struct PageCheck<'a> {
+struct PageComparison<'a> {
     sealed: &'a Sealed<'a>,
     groups: Vec<PageGroup>,
     lanes: Lanes,
@@ -121,7 +121,7 @@ struct PageCheck<'a> {
     read_bytes: AtomicU64,
 }
 
-impl PageCheck<'_> {
+impl PageComparison<'_> {
     /// Checks all chunks.
     fn all(&self, chunks: &[Range<u64>], workers: NonZeroUsize) {
         share(chunks, workers.get(), |chunk, buffer| self.chunk(chunk.clone(), buffer));
