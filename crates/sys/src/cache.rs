@@ -1,7 +1,4 @@
-//! The page cache: an open file in; how much of it is in memory out.
-//!
-//! It tells from where a read would be served. It does not read the file, and it does not decide
-//! what to make of the answer.
+//! The page cache: how much of an open file is in memory, and dropping it from there.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -21,14 +18,14 @@ use crate::file::File;
 
 /// Returns how many of the first `length` bytes of a file are in the page cache.
 ///
-/// Counted in pages, of which the last one counts no further than `length`. The answer is of one
-/// moment and may be stale by the time it is returned.
+/// Counts pages; the last one counts up to `length`. The answer may be outdated when it is
+/// returned.
 ///
 /// Linux: `cachestat(2)`, before 6.5 and on an overlay `mincore(2)`. macOS: `mincore(2)`.
 ///
 /// # Errors
-/// `PermissionDenied` for a file of another user, about which Linux may not tell the truth;
-/// `Unsupported` when the file system has no page cache.
+/// `PermissionDenied` for a file of another user, for which Linux may give a wrong answer;
+/// `Unsupported` if the file system has no page cache.
 pub fn cached_bytes(file: &File, length: u64) -> io::Result<u64> {
     if length == 0 {
         return Ok(0);
@@ -36,10 +33,10 @@ pub fn cached_bytes(file: &File, length: u64) -> io::Result<u64> {
     platform::cached_bytes(file.as_fd(), length)
 }
 
-/// Drops a file from the page cache, after writing out what of it is still unwritten. For tests
-/// and for measuring: a check has no business evicting what others cached.
+/// Writes the unwritten parts of a file and drops it from the page cache. For tests and for
+/// measuring: a check must not evict what other programs cached.
 ///
-/// Pages others have mapped stay; [`cached_bytes`] tells.
+/// Pages that other programs have mapped stay; [`cached_bytes`] counts them.
 ///
 /// # Errors
 /// `Unsupported` on macOS, otherwise whatever the system says.

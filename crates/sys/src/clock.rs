@@ -1,7 +1,6 @@
-//! Clocks: nothing in, a time out.
+//! Clocks: elapsed time, processor time, and the time of day.
 //!
-//! They are read where time is to be measured or recorded; who only uses a time is given it as a
-//! value. Which clock serves what is decided here and nowhere else.
+//! Only code that measures or records time reads a clock. Other code takes times as values.
 
 #[cfg_attr(target_os = "linux", path = "clock/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "clock/macos.rs")]
@@ -14,8 +13,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::file::Timestamp;
 
-/// Returns nanoseconds on a clock that never goes back, counted from the first call in this
-/// process. Comparable between threads, not between processes.
+/// Returns the nanoseconds since the first call in this process, by a monotonic clock. Comparable
+/// between threads, not between processes.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -29,9 +28,8 @@ pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }
 
-/// Returns how often the calling thread has given up its processor to wait, if the system counts.
-///
-/// A thread that was merely put aside for another one is not counted.
+/// Returns how often the calling thread has waited (voluntary context switches), if the system
+/// counts that.
 #[must_use]
 pub fn thread_sleeps() -> Option<u64> {
     platform::thread_sleeps()

@@ -1,7 +1,7 @@
-//! Core types: nothing in, ordered classes of processors out, or why there are none to be told.
+//! Core types: classes of processors in order of their speed, or why they are not known.
 //!
-//! A class is known, or it is said why not; nothing is guessed. More than two are possible. It does
-//! not know what a thread should run on, nor what ran where: no system tells that afterwards.
+//! Nothing is guessed. There may be more than two classes. No system tells afterwards which
+//! processor a thread ran on.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -18,30 +18,30 @@ use macos as platform;
 /// Processors of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreClass {
-    /// What the system calls the type, or at least how it tells it from the others.
+    /// The name that the system gives the type, or else its rank.
     pub name: String,
-    /// The numbers of its logical processors, ascending; empty where the system numbers none.
+    /// The numbers of its logical processors, ascending; empty if the system has no numbers.
     pub cpus: Vec<usize>,
     /// How many logical processors it has.
     pub logical: usize,
     /// How many cores it has, if the system tells.
     pub physical: Option<usize>,
-    /// What the system puts the fastest at 1024 by, if it tells.
+    /// Its capacity by the scale on which the fastest has 1024, if the system tells.
     pub capacity: Option<u32>,
     /// The highest frequency in kHz, if the system tells.
     pub frequency_khz_max: Option<u64>,
 }
 
-/// What is known of the types of this machine's processors.
+/// What is known about the types of the processors of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
-    /// They differ, and the classes are those.
+    /// The types differ, and the classes are known.
     Types,
     /// All are of one type.
     OneType,
-    /// The machine is virtual: its processors may be any of its host's, now these and now those.
+    /// The machine is virtual: its host may run it on any processor at any time.
     VirtualMachine,
-    /// The system says nothing of them.
+    /// The system does not tell.
     NotTold,
 }
 
@@ -58,7 +58,7 @@ impl Knowledge {
     }
 }
 
-/// How the classes were told apart.
+/// How the classes were distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreSource {
     /// The kernel names the types: `cpu_core` and `cpu_atom`, `hw.perflevel0` and so on.
@@ -87,30 +87,30 @@ pub struct Cores {
     /// What is known.
     pub knowledge: Knowledge,
     /// The classes, the fastest first: two or more if the types differ, one if not, none if they
-    /// cannot be known.
+    /// are not known.
     pub classes: Vec<CoreClass>,
-    /// How they were told apart, if the types differ.
+    /// How they were distinguished, if the types differ.
     pub source: Option<CoreSource>,
     /// How many logical processors are in use in all.
     pub logical: usize,
 }
 
 impl Cores {
-    /// Asks this machine.
+    /// Returns the core types of this machine.
     #[must_use]
     pub fn of_machine() -> Cores {
         platform::of_machine()
     }
 
-    /// Reads a Linux system's files beneath `root` in place of `/`; elsewhere there are none, and
-    /// nothing is told.
+    /// Reads the files of a Linux system beneath `root` in place of `/`. Elsewhere there are no
+    /// such files, and the types are not known.
     #[must_use]
     pub fn beneath(root: &Path) -> Cores {
         platform::beneath(root)
     }
 
-    /// Makes the classes of what macOS tells by name: `hw.nperflevels` and `hw.perflevelN`, of
-    /// which 0 is the fastest.
+    /// Makes the classes from the facts of macOS: `hw.nperflevels` and `hw.perflevelN`, of which 0
+    /// is the fastest.
     ///
     /// Source: `sysctl.h` of macOS 12: `hw.perflevelN.{name,logicalcpu,physicalcpu}`.
     #[must_use]
@@ -120,7 +120,7 @@ impl Cores {
         if number("kern.hv_vmm_present").is_some_and(|present| present != 0) {
             return Cores::without_classes(Knowledge::VirtualMachine, logical);
         }
-        // Intel's have no levels, and are all alike.
+        // Macs with Intel processors have no levels and one type of core.
         let levels = number("hw.nperflevels").unwrap_or(1);
         let class = |level: usize| {
             let of_level = |what: &str| format!("hw.perflevel{level}.{what}");
@@ -149,9 +149,9 @@ impl Cores {
         }
     }
 
-    /// Returns the classes that work nobody waits for is confined to: the slowest, and the next as
-    /// long as they have but one processor. The fastest is never among them. None if the types do
-    /// not differ or cannot be known.
+    /// Returns the classes for background work: the slowest, and the next slowest until they have
+    /// two processors together. The fastest is never among them. Empty if the types do not differ
+    /// or are not known.
     #[must_use]
     pub fn slower(&self) -> &[CoreClass] {
         let mut logical = 0;

@@ -1,9 +1,8 @@
-//! What a crypto library has and its safe face has not: AES as disks and files use it, DSA, and
-//! which of the processor's instructions it sees.
+//! Functions of AWS-LC that its safe crate lacks: AES modes of disks and files, DSA, and the
+//! processor instructions that the library uses.
 //!
-//! In: keys and bytes. Out: enciphered bytes, signatures, capability words. It is here because it
-//! needs unsafe code, and is compiled only for those who measure (feature `crypto`). Nothing of
-//! the project is enciphered or signed with it; it does not know what it is timed for.
+//! It is in this crate because it needs unsafe code, and is compiled only for measuring (feature
+//! `crypto`). The project encrypts and signs nothing with it.
 
 #![expect(unsafe_code, reason = "the library is written in C")]
 
@@ -15,14 +14,14 @@ use std::ptr::{self, NonNull};
 
 pub use words::{Bit, CapabilityWords, WORDS, capabilities};
 
-/// How AES goes from block to block.
+/// A mode of AES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// As on disks: each unit by itself, two keys.
+    /// XTS, as on disks: each unit is encrypted by itself, with two keys.
     Xts,
     /// Counter.
     Ctr,
-    /// Each block upon the one before it.
+    /// Cipher block chaining.
     Cbc,
 }
 
@@ -79,7 +78,7 @@ impl Aes {
         Ok(aes)
     }
 
-    /// Begins again: the next byte is the first under this vector, counter or unit number.
+    /// Starts again with an initialisation vector, a counter or a unit number.
     pub fn restart(&mut self, iv: &[u8; 16]) -> io::Result<()> {
         let context = self.context.as_ptr();
         let (cipher, engine, key) = (ptr::null(), ptr::null_mut(), ptr::null());
@@ -118,7 +117,7 @@ impl Drop for Aes {
     }
 }
 
-/// Signs with DSA, which nobody should do any more.
+/// A key of DSA, which is obsolete. It is only measured.
 #[derive(Debug)]
 pub struct Dsa {
     key: NonNull<aws_lc_sys::DSA>,

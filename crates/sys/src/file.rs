@@ -1,10 +1,9 @@
 //! Files and directories: names in; descriptors, facts and bytes out.
 //!
-//! A tree is walked from an open directory, one component at a time and never through a symlink,
-//! so nothing planted while a run is under way can lead out of it. Opening asks the system not to
-//! record the access where it allows that. Only `file/create.rs` and `file/draft.rs` write: files
-//! of a program's own, and files that are written whole or not at all. Nothing here knows what a
-//! file is read for.
+//! A tree is walked from an open directory, one component at a time and never through a symlink, so
+//! a symlink planted during a run cannot lead out of it. Files are opened without recording the
+//! access where the system allows that. Only `file/create.rs` and `file/draft.rs` write: files that
+//! a program makes for itself, and files that are written whole or not at all.
 
 mod buffer;
 mod create;
@@ -33,11 +32,11 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What every file is opened with: never waiting for a fifo's writer or a terminal's carrier.
+/// Flags of every file. Opening never waits for the writer of a fifo or the carrier of a terminal.
 const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// Names what an entry of a directory is.
+/// The kind of an entry of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// A regular file.
@@ -46,7 +45,7 @@ pub enum FileKind {
     Directory,
     /// A symbolic link.
     Symlink,
-    /// A fifo, a socket or a device: nothing whose contents can be kept.
+    /// A fifo, a socket or a device. Its contents cannot be kept.
     Other,
 }
 
@@ -63,9 +62,9 @@ impl FileKind {
     }
 }
 
-/// Holds what the system says about a file at one moment.
+/// The facts about a file at one moment.
 ///
-/// Two equal values around a read are the evidence that the file was not changed meanwhile.
+/// If the values before and after a read are equal, the file was not changed during the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The device, as the system numbers it; with `inode` it identifies the file.
@@ -78,19 +77,19 @@ pub struct Status {
     pub length: u64,
     /// The number of hard links.
     pub links: u64,
-    /// When the contents were last changed, as anyone may set it.
+    /// When the contents were last changed. Programs can set it.
     pub mtime: Timestamp,
-    /// When the inode was last changed, which only the system sets.
+    /// When the inode was last changed. Only the system sets it.
     pub ctime: Timestamp,
     /// `st_mode`: the type bits and the permission bits.
     pub mode: u32,
-    /// Whether the contents are elsewhere and reading would download them (macOS `SF_DATALESS`).
-    /// Linux has no such mark: always false there.
+    /// Whether the contents are stored elsewhere, so that reading downloads them (macOS
+    /// `SF_DATALESS`). Always false on Linux, which has no such mark.
     pub dataless: bool,
 }
 
 impl Status {
-    /// Looks at what a path the user gave leads to, following symlinks.
+    /// Returns the status of the file at a path, following symlinks.
     ///
     /// # Errors
     /// Whatever the system says; `NotFound` also for a symlink to nothing.
@@ -98,7 +97,7 @@ impl Status {
         Ok(platform::status(&rustix::fs::stat(path)?))
     }
 
-    /// Looks at a path the user gave; if it is a symlink, at the link.
+    /// Returns the status of the file at a path; of a symlink, the status of the link.
     ///
     /// # Errors
     /// Whatever the system says.
@@ -107,12 +106,12 @@ impl Status {
     }
 }
 
-/// Names a mark by which the system refuses changes of a file, to its superuser too.
+/// A mark that makes the system refuse changes of a file, even by root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
-    /// Nothing of it may be changed.
+    /// The file cannot be changed.
     Immutable,
-    /// Bytes may be added at its end, and nothing else may be changed.
+    /// Bytes can be added at its end; nothing else can be changed.
     AppendOnly,
 }
 
@@ -132,7 +131,7 @@ impl fmt::Display for Protection {
     }
 }
 
-/// Holds what direct reads of a file must be aligned to.
+/// The alignment that direct reads of a file need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectAlignment {
     /// Alignment of the memory read into, in bytes.
@@ -141,7 +140,7 @@ pub struct DirectAlignment {
     pub offset: u32,
 }
 
-/// Asks for bytes of a file, and holds what came of it.
+/// A request for bytes of a file, and its outcome.
 #[derive(Debug)]
 pub struct PositionedRead<'a> {
     /// The file.
@@ -150,12 +149,12 @@ pub struct PositionedRead<'a> {
     pub buffer: &'a mut [u8],
     /// Offset of the first byte in the file.
     pub offset: u64,
-    /// How many bytes were read, as [`File::read_at`] says it; until then that nothing was.
+    /// The result, as [`File::read_at`] returns it; `Unsupported` until the read is carried out.
     pub outcome: io::Result<usize>,
 }
 
 impl<'a> PositionedRead<'a> {
-    /// Asks for bytes that nobody has read yet.
+    /// Makes a request that is not carried out yet.
     pub fn new(file: &'a File, buffer: &'a mut [u8], offset: u64) -> Self {
         Self { file, buffer, offset, outcome: Err(io::ErrorKind::Unsupported.into()) }
     }
@@ -171,18 +170,18 @@ pub struct FileSystem {
     pub read_only: bool,
 }
 
-/// Holds a file open for reading.
+/// A file that is open for reading.
 ///
-/// It has no position of its own to share, so any number of threads may read through one.
+/// Every read names its offset, so any number of threads can read through one value.
 pub struct File {
     fd: OwnedFd,
 }
 
 impl File {
-    /// Opens the file at a path the user gave, following symlinks.
+    /// Opens the file at a path, following symlinks.
     ///
     /// # Errors
-    /// Whatever the system says. A directory opens too; its [`File::status`] tells.
+    /// The error of the system. A directory opens as well; check [`File::status`].
     pub fn open(path: &Path) -> io::Result<Self> {
         let fd = match open_at(rustix::fs::CWD, path, FILE | platform::NO_ACCESS_TIME) {
             Err(Errno::PERM) => open_at(rustix::fs::CWD, path, FILE)?,
@@ -191,25 +190,25 @@ impl File {
         Ok(Self { fd })
     }
 
-    /// Returns what the system says about the open file.
+    /// Returns the status of the open file.
     pub fn status(&self) -> io::Result<Status> {
         Ok(platform::status(&rustix::fs::fstat(&self.fd)?))
     }
 
-    /// Returns the mark by which the system refuses changes of the file, if it has one.
+    /// Returns the mark that protects the file from changes, if it has one.
     ///
     /// # Errors
-    /// Whatever the system says. A file system that knows no such marks has none.
+    /// The error of the system. Files of a file system without such marks have none.
     pub fn protection(&self) -> io::Result<Option<Protection>> {
         platform::protection(self.fd.as_fd())
     }
 
     /// Reads bytes at an offset with one `pread` and returns how many; 0 is the end of the file.
     ///
-    /// An interrupted call is repeated. Fewer bytes than asked for is not yet the end.
+    /// Repeats an interrupted call. A short read does not mean the end of the file.
     ///
     /// # Errors
-    /// Whatever the system says; a failing medium arrives here, as `EIO`.
+    /// The error of the system. A failing medium gives `EIO`.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let length = buf.len().min(platform::READ_LENGTH_MAX);
         let buf = &mut buf[..length];
@@ -221,12 +220,12 @@ impl File {
         }
     }
 
-    /// Asks that reads go past the page cache: `O_DIRECT` on Linux, `F_NOCACHE` on macOS.
+    /// Asks the system to read past the page cache: `O_DIRECT` on Linux, `F_NOCACHE` on macOS.
     ///
-    /// For regular files: Linux sets all flags at once, and those of waiting are cleared.
+    /// Only for regular files: Linux sets all flags at once, and this clears `O_NONBLOCK`.
     ///
-    /// It is a request. Linux may still serve it through the cache, which
-    /// [`File::direct_alignment`] foretells; macOS serves what is already cached from there.
+    /// The system may still use the cache. On Linux [`File::direct_alignment`] tells whether it
+    /// will; macOS takes bytes from the cache that are already there.
     ///
     /// # Errors
     /// `Unsupported` when the file system refuses.
@@ -234,25 +233,24 @@ impl File {
         platform::set_uncached(self.fd.as_fd())
     }
 
-    /// Returns what direct reads must be aligned to; `None` when reads would go through the cache
-    /// in spite of being asked not to.
+    /// Returns the alignment that direct reads need; `None` if reads go through the cache anyway.
     ///
     /// Linux: `statx` with `STATX_DIOALIGN`.
     ///
     /// # Errors
-    /// `Unsupported` when the system cannot say: Linux before 6.1, a file system that does not
-    /// report it, and macOS, which aligns for itself and serves what is cached from the cache.
+    /// `Unsupported` if the system does not tell: Linux before 6.1, a file system that does not
+    /// report it, and macOS, where reads need no alignment.
     pub fn direct_alignment(&self) -> io::Result<Option<DirectAlignment>> {
         platform::direct_alignment(self.fd.as_fd())
     }
 
-    /// Hints that the file will be read from start to end. A refusal has no consequence but
-    /// speed, so it is not reported.
+    /// Hints that the file will be read from start to end. A refusal only costs speed, so it is not
+    /// reported.
     pub fn advise_sequential(&self) {
         platform::advise_sequential(self.fd.as_fd());
     }
 
-    /// Gives the descriptor away, for what the standard library does with files: locks.
+    /// Returns the descriptor, for locks of the standard library.
     #[must_use]
     pub fn into_fd(self) -> OwnedFd {
         self.fd
@@ -260,18 +258,18 @@ impl File {
 
     /// Returns the file system the file is on.
     ///
-    /// It may read the table of mounts: meant to be asked once per device.
+    /// May read the table of mounts, so call it once per device.
     pub fn file_system(&self) -> io::Result<FileSystem> {
         platform::file_system(self.fd.as_fd())
     }
 
     /// Returns the identifier of the volume the file is on (`f_fsid` of `fstatvfs`).
     ///
-    /// File systems with an identifier of their own (ext4, btrfs, ZFS) keep it for good; others
-    /// (XFS, and all on macOS) show the number of the device, which another mount may change.
+    /// ext4, btrfs and ZFS have an identifier that never changes. XFS and all file systems on macOS
+    /// return the number of the device, which may change with the next mount.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the system.
     pub fn volume_id(&self) -> io::Result<u64> {
         Ok(rustix::fs::fstatvfs(&self.fd)?.f_fsid)
     }
@@ -308,11 +306,11 @@ pub fn raise_open_files_limit() -> io::Result<u64> {
 
 /// Makes the process's table of open files large enough for `count`, as far as the limit allows.
 ///
-/// Best before the first thread starts: in a process of several threads, Linux waits tens of
+/// Call it before the first thread starts: in a process with several threads, Linux waits tens of
 /// milliseconds each time the table grows, at 64 open files, at 128, and so on.
 ///
 /// # Errors
-/// Whatever the system says; the table grows by itself then, later.
+/// The error of the system. The table then grows later, when files are opened.
 pub fn reserve_open_files(count: u64) -> io::Result<()> {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let highest = i32::try_from(count.min(limit).saturating_sub(1)).unwrap_or(i32::MAX);
@@ -321,7 +319,8 @@ pub fn reserve_open_files(count: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens without creating; an interrupted call (network and FUSE file systems) is repeated.
+/// Opens a file without creating it. Repeats an interrupted call, which network and FUSE file
+/// systems may give.
 fn open_at<P: rustix::path::Arg + Copy>(
     dir: BorrowedFd<'_>,
     path: P,

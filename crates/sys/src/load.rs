@@ -1,6 +1,6 @@
-//! What each processor did since the machine began: nothing in, ticks out.
+//! Busy and total time of each processor since the machine started.
 //!
-//! Two looks and their difference tell how busy each was in between. It judges nothing.
+//! The difference of two values tells how busy a processor was in between.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -19,13 +19,13 @@ use macos as platform;
 pub struct CpuTime {
     /// The processor's number.
     pub cpu: usize,
-    /// Ticks in which it worked.
+    /// Busy ticks.
     pub busy: u64,
-    /// Ticks in all.
+    /// All ticks.
     pub total: u64,
 }
 
-/// Returns what each processor in use did since the machine began, in the order of their numbers.
+/// Returns the time of each processor in use since the machine started, by number.
 ///
 /// # Errors
 /// `Unsupported` where the system does not tell.

@@ -1,7 +1,7 @@
-//! The machine: nothing in, what it is and what this process has of it out.
+//! Facts about the machine and about what this process uses of it.
 //!
-//! Facts for a record, as the system gives them. It judges nothing and guesses nothing: what the
-//! system does not say is `unknown`, or 0.
+//! The facts are those of the system, for records. What the system does not tell is `unknown`, 0 or
+//! `None`, never a guess.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -13,57 +13,56 @@ use linux as platform;
 #[cfg(target_os = "macos")]
 use macos as platform;
 
-/// What is said when the system does not say.
+/// The text where the system does not tell.
 const UNKNOWN: &str = "unknown";
 
-/// Returns how many logical processors this process may use: affinity and, on Linux, the control
-/// group's quota are respected. At least 1.
+/// Returns how many logical processors this process may use, at least 1. Counts the affinity and,
+/// on Linux, the quota of the control group.
 #[must_use]
 pub fn logical_cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns the model of the processor, as its maker or the kernel names it.
+/// Returns the model of the processor, by the name that its maker or the kernel gives.
 #[must_use]
 pub fn cpu_model() -> String {
     platform::cpu_model().unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
-/// Returns name, version and build of the operating system; on Linux the distribution and the
+/// Returns name, version and build of the operating system; on Linux, the distribution and the
 /// kernel.
 #[must_use]
 pub fn os_version() -> String {
     platform::os_version().unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
-/// Returns the machine's memory in bytes, whatever part of it this process may use.
+/// Returns the memory of the machine in bytes. This process may be limited to less.
 #[must_use]
 pub fn memory_bytes() -> u64 {
     platform::memory_bytes().unwrap_or(0)
 }
 
-/// Returns the most memory this process has had resident at once, in bytes.
+/// Returns the peak resident memory of this process, in bytes.
 #[must_use]
 pub fn peak_rss_bytes() -> u64 {
     platform::peak_rss_bytes().unwrap_or(0)
 }
 
-/// Returns how many processes ran or wanted to, on average over the last minute, if the system
-/// tells.
+/// Returns the load average of the last minute, if the system tells.
 #[must_use]
 pub fn load_average() -> Option<f64> {
     platform::load_average()
 }
 
-/// Returns the processor time that the host of this virtual machine gave to others since it began,
-/// in nanoseconds, if the system tells.
+/// Returns the stolen processor time since the machine started (the host of this virtual machine
+/// gave it to others), in nanoseconds, if the system tells.
 #[must_use]
 pub fn stolen_ns() -> Option<u64> {
     platform::stolen_ns()
 }
 
-/// Returns the processor time that all processes and the kernel's own threads have used since the
-/// machine began, in nanoseconds, if the system tells. In steps of its ticks.
+/// Returns the processor time of all processes and of the kernel since the machine started, in
+/// nanoseconds, if the system tells. Its resolution is one tick of the system.
 #[must_use]
 pub fn busy_ns() -> Option<u64> {
     platform::busy_ns()
@@ -75,20 +74,20 @@ pub fn frequency_khz() -> Option<u64> {
     platform::frequency_khz()
 }
 
-/// Returns the highest temperature that the system's thermal zones give, in thousandths of a degree
-/// Celsius, if it tells.
+/// Returns the highest temperature of the thermal zones, in thousandths of a degree Celsius, if the
+/// system tells.
 #[must_use]
 pub fn temperature_millidegrees() -> Option<i64> {
     platform::temperature_millidegrees()
 }
 
-/// Names what the machine runs in, if it is virtual and says so.
+/// Returns the name of the hypervisor, if the machine is known to be virtual.
 #[must_use]
 pub fn virtual_machine() -> Option<String> {
     platform::virtual_machine()
 }
 
-/// Names the policy by which the processor's frequency is chosen, if the system tells.
+/// Returns the policy that chooses the frequency of the processor, if the system tells.
 #[must_use]
 pub fn governor() -> Option<String> {
     platform::governor()

@@ -1,7 +1,6 @@
-//! Quality of service: a level in, what the system made of it out.
+//! Quality of service: asks the system for a level, and reports each step with its outcome.
 //!
-//! Every step is reported with its outcome and none is fatal. It does not know what the thread is
-//! for, nor how many workers go with a level: that is policy, kept elsewhere.
+//! A failed step is not fatal. How many workers a level has is decided elsewhere.
 
 pub mod devices;
 pub mod process;
@@ -22,20 +21,20 @@ use linux as platform;
 #[cfg(target_os = "macos")]
 use macos as platform;
 
-/// Names how urgent a thread's work is; the numbers are those macOS gives the levels.
+/// How urgent the work of a thread is. The numbers are those of macOS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Level {
-    /// Maintenance nobody waits for.
+    /// Maintenance that nobody waits for.
     Background = 9,
-    /// Work whose progress someone may look at now and then.
+    /// Work whose progress somebody may check from time to time.
     Utility = 17,
-    /// What the system does unasked.
+    /// The level that the system gives by default.
     #[default]
     Default = 21,
-    /// Work someone waits for.
+    /// Work that somebody waits for.
     UserInitiated = 25,
-    /// Work someone watches happen.
+    /// Work that somebody watches.
     UserInteractive = 33,
 }
 
@@ -86,7 +85,7 @@ impl FromStr for Level {
     }
 }
 
-/// Says that a text names no level, and which ones there are.
+/// A text that names no level. The message lists the levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no such QoS level, there are: {}", all_levels())]
 pub struct ParseLevelError(());
@@ -95,58 +94,58 @@ fn all_levels() -> String {
     Level::ALL.map(|level| format!("{level} ({})", level.number())).join(", ")
 }
 
-/// Holds one thing that was asked of the system for a level, and its answer.
+/// One request to the system for a level, and its outcome.
 #[derive(Debug)]
 pub struct Step {
-    /// What was asked for.
+    /// What was requested.
     pub what: String,
     /// Whether the system did it.
     pub result: io::Result<()>,
 }
 
-/// Holds one thing that the system says of a thread.
+/// One fact about a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is of, in a word.
+    /// Its name, in a word.
     pub what: &'static str,
-    /// What it is.
+    /// Its value.
     pub value: String,
 }
 
 /// Asks the system to run the calling thread at a level and returns every step taken.
 ///
-/// A step is done only if the system afterwards says the same. [`Level::Default`] takes none: it
-/// leaves the thread as it is and takes back no other level. Lowering needs no privilege; raising
-/// is often refused, and coming back from a lower level may be too.
+/// A step succeeds only if the system afterwards reports the new value. [`Level::Default`] takes no
+/// step: the thread stays as it is, and an earlier level stays in force. Lowering needs no
+/// privilege. Raising is often refused, and so may be returning from a lower level.
 ///
-/// Linux: scheduling class, nice value, I/O priority and utilisation of the thread; the I/O
-/// priority only counts where the device's scheduler honours it ([`devices`]). macOS: the thread's
-/// QoS class, which covers all.
+/// Linux: scheduling class, nice value, I/O priority and utilisation of the thread. The I/O
+/// priority has an effect only if the scheduler of the device honours it ([`devices`]). macOS: the
+/// QoS class of the thread, which covers everything.
 pub fn apply_to_thread(level: Level) -> Vec<Step> {
     platform::apply_to_thread(level)
 }
 
-/// Asks for a level in such a way that a program has it which this process becomes by `exec`, and
-/// returns every step taken. To be called from the only thread.
+/// Asks for a level that survives `exec`, and returns every step taken. Call it while the process
+/// has one thread.
 ///
 /// Linux: as [`apply_to_thread`]. macOS: of the lower levels `background` only.
 pub fn apply_for_exec(level: Level) -> Vec<Step> {
     platform::apply_for_exec(level)
 }
 
-/// Confines the calling thread to those of the processors that it may use.
+/// Confines the calling thread to these processors, as far as it may use them.
 pub fn confine_thread(cpus: &[usize]) -> Step {
     platform::confine_thread(cpus)
 }
 
-/// Returns what the system says of the calling thread.
+/// Returns the facts about the calling thread.
 #[must_use]
 pub fn thread_facts() -> Vec<Fact> {
     platform::thread_facts()
 }
 
-/// Returns whether the kernel can be told how much use of a processor a thread is worth, as the
-/// files beneath `root` in place of `/` say; `None` where there is no such thing.
+/// Returns whether the kernel has utilisation clamps, by the files beneath `root` in place of `/`;
+/// `None` on systems other than Linux.
 #[must_use]
 pub fn has_uclamp(root: &Path) -> Option<bool> {
     platform::has_uclamp(root)

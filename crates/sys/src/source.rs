@@ -20,7 +20,7 @@ pub trait ReadAt: Sync {
     /// `UnexpectedEof` if there are fewer bytes than asked for; else whatever the system says.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Returns how many of the bytes a read would find in memory; `None` if that cannot be told.
+    /// Returns how many of the bytes are in memory; `None` if that is not known.
     fn cached_bytes(&self) -> Option<u64> {
         None
     }

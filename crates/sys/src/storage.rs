@@ -1,5 +1,4 @@
-//! What a file system lies on: a device's number in, the kind of medium out; a folder in, what
-//! holds it out.
+//! Storage: the kind of medium of a device, and the volume of a folder.
 
 #[cfg_attr(target_os = "linux", path = "storage/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "storage/macos.rs")]
@@ -8,14 +7,14 @@ mod volume;
 
 pub use volume::{Layer, Link, Volume, volume};
 
-/// What moves when bytes are read.
+/// The kind of medium of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// Platters and a head: reads in order are cheap, others cost milliseconds each.
+    /// A disk that rotates: reads out of order cost milliseconds each.
     Rotating,
-    /// Nothing.
+    /// A medium without moving parts.
     Solid,
-    /// The system does not say, or is known to say so of whatever it has.
+    /// The system does not tell, or is known to say the same of every device.
     Unknown,
 }
 

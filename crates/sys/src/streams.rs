@@ -1,9 +1,9 @@
-//! The standard streams as this process was given them.
+//! Whether standard output was closed when this process began.
 //!
-//! Before `main`, Rust's runtime opens `/dev/null` in place of a standard stream that is closed.
-//! What is then written is lost without an error, so this looks before the runtime does.
+//! Before `main`, Rust's runtime opens `/dev/null` in place of a closed standard stream. Output is
+//! then lost without an error, so this module checks before the runtime runs.
 
-#![allow(unsafe_code, reason = "the one look that must come before `main`")]
+#![allow(unsafe_code, reason = "the check must run before `main`")]
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use rustix::io::{Errno, fcntl_getfd};
 
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Says whether standard output was closed when the process began.
+/// Returns whether standard output was closed when the process began.
 pub fn stdout_was_closed() -> bool {
     STDOUT_CLOSED.load(Ordering::Relaxed)
 }

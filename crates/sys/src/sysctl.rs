@@ -1,6 +1,4 @@
-//! Facts macOS keeps under a name: the name in, a number or a text out.
-//!
-//! It does not know which names there are.
+//! Facts of macOS by name: numbers and texts.
 
 use std::ffi::CStr;
 use std::io;

@@ -1,9 +1,9 @@
-//! Several reads in flight from one thread: reads in, outcomes out.
+//! Several reads in flight from one thread, with `io_uring` on Linux.
 //!
-//! Linux: `io_uring`. It moves the bytes that `pread` would move, into the same buffers; it does
-//! not decide how many reads are worth having in flight, nor what to do where there is no ring.
+//! Reads the same bytes as `pread`, into the same buffers. The caller decides how many reads are in
+//! flight, and what to do without a ring.
 
-// The bindings are for these processors alone. Elsewhere there is no ring, as on macOS.
+// The bindings support only these processors. Elsewhere there is no ring, as on macOS.
 #[cfg_attr(
     all(target_os = "linux", target_pointer_width = "64", target_endian = "little"),
     path = "uring/linux.rs"
@@ -19,9 +19,10 @@ use std::io;
 
 use crate::file::PositionedRead;
 
-/// Holds one thread's queue of reads.
+/// The queue of reads of one thread.
 ///
-/// Nothing is in flight between calls: the kernel never has a buffer that the caller can touch.
+/// No read is in flight between calls, so the kernel never writes to a buffer that the caller can
+/// use.
 pub struct Ring {
     queue: platform::RingQueue,
     depth: u32,
@@ -31,9 +32,9 @@ impl Ring {
     /// Makes a queue of this many reads.
     ///
     /// # Errors
-    /// Whatever the system says. It is refused by macOS, by Linux before 5.6 and on 32-bit or
-    /// big-endian processors (`Unsupported`), by most containers, and where
-    /// `kernel.io_uring_disabled` says so (`PermissionDenied`).
+    /// `Unsupported` on macOS, on Linux before 5.6 and on 32-bit or big-endian processors;
+    /// `PermissionDenied` in most containers, and where `kernel.io_uring_disabled` is set;
+    /// otherwise the error of the system.
     ///
     /// # Panics
     /// If the depth is not a power of two.
@@ -42,11 +43,10 @@ impl Ring {
         Ok(Self { queue: platform::RingQueue::new(depth)?, depth })
     }
 
-    /// Carries out all reads, as many at a time as the queue is deep, and fills in their outcomes.
+    /// Carries out all reads, up to the depth of the queue at a time, and fills in their outcomes.
     ///
-    /// An outcome is what [`crate::file::File::read_at`] would return, but that an interrupted read
-    /// is not repeated. `Unsupported` means that the ring did not take the read, and will take
-    /// none again.
+    /// Outcomes are those of [`crate::file::File::read_at`], except that interrupted reads are not
+    /// repeated. `Unsupported` means that the ring did not accept the read and will accept no more.
     pub fn read_all(&mut self, reads: &mut [PositionedRead<'_>]) {
         for reads in reads.chunks_mut(self.depth as usize) {
             self.queue.read_all(reads);

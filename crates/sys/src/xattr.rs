@@ -1,7 +1,6 @@
-//! Extended attributes: an open file and a name in, a value out, or the other way round.
+//! Extended attributes: reads, sets, removes and lists the attributes of an open file.
 //!
-//! It moves bytes and knows only the names a tag is kept under, not what a tag says. It is the
-//! one place of this crate that changes anything on a disk.
+//! Knows the names of the attributes that hold tags, not the format of a tag.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -22,20 +21,20 @@ use rustix::io::Errno;
 
 use crate::file::File;
 
-/// The attribute a tag is kept in: `user.steadfast` on Linux, `org.steadfast.tag#S` on macOS,
-/// where `#S` asks that copies, backups and safe-saves keep it.
+/// The attribute that holds a tag: `user.steadfast` on Linux, `org.steadfast.tag#S` on macOS. `#S`
+/// tells macOS to preserve it in copies, backups and safe-saves.
 pub const TAG: &str = platform::TAG;
 
-/// The attribute the tag before that one is kept in.
+/// The attribute that holds the previous tag.
 pub const TAG_PREVIOUS: &str = platform::TAG_PREVIOUS;
 
-/// The attribute that marks a file of leaves as ours, whatever its bytes are.
+/// The attribute that marks a file as a file of leaves, whatever its bytes are.
 pub const LEAVES: &str = platform::LEAVES;
 
-/// What stands before the name of an attribute that a Mac gave: `user.` on Linux, nothing on macOS.
+/// Prefix of the names of attributes that a Mac set: `user.` on Linux, empty on macOS.
 pub const MAC_PREFIX: &str = platform::MAC_PREFIX;
 
-/// Room for the list of names on the first attempt, in bytes.
+/// Length of the buffer for the list of names at the first attempt, in bytes.
 const NAMES_LENGTH: usize = 1024;
 
 /// Reads the value of an attribute into a buffer and returns its length; `None` when the file has
@@ -45,7 +44,7 @@ const NAMES_LENGTH: usize = 1024;
 /// `InvalidData` when the value is longer than the buffer; `Unsupported` when the file system
 /// keeps no attributes.
 pub fn get(file: &File, name: &str, buf: &mut [u8]) -> io::Result<Option<usize>> {
-    // An empty buffer is the system's way of asking for the length alone.
+    // With an empty buffer the system returns the length only, so it has a call of its own.
     let outcome = match buf.len() {
         0 => rustix::fs::fgetxattr_query(file.as_fd(), name),
         _ => rustix::fs::fgetxattr(file.as_fd(), name, &mut *buf),
@@ -61,8 +60,8 @@ pub fn get(file: &File, name: &str, buf: &mut [u8]) -> io::Result<Option<usize>>
     }
 }
 
-/// Sets an attribute, replacing its value, in one call: afterwards it is the old value or the
-/// new, whole.
+/// Sets an attribute or replaces its value, in one call. Afterwards it has the old value or the new
+/// one, never a part.
 ///
 /// # Errors
 /// `Unsupported` when the file system keeps no attributes; `StorageFull` when the file has no room
@@ -79,8 +78,8 @@ pub fn create(file: &File, name: &str, value: &[u8]) -> io::Result<()> {
     rustix::fs::fsetxattr(file.as_fd(), name, value, XattrFlags::CREATE).map_err(refusal)
 }
 
-/// Asks whether attributes of the file could be set, by removing one that no file has: the system
-/// checks everything that it checks for setting one, and changes nothing.
+/// Checks whether attributes of the file can be set, by removing one that no file has. The system
+/// makes the same checks as for setting one, and changes nothing.
 ///
 /// # Errors
 /// As [`set`]; `PermissionDenied` also for an immutable file, which [`File::protection`] tells.
@@ -117,8 +116,8 @@ pub fn list(file: &File) -> io::Result<Vec<OsString>> {
     Ok(names.map(|name| OsStr::from_bytes(name).to_owned()).collect())
 }
 
-/// Reads the names of the attributes a file has into a buffer, each ended by a NUL, in the order
-/// the system gives them; it allocates nothing.
+/// Reads the names of the attributes of a file into a buffer, each ended by a NUL, in the order of
+/// the system. Allocates no memory.
 ///
 /// # Errors
 /// `InvalidData` when the names are longer than the buffer (64 KiB is enough on Linux);
@@ -134,7 +133,7 @@ pub fn list_into<'a>(file: &File, buf: &'a mut [u8]) -> io::Result<&'a [u8]> {
     }
 }
 
-/// Turns a refusal into an error that says so when attributes as such are what is refused.
+/// Turns an error of the system into one that says so if the file system has no attributes.
 fn refusal(errno: Errno) -> io::Error {
     if errno == Errno::NOTSUP || errno == Errno::OPNOTSUPP {
         let reason = "the file system keeps no extended attributes";

@@ -1,6 +1,4 @@
 //! The page cache on Linux: `cachestat`, and `fadvise` to drop.
-//!
-//! It knows no more than the kernel tells about one descriptor.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -19,7 +17,7 @@ const SYS_CACHESTAT: libc::c_long = 451;
 /// Source: `linux/magic.h`.
 const OVERLAY: u64 = 0x794c_7630;
 
-/// The span asked about.
+/// The range of a file to count.
 ///
 /// Source: `linux/mman.h`, `struct cachestat_range`.
 #[repr(C)]
@@ -44,8 +42,8 @@ struct CachestatCounts {
 /// Counts resident bytes; the length is not 0.
 pub(super) fn cached_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u64> {
     match cached_pages(file, length) {
-        // An overlay caches nothing itself: its pages are those of the file beneath, which only
-        // a mapping reaches. Measured on Linux 6.18: 0 of 1,000,003 bytes just written.
+        // An overlay caches nothing itself. Its pages belong to the file beneath, which only a
+        // mapping reaches. On Linux 6.18, `cachestat` gave 0 of 1,000,003 bytes just written.
         Ok(0) if rustix::fs::fstatfs(file)?.f_type as u64 == OVERLAY => {
             require_owner(file)?;
             mapping::resident_bytes(file, length)
@@ -54,7 +52,7 @@ pub(super) fn cached_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u64>
             let bytes = pages.saturating_mul(rustix::param::page_size() as u64);
             Ok(bytes.min(length))
         }
-        // An older kernel does not know the call; a container may refuse what it does not know.
+        // An older kernel has no such call, and a container may refuse it.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
             require_owner(file)?;
             mapping::resident_bytes(file, length)
@@ -63,7 +61,7 @@ pub(super) fn cached_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u64>
     }
 }
 
-/// Drops the file's pages, made clean first because dirty ones would stay.
+/// Drops the pages of a file. They are written first, because dirty pages would stay.
 pub(super) fn drop_cached(file: BorrowedFd<'_>) -> io::Result<()> {
     rustix::fs::fdatasync(file)?;
     Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
@@ -82,7 +80,7 @@ fn cached_pages(file: BorrowedFd<'_>, length: u64) -> io::Result<u64> {
     if code == 0 { Ok(counts.cached) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Refuses a file of another user, for which `mincore` says that everything is resident.
+/// Refuses a file of another user, for which `mincore` reports that all pages are resident.
 ///
 /// Source: `mincore(2)`, since Linux 5.2.
 fn require_owner(file: BorrowedFd<'_>) -> io::Result<()> {

@@ -1,6 +1,4 @@
-//! The page cache on macOS: `mincore` to count, nothing to drop.
-//!
-//! It knows no more than the kernel tells about one descriptor.
+//! The page cache on macOS: `mincore` to count. It has no call to drop one file.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -12,7 +10,7 @@ pub(super) fn cached_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u64>
     mapping::resident_bytes(file, length)
 }
 
-/// Refuses: macOS offers only to purge every cache of the machine, to root.
+/// Refuses: macOS only lets root purge every cache of the machine.
 pub(super) fn drop_cached(_file: BorrowedFd<'_>) -> io::Result<()> {
     let reason = "macOS cannot drop one file from its cache";
     Err(io::Error::new(io::ErrorKind::Unsupported, reason))

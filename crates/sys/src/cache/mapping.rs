@@ -1,7 +1,7 @@
-//! Residency through `mincore`: an open file in, resident bytes out.
+//! Counts resident bytes of a file with `mincore`.
 //!
-//! The file is mapped a window at a time, only to be asked about: no byte is touched through the
-//! mapping, so a failing disk cannot arrive as a signal.
+//! The file is mapped one window at a time. No byte is read through the mapping, so a failing disk
+//! cannot raise a signal.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -9,7 +9,7 @@ use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// Pages asked about at a time; with 4 KiB pages a window is 128 MiB.
+/// Pages of a window; with 4 KiB pages, 128 MiB.
 const WINDOW_PAGES: usize = 32 * 1024;
 
 /// The bit that says a page is resident.
@@ -40,14 +40,14 @@ pub(super) fn resident_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u6
     Ok(resident)
 }
 
-/// Holds part of a file mapped; dropping it unmaps.
+/// A mapped part of a file. Dropping it unmaps it.
 struct MappedWindow {
     start: NonNull<std::ffi::c_void>,
     length: usize,
 }
 
 impl MappedWindow {
-    /// Maps part of a file, from a multiple of the page size on.
+    /// Maps a part of a file. The offset is a multiple of the page size.
     #[expect(unsafe_code, reason = "mapping has no safe form")]
     fn map(file: BorrowedFd<'_>, offset: u64, length: usize) -> io::Result<Self> {
         // SAFETY: the address is left to the system, so no memory in use is replaced.
@@ -65,7 +65,7 @@ impl MappedWindow {
         Ok(Self { start, length })
     }
 
-    /// Asks which pages are resident, one state per page.
+    /// Reads which pages are resident, one state per page.
     ///
     /// # Panics
     /// If there is not one state for every page.

@@ -1,4 +1,4 @@
-//! What Linux counts of one thread.
+//! Voluntary context switches of a thread on Linux.
 
 use std::mem::MaybeUninit;
 

@@ -1,4 +1,4 @@
-//! What macOS counts of one thread.
+//! Voluntary context switches of a thread on macOS.
 
 /// The system counts for the whole process only.
 pub(super) fn thread_sleeps() -> Option<u64> {

@@ -1,7 +1,7 @@
-//! Core types on Linux: what `/sys` and `/proc/cpuinfo` tell.
+//! Core types on Linux, from `/sys` and `/proc/cpuinfo`.
 //!
-//! It knows where Intel's and Arm's types are told, that the processors of a virtual machine are
-//! nobody's in particular, and that favoured cores of one type differ a little in frequency.
+//! Favoured cores of one type differ a little in frequency. In a virtual machine the types are not
+//! known.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,22 +9,22 @@ use std::path::Path;
 use super::{CoreClass, CoreSource, Cores, Knowledge, parse_cpu_list};
 use crate::kernel_files::{number, text};
 
-/// The types that Intel's kernel drivers name, the fastest first, with what they are called.
+/// The types that Intel's kernel drivers name, the fastest first, with our names for them.
 const NAMED: [(&str, &str); 3] = [
     ("cpu_core", "performance (cpu_core)"),
     ("cpu_atom", "efficiency (cpu_atom)"),
     ("cpu_lowpower", "low-power efficiency (cpu_lowpower)"),
 ];
 
-/// Two capacities are of two types from this ratio in percent on. Servers of one type give their
-/// cores capacities some percent apart; the types of phones and laptops are further apart.
+/// From this ratio in percent on, two capacities are of two types. Cores of one type in servers
+/// have capacities some percent apart; the types in phones and laptops differ by more.
 const CAPACITY_RATIO_PERCENT: u64 = 110;
 
-/// Two highest frequencies are of two types from this ratio in percent on: favoured cores of one
-/// type go up to a tenth faster than the others, compact cores go a quarter slower or more.
+/// From this ratio in percent on, two highest frequencies are of two types. Favoured cores of one
+/// type are up to a tenth faster than the others; compact cores are a quarter slower or more.
 const FREQUENCY_RATIO_PERCENT: u64 = 120;
 
-/// What firmware calls a virtual machine, in lower case.
+/// Names of virtual machines in the firmware, in lower case.
 const VIRTUAL: [&str; 10] = [
     "qemu",
     "kvm",
@@ -38,7 +38,7 @@ const VIRTUAL: [&str; 10] = [
     "google compute engine",
 ];
 
-/// Asks the running kernel.
+/// Reads the files of the running kernel.
 pub(super) fn of_machine() -> Cores {
     beneath(Path::new("/"))
 }
@@ -56,7 +56,7 @@ pub(super) fn beneath(root: &Path) -> Cores {
         (grouped(&cpus, capacity, CAPACITY_RATIO_PERCENT), CoreSource::Capacity),
         (grouped(&cpus, frequency, FREQUENCY_RATIO_PERCENT), CoreSource::Frequency),
     ];
-    // Capacities are written where all are alike too; frequencies may still tell types apart.
+    // Equal capacities do not prove one type: the frequencies may still differ.
     let mut told: Vec<(Vec<CoreGroup>, CoreSource)> =
         told.into_iter().filter_map(|(groups, source)| Some((groups?, source))).collect();
     let apart = told.iter().position(|(groups, _)| groups.len() > 1);
@@ -74,10 +74,10 @@ pub(super) fn beneath(root: &Path) -> Cores {
     Cores { knowledge: Knowledge::Types, classes, source: Some(source), logical }
 }
 
-/// A name and the processors that bear it.
+/// The name of a class, and its processors.
 type CoreGroup = (String, Vec<usize>);
 
-/// The types that the kernel names, as far as they have processors in use.
+/// Returns the types that the kernel names and that have processors in use.
 fn named_classes(root: &Path, online: &[usize]) -> Option<Vec<CoreGroup>> {
     let mut groups = Vec::new();
     for (folder, name) in NAMED {
@@ -90,7 +90,7 @@ fn named_classes(root: &Path, online: &[usize]) -> Option<Vec<CoreGroup>> {
         }
     }
     let together: usize = groups.iter().map(|(_, cpus)| cpus.len()).sum();
-    // A processor of no named type would be of a type unknown.
+    // If a processor has no named type, its type is unknown.
     (!groups.is_empty() && together == online.len()).then_some(groups)
 }
 
@@ -120,7 +120,7 @@ fn grouped(
     (count > 0).then(|| named.collect())
 }
 
-/// Names a class that the system does not name by its place.
+/// Names a class by its rank, if the system does not name it.
 fn rank_name(rank: usize, count: usize) -> &'static str {
     match (rank, count) {
         (_, 1) => "one type",
@@ -146,7 +146,7 @@ fn class(root: &Path, name: String, cpus: Vec<usize>) -> CoreClass {
     }
 }
 
-/// Counts cores: processors that share one name the same siblings.
+/// Counts cores: the processors of one core list the same siblings.
 fn physical(root: &Path, cpus: &[usize]) -> Option<usize> {
     let siblings = |cpu: &usize| {
         let topology = cpu_folder(root, *cpu).join("topology");
@@ -163,7 +163,7 @@ fn online(root: &Path) -> Vec<usize> {
     list.as_deref().and_then(parse_cpu_list).unwrap_or_default()
 }
 
-/// Whether the processor tells of a hypervisor, or the firmware is one's.
+/// Returns whether the flags of the processor or the firmware name a hypervisor.
 fn is_virtual(root: &Path) -> bool {
     let facts = text(root.join("proc/cpuinfo")).unwrap_or_default();
     let mut flags = facts.lines().filter(|line| line.starts_with("flags"));

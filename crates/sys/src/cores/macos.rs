@@ -1,6 +1,4 @@
-//! Core types on macOS: the performance levels that `sysctl` tells.
-//!
-//! It knows how a fact is asked for; what the facts mean is the contract's.
+//! Core types on macOS: reads the performance levels from `sysctl`.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -8,7 +6,7 @@ use std::path::Path;
 use super::{Cores, Knowledge};
 use crate::sysctl;
 
-/// Asks the kernel.
+/// Reads the facts of the kernel.
 pub(super) fn of_machine() -> Cores {
     Cores::of_perflevels(&|name| {
         let key = CString::new(name).ok()?;

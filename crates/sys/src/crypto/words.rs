@@ -1,10 +1,10 @@
-//! The processor as the crypto library sees it, after what the environment masked.
+//! The processor capabilities that the crypto library uses, after the mask of the environment.
 //!
-//! In: nothing. Out: words of bits, and their names. A mask is believed only if these words show
-//! it. The library has no function that tells them, so its variable is read; the symbol carries
-//! the version, and another version does not link until the name here is changed too.
+//! A measurement trusts a mask only if these words show it. The library has no function that
+//! returns them, so its variable is read. The symbol contains the version: another version does not
+//! link until the name here is changed.
 
-/// Returns the words that decide which code the library takes.
+/// Returns the words that decide which code the library runs.
 ///
 /// x86: EDX and ECX of CPUID leaf 1, EBX and ECX of leaf 7. Arm: one word of the library's own.
 /// Elsewhere: none.
@@ -16,15 +16,15 @@ pub fn capabilities() -> Vec<u32> {
 
 pub use platform::WORDS;
 
-/// A bit: its word, and its place in it.
+/// A bit: the index of its word, and its number in the word.
 pub type Bit = (usize, u32);
 
-/// What the words are, and how the environment masks them.
+/// The meaning of the words, and how the environment masks them.
 #[derive(Clone, Copy, Debug)]
 pub struct CapabilityWords {
-    /// Variable that masks them when the library starts; empty where there is none.
+    /// Environment variable that masks them when the library starts; empty if there is none.
     pub variable: &'static str,
-    /// Words that one number of the variable covers; numbers are separated by colons.
+    /// How many words one number of the variable covers. Numbers are separated by colons.
     pub per_number: usize,
     /// Bits of the instructions for AES.
     pub aes: &'static [Bit],
@@ -38,8 +38,8 @@ pub struct CapabilityWords {
 mod platform {
     use super::CapabilityWords;
 
-    /// Bits as Intel numbers them. VAES and VPCLMULQDQ are the wide forms: left on, they would do
-    /// the work of what was switched off.
+    /// Bits in the numbering of Intel. VAES and VPCLMULQDQ are the wide forms: if they stayed on,
+    /// the library would use them in place of the instructions that are switched off.
     pub const WORDS: CapabilityWords = CapabilityWords {
         variable: "OPENSSL_ia32cap",
         per_number: 2,
@@ -54,7 +54,7 @@ mod platform {
     }
 
     pub(super) fn capabilities() -> Vec<u32> {
-        // SAFETY: the library writes the words once, while it starts, which `init` waited for.
+        // SAFETY: the library writes the words once, at its start, and `init` waited for that.
         unsafe { CAPABILITIES }.to_vec()
     }
 }
@@ -63,7 +63,8 @@ mod platform {
 mod platform {
     use super::CapabilityWords;
 
-    /// Bits of the library's own numbering. Instructions for SHA-512 go with those for SHA.
+    /// Bits in the numbering of the library. Instructions for SHA-512 are switched with those for
+    /// SHA.
     pub const WORDS: CapabilityWords = CapabilityWords {
         variable: "OPENSSL_armcap",
         per_number: 1,
@@ -78,7 +79,7 @@ mod platform {
     }
 
     pub(super) fn capabilities() -> Vec<u32> {
-        // SAFETY: the library writes the word once, while it starts, which `init` waited for.
+        // SAFETY: the library writes the word once, at its start, and `init` waited for that.
         vec![unsafe { CAPABILITIES }]
     }
 }
@@ -87,7 +88,7 @@ mod platform {
 mod platform {
     use super::CapabilityWords;
 
-    /// Nothing is known here.
+    /// No words are known on this architecture.
     pub const WORDS: CapabilityWords =
         CapabilityWords { variable: "", per_number: 1, aes: &[], carry_less: &[], sha: &[] };
 

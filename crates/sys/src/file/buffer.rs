@@ -1,14 +1,14 @@
-//! The memory for direct reads: a length in, that many aligned bytes out.
+//! Aligned memory for direct reads.
 //!
-//! It is a little more memory than asked for, used from the first aligned byte on. That costs one
-//! page and needs no allocation call of our own.
+//! Allocates one page more than asked for and starts at the first aligned byte. That needs no
+//! unsafe allocation.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Holds a heap buffer of fixed length that begins on a 4096-byte boundary, zeroed once.
+/// A heap buffer of fixed length that begins on a 4096-byte boundary and is zeroed once.
 ///
-/// Larger than any alignment a device asks of memory for direct reads.
+/// No device needs a larger alignment for direct reads.
 pub struct AlignedBuffer {
     bytes: Box<[u8]>,
     start: usize,
@@ -16,7 +16,7 @@ pub struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// What the first byte is aligned to, in bytes.
+    /// The alignment of the first byte, in bytes.
     pub const ALIGNMENT: usize = 4096;
 
     /// Allocates a buffer of this many bytes, all zero.

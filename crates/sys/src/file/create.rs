@@ -1,8 +1,8 @@
-//! Making and removing what is a program's own: names in an open directory in; files out.
+//! Creating and removing files of a program's own, by name beneath an open directory.
 //!
-//! For folders that a program makes for its own purpose. No symlink is followed, no name leads out
-//! of the directory, and what exists is opened for writing only if it is a regular file that has no
-//! other name.
+//! For directories that a program makes for itself. No symlink is followed and no name leads out of
+//! the directory. An existing file is opened for writing only if it is a regular file with one
+//! name.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,14 +14,14 @@ use rustix::io::{Errno, retry_on_intr};
 use super::directory::component;
 use super::{Dir, FileKind, Status, platform};
 
-/// What a new file is opened with: to be written, and read back.
+/// Flags of a new file: written and read back.
 const NEW: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// What a file of a program's own is opened with: made if absent, never waiting.
+/// Flags of a file of a program's own: created if it is absent. Opening never waits.
 const OWN: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
     .union(OFlags::NOFOLLOW)
@@ -33,7 +33,7 @@ const OWN: OFlags = OFlags::RDWR
 const OWNERS: Mode = Mode::RUSR.union(Mode::WUSR);
 
 impl Dir {
-    /// Makes a file directly beneath this directory, which only its owner may read.
+    /// Creates a file in this directory that only its owner can read.
     ///
     /// # Errors
     /// `AlreadyExists` if anything has the name; `InvalidInput` when the name is not one component;
@@ -44,7 +44,7 @@ impl Dir {
         Ok(fs::File::from(fd))
     }
 
-    /// Makes a directory directly beneath this one, which only its owner may enter, and opens it.
+    /// Creates a directory in this one that only its owner can enter, and opens it.
     ///
     /// # Errors
     /// As those of [`Dir::create_file`].
@@ -53,8 +53,8 @@ impl Dir {
         self.open_dir(name)
     }
 
-    /// Opens a directory directly beneath this one, and makes it if it is absent. The process's
-    /// umask applies.
+    /// Opens a directory in this one, and creates it if it is absent. The umask of the process
+    /// applies.
     ///
     /// # Errors
     /// As those of [`Dir::open_dir`]: a symlink there is not followed.
@@ -65,13 +65,13 @@ impl Dir {
         }
     }
 
-    /// Opens a file of a program's own to read and write it, and makes it if it is absent.
+    /// Opens a file of a program's own to read and write it, and creates it if it is absent.
     ///
     /// # Errors
-    /// `InvalidInput` if what is there is not a regular file or has another name, as a symlink, a
-    /// fifo or a hard link planted there; otherwise whatever the system says.
+    /// `InvalidInput` if the existing file is not a regular file or has another name: somebody may
+    /// have planted a symlink, a fifo or a hard link. Otherwise the error of the system.
     pub fn open_own(&self, name: &OsStr) -> io::Result<fs::File> {
-        // Opening a device may already do something to it.
+        // Checked before opening, because opening a device may change its state.
         self.status_of_own(name)?;
         let mode = Mode::from_raw_mode(0o666);
         let fd = retry_on_intr(|| rustix::fs::openat(self, name, OWN, mode))?;
@@ -79,7 +79,7 @@ impl Dir {
         Ok(fs::File::from(fd))
     }
 
-    /// Returns what the system says of a file of a program's own; `None` if it is absent.
+    /// Returns the status of a file of a program's own; `None` if it is absent.
     ///
     /// # Errors
     /// As those of [`Dir::open_own`].
@@ -91,8 +91,8 @@ impl Dir {
         }
     }
 
-    /// Renames what has a name in this directory. What has the new name is replaced, a symlink
-    /// itself and not what it leads to.
+    /// Renames an entry of this directory. Replaces an entry with the new name; a symlink itself is
+    /// replaced, not its target.
     ///
     /// # Errors
     /// `InvalidInput` when a name is not one component; otherwise whatever the system says.
@@ -100,7 +100,7 @@ impl Dir {
         Ok(rustix::fs::renameat(self, component(from)?, self, component(to)?)?)
     }
 
-    /// Removes a name that is no directory's; a symlink, not what it leads to.
+    /// Removes an entry that is not a directory; of a symlink, the link.
     ///
     /// # Errors
     /// `InvalidInput` when the name is not one component; otherwise whatever the system says.
@@ -117,7 +117,7 @@ impl Dir {
     }
 }
 
-/// Makes sure that a file is one that only this directory has.
+/// Fails unless a file is a regular file with one name.
 fn ensure_own(status: &Status) -> io::Result<()> {
     let reason = match (status.kind, status.links) {
         (FileKind::Regular, 0 | 1) => return Ok(()),

@@ -1,6 +1,6 @@
-//! An open directory: the name of one component in; its facts, its descriptor, its entries out.
+//! An open directory: opens, lists and looks up its entries by name.
 //!
-//! It does not know paths: who walks keeps those. It never follows a symlink beneath a root.
+//! Takes names of one component only, and never follows a symlink beneath a root.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -16,29 +16,29 @@ use rustix::io::Errno;
 
 use super::{FILE, File, FileKind, Status, open_at, platform};
 
-/// What every directory is opened with.
+/// Flags of every directory.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// How many entries in a row may refuse to be opened without recording the access before the
-/// directory stops asking. Another user's tree then costs a few calls per directory too many
-/// rather than one per file, while one foreign file does not leave marks on all after it.
+/// After this many refusals in a row, files are opened with recording the access. So a tree of
+/// another user costs a few extra calls per directory, not one per file; and one file of another
+/// user does not change the access times of all files after it.
 const REFUSALS_MAX: u8 = 3;
 
-/// Holds a directory open.
+/// An open directory.
 ///
-/// Entries may be opened and looked up from any number of threads; listing is for one at a time.
+/// Any number of threads can open and look up entries. Only one can list at a time.
 pub struct Dir {
     fd: OwnedFd,
     listing: AtomicBool,
     refusals: AtomicU8,
 }
 
-/// Names one entry of a directory, as the listing gives it.
+/// One entry of a directory, as the listing gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirEntry<'a> {
     /// The name: any bytes but `/` and NUL.
     pub name: &'a OsStr,
-    /// The kind, or `None` when the file system leaves that to [`Dir::status_of`].
+    /// The kind; `None` if the file system does not list it. [`Dir::status_of`] then tells.
     pub kind: Option<FileKind>,
     /// The inode number as listed; a mount point shows the inode it hides.
     pub inode: u64,
@@ -48,7 +48,7 @@ impl Dir {
     /// Opens a root, following symlinks in the path.
     ///
     /// # Errors
-    /// Whatever the system says; `NotADirectory` when it is none.
+    /// `NotADirectory` if it is something else; otherwise the error of the system.
     pub fn open(path: &Path) -> io::Result<Self> {
         let fd = match open_at(rustix::fs::CWD, path, DIRECTORY | platform::NO_ACCESS_TIME) {
             Err(Errno::PERM) => open_at(rustix::fs::CWD, path, DIRECTORY)?,
@@ -60,8 +60,8 @@ impl Dir {
     /// Opens a directory directly beneath this one.
     ///
     /// # Errors
-    /// `InvalidInput` when the name is not one component; `NotADirectory` for what is no directory,
-    /// which on Linux includes a symlink; on macOS that is "too many levels of symbolic links".
+    /// `InvalidInput` if the name is not one component; `NotADirectory` if it is not a directory. A
+    /// symlink gives `NotADirectory` on Linux and "too many levels of symbolic links" on macOS.
     pub fn open_dir(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self::new(self.open_entry(name, DIRECTORY | OFlags::NOFOLLOW)?))
     }
@@ -75,8 +75,8 @@ impl Dir {
         Ok(File { fd: self.open_entry(name, FILE | OFlags::NOFOLLOW)? })
     }
 
-    /// Opens the directory of a path the user gave, following symlinks on the way, and returns the
-    /// last name of the path with it.
+    /// Opens the parent directory of a path, following symlinks, and returns it with the last name
+    /// of the path.
     ///
     /// # Errors
     /// `InvalidInput` if the path does not end with a name; otherwise whatever the system says.
@@ -89,11 +89,11 @@ impl Dir {
         Ok((Self::open(parent.unwrap_or(Path::new(".")))?, name.to_owned()))
     }
 
-    /// Makes the names in the directory last through a loss of power.
+    /// Flushes the names in the directory to the medium, so that they survive a loss of power.
     ///
     /// # Errors
-    /// If the medium fails or is full. Some file systems cannot flush a directory by itself and say
-    /// so in various ways: they do it in their own time, which is no error.
+    /// If the medium fails or is full. Some file systems cannot flush a directory and return
+    /// various errors; those are ignored, because they write names later by themselves.
     pub fn flush(&self) -> io::Result<()> {
         match platform::flush(self.fd.as_fd()) {
             Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
@@ -109,9 +109,9 @@ impl Dir {
         Ok(Self::new(open_at(rustix::fs::CWD, path, DIRECTORY | OFlags::NOFOLLOW)?))
     }
 
-    /// Says whether another user may have put this directory where it is: into a place like `/tmp`,
-    /// where anyone may make names and only their owners remove them (the sticky bit), and it
-    /// belongs neither to this process's user nor to the owner of that place.
+    /// Returns whether another user may have put this directory where it is: its parent is one like
+    /// `/tmp`, in which anyone can create names and only their owners can remove them (the sticky
+    /// bit), and it belongs neither to the user of this process nor to the owner of the parent.
     ///
     /// The kernel applies the same rule to links and files there (`fs.protected_symlinks`).
     ///
@@ -125,12 +125,12 @@ impl Dir {
         Ok(shared && !trusted.contains(&own.st_uid))
     }
 
-    /// Returns what the system says about the directory itself.
+    /// Returns the status of the directory itself.
     pub fn status(&self) -> io::Result<Status> {
         Ok(platform::status(&rustix::fs::fstat(&self.fd)?))
     }
 
-    /// Returns what the system says about an entry; of a symlink, about the link.
+    /// Returns the status of an entry; of a symlink, the status of the link.
     ///
     /// # Errors
     /// `InvalidInput` when the name is not one component, otherwise whatever the system says.
@@ -139,8 +139,8 @@ impl Dir {
         Ok(platform::status(&rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// Flushes everything that was written to the volume of this directory, attributes included,
-    /// and waits until the medium has it.
+    /// Flushes everything that was written to the volume of this directory, including attributes,
+    /// and waits until it is on the medium.
     ///
     /// # Errors
     /// Whatever the system says.
@@ -148,21 +148,21 @@ impl Dir {
         Ok(platform::sync_volume(self.fd.as_fd())?)
     }
 
-    /// Gives every entry but `.` and `..` to `f`, in the order of the file system, until it
+    /// Passes every entry except `.` and `..` to `f`, in the order of the file system, until `f`
     /// breaks. Each call starts from the beginning.
     ///
-    /// The name lives until `f` returns. Within `f` other directories may be listed.
+    /// `f` may list other directories.
     ///
     /// # Errors
-    /// `ResourceBusy` when this same `Dir` is being listed already; otherwise whatever the system
-    /// says, after the entries it gave before.
+    /// `ResourceBusy` if this `Dir` is being listed already; otherwise the error of the system,
+    /// which may come after some entries.
     pub fn entries(&self, f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>) -> io::Result<()> {
-        // A second listing would move the position of the first and lose entries without a word.
+        // A second listing would move the position of the first, which would then miss entries.
         let _turn = Turn::take(&self.listing)?;
         platform::entries(self.fd.as_fd(), f)
     }
 
-    /// Wraps a descriptor nobody has listed or opened from yet.
+    /// Wraps a new descriptor.
     fn new(fd: OwnedFd) -> Self {
         Self { fd, listing: AtomicBool::new(false), refusals: AtomicU8::new(0) }
     }
@@ -202,11 +202,11 @@ impl fmt::Debug for Dir {
     }
 }
 
-/// Holds the turn to list a directory; dropping it gives the turn back.
+/// The right to list a directory. Dropping it returns it.
 struct Turn<'a>(&'a AtomicBool);
 
 impl<'a> Turn<'a> {
-    /// Takes the turn, or says that it is taken.
+    /// Takes the right, or fails if another listing has it.
     fn take(listing: &'a AtomicBool) -> io::Result<Self> {
         if listing.swap(true, Ordering::Acquire) {
             let reason = "the directory is being listed already";
@@ -222,7 +222,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Returns the name if it is one component and so cannot lead out of the directory.
+/// Returns the name if it is one component, so that it cannot lead out of the directory.
 pub(super) fn component(name: &OsStr) -> io::Result<&OsStr> {
     let bytes = name.as_bytes();
     if matches!(bytes, b"" | b"." | b"..") || bytes.contains(&b'/') {

@@ -1,8 +1,9 @@
 //! Files that are written whole or not at all.
 //!
-//! A draft is made under a name of its own beneath an open directory, and gets its final name only
-//! once its bytes are on the medium. It follows no symlink and opens no existing file, so it cannot
-//! be led out of the directory. All files that the project replaces or makes at once are drafts.
+//! A draft is created under a temporary name beneath an open directory. It gets its final name
+//! after its bytes are on the medium. It follows no symlink and opens no existing file, so it
+//! always stays in the directory. Every file that the project writes or replaces as a whole is a
+//! draft.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -20,20 +21,20 @@ use rustix::io::{Errno, retry_on_intr};
 use super::directory::component;
 use super::{Dir, File, platform};
 
-/// How many random names are tried before the directory is given up.
+/// How many random names are tried before creating a draft fails.
 const TRIES: usize = 8;
 
-/// What file systems say of a flag or a call that they do not know.
+/// Errors of file systems that do not support a flag or a call.
 const UNSUPPORTED: [Errno; 4] = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
 
-/// What a draft is opened with: new, to be written and read back.
+/// Flags of a draft: a new file, written and read back.
 const NEW: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// What happens to a file that has the final name already.
+/// What happens to an existing file with the final name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and publishing fails with `AlreadyExists`.
@@ -42,7 +43,7 @@ pub enum Existing {
     Replace,
 }
 
-/// A new file without its final name. Dropping it removes it.
+/// A new file under a temporary name. Dropping it removes it.
 pub struct Draft {
     file: fs::File,
     dir: Arc<Dir>,
@@ -69,7 +70,7 @@ impl Draft {
         outcome
     }
 
-    /// Creates a draft in a directory under a given name. The process's umask applies.
+    /// Creates a draft in a directory under a given name. The umask of the process applies.
     ///
     /// # Errors
     /// `AlreadyExists` if anything has the name; `InvalidInput` if the name is not one component;
@@ -87,25 +88,25 @@ impl Draft {
         &self.dir
     }
 
-    /// Flushes the file to the medium, renames it within its directory, and flushes the directory:
-    /// file and name outlast a loss of power.
+    /// Flushes the file to the medium, renames it within its directory, and flushes the directory.
+    /// Afterwards file and name survive a loss of power.
     ///
     /// # Errors
-    /// As those of [`Draft::publish_in`]; also if the directory cannot be flushed, and then the
-    /// file has its name.
+    /// As [`Draft::publish_in`]. Also if the directory cannot be flushed; the file then has its
+    /// final name already.
     pub fn publish(self, name: &OsStr, existing: Existing) -> io::Result<()> {
         let dir = Arc::clone(&self.dir);
         self.publish_in(&dir, name, existing)?;
         dir.flush()
     }
 
-    /// Flushes the file to the medium and renames it, in any directory of the same volume. After a
-    /// loss of power the file is whole, or its name is as it was; [`Dir::flush`] makes the name
-    /// last.
+    /// Flushes the file to the medium and renames it into a directory of the same volume. After a
+    /// loss of power, either the whole file has the name, or the name is unchanged. [`Dir::flush`]
+    /// makes the name permanent.
     ///
     /// # Errors
-    /// `AlreadyExists` if the name is taken and must be kept; otherwise whatever the system says.
-    /// After an error the name is as it was.
+    /// `AlreadyExists` if the name is taken and must be kept; otherwise the error of the system.
+    /// After an error the name is unchanged.
     pub fn publish_in(mut self, dir: &Dir, name: &OsStr, existing: Existing) -> io::Result<()> {
         let name = component(name)?;
         platform::flush(self.file.as_fd())?;
@@ -121,13 +122,14 @@ impl Draft {
     fn rename_to_new(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
         let (from, old) = (&*self.dir, &*self.name);
         match rustix::fs::renameat_with(from, old, dir, name, RenameFlags::NOREPLACE) {
-            // NFS and some FUSE file systems do not know the flag; a link does not replace either.
+            // NFS and some FUSE file systems do not support the flag. A link does not replace
+            // either.
             Err(error) if UNSUPPORTED.contains(&error) => {}
             renamed => return Ok(renamed?),
         }
         match rustix::fs::linkat(from, old, dir, name, AtFlags::empty()) {
             Ok(()) => return from.remove_file(old),
-            // The file system has no hard links: a look at the name is all there is.
+            // Without hard links, the name can only be checked before the rename.
             Err(error) if error == Errno::PERM || UNSUPPORTED.contains(&error) => {}
             Err(error) => return Err(error.into()),
         }
@@ -140,7 +142,7 @@ impl Draft {
         }
     }
 
-    /// Returns another handle of the file: for its attributes.
+    /// Returns another handle of the file, for its attributes.
     ///
     /// # Errors
     /// Whatever the system says.
@@ -148,7 +150,7 @@ impl Draft {
         Ok(File { fd: self.file.try_clone()?.into() })
     }
 
-    /// Removes the draft's name and returns the file, which exists until it is closed.
+    /// Removes the name of the draft and returns the file, which exists until it is closed.
     ///
     /// # Errors
     /// Whatever the system says.
@@ -162,7 +164,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.published {
-            // The error that led here is the one to report.
+            // The caller reports the error that led here.
             let _ = self.dir.remove_file(&self.name);
         }
     }
@@ -196,7 +198,7 @@ impl fmt::Debug for Draft {
     }
 }
 
-/// Writes a file whole beside others: a draft, its bytes, its name.
+/// Writes a file as a whole, by a draft in the same directory.
 ///
 /// # Errors
 /// As those of [`Draft::new`] and [`Draft::publish`].
@@ -207,14 +209,14 @@ pub fn write_whole(path: &Path, contents: &[u8], existing: Existing) -> io::Resu
     draft.publish(&name, existing)
 }
 
-/// Replaces a file as a whole by one that only its owner can read.
+/// Replaces a file as a whole with one that only its owner can read.
 ///
 /// # Errors
 /// As those of [`Draft::new`] and [`Draft::publish`].
 pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     let (dir, name) = Dir::parent_of(path)?;
     let mut draft = Draft::new(&Arc::new(dir))?;
-    // Before the first byte is written.
+    // Set before the first byte is written, so that nobody else can ever read one.
     draft.file.set_permissions(fs::Permissions::from_mode(0o600))?;
     draft.write_all(contents)?;
     draft.publish(&name, Existing::Replace)

@@ -1,6 +1,4 @@
 //! Files on macOS: `openat` flags, `readdir`, `F_NOCACHE`, `statfs`.
-//!
-//! It knows the system's answers and not who asks.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -14,13 +12,13 @@ use rustix::io::{Errno, retry_on_intr};
 use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Protection, Status, Timestamp};
 use crate::sysctl;
 
-/// Nothing: macOS has no way to ask that an access not be recorded.
+/// Empty: macOS has no flag that prevents recording the access.
 pub(super) const NO_ACCESS_TIME: OFlags = OFlags::empty();
 
-/// The longest read one call performs: beyond `INT_MAX` the system refuses.
+/// The longest read of one call. The system refuses more than `INT_MAX` bytes.
 pub(super) const READ_LENGTH_MAX: usize = i32::MAX as usize;
 
-/// Marks a file whose contents are elsewhere.
+/// Marks a file whose contents are stored elsewhere.
 ///
 /// Source: `sys/stat.h`, `SF_DATALESS`.
 const SF_DATALESS: u32 = 0x4000_0000;
@@ -89,14 +87,14 @@ pub(super) fn set_uncached(file: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::fs::fcntl_nocache(file, true)?)
 }
 
-/// Refuses: reads may have any alignment, and what is cached comes from the cache all the same.
+/// Refuses: reads may have any alignment, and cached bytes still come from the cache.
 pub(super) fn direct_alignment(_file: BorrowedFd<'_>) -> io::Result<Option<DirectAlignment>> {
     let reason = "macOS does not say whether reads are direct";
     Err(io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 
-/// Writes what is cached of a file or directory to the medium, past the drive's own cache where the
-/// file system knows how; network file systems do not, and get a plain `fsync`.
+/// Writes the cached parts of a file or directory to the medium, through the cache of the drive.
+/// Network file systems do not support that and get a plain `fsync`.
 pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
     match retry_on_intr(|| rustix::fs::fcntl_fullfsync(file)) {
         Err(Errno::INVAL | Errno::NOTSUP | Errno::OPNOTSUPP | Errno::NOTTY) => {
@@ -106,7 +104,7 @@ pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
     }
 }
 
-/// Asks for the flags that `chflags` sets.
+/// Reads the flags that `chflags` sets.
 pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>> {
     let flags = rustix::fs::fstat(file)?.st_flags;
     Ok(if flags & IMMUTABLE != 0 {
@@ -118,7 +116,7 @@ pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>>
     })
 }
 
-/// Names the command, for the owner's flag and the superuser's.
+/// Returns the command, for the owner's flag and root's.
 pub(super) fn removed_by(protection: Protection) -> &'static str {
     match protection {
         Protection::Immutable => "chflags nouchg,noschg",
@@ -126,14 +124,14 @@ pub(super) fn removed_by(protection: Protection) -> &'static str {
     }
 }
 
-/// Turns read-ahead on, should it be off.
+/// Turns read-ahead on.
 #[expect(unsafe_code, reason = "rustix has no form of F_RDAHEAD")]
 pub(super) fn advise_sequential(file: BorrowedFd<'_>) {
     // SAFETY: `file` is open while borrowed, and F_RDAHEAD takes an int by value.
     let _ = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_RDAHEAD, 1) };
 }
 
-/// Names the file system as `statfs` does.
+/// Returns the name that `statfs` gives.
 pub(super) fn file_system(file: BorrowedFd<'_>) -> io::Result<FileSystem> {
     let facts = rustix::fs::fstatfs(file)?;
     let name = facts.f_fstypename.map(i8::cast_unsigned);
@@ -144,8 +142,8 @@ pub(super) fn file_system(file: BorrowedFd<'_>) -> io::Result<FileSystem> {
     })
 }
 
-/// Returns the limit on open files the system grants: the hard limit may be infinite, but more
-/// than `kern.maxfilesperproc` is refused.
+/// Returns the highest limit on open files that the system grants: the hard limit, and at most
+/// `kern.maxfilesperproc`.
 pub(super) fn open_files_ceiling(hard: u64) -> io::Result<u64> {
     Ok(hard.min(sysctl::integer(c"kern.maxfilesperproc")?))
 }

@@ -1,6 +1,4 @@
-//! What processors did, on Linux: `/proc/stat`.
-//!
-//! It knows the columns.
+//! Processor time on Linux: `/proc/stat`.
 
 use std::fs;
 use std::io;
@@ -20,8 +18,8 @@ fn of_stat(text: &str) -> Vec<CpuTime> {
     text.lines().filter_map(of_line).collect()
 }
 
-/// Source: `proc_stat(5)`: user, nice, system, idle, iowait, irq, softirq, steal; what guests took
-/// is in the first two already.
+/// Source: `proc_stat(5)`: user, nice, system, idle, iowait, irq, softirq, steal. The first two
+/// include the time of guests.
 fn of_line(line: &str) -> Option<CpuTime> {
     let (name, rest) = line.split_once(' ')?;
     let cpu = name.strip_prefix("cpu")?.parse().ok()?;

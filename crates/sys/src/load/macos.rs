@@ -1,10 +1,10 @@
-//! What processors did, on macOS: nothing that is told without a port of the kernel's.
+//! Processor time on macOS: not available without a Mach port of the kernel.
 
 use std::io;
 
 use super::CpuTime;
 
-/// Says so.
+/// Returns `Unsupported`.
 pub(super) fn cpu_times() -> io::Result<Vec<CpuTime>> {
     Err(io::ErrorKind::Unsupported.into())
 }

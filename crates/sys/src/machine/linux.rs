@@ -1,13 +1,11 @@
-//! The machine on Linux: `/proc`, `/etc/os-release`, `uname`, `sysinfo`.
-//!
-//! It knows where the facts are written and how.
+//! The machine on Linux: `/proc`, `/sys`, `/etc/os-release`, `uname`, `sysinfo`.
 
 use std::fs;
 use std::str::FromStr;
 
 use crate::kernel_files;
 
-/// Names the processor by its model, on Arm (which has none) by board and part.
+/// Returns the model; on Arm, which has none, the board and the part.
 pub(super) fn cpu_model() -> Option<String> {
     let facts = fs::read_to_string("/proc/cpuinfo").ok()?;
     if let Some(model) = value_of(&facts, "model name", ':') {
@@ -22,7 +20,7 @@ pub(super) fn cpu_model() -> Option<String> {
     }
 }
 
-/// Joins the distribution's name and the kernel's release.
+/// Returns the name of the distribution and the release of the kernel.
 pub(super) fn os_version() -> Option<String> {
     let kernel = rustix::system::uname();
     let kernel =
@@ -34,14 +32,14 @@ pub(super) fn os_version() -> Option<String> {
     }
 }
 
-/// Returns what the kernel manages.
+/// Returns the memory that the kernel manages.
 pub(super) fn memory_bytes() -> Option<u64> {
     let facts = rustix::system::sysinfo();
     Some(facts.totalram * u64::from(facts.mem_unit))
 }
 
-/// Reads the high-water mark of this very program: that of `getrusage` survives `exec`, and so
-/// would show the shell that started it.
+/// Reads the peak of this program. The peak of `getrusage` survives `exec`, so it would include the
+/// shell that started the program.
 pub(super) fn peak_rss_bytes() -> Option<u64> {
     let facts = fs::read_to_string("/proc/self/status").ok()?;
     kib(value_of(&facts, "VmHWM", ':')?)
@@ -52,8 +50,8 @@ pub(super) fn load_average() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
-/// Reads the eighth number of the line of all processors, in ticks of 10 ms whatever the kernel's
-/// own tick is.
+/// Reads the eighth number of the line of all processors, in ticks of 10 ms. The tick of the kernel
+/// itself does not matter here.
 pub(super) fn stolen_ns() -> Option<u64> {
     let facts = fs::read_to_string("/proc/stat").ok()?;
     let ticks: u64 = facts.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
@@ -74,12 +72,12 @@ fn busy_of(line: &str) -> Option<u64> {
     (user + nice + system + irq + softirq).checked_mul(10_000_000)
 }
 
-/// Asks every processor that can be asked.
+/// Returns the highest frequency of all processors that have one.
 pub(super) fn frequency_khz() -> Option<u64> {
     highest("/sys/devices/system/cpu/cpufreq", "scaling_cur_freq")
 }
 
-/// Asks every thermal zone.
+/// Returns the highest temperature of all thermal zones.
 pub(super) fn temperature_millidegrees() -> Option<i64> {
     highest("/sys/class/thermal", "temp")
 }
@@ -90,7 +88,7 @@ fn highest<T: FromStr + Ord>(folder: &str, file: &str) -> Option<T> {
     folders.filter_map(|entry| kernel_files::number(entry.path().join(file))).max()
 }
 
-/// Believes the processor, which tells of a hypervisor, and the firmware, which names it.
+/// The flags of the processor tell whether there is a hypervisor, and the firmware names it.
 pub(super) fn virtual_machine() -> Option<String> {
     let facts = fs::read_to_string("/proc/cpuinfo").ok()?;
     let flags = value_of(&facts, "flags", ':').unwrap_or_default();
@@ -104,7 +102,7 @@ pub(super) fn governor() -> Option<String> {
     kernel_files::text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 }
 
-/// Asks every power supply that is a line from outside; where there is none, nothing is known.
+/// Checks every power supply that is an external line. `None` if there is no such supply.
 pub(super) fn on_mains() -> Option<bool> {
     let supplies = fs::read_dir("/sys/class/power_supply").ok()?;
     let lines = supplies.flatten().filter_map(|supply| {
@@ -115,7 +113,7 @@ pub(super) fn on_mains() -> Option<bool> {
     lines.reduce(|one, other| one || other)
 }
 
-/// Names an Arm processor by the identifiers it gives.
+/// Describes an Arm processor by its identifiers.
 fn part(facts: &str) -> Option<String> {
     let implementer = value_of(facts, "CPU implementer", ':')?;
     let part = value_of(facts, "CPU part", ':')?;
@@ -130,7 +128,7 @@ fn value_of<'a>(facts: &'a str, key: &str, separator: char) -> Option<&'a str> {
     })
 }
 
-/// Reads a number of KiB, the unit `/proc` writes as `kB`.
+/// Reads a number of KiB, which `/proc` writes as `kB`.
 fn kib(value: &str) -> Option<u64> {
     value.strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }

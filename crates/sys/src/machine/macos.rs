@@ -1,24 +1,22 @@
 //! The machine on macOS: `sysctl` and `getrusage`.
-//!
-//! It knows the names of the facts.
 
 use std::mem::MaybeUninit;
 
 use crate::sysctl;
 
-/// Names the processor as Apple or Intel does.
+/// Returns the name that Apple or Intel gives the processor.
 pub(super) fn cpu_model() -> Option<String> {
     sysctl::text(c"machdep.cpu.brand_string").ok()
 }
 
-/// Joins version and build.
+/// Returns version and build.
 pub(super) fn os_version() -> Option<String> {
     let version = sysctl::text(c"kern.osproductversion").ok()?;
     let build = sysctl::text(c"kern.osversion").ok()?;
     Some(format!("macOS {version} ({build})"))
 }
 
-/// Returns what is built in.
+/// Returns the installed memory.
 pub(super) fn memory_bytes() -> Option<u64> {
     sysctl::integer(c"hw.memsize").ok()
 }
@@ -37,7 +35,7 @@ pub(super) fn peak_rss_bytes() -> Option<u64> {
     u64::try_from(usage.ru_maxrss).ok()
 }
 
-/// Asks the kernel for the first of its three averages.
+/// Returns the first of the three load averages.
 #[expect(unsafe_code, reason = "rustix has no form of getloadavg")]
 pub(super) fn load_average() -> Option<f64> {
     let mut averages = [0.0_f64];
@@ -51,13 +49,13 @@ pub(super) fn stolen_ns() -> Option<u64> {
     None
 }
 
-/// Believes the kernel, which knows that it is a guest; nobody names the host.
+/// The kernel tells whether it is a guest. Nothing tells the name of the host.
 pub(super) fn virtual_machine() -> Option<String> {
     let guest = sysctl::integer(c"kern.hv_vmm_present").ok()?;
     (guest != 0).then(|| "a hypervisor".to_owned())
 }
 
-/// Says nothing: it takes a port of the kernel's.
+/// Not available without a Mach port of the kernel.
 pub(super) fn busy_ns() -> Option<u64> {
     None
 }
@@ -72,12 +70,12 @@ pub(super) fn temperature_millidegrees() -> Option<i64> {
     None
 }
 
-/// macOS has no such policy to choose.
+/// macOS has no such policy.
 pub(super) fn governor() -> Option<String> {
     None
 }
 
-/// It takes a framework to ask, which is not worth linking for one word.
+/// Not read: it needs a framework, which is not worth linking for one fact.
 pub(super) fn on_mains() -> Option<bool> {
     None
 }

@@ -1,21 +1,20 @@
-//! Devices and their I/O schedulers: a root in, which of them heed a thread's I/O priority out.
+//! Block devices, their I/O schedulers, and whether those honour the I/O priority of a thread.
 //!
-//! It asks the kernel which scheduler is in use, and knows what each makes of a priority. What the
-//! device itself does with requests nobody knows.
+//! In which order a device itself serves requests is not known.
 
 use std::fs;
 use std::path::Path;
 
-/// What a scheduler makes of an I/O priority.
+/// Which part of an I/O priority a scheduler honours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Honours {
     /// Classes and the levels within them: bfq, cfq.
     ClassesAndLevels,
-    /// Classes, so that idle comes last; of the levels nothing: mq-deadline.
+    /// Classes only, so that idle comes last: mq-deadline.
     Classes,
     /// Nothing: none, kyber, noop, deadline.
     Nothing,
-    /// The scheduler is none of those known here.
+    /// Not known: the scheduler is another one.
     Unknown,
 }
 
@@ -53,12 +52,12 @@ pub struct BlockDevice {
     pub name: String,
     /// The scheduler in use; `None` for devices that have none, as those of volumes.
     pub scheduler: Option<String>,
-    /// What comes of an I/O priority there.
+    /// Which part of an I/O priority it honours.
     pub honours: Honours,
 }
 
-/// Returns the block devices that hold something, by name, as the files beneath `root` in place of
-/// `/` tell. None where the system has no such files.
+/// Returns the block devices that are not empty, by name, from the files beneath `root` in place of
+/// `/`. Empty if the system has no such files.
 #[must_use]
 pub fn block_devices(root: &Path) -> Vec<BlockDevice> {
     let Ok(entries) = fs::read_dir(root.join("sys/block")) else { return Vec::new() };
@@ -66,7 +65,7 @@ pub fn block_devices(root: &Path) -> Vec<BlockDevice> {
         .flatten()
         .filter_map(|entry| {
             let folder = entry.path();
-            // Loop devices and card readers are there without anything in them.
+            // Loop devices and card readers are listed although they hold nothing.
             let sectors = fs::read_to_string(folder.join("size")).ok()?;
             if sectors.trim() == "0" {
                 return None;

@@ -1,6 +1,4 @@
 //! QoS on Linux: scheduling class, nice value, I/O priority, utilisation and processors of threads.
-//!
-//! One table says what a level means; it knows nothing of what other systems do with it.
 
 pub(super) mod attributes;
 
@@ -10,13 +8,13 @@ use std::path::Path;
 use super::{Fact, Level, Step};
 use attributes::{Attribute, Setting, io_best_effort, io_idle};
 
-/// The thread itself, wherever the system takes a thread's number.
+/// The calling thread, in every call that takes the number of a thread.
 const THIS_THREAD: attributes::ThreadNumber = 0;
 
 /// The table of levels; the default asks for nothing.
 ///
-/// `SCHED_IDLE` runs when nothing else wants to, below nice 19; `SCHED_BATCH` never pre-empts a
-/// thread that wakes up. A quarter of the utilisation is about what the smallest cores have.
+/// `SCHED_IDLE` runs only when nothing else does, below nice 19; `SCHED_BATCH` never pre-empts a
+/// thread that wakes up. The smallest cores have about a quarter of the utilisation.
 pub(super) fn request(level: Level) -> Vec<Setting> {
     match level {
         Level::Background => vec![
@@ -37,19 +35,19 @@ pub(super) fn request(level: Level) -> Vec<Setting> {
     }
 }
 
-/// Asks for what the level means, step by step.
+/// Asks for each setting of the level.
 pub(super) fn apply_to_thread(level: Level) -> Vec<Step> {
     let step =
         |setting: Setting| Step { what: setting.describe(), result: setting.set(THIS_THREAD) };
     request(level).into_iter().map(step).collect()
 }
 
-/// A program that is started has what the thread had that started it.
+/// A started program inherits the settings of the thread that started it.
 pub(super) fn apply_for_exec(level: Level) -> Vec<Step> {
     apply_to_thread(level)
 }
 
-/// Confines the thread to those of the processors that it may use.
+/// Confines the thread to these processors, as far as it may use them.
 pub(super) fn confine_thread(cpus: &[usize]) -> Step {
     let wanted = Setting::Affinity(cpus.to_vec());
     let result = within(THIS_THREAD, cpus).and_then(|allowed| allowed.set(THIS_THREAD));
@@ -68,7 +66,7 @@ pub(super) fn within(thread: attributes::ThreadNumber, cpus: &[usize]) -> io::Re
     Ok(Setting::Affinity(both))
 }
 
-/// What the calling thread has.
+/// Returns the settings of the calling thread.
 pub(super) fn thread_facts() -> Vec<Fact> {
     let has = |attribute: &Attribute| {
         *attribute != Attribute::UtilisationMax || has_uclamp(Path::new("/")) == Some(true)
@@ -83,7 +81,7 @@ pub(super) fn thread_facts() -> Vec<Fact> {
     Attribute::ALL.into_iter().filter(has).map(told).collect()
 }
 
-/// Kernels with utilisation clamps have their limits among the kernel's settings.
+/// Kernels with utilisation clamps have a file with their limit.
 pub(super) fn has_uclamp(root: &Path) -> Option<bool> {
     Some(root.join("proc/sys/kernel/sched_util_clamp_max").exists())
 }

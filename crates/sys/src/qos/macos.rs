@@ -1,15 +1,13 @@
-//! QoS on macOS: the class of the calling thread, from which the system chooses core type,
-//! frequency and I/O priority.
-//!
-//! It knows the classes and not what they cost.
+//! QoS on macOS: the class of the calling thread. The system chooses core type, frequency and I/O
+//! priority by it.
 
 use std::io;
 use std::path::Path;
 
 use super::{Fact, Level, Step};
 
-/// Asks for the class of the level's number, and believes it only once the system says the same;
-/// the default asks for nothing.
+/// Asks for the class with the number of the level, and checks that the system reports it
+/// afterwards. Asks for nothing at the default level.
 #[expect(unsafe_code, reason = "rustix has no form of thread QoS")]
 pub(super) fn apply_to_thread(level: Level) -> Vec<Step> {
     let class = match level {
@@ -31,8 +29,8 @@ pub(super) fn apply_to_thread(level: Level) -> Vec<Step> {
     vec![Step { what: format!("QoS class {} ({level})", level.number()), result }]
 }
 
-/// Lowers this process, which stays so when it becomes another program. Only the lowest level is
-/// there for processes; the classes are the threads' own and end with them.
+/// Lowers this process, also for a program that it becomes. Processes have the lowest level only:
+/// classes belong to threads and end with them.
 pub(super) fn apply_for_exec(level: Level) -> Vec<Step> {
     let what = match level {
         Level::Default => return Vec::new(),
@@ -49,7 +47,7 @@ pub(super) fn apply_for_exec(level: Level) -> Vec<Step> {
     vec![Step { what, result }]
 }
 
-/// macOS confines no thread: the class decides.
+/// macOS confines no thread: the class decides where it runs.
 pub(super) fn confine_thread(_: &[usize]) -> Step {
     let reason = "macOS chooses processors by the class";
     Step {
@@ -58,7 +56,7 @@ pub(super) fn confine_thread(_: &[usize]) -> Step {
     }
 }
 
-/// What the calling thread has.
+/// Returns the class of the calling thread.
 pub(super) fn thread_facts() -> Vec<Fact> {
     let class = match thread_class() {
         Ok(0) => "QoS class unspecified".to_owned(),
@@ -73,7 +71,7 @@ pub(super) fn thread_facts() -> Vec<Fact> {
     vec![Fact { what: "class", value: class }]
 }
 
-/// macOS has no such thing.
+/// macOS has no utilisation clamps.
 pub(super) fn has_uclamp(_: &Path) -> Option<bool> {
     None
 }

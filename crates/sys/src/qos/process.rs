@@ -1,8 +1,7 @@
-//! Other processes: a number and a level in, the changes that lower it out, each of which can be
-//! made and taken back.
+//! Other processes: plans the changes that lower a process to a level, makes them, and reverts
+//! them.
 //!
-//! Nothing is raised here but what a change of ours lowered. It keeps nothing: who wants to take
-//! changes back keeps them.
+//! Nothing is raised except by reverting a change. The caller keeps the changes.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -18,16 +17,16 @@ use macos as platform;
 
 use super::Level;
 
-/// A process, told from a later one of the same number by when it started.
+/// A process. Its start distinguishes it from a later one with the same number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     /// Its number.
     pub number: u32,
-    /// When it started, as the system tells it, without blanks.
+    /// When it started, by the system, without blanks.
     pub started: String,
 }
 
-/// A thread of a process, likewise.
+/// A thread of a process. Its start distinguishes it from a later one with the same number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadIdentity {
     /// Its number.
@@ -36,38 +35,38 @@ pub struct ThreadIdentity {
     pub started: String,
 }
 
-/// One thing that one thread is to have, and what it had.
+/// A setting of a thread: its new value and its old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadChange {
-    /// Whose it is.
+    /// The thread.
     pub thread: ThreadIdentity,
-    /// The name of what changes.
+    /// The name of the setting.
     pub what: String,
-    /// What it was, without blanks.
+    /// The old value, without blanks.
     pub before: String,
-    /// What it is to be, without blanks.
+    /// The new value, without blanks.
     pub after: String,
 }
 
-/// What lowering a process takes, as long as it has these threads.
+/// The changes that lower a process with these threads.
 #[derive(Clone, Debug, Default)]
 pub struct LoweringPlan {
     /// The changes, thread by thread.
     pub changes: Vec<ThreadChange>,
-    /// The threads that were looked at.
+    /// The threads that were examined.
     pub seen: Vec<ThreadIdentity>,
-    /// What is left as it is, and why.
+    /// What stays unchanged, and why.
     pub left_alone: Vec<String>,
 }
 
-/// What became of a change that was to be taken back.
+/// The outcome of reverting a change.
 #[derive(Debug)]
 pub enum Reverted {
-    /// It is as it was before.
+    /// The setting has its old value.
     Done,
-    /// Somebody changed it since: it is left as it is, which is said here.
+    /// Somebody changed the setting since. It stays unchanged; this is its value.
     Otherwise(String),
-    /// The thread is no more.
+    /// The thread has ended.
     Gone,
 }
 
@@ -75,12 +74,12 @@ impl Process {
     /// Finds the process of a number.
     ///
     /// # Errors
-    /// If there is none, or it is the kernel's own.
+    /// If there is none, or it is a thread of the kernel.
     pub fn find(number: u32) -> io::Result<Process> {
         platform::find(number)
     }
 
-    /// Returns the level of its most urgent thread, as far as what it has makes a level.
+    /// Returns the level that comes closest to the settings of its most urgent thread.
     ///
     /// # Errors
     /// If the system does not tell.
@@ -88,8 +87,8 @@ impl Process {
         platform::level(self)
     }
 
-    /// Says what has to change for no thread to be above a level. Threads below it, and what of a
-    /// thread is below it, stay. With `slower`, threads are confined to those of the processors.
+    /// Plans the changes after which no thread is above a level. Settings below the level stay.
+    /// With `slower`, threads are confined to these processors.
     ///
     /// # Errors
     /// If the system does not tell, or has no such level for processes.
@@ -100,21 +99,21 @@ impl Process {
     /// Makes a change.
     ///
     /// # Errors
-    /// If the thread is no more, or the system refuses.
+    /// If the thread has ended, or the system refuses.
     pub fn change(&self, change: &ThreadChange) -> io::Result<()> {
         platform::change(self, change)
     }
 
-    /// Takes a change back, if it still stands.
+    /// Reverts a change, if the setting still has the new value.
     ///
     /// # Errors
-    /// If the system refuses, or the change is none.
+    /// If the system refuses, or the change is not valid.
     pub fn revert(&self, change: &ThreadChange) -> io::Result<Reverted> {
         platform::revert(self, change)
     }
 
-    /// Finds what threads have inherited that began after changes were made: the changes to take
-    /// back there, in terms of those of the first thread. `seen` are the threads of that time.
+    /// Finds the changed settings that newer threads inherited, as changes to revert. They follow
+    /// from the changes of the first thread. `seen` are the threads at the time of the changes.
     ///
     /// # Errors
     /// If the system does not tell.
@@ -128,13 +127,13 @@ impl Process {
 }
 
 impl ThreadChange {
-    /// Says what it makes of the thread, for people.
+    /// Describes the new value, for people.
     #[must_use]
     pub fn describe(&self) -> String {
         platform::describe(&self.what, &self.after)
     }
 
-    /// Says what it makes of the thread when it is taken back, for people.
+    /// Describes the old value, for people.
     #[must_use]
     pub fn describe_before(&self) -> String {
         platform::describe(&self.what, &self.before)

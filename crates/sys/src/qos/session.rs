@@ -1,10 +1,8 @@
-//! Groups of processes that share the processors as one: nothing in, which group this process is
-//! in out.
+//! Groups of processes among which Linux divides the processors.
 //!
-//! Within a group, scheduling classes and nice values say who goes first; between groups they say
-//! nothing. Linux groups by control group, and else by session: the lowest thread of one terminal
-//! then gets as much as the busiest of another. A session of its own can be told to have less. It
-//! does not know what the process is for.
+//! Scheduling classes and nice values have an effect within a group only. Linux groups by control
+//! group, otherwise by session: the lowest thread of one terminal then gets as much as the busiest
+//! thread of another. A session of its own can be given less.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -22,12 +20,12 @@ use macos as platform;
 
 use super::{Level, Step};
 
-/// What this process shares the processors with.
+/// The group of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// Nothing: each thread is for itself.
+    /// None: each thread counts by itself.
     Threads,
-    /// A session, of this nice value.
+    /// A session with this nice value.
     Session {
         /// -20 to 19.
         nice: i32,
@@ -36,38 +34,38 @@ pub enum Grouping {
     ControlGroup {
         /// Its name.
         name: String,
-        /// Its share against its siblings', usually 100.
+        /// Its share relative to its siblings, usually 100.
         weight: Option<u64>,
-        /// Whether it only runs when no sibling wants to.
+        /// Whether it runs only when no sibling does.
         idle: bool,
     },
 }
 
-/// Returns what this process shares the processors with, as the files beneath `root` in place of
-/// `/` tell.
+/// Returns the group of this process, by the files beneath `root` in place of `/`.
 #[must_use]
 pub fn grouping(root: &Path) -> Grouping {
     platform::grouping(root)
 }
 
-/// Makes a session that this process leads, and gives that the level's share of the processors.
-/// From then on the process has no terminal to be signalled from. To be called where
-/// [`grouping`] is by session, by a process that leads no group of processes.
+/// Makes a session that this process leads, and gives it the share of the level. Afterwards the
+/// process gets no signals from a terminal. Call it where [`grouping`] is by session, in a process
+/// that leads no process group.
 pub fn lead(level: Level) -> Vec<Step> {
     platform::lead(level)
 }
 
-/// Asks for a signal to end this process when its parent ends. Returns whether there still is one.
+/// Asks for a signal that ends this process when its parent ends. Returns whether the parent still
+/// runs.
 pub fn end_with_parent(parent: u32) -> bool {
     platform::end_with_parent(parent)
 }
 
-/// A child that is sent the signals that this process gets.
+/// A child process to which signals are forwarded.
 #[derive(Debug)]
 pub struct SignalledChild(platform::ChildHandle);
 
 impl SignalledChild {
-    /// Takes a child that was not waited for yet.
+    /// Takes a child that was not waited for.
     ///
     /// # Errors
     /// If the system has no such handles: Linux before 5.3, macOS.

@@ -1,6 +1,4 @@
-//! Storage on Linux: what `/sys/dev/block` tells of a device.
-//!
-//! It knows how partitions, stacked devices and virtual ones are laid out there.
+//! Storage on Linux: partitions, stacked devices and virtual devices in `/sys/dev/block`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +6,13 @@ use std::path::{Path, PathBuf};
 use super::Medium;
 use crate::kernel_files;
 
-/// Stacks of devices are followed this deep: encryption on volumes on an array.
+/// How deep stacks of devices are followed: encryption on volumes on an array needs three.
 pub(super) const STACK_DEPTH_MAX: usize = 8;
 
-/// Drivers of virtual machines, which call every disk rotating unless told otherwise.
+/// Drivers of virtual machines, which report every disk as rotating unless configured otherwise.
 const UNTRUSTED: [&str; 3] = ["virtio", "vbd-", "hyperv"];
 
-/// Asks the kernel about the device and what it stands on.
+/// Reads the medium of the device, or of the devices beneath it.
 pub(super) fn medium(device: u64) -> Medium {
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     medium_at(Path::new("/sys/dev/block"), &format!("{major}:{minor}"))
@@ -23,7 +21,7 @@ pub(super) fn medium(device: u64) -> Medium {
 fn medium_at(devices: &Path, number: &str) -> Medium {
     match fs::canonicalize(devices.join(number)) {
         Ok(folder) => medium_of(&folder, STACK_DEPTH_MAX),
-        // Btrfs and network file systems have numbers that are no device's.
+        // The numbers of btrfs and of network file systems belong to no device.
         Err(_) => Medium::Unknown,
     }
 }
@@ -63,7 +61,7 @@ pub(super) fn stands_on(disk: &Path) -> Vec<PathBuf> {
     links.iter().filter_map(|link| fs::canonicalize(link).ok()).collect()
 }
 
-/// An array is as slow to seek as its slowest part.
+/// Seeks of an array are as slow as those of its slowest part.
 fn slower(a: Medium, b: Medium) -> Medium {
     match (a, b) {
         (Medium::Rotating, _) | (_, Medium::Rotating) => Medium::Rotating,

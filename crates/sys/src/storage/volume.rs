@@ -1,8 +1,8 @@
-//! What holds a folder: a path in; file system, devices, link and encryption out, as far as the
-//! system tells.
+//! The volume of a folder: file system, devices, connection and encryption, as far as the system
+//! tells.
 //!
-//! For a record: nothing here names a person, a network or a path, but for the file that a loop
-//! device shows, which is for whoever wants it out of the page cache. It judges nothing.
+//! The facts are for records, so they name no person, network or path. The one exception is the
+//! file of a loop device, which measurements drop from the page cache.
 
 #[cfg_attr(target_os = "linux", path = "volume/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "volume/macos.rs")]
@@ -11,53 +11,54 @@ mod platform;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What holds a folder.
+/// The volume of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Volume {
-    /// The file system by the system's name for it.
+    /// The name that the system gives the file system.
     pub file_system: String,
-    /// Options it is mounted with, without those that hold names, addresses or paths.
+    /// The mount options, without those that contain names, addresses or paths.
     pub options: Option<String>,
-    /// Whether the file system itself enciphers the folder; `None` where it does not tell.
+    /// Whether the file system itself encrypts the folder; `None` if it does not tell.
     pub enciphered: Option<bool>,
     /// Bytes that this process may still write.
     pub free_bytes: u64,
     /// Size in bytes.
     pub total_bytes: u64,
-    /// The devices beneath, from the one that is mounted to the lowest. None for networks and FUSE.
+    /// The devices beneath, from the mounted one to the lowest. Empty for network and FUSE file
+    /// systems.
     pub layers: Vec<Layer>,
 }
 
 /// A device beneath a file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// The system's name for it: `nvme0n1`.
+    /// The name that the system gives it: `nvme0n1`.
     pub name: String,
-    /// Its maker's name for it.
+    /// The model, by its maker.
     pub model: Option<String>,
-    /// What it enciphers, as device-mapper names it: `LUKS2`, `PLAIN`.
+    /// Its encryption, as device-mapper names it: `LUKS2`, `PLAIN`.
     pub cipher: Option<String>,
     /// How it is connected.
     pub link: Option<Link>,
-    /// The file it shows, if it is a loop device, and whether it goes past the page cache for it.
+    /// For a loop device: its file, and whether it reads the file past the page cache.
     pub backing: Option<(PathBuf, bool)>,
-    /// Whether the kernel made it up: a loop, a map, a disk of a virtual machine.
+    /// Whether the device is virtual: a loop device, a map, or a disk of a virtual machine.
     pub made_up: bool,
 }
 
-/// A connection, as fast as both ends agreed.
+/// A connection, with the speed that both ends agreed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// As people call it: `PCIe 16.0 GT/s x4`, `USB 10000 Mb/s`, `SATA 6.0 Gb/s`.
+    /// Its usual name: `PCIe 16.0 GT/s x4`, `USB 10000 Mb/s`, `SATA 6.0 Gb/s`.
     pub name: String,
-    /// Bytes per second that it cannot exceed: its bits less those of its line code.
+    /// The most bytes per second: its bit rate without the bits of its line code.
     pub bytes_per_s_max: u64,
 }
 
-/// Looks at what holds a folder.
+/// Returns the volume of a folder.
 ///
 /// # Errors
-/// Whatever the system says of the folder. What it merely does not tell is absent.
+/// The error of the system for the folder. Facts that the system does not tell are absent.
 pub fn volume(folder: &Path) -> io::Result<Volume> {
     platform::volume(folder)
 }

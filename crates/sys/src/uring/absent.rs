@@ -1,6 +1,4 @@
-//! Several reads in flight where no ring is to be had.
-//!
-//! It knows only how to say so.
+//! The ring on systems that have none.
 
 use std::io;
 
@@ -16,7 +14,7 @@ impl RingQueue {
         Err(io::Error::new(io::ErrorKind::Unsupported, reason))
     }
 
-    /// Cannot be called, for want of a queue.
+    /// Cannot be called, because no queue can be made.
     pub(super) fn read_all(&mut self, _reads: &mut [PositionedRead<'_>]) {
         match *self {}
     }

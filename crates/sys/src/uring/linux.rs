@@ -1,7 +1,6 @@
 //! Several reads in flight on Linux: a submission queue shared with the kernel.
 //!
-//! It knows descriptors, memory and offsets. The rule that makes it safe: it does not return
-//! before the kernel is done with every buffer it was given.
+//! It is safe because it does not return before the kernel is done with every buffer.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -11,14 +10,15 @@ use io_uring::{IoUring, Probe, opcode, squeue, types};
 
 use crate::file::PositionedRead;
 
-/// The longest read the queue performs, a multiple of every alignment; the rest is asked for again.
+/// The longest read of the queue, a multiple of every alignment. The caller asks for the rest
+/// again.
 const READ_LENGTH_MAX: usize = 1 << 30;
 
 /// A submission queue and its completions.
 pub(super) struct RingQueue {
     ring: IoUring,
-    /// Whether the kernel once did not take what was submitted. It would take it from the queue
-    /// at the next call, when the buffers are the caller's again: so there is no next call.
+    /// Whether the kernel once left submitted reads in the queue. At the next call it would take
+    /// them, although their buffers belong to the caller again, so there is no next call.
     broken: bool,
 }
 
@@ -60,7 +60,7 @@ impl RingQueue {
             match waited {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What the kernel has not taken it need not give back; the rest will come.
+                // The kernel completes only the reads that it has taken.
                 Err(_) if self.ring.submission().len() == under_way => {
                     self.broken = under_way > 0;
                     return;

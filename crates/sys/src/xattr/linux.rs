@@ -1,6 +1,4 @@
-//! Extended attributes on Linux: what they are called, and how an absent one is told.
-//!
-//! It knows no file.
+//! Extended attributes on Linux: their names, and the error for an absent one.
 
 use rustix::io::Errno;
 
@@ -11,8 +9,8 @@ pub(super) const LEAVES: &str = "user.steadfast.leaves";
 /// The name of an attribute that is never set.
 pub(super) const UNUSED: &str = "user.steadfast.unused";
 
-/// Every name is in a namespace here; this one is for users.
+/// The namespace for users. On Linux every name is in a namespace.
 pub(super) const MAC_PREFIX: &str = "user.";
 
-/// What the system answers when there is no such attribute.
+/// The error for an absent attribute.
 pub(super) const ABSENT: Errno = Errno::NODATA;

@@ -1,6 +1,4 @@
-//! Extended attributes on macOS: what they are called, and how an absent one is told.
-//!
-//! It knows no file.
+//! Extended attributes on macOS: their names, and the error for an absent one.
 
 use rustix::io::Errno;
 
@@ -11,8 +9,8 @@ pub(super) const LEAVES: &str = "org.steadfast.leaves#S";
 /// The name of an attribute that is never set.
 pub(super) const UNUSED: &str = "org.steadfast.unused";
 
-/// Names have no namespaces here.
+/// macOS has no namespaces.
 pub(super) const MAC_PREFIX: &str = "";
 
-/// What the system answers when there is no such attribute.
+/// The error for an absent attribute.
 pub(super) const ABSENT: Errno = Errno::NOATTR;

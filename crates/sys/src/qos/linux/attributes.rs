@@ -1,6 +1,4 @@
-//! What a Linux thread has that a level is made of: read, set, written as text and read back.
-//!
-//! In: a thread's number, 0 for the calling one, and a setting. It does not know the levels.
+//! The settings of a Linux thread that make up a level: reads, sets, prints and parses them.
 
 use std::io;
 
@@ -8,10 +6,10 @@ use crate::cores::{cpu_list, parse_cpu_list};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// A thread's number; 0 is the calling thread wherever the system takes one.
+/// The number of a thread; 0 is the calling thread.
 pub(in crate::qos) type ThreadNumber = u32;
 
-/// One thing that a thread has.
+/// A setting of a thread, without its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::qos) enum Attribute {
     Class,
@@ -21,15 +19,15 @@ pub(in crate::qos) enum Attribute {
     Affinity,
 }
 
-/// A value of one.
+/// A setting with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::qos) enum Setting {
     /// The number of a scheduling class, without flags.
     Class(libc::c_int),
     Nice(i32),
-    /// Class and level of I/O in one number, as `linux/ioprio.h` has it; 0 follows the nice value.
+    /// Class and level of I/O in one number, as in `linux/ioprio.h`; 0 follows the nice value.
     Io(libc::c_int),
-    /// The most use of a processor that the frequency and core type are chosen for, of 1024.
+    /// The highest utilisation, of 1024, for which frequency and core type are chosen.
     UtilisationMax(u32),
     /// Processors, ascending.
     Affinity(Vec<usize>),
@@ -94,7 +92,7 @@ impl Setting {
         }
     }
 
-    /// Writes the value, without what it is of and without blanks.
+    /// Prints the value without its name and without blanks.
     pub(in crate::qos) fn text(&self) -> String {
         match self {
             Setting::Class(number) | Setting::Io(number) => number.to_string(),
@@ -104,7 +102,7 @@ impl Setting {
         }
     }
 
-    /// Says what it is, for people.
+    /// Describes it, for people.
     pub(in crate::qos) fn describe(&self) -> String {
         match self {
             Setting::Class(class) => format!("scheduling class {}", class_name(*class)),
@@ -115,11 +113,11 @@ impl Setting {
         }
     }
 
-    /// Gives it to a thread, and believes it only once the system says the same.
+    /// Sets it for a thread, and checks that the system reports it afterwards.
     pub(in crate::qos) fn set(&self, thread: ThreadNumber) -> io::Result<()> {
         match self {
             Setting::Class(class) => set_class(thread, *class)?,
-            // Linux takes a thread's number here and changes that thread, not its process.
+            // Linux takes the number of a thread here and changes that thread, not its process.
             Setting::Nice(nice) => rustix::process::setpriority_process(pid(thread), *nice)?,
             Setting::Io(priority) => set_io_priority(thread, *priority)?,
             Setting::UtilisationMax(most) => set_utilisation_max(thread, *most)?,
@@ -136,7 +134,7 @@ impl Setting {
 /// `SCHED_EXT` of Linux 6.12.
 const SCHED_EXT: libc::c_int = 7;
 
-/// Names a scheduling class as the system's headers do.
+/// Returns the name of a scheduling class in the headers of the system.
 fn class_name(class: libc::c_int) -> String {
     match class {
         libc::SCHED_OTHER => "SCHED_OTHER".to_owned(),
@@ -153,17 +151,18 @@ fn class_name(class: libc::c_int) -> String {
 /// `IOPRIO_CLASS_SHIFT` of `linux/ioprio.h`.
 const IO_CLASS_SHIFT: u32 = 13;
 
-/// I/O served by level, 0 first and 7 last; 4 is usual.
+/// I/O that is served by level, 0 first and 7 last; 4 is the default.
 pub(in crate::qos) const fn io_best_effort(level: libc::c_int) -> Setting {
     Setting::Io(2 << IO_CLASS_SHIFT | level)
 }
 
-/// I/O served when nobody else has asked for a while.
+/// I/O that is served when no other request came for a while.
 pub(in crate::qos) const fn io_idle() -> Setting {
     Setting::Io(3 << IO_CLASS_SHIFT)
 }
 
-/// Orders I/O priorities, the most urgent first. What follows the nice value counts as the usual.
+/// Orders I/O priorities, the most urgent first. 0, which follows the nice value, counts as the
+/// default.
 pub(in crate::qos) fn io_rank(priority: libc::c_int) -> (libc::c_int, libc::c_int) {
     match priority >> IO_CLASS_SHIFT {
         0 => (2, 4),

@@ -1,6 +1,6 @@
-//! Other processes on Linux: every thread's settings, by `/proc` and the thread's number.
+//! Other processes on Linux: the settings of every thread, by `/proc` and the number of the thread.
 //!
-//! It knows that threads come and go while they are looked at, and leaves real-time threads alone.
+//! Threads may start and end meanwhile. Real-time threads stay unchanged.
 
 use std::fs;
 use std::io;
@@ -27,7 +27,7 @@ pub(super) fn find(number: u32) -> io::Result<Process> {
         return Err(io::Error::other(format!("process {number} is the kernel's own")));
     }
     let ticks: u64 = field(&facts, 22).ok_or_else(unreadable)?;
-    // The number and the ticks since the system started may come again once it starts again.
+    // After a reboot another process can have the same number and the same ticks.
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     Ok(Process { number, started: format!("{}:{ticks}", boot.trim()) })
 }
@@ -42,7 +42,7 @@ pub(super) fn level(process: &Process) -> io::Result<Level> {
     levels.max().ok_or_else(|| gone(process))
 }
 
-/// The level that a class and a nice value come nearest to, from above.
+/// Returns the level that comes closest to a class and a nice value, from above.
 fn level_of(class: &Setting, nice: &Setting) -> Level {
     match (class, nice) {
         (Setting::Class(class), _) if is_real_time(*class) => Level::UserInteractive,
@@ -102,12 +102,12 @@ fn change_of(thread: &ThreadIdentity, before: &Setting, after: &Setting) -> Thre
     }
 }
 
-/// Classes that go before all others, and have parameters that a change would lose.
+/// Returns whether a class runs before all others. A change would lose its parameters.
 fn is_real_time(class: libc::c_int) -> bool {
     matches!(class, libc::SCHED_FIFO | libc::SCHED_RR | libc::SCHED_DEADLINE)
 }
 
-/// Whether a setting is less urgent than what a thread has.
+/// Returns whether a setting is less urgent than that of a thread.
 fn is_lower(wanted: &Setting, has: &Setting) -> bool {
     let rank = |class: libc::c_int| match class {
         libc::SCHED_IDLE => 2,
@@ -156,7 +156,7 @@ pub(super) fn inherited(
     for thread in threads(process)?.into_iter().filter(|thread| !seen.contains(thread)) {
         for attribute in Attribute::ALL {
             let Ok(has) = attribute.get(thread.number) else { continue };
-            // The first thread may have been lowered more than once: back through all of it.
+            // The first thread may have been lowered more than once, so all changes are reverted.
             let mut before = has.clone();
             let of_what = changes.iter().filter(of_first);
             for change in of_what.filter(|change| change.what == attribute.name()).rev() {
@@ -179,7 +179,7 @@ pub(super) fn describe(what: &str, value: &str) -> String {
     }
 }
 
-/// Reads a setting that a change holds as text.
+/// Reads a setting from the text in a change.
 fn parsed(what: &str, value: &str) -> io::Result<Setting> {
     let attribute = Attribute::ALL.into_iter().find(|attribute| attribute.name() == what);
     let setting = attribute.and_then(|attribute| attribute.parse(value));
@@ -188,9 +188,9 @@ fn parsed(what: &str, value: &str) -> io::Result<Setting> {
     })
 }
 
-/// The threads of a process, by number.
+/// Returns the threads of a process, by number.
 fn threads(process: &Process) -> io::Result<Vec<ThreadIdentity>> {
-    // Its number may be another's by now.
+    // Another process may have its number by now.
     if find(process.number).ok().as_ref() != Some(process) {
         return Err(gone(process));
     }
@@ -210,15 +210,15 @@ fn is_there(process: &Process, thread: &ThreadIdentity) -> bool {
     started(process, thread.number).as_ref() == Some(&thread.started)
 }
 
-/// When a thread of the process started, in ticks.
+/// Returns when a thread of the process started, in ticks.
 fn started(process: &Process, thread: u32) -> Option<String> {
     let facts = fs::read_to_string(format!("/proc/{}/task/{thread}/stat", process.number)).ok()?;
     field::<u64>(&facts, 22).map(|ticks| ticks.to_string())
 }
 
-/// Reads a field of `stat`, counted from 1 and beyond the second.
+/// Reads a field of `stat` after the second, counted from 1.
 ///
-/// Source: `proc_pid_stat(5)`; the second field stands in parentheses and may hold anything.
+/// Source: `proc_pid_stat(5)`; the second field is in parentheses and may contain anything.
 fn field<T: std::str::FromStr>(facts: &str, number: usize) -> Option<T> {
     let (_, rest) = facts.rsplit_once(") ")?;
     rest.split(' ').nth(number - 3)?.trim().parse().ok()

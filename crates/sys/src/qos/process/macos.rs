@@ -1,6 +1,6 @@
-//! Other processes on macOS: Darwin's background, which a process is in or not.
+//! Other processes on macOS: whether a process is in Darwin's background.
 //!
-//! What a program set itself is not touched by it: the system keeps both apart.
+//! The system keeps this apart from what a program sets for itself.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -60,7 +60,7 @@ pub(super) fn revert(process: &Process, change: &ThreadChange) -> io::Result<Rev
     Ok(Reverted::Done)
 }
 
-/// The whole process was lowered, with all threads to come.
+/// Empty: lowering covers the whole process, including later threads.
 pub(super) fn inherited(
     _: &Process,
     _: &[ThreadChange],
@@ -88,7 +88,7 @@ fn parsed(what: &str, value: &str) -> io::Result<bool> {
     }
 }
 
-/// When a process started: seconds and microseconds since 1970.
+/// Returns when a process started: seconds and microseconds since 1970.
 #[expect(unsafe_code, reason = "rustix has no form of proc_pidinfo")]
 fn started(number: u32) -> Option<String> {
     let number = libc::c_int::try_from(number).ok()?;

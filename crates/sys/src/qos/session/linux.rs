@@ -1,6 +1,6 @@
-//! Groups on Linux: the cpu controller's control groups, and sessions by `autogroup`.
+//! Groups on Linux: control groups of the cpu controller, and sessions by `autogroup`.
 //!
-//! It knows that sessions count only for processes in no control group but the root.
+//! Sessions have an effect only for processes in the root control group.
 
 use std::fs;
 use std::io;
@@ -14,8 +14,8 @@ use super::super::{Level, Step};
 use super::Grouping;
 use crate::kernel_files::text;
 
-/// A session's share, by the level: what sharing with the whole machine is worth. The weights of
-/// nice values are a quarter apart, so 19 has 1.5 % of what 0 has.
+/// Returns the nice value of a session at a level. Each nice value has a quarter more weight than
+/// the next, so 19 has 1.5 % of the weight of 0.
 ///
 /// Source: `sched(7)`, the autogroup feature.
 fn session_nice(level: Level) -> Option<i32> {
@@ -40,7 +40,7 @@ pub(super) fn grouping(root: &Path) -> Grouping {
     }
 }
 
-/// The innermost control group that has a share of the processors; the root has none.
+/// Returns the innermost control group that has a share of the processors. The root has none.
 fn control_group(root: &Path) -> Option<Grouping> {
     let lines = text(root.join("proc/self/cgroup"))?;
     for line in lines.lines() {
@@ -59,7 +59,7 @@ fn control_group(root: &Path) -> Option<Grouping> {
         for name in Path::new(name).ancestors() {
             let below = name.strip_prefix("/").unwrap_or(name);
             let folder = root.join("sys/fs/cgroup").join(below);
-            // Of the true root the file is absent; in a container the root is somebody's group.
+            // The real root has no such file; the root of a container is a group and has one.
             let Some(weight) = text(folder.join("cpu.weight")) else { continue };
             return Some(Grouping::ControlGroup {
                 name: name.to_string_lossy().into_owned(),
@@ -91,13 +91,13 @@ pub(super) fn lead(level: Level) -> Vec<Step> {
 
 pub(super) fn end_with_parent(parent: u32) -> bool {
     let signal = Some(Signal::TERM);
-    // Where the signal cannot be had, the parent ends this process as long as it lives itself.
+    // Without the signal, the parent ends this process itself, if it is still running.
     let _ = rustix::process::set_parent_process_death_signal(signal);
     let now = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
     now.and_then(|now| u32::try_from(now).ok()) == Some(parent)
 }
 
-/// The handle stays the child's, whoever gets its number after it.
+/// A handle of the child. It stays valid when another process gets the same number.
 #[derive(Debug)]
 pub(super) struct ChildHandle(OwnedFd);
 

@@ -1,4 +1,4 @@
-//! Groups on macOS: there are none, levels count between all threads.
+//! Groups on macOS: there are none; levels have an effect between all threads.
 
 use std::io;
 use std::path::Path;

@@ -1,6 +1,4 @@
-//! What holds a folder on Linux: `statx`, the table of mounts, `/sys`.
-//!
-//! It knows where the kernel writes what, and what of it is nobody else's business.
+//! The volume of a folder on Linux: `statx`, the table of mounts, `/sys`.
 
 use std::fs;
 use std::io;
@@ -14,7 +12,7 @@ use super::{Layer, Link, Volume};
 use crate::kernel_files;
 use crate::mounts::mount_of;
 
-/// Options of mounts whose values say nothing of who or where.
+/// Mount options whose values name no person, network or path.
 const HARMLESS: [&str; 24] = [
     "allocsize",
     "atgc_mode",
@@ -66,7 +64,7 @@ pub(super) fn volume(folder: &Path) -> io::Result<Volume> {
     })
 }
 
-/// Leaves out options that could name a person, a network or a path.
+/// Leaves out options that may name a person, a network or a path.
 fn harmless(options: &str) -> String {
     let is_harmless = |option: &&str| match option.split_once('=') {
         Some((key, value)) => HARMLESS.contains(&key) && !value.contains(['/', '@', '\\']),
@@ -75,11 +73,11 @@ fn harmless(options: &str) -> String {
     options.split(',').filter(is_harmless).collect::<Vec<&str>>().join(",")
 }
 
-/// Follows the devices from the one of this number, or from the one mounted, down.
+/// Returns the devices from the one with this number, or from the mounted one, down.
 fn layers(devices: &Path, number: (u32, u32), source: Option<&str>) -> Vec<Layer> {
     let at =
         |(major, minor): (u32, u32)| fs::canonicalize(devices.join(format!("{major}:{minor}")));
-    // The numbers of btrfs are no device's; what it mounted is.
+    // The numbers of btrfs belong to no device, but its source does.
     let mounted = || {
         let facts = fs::metadata(source.filter(|source| source.starts_with("/dev/"))?).ok()?;
         at((rustix::fs::major(facts.rdev()), rustix::fs::minor(facts.rdev()))).ok()
@@ -107,7 +105,7 @@ fn layer(disk: &Path) -> Layer {
         name: disk.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         model: text("device/model"),
         cipher: text("dm/uuid").and_then(|uuid| cipher(&uuid)),
-        // A virtual disk's place in the bus says nothing of the way to the medium.
+        // The place of a virtual disk on the bus does not tell how its medium is connected.
         link: if made_up { None } else { link(disk) },
         backing: text("loop/backing_file")
             .map(|file| (PathBuf::from(file), text("loop/dio").as_deref() == Some("1"))),
@@ -115,13 +113,13 @@ fn layer(disk: &Path) -> Layer {
     }
 }
 
-/// Reads the kind of encryption from a device-mapper's identifier: `CRYPT-LUKS2-…`.
+/// Reads the kind of encryption from the identifier of a device-mapper device: `CRYPT-LUKS2-…`.
 fn cipher(uuid: &str) -> Option<String> {
     let rest = uuid.strip_prefix("CRYPT-")?;
     Some(rest.split('-').next().unwrap_or(rest).to_owned())
 }
 
-/// Finds the narrowest way that the bus tells of: USB before what the controller hangs on.
+/// Finds the slowest known connection: USB, then SATA, then the PCIe link of the controller.
 fn link(disk: &Path) -> Option<Link> {
     let parents = || disk.ancestors().take_while(|folder| folder.parent().is_some());
     let text = |folder: &Path, name: &str| kernel_files::text(folder.join(name));
@@ -138,14 +136,14 @@ fn link(disk: &Path) -> Option<Link> {
     usb.or_else(sata).or_else(pcie)
 }
 
-/// Where a port of a SATA controller says how fast it is: `ata1/link1/ata_link/link1`.
+/// Returns the folder with the speed of a SATA port: `ata1/link1/ata_link/link1`.
 fn port(folder: &Path) -> Option<PathBuf> {
     let number = folder.file_name()?.to_str()?.strip_prefix("ata")?;
     let link = format!("link{number}");
     Some(folder.join(&link).join("ata_link").join(&link))
 }
 
-/// Reads a speed in Mb/s; from 5,000 on a tenth to a thirtieth of the bits are the code's.
+/// Reads a speed in Mb/s. The line code takes a fifth of the bits at 5,000 and a 33rd above.
 fn usb(speed: &str) -> Option<Link> {
     let megabits: u64 = speed.parse().ok()?;
     let bytes_per_s_max = match megabits {
@@ -156,15 +154,15 @@ fn usb(speed: &str) -> Option<Link> {
     Some(Link { name: format!("USB {megabits} Mb/s"), bytes_per_s_max })
 }
 
-/// Reads `6.0 Gbps`; of ten bits eight are data.
+/// Reads `6.0 Gbps`. Of ten bits, eight are data.
 fn sata(speed: &str) -> Option<Link> {
     let gigabits: f64 = speed.strip_suffix(" Gbps")?.parse().ok()?;
     let bytes_per_s_max = (gigabits * 100e6).round() as u64;
     Some(Link { name: format!("SATA {gigabits:.1} Gb/s"), bytes_per_s_max })
 }
 
-/// Reads `16.0 GT/s PCIe` and a number of lanes; up to 5 GT/s of ten bits eight are data, then of
-/// 130 bits 128.
+/// Reads `16.0 GT/s PCIe` and a number of lanes. Up to 5 GT/s, eight of ten bits are data; above,
+/// 128 of 130.
 fn pcie(speed: &str, width: &str) -> Option<Link> {
     let transfers: f64 = speed.split(' ').next()?.parse().ok()?;
     let lanes: u32 = width.parse().ok().filter(|&lanes| lanes > 0)?;

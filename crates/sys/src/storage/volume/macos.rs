@@ -1,4 +1,4 @@
-//! What holds a folder on macOS: what `statfs` tells.
+//! The volume of a folder on macOS: `statfs`.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Volume;
 
-/// Asks `statfs`; devices and their keys are a framework's business.
+/// Reads `statfs`. Devices and encryption would need a framework.
 pub(super) fn volume(folder: &Path) -> io::Result<Volume> {
     let facts = rustix::fs::statfs(folder)?;
     let name = facts.f_fstypename.map(i8::cast_unsigned);
