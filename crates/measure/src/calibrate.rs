@@ -1,10 +1,10 @@
-//! What measuring itself costs: the clock's step, and the time that timing nothing takes.
+//! The cost of measuring: the resolution of the clock, and the time of an empty measurement.
 
 use steadfast_sys::clock;
 
 use crate::record::Clock;
 
-/// How often nothing is timed. Some 20,000 readings take a millisecond.
+/// How many empty measurements are made. About 20,000 readings of the clock take a millisecond.
 const TRIES: usize = 4_096;
 
 /// Calibrates the clock that samples are timed with.
@@ -30,7 +30,7 @@ fn resolution_ns() -> u64 {
     if smallest == u64::MAX { 1 } else { smallest }
 }
 
-/// Times nothing, as a sample is timed, and returns the median.
+/// Makes empty measurements in the same way as samples, and returns their median.
 fn overhead_ns() -> u64 {
     let mut times: Vec<u64> = (0..TRIES)
         .map(|_| {

@@ -1,18 +1,19 @@
-//! A seed → the bytes of files: incompressible, no block twice, and known again when read.
+//! The bytes of test files, from a seed: incompressible, without equal blocks, and verifiable on
+//! reading.
 //!
-//! In: a seed, the number of a file and of a chunk in it. Out: that chunk's bytes. They come from
-//! one pool of random bytes that is filled once, so that making them costs a disk's writing no
-//! time; into each page of them a mark is written that no other page has.
+//! They come from a pool of random bytes that is filled once, so making them takes no time from
+//! writing. Each page of them has a unique mark.
 
 use crate::random::Random;
 
-/// Bytes that are handed over at a time.
+/// Length of a chunk in bytes.
 pub(crate) const CHUNK_LEN_BYTES: usize = 1 << 20;
 
-/// Bytes of a page: no file system finds two alike, be it by blocks or by larger parts.
+/// Bytes of a page. No two pages are equal, so no file system can deduplicate blocks or larger
+/// parts.
 const PAGE_LEN_BYTES: usize = 4096;
 
-/// Chunks in the pool: 64 MiB, more than file systems look back when they compress.
+/// Chunks in the pool: 64 MiB, more than the window of any compressing file system.
 const CHUNKS: u64 = 64;
 
 /// Makes the bytes of files.
@@ -32,13 +33,13 @@ impl Contents {
 
     /// Returns a chunk of a file; `length` is at most [`CHUNK_LEN_BYTES`].
     ///
-    /// Time: marking 256 pages, next to nothing beside writing them.
+    /// Marking 256 pages takes almost no time compared with writing them.
     ///
     /// # Panics
     /// If the length is more than that.
     pub(crate) fn chunk(&mut self, file: u32, index: u64, length: usize) -> &[u8] {
         assert!(length <= CHUNK_LEN_BYTES, "a chunk is no longer than {CHUNK_LEN_BYTES} bytes");
-        // Files begin at unlike places, so that those of one length have nothing in common.
+        // Files begin at different places, so files of one length have no common pages.
         let start = (u64::from(file) * 7 + index) % CHUNKS;
         let start = start as usize * CHUNK_LEN_BYTES;
         let chunk = &mut self.pool[start..start + length];
@@ -57,7 +58,7 @@ impl Contents {
     }
 }
 
-/// The first bytes of a page, unlike those of every other page.
+/// Returns the first bytes of a page. They are unique.
 ///
 /// Source of the mixing: D. Stafford's variant 13 of the finaliser of MurmurHash3.
 fn mark(seed: u64, file: u32, page: u64) -> [u8; 16] {
@@ -66,7 +67,7 @@ fn mark(seed: u64, file: u32, page: u64) -> [u8; 16] {
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^ (bits >> 31)
     };
-    // A bijection for each seed: two pages of files below 2^40 bytes never have one number.
+    // A bijection for each seed: no two pages of files below 2^40 bytes have the same number.
     let number = mix(mix(u64::from(file) << 32 | page) ^ seed);
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&number.to_le_bytes());

@@ -1,24 +1,24 @@
-//! Why a measurement could not begin or go on, or a record not be read.
+//! The error of this crate.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What kind of thing stopped a measurement.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An option that makes no sense, or asks for what this machine lacks.
+    /// An option is not valid, or this machine does not support it.
     Usage,
-    /// The system refused something that the measurement needs.
+    /// A system call failed that the measurement needs.
     System,
-    /// A record that is none, or not of a kind this version reads.
+    /// A document is not a record, or not one that this version reads.
     Record,
-    /// What was measured gave a wrong answer: no figure of it may be shown.
+    /// The measured work gave a wrong result, so no figure of it may be shown.
     Wrong,
 }
 
-/// Why a measurement could not begin or go on, or a record not be read.
+/// Why a measurement failed, or a record could not be read.
 ///
 /// The message contains the reason that the system gave, so there is no `source`.
 #[derive(Debug, thiserror::Error)]
@@ -43,12 +43,12 @@ impl Error {
         Error::new(ErrorKind::Usage, message)
     }
 
-    /// Makes an error of a workload that is to be measured no times.
+    /// Makes an error for a workload with no rounds.
     pub(crate) fn no_rounds() -> Error {
         Error::usage("there is nothing to measure in no rounds")
     }
 
-    /// Makes an error of a failed system call. `doing` is an infinitive: "write a file".
+    /// Makes an error for a failed system call. `doing` is an infinitive: "write a file".
     pub fn system(doing: &str, source: io::Error) -> Error {
         Error::new(ErrorKind::System, format!("cannot {doing}: {source}"))
     }
@@ -62,18 +62,18 @@ impl Error {
         Error::new(ErrorKind::Record, message)
     }
 
-    /// Makes an error of a result that is not what it must be.
+    /// Makes an error for a wrong result.
     pub fn wrong(message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Wrong, message)
     }
 
-    /// Names the path that the error is about.
+    /// Adds the path that the error is about.
     pub fn at(mut self, path: &Path) -> Error {
         self.path = Some(path.into());
         self
     }
 
-    /// Returns what kind of thing went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

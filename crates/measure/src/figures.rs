@@ -1,8 +1,8 @@
-//! What follows from a record: rates with their intervals, ratios, phases. Derived on reading.
+//! Figures that are derived from a record on reading: rates with intervals, ratios, phases.
 //!
-//! In: a record. Out: plain figures in base units, one structure for each workload; nothing where
-//! the record has no series of that workload. [`hosts`] and [`compare`] are of several records.
-//! Pure: the same record gives the same figures.
+//! Plain numbers in base units, one structure per workload; empty if the record has no series of
+//! it. [`hosts`] and [`compare`] take several records. Pure: the same record gives the same
+//! figures.
 
 pub mod cipher;
 pub mod compare;

@@ -1,7 +1,6 @@
-//! How many operations took how long: a histogram of constant memory and known error.
+//! Histograms of latencies, with constant memory and a known error.
 //!
-//! In: latencies in nanoseconds, one at a time. Out: [`Latencies`] of a record, and quantiles of
-//! them. Each power of two is divided in 64, so a quantile is exact to 1.6 %.
+//! Each power of two is divided into 64 parts, so quantiles are exact to 1.6 %.
 
 use crate::record::Latencies;
 
@@ -12,7 +11,7 @@ const PARTS: u64 = 1 << PARTS_LOG2;
 /// Buckets for all latencies that 64 bits hold.
 const BUCKETS: usize = ((64 - PARTS_LOG2 as usize) + 1) * PARTS as usize;
 
-/// Operations beyond a percentile without which it is not told.
+/// How many operations must lie beyond a percentile.
 const BEYOND_MIN: f64 = 10.0;
 
 /// Counts latencies.
@@ -35,7 +34,7 @@ impl LatencyHistogram {
         self.max_ns = self.max_ns.max(latency_ns);
     }
 
-    /// Counts another thread's.
+    /// Adds the counts of another thread.
     pub fn merge(&mut self, other: &LatencyHistogram) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
@@ -43,7 +42,7 @@ impl LatencyHistogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Returns what a record keeps.
+    /// Returns the latencies for a record.
     pub fn latencies(&self) -> Latencies {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         let buckets = counted.map(|(bucket, &count)| (lower_bound(bucket), count)).collect();
@@ -64,7 +63,7 @@ pub fn joined<'a>(several: impl IntoIterator<Item = &'a Latencies>) -> Latencies
 }
 
 /// Returns the latency that a share of all operations did not exceed, in nanoseconds; `None` if
-/// fewer than ten operations lie beyond it, from which nothing can be told.
+/// fewer than ten operations lie beyond it.
 pub fn quantile_ns(latencies: &Latencies, share: f64) -> Option<u64> {
     let total: u64 = latencies.buckets.iter().map(|(_, count)| count).sum();
     if total == 0 || (1.0 - share) * (total as f64) < BEYOND_MIN {

@@ -1,12 +1,12 @@
-//! What a machine can do with the stages that the program ships, and what holds it back.
+//! Measures the stages of the program on a machine, and finds what limits them.
 //!
 //! ```text
 //! workload ──▶ runner ──▶ record ──▶ figures ──▶ report
 //! samples      Session    Record     Figures     document
 //! ```
 //!
-//! A workload times the stages of a check, or what surrounds them, and puts samples into a
-//! [`runner::Session`]; that makes a [`record::Record`], which keeps every raw sample and no
+//! A workload times the stages of a check, or the work around them, and adds samples to a
+//! [`runner::Session`]. The session makes a [`record::Record`], which keeps every raw sample and no
 //! figure. [`figures`] derives rates with their intervals when a record is read. The crate never
 //! prints, exits or reads the environment.
 

@@ -1,7 +1,7 @@
-//! A folder → what holds it, and what it takes to have none of its files in memory.
+//! What stores a folder, and how to empty the caches of its files.
 //!
-//! In: a folder. Out: its [`Place`] for the record, and a [`Site`] that empties caches of a file
-//! and proves it. What the system does not tell is said to be unknown. Writes nothing.
+//! [`Place`] is for the record. [`Site`] empties the caches of a file and proves it. Facts that the
+//! system does not tell are unknown. Writes nothing.
 
 use std::fs;
 use std::io;
@@ -17,50 +17,50 @@ use crate::record::Place;
 /// File systems that keep everything in memory.
 const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
-/// File systems of other machines.
+/// File systems on other machines.
 const OF_NETWORKS: [&str; 8] = ["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "smbfs", "afpfs"];
 
-/// Programs behind FUSE that encipher what they store.
+/// FUSE file systems that encrypt.
 const ENCIPHERING: [&str; 4] = ["fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "fuse.securefs"];
 
-/// Programs behind FUSE that reach another machine. Whether they encipher the way there depends on
-/// options that the system does not show.
+/// FUSE file systems on other machines. Whether their connection is encrypted depends on options
+/// that the system does not show.
 const REACHING: [&str; 3] = ["fuse.sshfs", "fuse.rclone", "fuse.smbnetfs"];
 
-/// Loop devices on files on loop devices are followed this deep.
+/// How deep loop devices on files of loop devices are followed.
 const DEPTH_MAX: usize = 4;
 
-/// A folder, and how to read its files from where they really are.
+/// A folder, and how to read its files from the storage and not from memory.
 #[derive(Debug)]
 pub struct Site {
-    /// What the record keeps.
+    /// The facts for the record.
     pub place: Place,
-    /// Whether its files are kept on this machine alone.
+    /// Whether its files are stored on this machine.
     pub is_local: bool,
-    /// Whether a program, another machine or a pool of its own keeps its files, or those beneath,
-    /// and may answer from memory that nothing here empties.
+    /// Whether a FUSE program, another machine or ZFS stores its files or the files beneath. Their
+    /// caches cannot be emptied here.
     is_behind_memory: bool,
     warnings: Vec<String>,
-    /// Files that loop devices show, which have pages in memory of their own.
+    /// The files of loop devices, which have their own pages in memory.
     beneath: Vec<File>,
 }
 
-/// Looks at a folder.
+/// Returns the facts about a folder.
 ///
 /// # Errors
-/// If it is none, or cannot be looked at.
+/// As [`Site::look`].
 pub fn look(folder: &Path) -> Result<Place, Error> {
     Ok(Site::look(folder)?.place)
 }
 
 impl Site {
-    /// Looks at a folder.
+    /// Examines a folder.
     ///
     /// # Errors
-    /// If it is none, or cannot be looked at. A symlink is refused: a record should name what it
-    /// measured.
+    /// If it is not a folder, or cannot be examined. A symlink is refused, because a record must
+    /// name the measured folder.
     pub fn look(folder: &Path) -> Result<Site, Error> {
-        // `link/` and `link/.` would be followed.
+        // Without this, the symlinks `link/` and `link/.` would be followed.
         let folder = folder.components().as_path();
         let look = |doing: &str, error| Error::system(doing, error).at(folder);
         let status = Status::of_link(folder).map_err(|error| look("look at it", error))?;
@@ -92,16 +92,16 @@ impl Site {
         Ok(site)
     }
 
-    /// Returns what a reader should know of the place before believing figures of it.
+    /// Returns warnings about figures of this folder.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Puts a file out of the page cache, and returns how many of its bytes are still in memory;
-    /// `None` where the system does not tell, as it cannot of what a program or another machine
-    /// keeps. Also empties the cache of what a loop device shows.
+    /// Drops a file from the page cache, and returns how many of its bytes are still in memory;
+    /// `None` if that is not known, as on FUSE file systems and other machines. Also drops the
+    /// files of loop devices.
     pub fn empty_caches(&self, file: &File, length: u64) -> Option<u64> {
-        // A refusal shows in the count.
+        // If dropping fails, the count shows it.
         let _ = drop_cached(file);
         for beneath in &self.beneath {
             let _ = drop_cached(beneath);
@@ -110,7 +110,7 @@ impl Site {
         cached.filter(|_| !self.is_behind_memory)
     }
 
-    /// Notes what direct reads of a file here must be aligned to.
+    /// Records the alignment that direct reads of a file need here.
     pub fn note_alignment(&mut self, file: &File) {
         self.place.direct_alignment_bytes = match file.direct_alignment() {
             Ok(alignment) => Some(alignment.map_or(0, |alignment| alignment.offset)),
@@ -125,7 +125,7 @@ impl Site {
         }
     }
 
-    /// Follows loop devices to the files they show, and to what holds those.
+    /// Follows loop devices to their files, and to the volumes of those.
     fn dig(&mut self, volume: &Volume, depth: usize) {
         let virtual_disk = |layer: &Layer| layer.made_up && layer.name.starts_with("vd");
         if volume.layers.iter().any(virtual_disk) {
@@ -141,7 +141,7 @@ impl Site {
             if depth >= DEPTH_MAX {
                 continue;
             }
-            // A program behind FUSE may show just this file, mounted in a folder of something else.
+            // A FUSE file system may consist of this file only, mounted in a folder of another one.
             let holder = storage::volume(path).or_else(|error| match path.parent() {
                 Some(parent) => storage::volume(parent),
                 None => Err(error),
@@ -171,7 +171,7 @@ impl Site {
 }
 
 fn open_regular(path: &Path) -> io::Result<File> {
-    // The kernel marks the path of a deleted file so; another file may have the name now.
+    // The kernel appends a mark to the path of a deleted file. Another file may have that name.
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
@@ -204,7 +204,7 @@ fn place(folder: &Path, volume: &Volume, device: u64) -> Place {
     }
 }
 
-/// Names the devices, the mounted one first.
+/// Lists the devices, the mounted one first.
 fn device_of(volume: &Volume) -> Option<String> {
     let named = volume.layers.iter().map(|layer| match &layer.model {
         Some(model) => format!("{} ({model})", layer.name),
@@ -214,7 +214,7 @@ fn device_of(volume: &Volume) -> Option<String> {
     (!named.is_empty()).then(|| named.join(" on "))
 }
 
-/// Names what enciphers, as far as can be seen, the highest layer first.
+/// Lists the visible layers of encryption, the highest first.
 fn encryption_of(volume: &Volume) -> Option<String> {
     let name = &*volume.file_system;
     let options = volume.options.as_deref().unwrap_or_default();
@@ -233,16 +233,16 @@ fn encryption_of(volume: &Volume) -> Option<String> {
     (!seen.is_empty()).then(|| seen.join(" over "))
 }
 
-/// Says how far looking went where nothing was seen.
+/// Returns the text if no encryption is visible.
 fn unseen(volume: &Volume) -> String {
     let name = &*volume.file_system;
-    // macOS tells nothing here.
+    // On macOS nothing is known.
     let untold = volume.layers.is_empty() && !IN_MEMORY.contains(&name);
     if hides(name) || untold { "unknown" } else { "none seen" }.to_owned()
 }
 
-/// Whether what keeps the files hides what it does, and has memory of its own: a program behind
-/// FUSE, another machine, a pool.
+/// Returns whether a file system hides how it stores files and has its own cache: FUSE, other
+/// machines, ZFS.
 fn hides(name: &str) -> bool {
     name.starts_with("fuse") || OF_NETWORKS.contains(&name) || name == "zfs"
 }

@@ -1,7 +1,7 @@
-//! Figures that others published, as records to compare with. Not measured by this program.
+//! Published figures of other people, as records for comparison. This program did not measure them.
 //!
-//! Nothing in. Out: one record for each machine, every figure marked as stated and with its
-//! source. Only figures that the publications give are here, none that could be inferred.
+//! One record per machine. Every figure has its source, and only figures that a publication states
+//! are here, none that were inferred.
 
 use crate::record::{
     Clock, Factors, Format, Machine, Published, Record, Series, Side, Stage, Stated, Unit, VERSION,
@@ -18,7 +18,7 @@ const JULY: &str = "H. Oakley, The Eclectic Light Company, on encrypted external
                     July 2025";
 const MOJAVE: &str = "Le Journal du Lapin, on AES-NI in macOS Mojave, 29 November 2024";
 
-/// What a machine's figures are about.
+/// The published figures of one machine.
 struct Publication {
     name: &'static str,
     cpu: &'static str,

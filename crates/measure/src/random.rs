@@ -1,9 +1,7 @@
-//! A seed → numbers, orders and bytes that look random, the same for ever.
+//! Reproducible random numbers, orders and bytes from a seed.
 //!
-//! In: a seed, which a record keeps. Out: whatever was drawn in that measurement, again. The
-//! generator is written here, not taken from a library, because a library may change its algorithm
-//! between versions, and an old record's order must still be the order of that record. It is fast
-//! and even; it keeps no secrets.
+//! The generator is written here because a library may change its algorithm, and the seed in an old
+//! record must still give the same order. It is fast and uniform, and not for secrets.
 
 /// A generator of even pseudo-random numbers: xoshiro256++ 1.0, its state filled by SplitMix64.
 ///

@@ -1,7 +1,6 @@
-//! One session of measuring: workloads put series into it, out comes a record.
+//! A session of measuring: workloads add series to it, and it returns a record.
 //!
-//! In: what is timed, and who watches. Out: samples with their times, and the record in the end,
-//! marked partial if somebody stopped it. Knows nothing of what is measured.
+//! The record is marked partial if the session was stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,27 +11,27 @@ use crate::calibrate;
 use crate::error::Error;
 use crate::record::{Format, Load, Machine, Place, Record, Sample, Series, VERSION};
 
-/// Hears what is being measured, and for how long still.
+/// Receives the progress of a session.
 pub trait Watch {
-    /// Hears of a step that begins. Called often: whoever draws does so when it pleases.
+    /// A step begins. Called often, so an implementation should draw only now and then.
     fn doing(&mut self, doing: &Doing<'_>);
 
-    /// Hears of a sample that was taken, and of its series.
+    /// A sample was taken.
     fn sampled(&mut self, _series: &Series, _sample: &Sample) {}
 }
 
-/// What is being measured.
+/// The progress of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Doing<'a> {
-    /// Label of the series, or what is prepared for it.
+    /// Label of the series, or the preparation for it.
     pub what: &'a str,
     /// Share of the whole session that is done, 0 to 1.
     pub done: f64,
-    /// Time left, as the pace so far promises; absent in the beginning.
+    /// Estimated time left; `None` at the beginning.
     pub left: Option<Duration>,
 }
 
-/// Nobody watches.
+/// Ignores the progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -40,16 +39,16 @@ impl Watch for Unwatched {
     fn doing(&mut self, _doing: &Doing<'_>) {}
 }
 
-/// Says that somebody stopped the session. Samples so far are in it.
+/// The session was stopped. It keeps its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
 /// Why a workload ended early.
 #[derive(Debug)]
 pub enum End {
-    /// Somebody stopped it; what was measured stands.
+    /// It was stopped. The samples so far are kept.
     Stopped,
-    /// It could not go on; what was measured stands.
+    /// It failed. The samples so far are kept.
     Failed(Error),
 }
 
@@ -65,19 +64,19 @@ impl From<Error> for End {
     }
 }
 
-/// The time that something took.
+/// The time of some work.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed {
-    /// When it began, in nanoseconds after the session's beginning.
+    /// When it began, in nanoseconds since the start of the session.
     pub start_ns: u64,
     /// How long it took, in nanoseconds; at least 1.
     pub elapsed_ns: u64,
-    /// Processor time of the whole process meanwhile, in nanoseconds.
+    /// Processor time of the whole process during the work, in nanoseconds.
     pub cpu_ns: u64,
 }
 
 impl Timed {
-    /// Makes a sample of it. `amount` is in the series' unit.
+    /// Makes a sample of it. `amount` is in the unit of the series.
     pub fn sample(self, round: u32, amount: u64) -> Sample {
         Sample {
             round,
@@ -105,16 +104,16 @@ pub struct Session<'a> {
     watch: &'a mut dyn Watch,
     begun_ns: u64,
     stolen_ns: Option<u64>,
-    /// Work that was announced, and of it what is done, in whatever weight workloads give it.
+    /// The planned work and the part that is done, in expected seconds.
     planned: f64,
     done: f64,
 }
 
 impl<'a> Session<'a> {
-    /// Begins a session: looks at the machine and calibrates the clock, which takes some 20 ms.
+    /// Begins a session: reads the facts of the machine and calibrates the clock, in about 20 ms.
     ///
-    /// `made_by` names the program with its version and system, `command` is the verb with its
-    /// arguments, `stop` is raised by whoever wants it to end.
+    /// `made_by` is the program with its version and system, `command` is the verb with its
+    /// arguments, and setting `stop` ends the session.
     pub fn begin(
         made_by: String,
         command: Vec<String>,
@@ -144,33 +143,33 @@ impl<'a> Session<'a> {
         Session { record, stop, watch, begun_ns, stolen_ns, planned: 0.0, done: 0.0 }
     }
 
-    /// Announces work, in any weight that later [`Session::did`] uses as well: expected seconds.
+    /// Adds planned work, in expected seconds, as [`Session::did`] later reports it.
     pub fn plan(&mut self, weight: f64) {
         self.planned += weight;
     }
 
-    /// Tells that so much of the announced work is done.
+    /// Reports that so much of the planned work is done.
     pub fn did(&mut self, weight: f64) {
         self.done = (self.done + weight).min(self.planned);
     }
 
-    /// Tells whoever watches what comes next.
+    /// Reports the next step.
     ///
     /// # Errors
-    /// [`Stopped`] if the session is to end: pass it on with `?`.
+    /// [`Stopped`] if the session was stopped. Return it with `?`.
     pub fn doing(&mut self, what: &str) -> Result<(), Stopped> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Stopped);
         }
         let done = if self.planned > 0.0 { self.done / self.planned } else { 0.0 };
         let spent = Duration::from_nanos(self.now_ns());
-        // Before a fiftieth is done the pace says little.
+        // An estimate is not useful before a fiftieth is done.
         let left = (done >= 0.02).then(|| spent.mul_f64((1.0 - done) / done));
         self.watch.doing(&Doing { what, done, left });
         Ok(())
     }
 
-    /// Returns what is raised when the session is to end, for work that takes long.
+    /// Returns the flag that is set when the session is stopped, for long work.
     pub fn stop_flag(&self) -> &'a AtomicBool {
         self.stop
     }
@@ -181,7 +180,7 @@ impl<'a> Session<'a> {
         PlaceId(self.record.places.len() - 1)
     }
 
-    /// Adds a series. One without samples in the end is left out of the record.
+    /// Adds a series. The record leaves out a series without samples.
     pub fn add_series(&mut self, series: Series) -> SeriesId {
         self.record.series.push(series);
         SeriesId(self.record.series.len() - 1)
@@ -200,12 +199,12 @@ impl<'a> Session<'a> {
         self.watch.sampled(series, sample);
     }
 
-    /// Returns a series as it is so far.
+    /// Returns a series in its present state.
     pub fn series(&self, id: SeriesId) -> &Series {
         &self.record.series[id.0]
     }
 
-    /// Changes what is said of a series, as when only reading shows where bytes came from.
+    /// Returns a series for changes, for facts that only the measurement shows.
     pub fn series_mut(&mut self, id: SeriesId) -> &mut Series {
         &mut self.record.series[id.0]
     }
@@ -215,12 +214,12 @@ impl<'a> Session<'a> {
         self.record.series.len()
     }
 
-    /// Changes what is said of all series but the first `count`, as what holds for a workload.
+    /// Returns all series after the first `count` for changes that apply to a whole workload.
     pub fn series_after_mut(&mut self, count: usize) -> &mut [Series] {
         &mut self.record.series[count..]
     }
 
-    /// Adds what a reader should know before believing the figures. Said twice, it stands once.
+    /// Adds a warning for readers of the figures. A repeated warning is kept once.
     pub fn warn(&mut self, warning: impl Into<String>) {
         let warning = warning.into();
         if !self.record.warnings.contains(&warning) {
@@ -233,7 +232,7 @@ impl<'a> Session<'a> {
         clock::monotonic_ns() - self.begun_ns
     }
 
-    /// Does something and takes its time.
+    /// Runs work and measures its time.
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (Timed, T) {
         let cpu = clock::process_cpu_ns();
         let start = clock::monotonic_ns();
@@ -244,7 +243,7 @@ impl<'a> Session<'a> {
         (Timed { start_ns: start - self.begun_ns, elapsed_ns, cpu_ns }, result)
     }
 
-    /// Ends the session. `partial` says why not everything was measured, if so.
+    /// Ends the session. `partial` is the reason if not everything was measured.
     pub fn end(mut self, partial: Option<String>) -> Record {
         self.record.elapsed_ns = self.now_ns();
         self.record.partial = partial;

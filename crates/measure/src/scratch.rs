@@ -1,9 +1,9 @@
-//! A folder of a measurement's own within the one that was named, and everything written there.
+//! A folder for the files of a measurement, within a named folder.
 //!
-//! In: a folder. Out: a new folder in it, gone when this value is, with numbered files. A file in
-//! it names its process and is locked as long as that lives, so the next measurement knows what a
-//! killed one left, and removes it. The only module of this crate that writes files for workloads:
-//! beneath an open folder, by names of its own, nothing that exists, through no symlink.
+//! The folder is removed when its value is dropped. A file in it names its process and stays locked
+//! while the process runs, so the next measurement can remove folders that killed ones left. Only
+//! this module writes files for workloads: beneath an open folder, under its own names, never over
+//! existing files or through symlinks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, TryLockError};
@@ -22,27 +22,27 @@ use crate::error::Error;
 use crate::place::Site;
 use crate::runner::Session;
 
-/// What the names of these folders begin with; 16 hexadecimal digits follow, drawn by chance.
+/// Prefix of the names of these folders. 16 random hexadecimal digits follow.
 const PREFIX: &str = ".steadfast-measure-";
 
 /// The file in the folder that names its process.
 const OWNER: &str = "owner";
 
-/// An owner's file is shorter; what is longer is somebody else's.
+/// The file that names the process is shorter. A longer one belongs to another program.
 const OWNER_LEN_MAX: u64 = 400;
 
-/// Names that are tried; more than one only if another measurement cleans up this very moment.
+/// How many names are tried. The first fails only if another measurement cleans up at this moment.
 const TRIES: usize = 10;
 
-/// Waits, of so long each, for the last file of a folder to be closed where closing takes a while:
-/// a program that shows a server's shares may list for seconds what is gone.
+/// How often and how long to wait until the last file of a folder is closed. A program that mounts
+/// a share may list removed files for seconds.
 const WAITS: usize = 300;
 const WAIT: Duration = Duration::from_millis(10);
 
-/// Bytes that stay free: a twentieth of the volume, and never more than this.
+/// Bytes that stay free: a twentieth of the volume, at most this many.
 const MARGIN_BYTES_MAX: u64 = 2_000_000_000;
 
-/// A folder of a measurement's own, removed when dropped.
+/// A folder for the files of a measurement. Dropping it removes it.
 #[derive(Debug)]
 pub struct Scratch {
     parent: Dir,
@@ -50,29 +50,29 @@ pub struct Scratch {
     name: OsString,
     path: PathBuf,
     removed: bool,
-    /// Held as long as the folder is in use.
+    /// The locked file that names the process, while the folder is in use.
     owner: Option<fs::File>,
 }
 
-/// What became of folders that others left.
+/// The outcome of removing the folders that other measurements left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// Folders of dead processes that were removed.
     pub removed: usize,
-    /// Folders that could not be removed, or whose process may live, and why.
+    /// Folders that could not be removed, or whose process may still run, and why.
     pub kept: Vec<(PathBuf, String)>,
 }
 
 impl Scratch {
     /// Makes a folder, and removes those that killed measurements left.
     ///
-    /// `is_local` says that no other machine writes there, as [`crate::place::Site`] tells.
+    /// `is_local` means that no other machine writes there: see [`crate::place::Site`].
     ///
     /// # Errors
-    /// If the folder is none, a symlink, or cannot be written to.
+    /// If it is not a folder, is a symlink, or cannot be written to.
     pub fn make(folder: &Path, is_local: bool) -> Result<(Scratch, Left), Error> {
         let failed = |error| Error::system("make a folder in it", error).at(folder);
-        // `link/` and `link/.` would be followed.
+        // Without this, the symlinks `link/` and `link/.` would be followed.
         let folder = folder.components().as_path();
         let status = steadfast_sys::file::Status::of_link(folder).map_err(failed)?;
         if status.kind == FileKind::Symlink {
@@ -91,7 +91,7 @@ impl Scratch {
                     let scratch = Scratch { parent, own, name, path, removed, owner };
                     return Ok((scratch, left));
                 }
-                // Taken, or removed while it was empty.
+                // The name is taken, or the folder was removed while it was empty.
                 Err(ref error) if is_chance(error) => {}
                 Err(_) => break,
             }
@@ -149,7 +149,7 @@ impl Scratch {
     /// Removes the folder with its files.
     ///
     /// # Errors
-    /// If it cannot be removed, or something is in it that a measurement did not make: that stays.
+    /// If it cannot be removed, or contains a file of another program. That file stays.
     pub fn close(mut self) -> Result<(), Error> {
         self.removed = true;
         remove_own(&self.parent, &self.own, &self.name, self.owner.take())
@@ -160,7 +160,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.removed {
-            // There is nobody to tell; the next measurement tries again.
+            // A drop cannot report an error. The next measurement tries again.
             let _ = remove_own(&self.parent, &self.own, &self.name, self.owner.take());
         }
     }
@@ -190,17 +190,17 @@ pub(crate) fn prepare(
     Ok((site, scratch))
 }
 
-/// Checks that a volume has room for so many bytes and a margin. One without a size does not tell:
-/// some programs behind FUSE answer nothing but zeros.
+/// Checks that a volume has room for so many bytes and a margin. Volumes that report a size of 0,
+/// as some FUSE file systems do, are not checked.
 ///
 /// # Errors
-/// If it has not, with the numbers.
+/// If there is too little room. The message has the numbers.
 pub fn require_room(place: &crate::record::Place, bytes: u64) -> Result<(), Error> {
     let margin = (place.total_bytes / 20).min(MARGIN_BYTES_MAX);
     if place.total_bytes == 0 || bytes.saturating_add(margin) <= place.free_bytes {
         return Ok(());
     }
-    // All three in the unit of the greatest; what is needed is rounded up, what there is down.
+    // All three in the unit of the largest. Needed bytes are rounded up, free ones down.
     let greatest = bytes.max(margin).max(place.free_bytes);
     let (tenth, unit) = match greatest {
         0..10_000_000_000 => (100_000, "MB"),
@@ -217,18 +217,18 @@ pub fn require_room(place: &crate::record::Place, bytes: u64) -> Result<(), Erro
     .at(Path::new(&place.path)))
 }
 
-/// The name of a file by its number, so that names sort as numbers do.
+/// Returns the name of a file by its number. Names sort in the order of the numbers.
 fn name_of(number: u32) -> OsString {
     OsString::from(format!("f{number:08}"))
 }
 
-/// The number of a file that a measurement made.
+/// Returns the number of a file that a measurement made.
 fn number_of(name: &OsStr) -> Option<u32> {
     let number = name.to_str()?.strip_prefix('f')?.parse().ok()?;
     (name_of(number) == name).then_some(number)
 }
 
-/// A number that nobody can know beforehand: the standard library's maps are keyed with such.
+/// Returns an unpredictable number, from the keys of the maps of the standard library.
 pub fn by_chance() -> u64 {
     RandomState::new().hash_one(process::id())
 }
@@ -244,7 +244,7 @@ fn make_own(parent: &Dir, name: &OsStr) -> io::Result<(Dir, fs::File)> {
     let owner = own.create_file(OsStr::new(OWNER)).and_then(|mut owner| {
         let locked = match owner.try_lock() {
             Ok(()) => true,
-            // Another measurement is about to remove it, not yet knowing whose it is.
+            // Another measurement has it locked and is about to remove it.
             Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(_)) => false,
         };
@@ -252,7 +252,7 @@ fn make_own(parent: &Dir, name: &OsStr) -> io::Result<(Dir, fs::File)> {
         Ok(owner)
     });
     match owner {
-        // It may have been found empty, and removed, before it was locked.
+        // Another measurement may have removed it before it was locked.
         Ok(owner) if is_there(parent, &own, name)? => Ok((own, owner)),
         Ok(_) => Err(io::ErrorKind::NotFound.into()),
         Err(error) => {
@@ -268,11 +268,11 @@ fn is_there(parent: &Dir, own: &Dir, name: &OsStr) -> io::Result<bool> {
     Ok(owner.is_ok() && there.is_ok_and(|there| own.status().is_ok_and(|own| own == there)))
 }
 
-/// Removes the folder's files and the folder. What a measurement did not make stays, and with it
-/// the folder.
+/// Removes the files of the folder and the folder. Files of other programs stay, and then the
+/// folder stays too.
 ///
-/// The owner's file is open, for its lock, until it has no name. NFS and many programs behind FUSE
-/// give such a file another name in the same folder until it is closed; shares refuse to remove it.
+/// The file that names the process stays open for its lock until it is removed. NFS and many FUSE
+/// file systems rename such a file within the folder until it is closed; SMB refuses to remove it.
 fn remove_own(
     parent: &Dir,
     own: &Dir,
@@ -285,8 +285,8 @@ fn remove_own(
         ControlFlow::Continue(())
     })?;
     let stranger = names.iter().find(|name| is_stranger(name)).cloned();
-    // The owner last: as long as it is there, others know whose the folder is. A program that
-    // shows a server's shares may list an old state of the folder, without it.
+    // The owner's file goes last, because it tells other measurements whose folder this is. A
+    // program that mounts a share may list an old state of the folder without it.
     names.retain(|name| name != OWNER);
     names.push(OWNER.into());
     for name in &names {
@@ -311,22 +311,22 @@ fn remove_own(
     }
     drop(owner);
     match patiently(io::ErrorKind::DirectoryNotEmpty, || parent.remove_dir(name)) {
-        // Without an owner, another measurement may have removed it.
+        // Another measurement may have removed the folder once it had no owner.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome,
     }
 }
 
-/// Says whether a file is none of a measurement's. What NFS and programs behind FUSE make of an
-/// open file that was removed is.
+/// Returns whether a file belongs to another program. The names that NFS and FUSE give to removed
+/// open files do not.
 fn is_stranger(name: &OsStr) -> bool {
     let bytes = name.as_encoded_bytes();
     let is_hidden = bytes.starts_with(b".nfs") || bytes.starts_with(b".fuse_hidden");
     name != OWNER && number_of(name).is_none() && !is_hidden
 }
 
-/// Does something again while it fails in this way, for a while: the kernel tells a program behind
-/// FUSE that a file is closed only after closing it has returned.
+/// Retries an action for some seconds while it fails with this kind of error. The kernel tells a
+/// FUSE file system that a file is closed only after `close` has returned.
 fn patiently(kind: io::ErrorKind, mut act: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     for _ in 0..WAITS {
         match act() {
@@ -337,13 +337,13 @@ fn patiently(kind: io::ErrorKind, mut act: impl FnMut() -> io::Result<()>) -> io
     act()
 }
 
-/// Whose a folder is.
+/// The process that a folder belongs to.
 #[derive(Debug, PartialEq, Eq)]
 struct Owner {
     process: u32,
-    /// When that process started, the system's start included.
+    /// When that process started, with the identifier of the boot.
     started: String,
-    /// Whether the file system knows locks, so that one tells whether it lives.
+    /// Whether the file system supports locks, which tell whether the process runs.
     locked: bool,
 }
 
@@ -368,12 +368,12 @@ impl Owner {
         })
     }
 
-    /// Says whether the process is dead, given that nobody holds the lock.
+    /// Returns whether the process has ended, if the lock is free.
     fn is_dead(&self, is_local: bool) -> bool {
         let boot = |started: &str| started.split(':').next().map(str::to_owned);
         let this = Owner::this(self.locked);
         if boot(&self.started) != boot(&this.started) {
-            // Started before this system did, or on another machine, whose locks may not be seen.
+            // It started before the last boot, or on another machine, whose locks may be invisible.
             return is_local;
         }
         if self.locked {
@@ -383,7 +383,7 @@ impl Owner {
     }
 }
 
-/// Removes folders whose processes are dead.
+/// Removes the folders of processes that have ended.
 fn remove_left(parent: &Dir, folder: &Path, is_local: bool) -> Left {
     let mut left = Left::default();
     let mut names = Vec::new();
@@ -432,7 +432,7 @@ fn remove_one(parent: &Dir, name: &OsStr, is_local: bool) -> io::Result<Fate> {
         }
         Ok(_) => return Ok(Fate::Unknown),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // About to be made, or about to be gone: an empty folder is no loss to either.
+            // Another measurement is creating or removing it. Removing an empty folder is safe.
             return Ok(match parent.remove_dir(name) {
                 Ok(()) => Fate::Removed,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Fate::Removed,
@@ -449,7 +449,7 @@ fn remove_one(parent: &Dir, name: &OsStr, is_local: bool) -> io::Result<Fate> {
     match Owner::parse(&text) {
         Some(owner) if owner.is_dead(is_local) => {}
         Some(owner) if !owner.locked => return Ok(Fate::Alive),
-        // Killed before its first word; whoever is about to write it finds the lock taken.
+        // The process was killed before it wrote the file, or is about to find the lock taken.
         None if text.is_empty() => {}
         Some(_) | None => return Ok(Fate::Unknown),
     }

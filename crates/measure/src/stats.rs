@@ -1,11 +1,9 @@
-//! Samples → figures with their uncertainty. Pure.
+//! Statistics of samples: figures with their uncertainty. Pure.
 //!
-//! In: raw samples, as numbers, and a seed. Out: medians, lines, ratios and steps, each with what
-//! it rests on. Knows no clock, no file and no record; the same samples and seed give the same
-//! figures. Nothing is ever deleted: what disturbs is outweighed, and what lies far out is marked.
+//! Knows no clock, no file and no record; the same samples and seed give the same figures. No
+//! sample is deleted: disturbed samples get less weight, and outliers are marked.
 //!
-//! Functions return `None` where the samples do not suffice for an answer, and for numbers that
-//! are not finite.
+//! Functions return `None` if there are too few samples, and for numbers that are not finite.
 
 mod amdahl;
 mod bootstrap;

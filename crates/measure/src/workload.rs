@@ -1,7 +1,7 @@
-//! What can be measured: one file for each workload.
+//! The workloads, one file each.
 //!
-//! In: options, and a session. Out: series of samples in the session. A workload checks every
-//! answer it times, leaves nothing behind, and ends when it is told to.
+//! A workload adds series of samples to a session. It verifies every result that it times, removes
+//! its files, and ends when it is told to.
 
 pub mod cipher;
 pub mod cpu;

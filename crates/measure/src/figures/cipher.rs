@@ -1,8 +1,8 @@
-//! What follows from ciphers with and without instructions: rates, gains, the account of a task.
+//! Figures of `measure cipher`: rates with and without instructions, gains, and their effect on a
+//! task.
 //!
-//! In: a record. Out: [`CipherFigures`]. A gain is put down to instructions only where the
-//! algorithm uses them; that of all others shows whether something else changed as well. The
-//! account holds the gain of a cipher against that of the task around it.
+//! A gain is attributed to instructions only if the algorithm uses them. The gains of all other
+//! algorithms show whether something else changed as well.
 
 use super::hash::Figure;
 use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};

@@ -1,8 +1,7 @@
-//! Two records beside each other: what both measured, and how the rates compare.
+//! Compares two records, series by series.
 //!
-//! In: two records. Out: [`Compared`], one for each series that both have: same workload, same
-//! factors, same unit. The records were made apart, so the interval of a ratio allows for the
-//! spread of both.
+//! Series with the same factors and unit are compared. The records were made at different times, so
+//! the interval of a ratio includes the spread of both.
 
 use super::hash::Figure;
 use crate::record::{Factors, Record, Series, Unit, Workload};

@@ -1,8 +1,7 @@
-//! What follows from loops in one core: rates, what four threads leave of one, levels, percentages.
+//! Figures of `measure cpu`: rates by kernel, threads and level, and percentages of another record.
 //!
-//! In: a record, and another one to compare with. Out: [`CpuFigures`]. A rate is that of one
-//! thread, also where four ran: the loops of each ÷ the mean of their times. Percentages are of
-//! rates on as many threads, of the highest level.
+//! A rate is that of one thread, also with four threads: the loops of each ÷ the mean of their
+//! times. Percentages compare rates of the same number of threads at the highest level.
 
 use super::hash::Figure;
 use crate::record::{Record, Sample, Series, Unit, Workload};

@@ -1,7 +1,8 @@
-//! What follows from hashing, reading and both: rates, overlap, gains, and a time to wait.
+//! Figures of `measure hash`: rates of hashing, reading and both, their overlap, gains, and an
+//! estimate.
 //!
-//! In: a record. Out: [`HashFigures`]. Series are told apart by their factors, never by their
-//! labels. Everything that compares two series compares them round by round.
+//! Series are identified by their factors, never by their labels. Series are compared round by
+//! round.
 
 mod estimate;
 mod path;

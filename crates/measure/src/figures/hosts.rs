@@ -1,8 +1,7 @@
-//! Machines beside each other: how fast each hashes, reads, and does both.
+//! Compares machines: how fast each hashes, reads, and does both.
 //!
-//! In: a record, measured or published. Out: [`HostFigures`], one for each thing that the record
-//! tells of the machine. Figures stand beside each other without having been measured alike: each
-//! says where it is from.
+//! Takes measured and published records. They were not all measured in the same way, so each figure
+//! names its source.
 
 use super::hash::{self, Figure, HashFigures, PathLine};
 use super::storage;

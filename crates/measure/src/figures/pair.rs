@@ -1,4 +1,4 @@
-//! What follows from the same work in two folders, or three: ratios with their intervals.
+//! Figures of `measure pair`: ratios of two or three folders, with their intervals.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What follows from reads by depth: reads and bytes in a second, and how long one takes.
+//! Figures of `measure queue`: reads and bytes per second by depth, and latencies.
 
 use super::hash::Figure;
 use crate::latencies::{joined, quantile_ns};

@@ -1,8 +1,8 @@
-//! What follows from writing and reading files: rates, phases, and what cannot be true.
+//! Figures of writing and reading files: rates, phases, and impossible values.
 //!
-//! In: a record. Out: [`StorageFigures`] for each series of `write` or `read`. The rate is that of
-//! the line of time against length; means and the like stand beside it because others publish them.
-//! A cause of a change is named only on evidence from beside the files, never from their rates.
+//! The rate is that of the line of time against length. Means are added because other publications
+//! have them. A cause of a change is named only on evidence measured beside the files, never from
+//! their rates.
 
 mod phases;
 

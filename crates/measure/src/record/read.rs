@@ -1,6 +1,6 @@
-//! Records as documents: read and checked, or written.
+//! Reads, checks and writes records.
 //!
-//! In: bytes from anywhere. Out: a record in which nothing contradicts itself, or where it does.
+//! A record that is read contradicts itself nowhere; an error names the place of a contradiction.
 
 use super::{Factors, Latencies, Record, Sample, Series, Stage, Unit, VERSION, Workload};
 use crate::error::Error;

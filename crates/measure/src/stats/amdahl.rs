@@ -1,13 +1,12 @@
-//! Gains of a part and of the whole → how large the part was.
+//! Amdahl's law: which share of a task a kernel had, and how much the task can gain.
 //!
-//! In: how many times faster a kernel became, and the task that uses it. Out: the share of the
-//! task's time that the kernel must have had, and how far the task could gain at most. A cipher
-//! twenty times as fast that halves the time of a task had little more than half of it.
+//! A cipher that becomes twenty times as fast and halves the time of a task had a little more than
+//! half of that time.
 //!
 //! Source: G. M. Amdahl, "Validity of the single processor approach to achieving large scale
 //! computing capabilities", AFIPS Conference Proceedings 30 (1967).
 
-/// The account of a gain.
+/// The gain of a task and of its kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Amdahl {
     /// How many times faster the kernel became.
@@ -19,10 +18,10 @@ pub struct Amdahl {
 }
 
 impl Amdahl {
-    /// Accounts for a gain.
+    /// Derives the share of the kernel from both gains.
     ///
-    /// `None` if the kernel did not gain, or if the task lost or gained more than its kernel:
-    /// then something else changed, and there is no share to tell.
+    /// `None` if the kernel did not gain, or if the task became slower or gained more than its
+    /// kernel: then something else changed.
     pub fn of(kernel_gain: f64, task_gain: f64) -> Option<Amdahl> {
         let explained = kernel_gain > 1.0 && (1.0..=kernel_gain).contains(&task_gain);
         let share = (1.0 - 1.0 / task_gain) / (1.0 - 1.0 / kernel_gain);
@@ -36,7 +35,8 @@ impl Amdahl {
     }
 }
 
-/// Predicts how many times faster a task becomes, of whose time a kernel has a share, 0 to 1.
+/// Predicts how many times faster a task becomes if a kernel with this share of its time, 0 to 1,
+/// gains.
 pub fn gain_of_task(share: f64, kernel_gain: f64) -> f64 {
     1.0 / (1.0 - share + share / kernel_gain)
 }

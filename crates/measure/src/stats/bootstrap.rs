@@ -1,8 +1,7 @@
-//! Rounds → how far a figure could have come out otherwise.
+//! Bootstrap intervals of figures, over whole rounds.
 //!
-//! In: whole rounds, a seed, and how the figure is made of rounds. Out: the figure with its
-//! interval. Files of one round share the machine's mood and warmth, so rounds are drawn again and
-//! not files: drawing files would promise more than is known.
+//! Files of one round share the state of the machine. Resampling files instead of rounds would give
+//! intervals that are too narrow.
 
 use super::describe::{at_place, sorted};
 use super::normal::{distance_of, distance_of_student, share_below};

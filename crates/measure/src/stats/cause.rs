@@ -1,8 +1,6 @@
-//! A step of the rate and what else was seen → what caused it, if that is evident.
+//! Names the cause of a step of the rate, if there is evidence.
 //!
-//! In: a change, and facts that were measured beside it. Out: a cause, or that there is none to
-//! name. A cache that is full and a device that is hot look alike in the rates alone, so rates
-//! alone name nothing.
+//! A full cache and a hot device look alike in the rates, so rates alone prove no cause.
 
 use super::changes::Change;
 

@@ -1,12 +1,11 @@
-//! Points in order → where the rate stepped up or down.
+//! Change points: where in a series the rate stepped up or down.
 //!
-//! In: points in the order in which they were measured. Out: segments of one rate each, and the
-//! steps between them by how much had been done before. A step, not a slope: that is
-//! [`super::drift`]. What caused a step is [`super::cause`]'s to say, from other evidence.
+//! A slope is not a step: see [`super::drift`]. [`super::cause`] names the cause of a step from
+//! other evidence.
 //!
-//! Plain search for steps takes every stall for one. So far values are drawn in before the search,
-//! and the price of a step rises with how much each value resembles the one before it. Both were
-//! tuned on synthetic series; the tests hold what they achieve.
+//! A plain search takes every stall for a step. Therefore outliers are pulled in before the search,
+//! and the price of a step rises with the autocorrelation of the values. Both were tuned on
+//! synthetic series, and the tests check the result.
 
 use std::ops::Range;
 

@@ -1,8 +1,7 @@
-//! Numbers → their middle, their spread, their extremes.
+//! Descriptive statistics: median, spread, extremes, percentiles.
 //!
-//! In: samples of one kind, in any order. Out: what describes them without assuming how they are
-//! spread. Rates are described so, never averaged into one: the rate of the whole is
-//! [`super::rate_overall`].
+//! They assume no distribution. Rates are described this way and never averaged: the rate of the
+//! whole is [`super::rate_overall`].
 
 /// Share of the samples that a trimmed mean leaves out at each end, as is usual for timings.
 const TRIMMED_SHARE: f64 = 0.2;

@@ -1,39 +1,38 @@
-//! Amounts and times → a straight line: a cost for each, and a rate.
+//! Fits a line of time against amount: time = latency + amount ÷ rate.
 //!
-//! In: points, each an amount (bytes of a file) and its time. Out: the line time = latency +
-//! amount ÷ rate, by four estimators. The robust one is reported: of times of which a tenth are
-//! stalled it finds the rate within half a percent, where least squares miss it by a sixth.
-//! Theil and Sen's checks it; the others are what readers know from elsewhere.
+//! Four estimators; the robust one is reported. With a tenth of the times stalled, it finds the
+//! rate within half a percent, while least squares are off by a sixth. The estimator of Theil and
+//! Sen checks it; the other two are for readers who know them from elsewhere.
 
 use super::describe::median_within;
 use super::outliers::DEVIATION_SCALE;
 use crate::random::Random;
 
-/// Points up to which every pair has its slope taken; beyond, as many pairs are drawn.
+/// Up to this many points the slopes of all pairs are used; above, a sample of as many pairs.
 const POINTS_PAIRED_MAX: usize = 2000;
 
-/// Draws the pairs. The same for all, so that a fit has no choice in it.
+/// Seed for drawing the pairs. It is constant, so a fit is reproducible.
 const PAIRS_SEED: u64 = 0x7468_6569_6c73_656e;
 
-/// Robust standard deviations from which on a point weighs nothing: the bisquare's usual tuning,
-/// which loses a twentieth of the precision where nothing stalls.
+/// From this many robust standard deviations on, a point has no weight: the usual tuning of the
+/// bisquare, which loses a twentieth of the precision if nothing stalls.
 ///
 /// Source: A. E. Beaton and J. W. Tukey, "The fitting of power series", Technometrics 16 (1974).
 const BISQUARE_REACH: f64 = 4.685;
 
-/// Rounds of reweighting; most fits stand still after ten.
+/// The most rounds of reweighting; most fits converge in ten.
 const REWEIGHTINGS_MAX: usize = 30;
 
-/// A line that moves by no more than this share stands still.
+/// A fit has converged if the line changes by at most this share.
 const STILL: f64 = 1e-11;
 
-/// Thirds that a search leaves out: (⅔)²⁰⁰ is 10⁻³⁵, the slopes of any files and the last bit.
+/// The most steps of the ternary search. (⅔)²⁰⁰ is 10⁻³⁵, below the last bit of any slope.
 const SECTIONS_MAX: usize = 200;
 
 /// Estimates of the rate farther apart than this share make a fit doubtful.
 const DISAGREEMENT_MAX: f64 = 0.02;
 
-/// A latency below nothing by more than this share of what the least amount takes is no noise.
+/// A negative latency beyond this share of the time of the least amount is not noise.
 const LATENCY_BELOW_MAX: f64 = 0.1;
 
 /// An amount and the time it took.
@@ -51,7 +50,7 @@ impl Point {
         Point { amount: amount as f64, time_s: elapsed_ns as f64 / 1e9 }
     }
 
-    /// Returns the amount per second, latency and all.
+    /// Returns the amount per second, including the latency.
     pub fn rate_per_s(self) -> f64 {
         self.amount / self.time_s
     }
@@ -67,12 +66,12 @@ impl Point {
 pub struct Line {
     /// Seconds that each further unit takes: bytes, operations or loops.
     pub time_s_per_unit: f64,
-    /// Seconds that something takes of which there is nothing: opening, waiting, closing.
+    /// Seconds that an amount of 0 takes: opening, waiting, closing.
     pub latency_s: f64,
 }
 
 impl Line {
-    /// Returns the amount per second without the latency. `None` if more took no longer.
+    /// Returns the amount per second without the latency. `None` if the slope is not positive.
     pub fn rate_per_s(&self) -> Option<f64> {
         let rate = 1.0 / self.time_s_per_unit;
         (self.time_s_per_unit > 0.0 && rate.is_finite()).then_some(rate)
@@ -83,14 +82,14 @@ impl Line {
         self.latency_s + amount * self.time_s_per_unit
     }
 
-    /// Returns how much longer a point took than the line says, as a share of that.
+    /// Returns how much longer a point took than the line predicts, as a share of the prediction.
     pub fn excess(&self, point: Point) -> f64 {
         let expected_s = self.time_s(point.amount).max(TIME_S_MIN);
         (point.time_s - expected_s) / expected_s
     }
 }
 
-/// A line that promises no time at all is taken to promise this much, in seconds.
+/// The least time that a line predicts, in seconds. Avoids divisions by 0.
 const TIME_S_MIN: f64 = 1e-12;
 
 /// The same points by every estimator.
@@ -108,7 +107,7 @@ pub struct Fits {
     pub least_squares: Line,
     /// By [`least_absolute`].
     pub least_absolute: Line,
-    /// All amounts ÷ all times: what somebody waits for, latency and stalls included.
+    /// All amounts ÷ all times, including latency and stalls, as a user experiences it.
     pub rate_overall_per_s: f64,
 }
 
@@ -120,9 +119,9 @@ impl Fits {
         Some((check - rate).abs() / rate)
     }
 
-    /// Returns whether the reported rate should come with a warning: its check is more than 2 %
-    /// away, there is no rate, or the latency is clearly below nothing. No straight line fits then,
-    /// as where small files are done before somebody else has a turn.
+    /// Returns whether the reported rate needs a warning: its check differs by more than 2 %, there
+    /// is no rate, or the latency is clearly negative. No straight line fits then, for instance if
+    /// small files finish before another process runs.
     pub fn is_doubtful(&self) -> bool {
         let least_s = self.amount_min * self.robust.time_s_per_unit;
         self.disagreement().is_none_or(|share| share > DISAGREEMENT_MAX)
@@ -156,7 +155,7 @@ pub fn rate_overall(points: &[Point]) -> Option<f64> {
 
 /// Fits the line whose relative errors are least by Tukey's bisquare, from Theil and Sen's on.
 ///
-/// Relative, because the error of a time grows with the time. Points far off weigh nothing.
+/// Errors are relative, because the error of a time grows with the time. Outliers have no weight.
 ///
 /// Source: P. W. Holland and R. E. Welsch, "Robust regression using iteratively reweighted
 /// least-squares", Communications in Statistics A 6 (1977), number 9.
@@ -164,7 +163,7 @@ pub fn robust(points: &[Point]) -> Option<Line> {
     robust_from(points, theil_sen(points)?)
 }
 
-/// As [`robust`], from a line that is already near: for resampling, where pairs would take long.
+/// As [`robust`], from a given line. For resampling, where the slopes of pairs would take too long.
 pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
     if !can_be_fitted(points) {
         return None;
@@ -179,7 +178,7 @@ pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
         scratch.clone_from(&excess);
         let middle = median_within(&mut scratch)?;
         scratch.iter_mut().for_each(|excess| *excess = (*excess - middle).abs());
-        // A little, so that points without any error have a weight.
+        // Not 0, so that points without any error have a weight.
         let reach = BISQUARE_REACH * (DEVIATION_SCALE * median_within(&mut scratch)? + 1e-9);
         weights.clear();
         weights.extend(points.iter().zip(&excess).map(|(point, excess)| {
@@ -187,7 +186,7 @@ pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
             let expected_s = line.time_s(point.amount).max(TIME_S_MIN);
             ((1.0 - share * share) / expected_s).powi(2)
         }));
-        // If nothing near has two amounts, the line stays where it is.
+        // If the points with weight have one amount only, the line stays unchanged.
         let Some(next) = least_squares_weighted(points, &weights) else { break };
         let near = |one: f64, other: f64| (one - other).abs() <= STILL * other.abs();
         let still = near(next.time_s_per_unit, line.time_s_per_unit)
@@ -202,7 +201,7 @@ pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
 
 /// Fits the line whose slope is the median of the slopes of all pairs of points.
 ///
-/// Of more than 2,000 points, as many pairs are drawn as 2,000 points have, always the same.
+/// For more than 2,000 points, as many pairs are drawn as 2,000 points have. The draw is constant.
 ///
 /// Source: P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", Journal of
 /// the American Statistical Association 63 (1968), number 324.
@@ -210,7 +209,7 @@ pub fn theil_sen(points: &[Point]) -> Option<Line> {
     theil_sen_of(points, POINTS_PAIRED_MAX * (POINTS_PAIRED_MAX - 1) / 2)
 }
 
-/// As [`theil_sen`], drawing so many pairs if there are more.
+/// As [`theil_sen`], with a limit on the number of pairs.
 pub(super) fn theil_sen_of(points: &[Point], pairs_max: usize) -> Option<Line> {
     if !can_be_fitted(points) {
         return None;
@@ -235,7 +234,7 @@ pub(super) fn theil_sen_of(points: &[Point], pairs_max: usize) -> Option<Line> {
     Some(Line { time_s_per_unit, latency_s })
 }
 
-/// Fits the line whose squared errors are least. A stalled sample bends it.
+/// Fits the line with the least squared errors. Stalled samples distort it.
 pub fn least_squares(points: &[Point]) -> Option<Line> {
     if !can_be_fitted(points) {
         return None;
@@ -262,10 +261,10 @@ fn least_squares_weighted(points: &[Point], weights: &[f64]) -> Option<Line> {
     latency_s.is_finite().then_some(Line { time_s_per_unit, latency_s })
 }
 
-/// Fits the line whose errors, without their signs, have the least sum.
+/// Fits the line with the least sum of absolute errors.
 ///
-/// For each slope the best latency is a median; what is left has one valley along the slopes, and
-/// is searched by thirds until numbers end.
+/// For each slope the best latency is a median. The remaining sum has one minimum along the slopes,
+/// which a ternary search finds.
 pub fn least_absolute(points: &[Point]) -> Option<Line> {
     if !can_be_fitted(points) {
         return None;
@@ -296,7 +295,7 @@ pub fn least_absolute(points: &[Point]) -> Option<Line> {
 }
 
 /// Returns the least and the greatest slope between points whose amounts are next to each other.
-/// No pair of points has one outside, so no best line has.
+/// No pair of points has a slope outside this range, so the best line has none either.
 fn slopes_of_neighbours(points: &[Point]) -> Option<(f64, f64)> {
     let mut sorted = points.to_vec();
     sorted.sort_unstable_by(|a, b| a.amount.total_cmp(&b.amount));
@@ -315,7 +314,7 @@ fn slopes_of_neighbours(points: &[Point]) -> Option<(f64, f64)> {
     slopes.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
 }
 
-/// Returns whether the points are sound and have at least two amounts.
+/// Returns whether all points are valid and have at least two amounts.
 fn can_be_fitted(points: &[Point]) -> bool {
     let spread = points.iter().any(|point| point.amount != points[0].amount);
     spread && points.iter().all(Point::is_sound)

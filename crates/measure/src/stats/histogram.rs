@@ -1,26 +1,26 @@
-//! Numbers → how many lie where.
+//! Histograms with bins of one width.
 //!
-//! In: samples of one kind. Out: bins of one width, chosen by the spread of the middle half, so
-//! that a few far samples do not squeeze all others into one bin.
+//! The spread of the middle half chooses the width, so a few outliers do not put all other samples
+//! into one bin.
 
 use super::describe::{at_share, sorted};
 
-/// The most bins: more cannot be told apart in a drawing.
+/// The most bins. More cannot be distinguished in a drawing.
 const BINS_MAX: usize = 100;
 
-/// How many numbers lie where.
+/// A histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Where the first bin begins: the least number.
+    /// The start of the first bin: the least number.
     pub from: f64,
     /// Width of each bin; 0 if all numbers are the same.
     pub width: f64,
-    /// Numbers in each bin: from its lower bound up to its upper one, which only the last holds.
+    /// How many numbers are in each bin. A bin excludes its upper bound, except the last bin.
     pub counts: Vec<usize>,
 }
 
 impl Histogram {
-    /// Returns where a bin begins and ends.
+    /// Returns the bounds of a bin.
     pub fn bounds(&self, bin: usize) -> (f64, f64) {
         let bound = |bin: usize| self.from + self.width * bin as f64;
         (bound(bin), bound(bin + 1))
@@ -29,9 +29,9 @@ impl Histogram {
 
 /// Counts numbers into bins. `None` if there are none, or one is not finite.
 ///
-/// The bins are as wide as Freedman and Diaconis advise, 2 quartile distances ÷ ∛count, rounded so
-/// that they fill the range, from 1 to 100 of them. If the middle half is one number, there are
-/// as many as Sturges advises, log₂ count + 1.
+/// The width is by the rule of Freedman and Diaconis, 2 interquartile ranges ÷ ∛count, rounded so
+/// that 1 to 100 bins fill the range. If the middle half is one number, the count of bins is by the
+/// rule of Sturges, log₂ count + 1.
 ///
 /// Source: D. Freedman and P. Diaconis, "On the histogram as a density estimator", Zeitschrift für
 /// Wahrscheinlichkeitstheorie 57 (1981), number 4.

@@ -1,36 +1,35 @@
-//! Numbers → which of them lie far out.
+//! Marks outliers among samples.
 //!
-//! In: samples of one kind, or how far times are from their line. Out: a mark for each, in the
-//! same order. Marks are shown; no figure leaves a marked sample out, because whoever waits for a
-//! file waits for its stall as well.
+//! Marks are shown, but no figure leaves a marked sample out: a user who waits for a file also
+//! waits for its stall.
 
 use super::describe::{at_share, deviation, median, sorted};
 
-/// Distances between the quartiles beyond which a sample is far out, and very far out.
+/// Interquartile ranges beyond which a sample is far out, and very far out.
 ///
 /// Source: J. W. Tukey, "Exploratory data analysis" (1977).
 const FENCES: (f64, f64) = (1.5, 3.0);
 
-/// Robust standard deviations beyond which a sample is apart.
+/// Robust standard deviations beyond which a sample is an outlier.
 ///
 /// Source: B. Iglewicz and D. C. Hoaglin, "How to detect and handle outliers" (1993).
 const APART_DEVIATIONS: f64 = 3.5;
 
-/// Makes a standard deviation of the median distance from the median: 1 ÷ Φ⁻¹(¾).
+/// Factor from the median absolute deviation to the standard deviation: 1 ÷ Φ⁻¹(¾).
 pub(super) const DEVIATION_SCALE: f64 = 1.4826;
 
-/// Where a sample lies among the others, by Tukey's fences.
+/// The position of a sample by Tukey's fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
-    /// More than 3 quartile distances below the lower quartile.
+    /// More than 3 interquartile ranges below the lower quartile.
     VeryLow,
-    /// More than 1.5 of them below it.
+    /// More than 1.5 interquartile ranges below it.
     Low,
-    /// With the others.
+    /// Within the fences.
     Inside,
-    /// More than 1.5 quartile distances above the upper quartile.
+    /// More than 1.5 interquartile ranges above the upper quartile.
     High,
-    /// More than 3 of them above it.
+    /// More than 3 interquartile ranges above it.
     VeryHigh,
 }
 
@@ -55,8 +54,7 @@ impl Mark {
 pub struct Marks {
     /// `marks[i]` is of `values[i]`.
     pub marks: Vec<Mark>,
-    /// Whether a sample is farther from the median than 3.5 robust standard deviations, likewise
-    /// in the order of the samples.
+    /// Whether `values[i]` is farther from the median than 3.5 robust standard deviations.
     pub apart: Vec<bool>,
 }
 
@@ -74,7 +72,7 @@ impl Marks {
 
 /// Marks samples. `None` if there are none, or one is not finite.
 ///
-/// If more than half of the samples are one number, whatever differs from it is far out.
+/// If more than half of the samples are one number, every other number is far out.
 pub fn outliers(values: &[f64]) -> Option<Marks> {
     let sorted = sorted(values)?;
     let (low, high) = (at_share(&sorted, 0.25), at_share(&sorted, 0.75));

@@ -1,8 +1,7 @@
-//! Points → whether they lie on two lines.
+//! Whether points lie on two lines.
 //!
-//! In: points in any order. Out: two lines and which point lies on which, if they are clearly
-//! two. A medium that changes between two rates, too often for steps in its series, shows so: its
-//! times against lengths part into two straight lines.
+//! A medium that often switches between two rates has too many steps to find in its series, but its
+//! times against lengths form two straight lines.
 
 use super::describe::{median, quantile};
 use super::fit::{Line, Point, robust_from, theil_sen_of};
@@ -14,22 +13,22 @@ const SHARE_MIN: f64 = 0.1;
 /// Least ratio of the two rates.
 const RATIO_MIN: f64 = 1.25;
 
-/// How many times the spread of the wider population the two must be apart. Stalls of all lengths
-/// make a slow one nearly as wide as it is far; asking for 4 takes them for one too often.
+/// The least distance of the two, in spreads of the wider one. Stalls of all lengths form a slow
+/// population that is nearly as wide as it is distant; with 4, they are too often taken for one.
 const GAP_MIN: f64 = 7.0;
 
-/// The spread is that of the nearer nine tenths, which in a normal population lie within 1.6449
-/// deviations. By the nearer half, a few stalls would pass for a narrow population.
+/// The spread is that of the nearest nine tenths, which in a normal population lie within 1.6449
+/// deviations. With the nearest half, a few stalls would look like a narrow population.
 const NEAR_SHARE: f64 = 0.9;
 const NEAR_DEVIATIONS: f64 = 1.6449;
 
-/// Pairs that a line begins with.
+/// The most pairs for the first fit of a line.
 const PAIRS_MAX: usize = 45_000;
 
-/// Shares of the points that are tried as the slow ones to begin with.
+/// Initial shares of slow points that are tried.
 const BEGINNINGS: [f64; 5] = [0.15, 0.3, 0.5, 0.7, 0.85];
 
-/// Rounds of assigning each point to the nearer line.
+/// The most rounds of assigning each point to the nearer line.
 const ROUNDS_MAX: usize = 20;
 
 /// Two populations of points.
@@ -51,8 +50,8 @@ impl Populations {
     }
 }
 
-/// Parts points into two populations. `None` if they are not clearly two, each of at least a
-/// tenth of the points and of eight, their rates apart by a quarter or more.
+/// Divides points into two populations. `None` unless they are clearly separate, each has at least
+/// a tenth of the points and eight points, and their rates differ by a quarter or more.
 pub fn populations(points: &[Point]) -> Option<Populations> {
     let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s()).collect();
     let found = BEGINNINGS.into_iter().filter_map(|share| {
@@ -81,9 +80,9 @@ fn part(points: &[Point], mut is_slow: Vec<bool>) -> Option<Populations> {
     None
 }
 
-/// Fits the line of the larger side, and that of the other with the same latency: what holds bytes
-/// back does not hold back opening a file, and a few stalled points with a latency of their own
-/// would make a narrow population.
+/// Fits the line of the larger side, and that of the other with the same latency: a slow transfer
+/// does not slow down opening a file. With its own latency, a few stalled points would form a
+/// narrow population.
 fn lines(points: &[Point], is_slow: &[bool]) -> Option<(Line, Line)> {
     let slow_is_larger = is_slow.iter().filter(|&&slow| slow).count() * 2 > is_slow.len();
     let larger: Vec<Point> = side(points, is_slow, slow_is_larger).collect();
@@ -96,7 +95,7 @@ fn lines(points: &[Point], is_slow: &[bool]) -> Option<(Line, Line)> {
     Some(if slow_is_larger { (other, larger) } else { (larger, other) })
 }
 
-/// Returns how many times the wider one's spread the populations are apart, if both count.
+/// Returns the distance of the populations in spreads of the wider one, if both are large enough.
 fn separation(points: &[Point], found: &Populations) -> Option<f64> {
     let ratio = found.fast.rate_per_s()? / found.slow.rate_per_s()?;
     let share = found.slow_share();
@@ -113,7 +112,7 @@ fn separation(points: &[Point], found: &Populations) -> Option<f64> {
     Some(ratio.ln() / (widest / NEAR_DEVIATIONS + 1e-9))
 }
 
-/// Returns the logarithm of a point's time ÷ what the line says.
+/// Returns the logarithm of the time of a point ÷ the prediction of the line.
 fn distance(line: Line, point: Point) -> f64 {
     line.excess(point).ln_1p()
 }

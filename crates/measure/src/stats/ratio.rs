@@ -1,13 +1,12 @@
-//! Two sides → how one compares with the other, and whether that is known well enough.
+//! Compares the rates of two sides, and tells whether more rounds are needed.
 //!
-//! In: rates of both sides, round by round or apart. Out: a ratio with its interval, one of four
-//! findings, and whether further rounds are worth their time. Measured in turn, both sides share
-//! what disturbs, so a ratio is known far better than the rates that it is made of.
+//! Two sides that are measured in turn have the same disturbances, so their ratio is more precise
+//! than either rate.
 
 use super::bootstrap::{Bootstrap, Estimate};
 use super::describe::median;
 
-/// What a comparison found of the first side.
+/// The result of a comparison, for the first side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Finding {
     /// Its rate is lower.
@@ -16,7 +15,7 @@ pub enum Finding {
     Faster,
     /// The rates differ by no more than the margin, whichever is higher.
     NoDifference,
-    /// The interval allows for more than one of these, or there is none.
+    /// The interval permits more than one of these, or there is no interval.
     NotEnoughData,
 }
 
@@ -25,7 +24,7 @@ impl Finding {
     pub const ALL: [Finding; 4] =
         [Finding::Slower, Finding::Faster, Finding::NoDifference, Finding::NotEnoughData];
 
-    /// Returns the words that documents show; those for no difference go on with the margin.
+    /// Returns the words in documents. Those for no difference are followed by the margin.
     pub const fn name(self) -> &'static str {
         match self {
             Finding::Slower => "slower",
@@ -38,8 +37,8 @@ impl Finding {
 
 /// Returns the median over the rounds of the first rate ÷ the second, with its interval.
 ///
-/// Each pair is of one round, in which the order of the two was drawn. `None` if there are too few
-/// rounds, or a rate is not positive.
+/// Each pair is from one round, with a random order of the two. `None` if there are too few rounds,
+/// or a rate is not positive.
 pub fn ratio(rounds: &[(f64, f64)], bootstrap: &Bootstrap) -> Option<Estimate> {
     let positive = |rate: f64| rate > 0.0 && rate.is_finite();
     if !rounds.iter().all(|&(one, other)| positive(one) && positive(other)) {
@@ -57,7 +56,7 @@ pub fn percent_of(ours: &[f64], reference: &[f64], bootstrap: &Bootstrap) -> Opt
     bootstrap.of_sides([ours, reference], percent)
 }
 
-/// Judges a ratio of rates. `margin` is the difference that does not matter, as a share: 0.02.
+/// Classifies a ratio of rates. `margin` is the irrelevant difference, as a share: 0.02.
 pub fn finding(ratio: Option<&Estimate>, margin: f64) -> Finding {
     let Some(ratio) = ratio else { return Finding::NotEnoughData };
     if ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin {
@@ -71,17 +70,17 @@ pub fn finding(ratio: Option<&Estimate>, margin: f64) -> Finding {
     }
 }
 
-/// Returns whether a figure is known well enough: half of its interval's width is less than a
-/// share of it.
+/// Returns whether a figure is precise enough: half the width of its interval is less than a share
+/// of it.
 ///
-/// Whoever stops measuring as soon as this holds stops a little too soon now and then, since an
-/// interval may be narrow by accident.
+/// An interval may be narrow by chance, so a measurement that stops at the first such interval
+/// sometimes stops too early.
 pub fn enough(estimate: &Estimate, half_width: f64) -> bool {
     estimate.half_width() < half_width
 }
 
-/// Returns how many rounds it will take in all until [`enough`] holds, if further ones are like
-/// those so far: intervals narrow as the square root of the rounds.
+/// Returns the total number of rounds until [`enough`] holds, if further rounds are like those so
+/// far: the width of an interval falls with the square root of the rounds.
 pub fn rounds_needed(estimate: &Estimate, half_width: f64) -> Option<usize> {
     let times = (estimate.half_width() / half_width).powi(2);
     let needed = (estimate.rounds as f64 * times).ceil();

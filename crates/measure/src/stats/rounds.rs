@@ -1,16 +1,15 @@
-//! Rounds of points → the line with its intervals.
+//! Lines with their intervals, from rounds of points.
 //!
-//! In: points by round. Out: the fits of all points, and intervals of the reported rate and
-//! latency over whole rounds, with those of its checks.
+//! The intervals of the reported line and of its checks are over whole rounds.
 
 use super::bootstrap::{Bootstrap, Estimate};
 use super::fit::{Fits, Line, Point, fit, least_squares, robust_from, theil_sen_of};
 
-/// Pairs that a resample takes the slopes of: what 300 points have. More would not move an
-/// interval, and take minutes.
+/// Pairs of points per resample: as many as 300 points have. More take minutes and change no
+/// interval.
 const PAIRS_RESAMPLED_MAX: usize = 45_000;
 
-/// A line and its intervals. An interval is absent where there are too few rounds.
+/// A line and its intervals. Intervals are absent if there are too few rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Intervals {
     /// The lines of all points.
@@ -19,18 +18,18 @@ pub struct Intervals {
     pub rate_per_s: Option<Estimate>,
     /// Latency of the reported line, in seconds.
     pub latency_s: Option<Estimate>,
-    /// Rate by least squares. Its interval holds the truth too seldom where some points stall.
+    /// Rate by least squares. Its interval is too narrow if some points stall.
     pub least_squares_rate_per_s: Option<Estimate>,
-    /// Where the reported line may lie as well, by rising amount.
+    /// The confidence band of the reported line, by rising amount.
     pub band: Option<[Banded; BAND_LEN]>,
-    /// The same of the line by least squares.
+    /// The confidence band of the line by least squares.
     pub least_squares_band: Option<[Banded; BAND_LEN]>,
 }
 
-/// Amounts at which a band is told.
+/// How many amounts a band has.
 pub const BAND_LEN: usize = 7;
 
-/// The time that a line gives one amount, with its interval.
+/// The time of one amount by a line, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Banded {
     /// The amount.
@@ -41,7 +40,7 @@ pub struct Banded {
 
 /// Fits points by every estimator, with intervals over whole rounds.
 ///
-/// `None` where [`fit`] has no answer for all points together.
+/// `None` if [`fit`] has no result for all points together.
 pub fn fit_rounds(rounds: &[Vec<Point>], bootstrap: &Bootstrap) -> Option<Intervals> {
     let fits = fit(&rounds.concat())?;
     let amounts = band_amounts(rounds);
@@ -78,7 +77,7 @@ fn band_amounts(rounds: &[Vec<Point>]) -> [f64; BAND_LEN] {
 
 /// Returns the rate by Theil and Sen with its interval over whole rounds.
 ///
-/// Apart from [`fit_rounds`], since every resample takes the slopes of its pairs again.
+/// Not part of [`fit_rounds`], because every resample computes the slopes of its pairs again.
 pub fn theil_sen_rate(rounds: &[Vec<Point>], bootstrap: &Bootstrap) -> Option<Estimate> {
     let rate = |points: &[Point]| theil_sen_of(points, PAIRS_RESAMPLED_MAX)?.rate_per_s();
     bootstrap.of_rounds(rounds, rate)

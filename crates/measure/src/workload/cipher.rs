@@ -1,10 +1,9 @@
-//! Ciphers, digests and signatures, with and without the processor's instructions for them.
+//! Workload `cipher`: ciphers, digests and signatures with and without processor instructions for
+//! them.
 //!
-//! In: which algorithms and sets of instructions, a folder for the file that is enciphered, and the
-//! command that starts the processes which do the work. Out: a series for each combination,
-//! measured in turn, and those of a whole task, so that the gain of a cipher can be held against
-//! what a user sees of it. A set of instructions is believed only if the library's own words say
-//! so; without a switch it is refused.
+//! Adds a series for each combination, measured in turn, and series of a whole task, which show how
+//! much a user gains. A set of instructions is trusted only if the words of the library confirm it,
+//! and refused if it cannot be switched.
 
 mod dsa;
 mod file;

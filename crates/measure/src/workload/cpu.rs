@@ -1,9 +1,8 @@
-//! Loops in one core: six kernels, on one thread and on four, at QoS levels.
+//! Workload `cpu`: six kernels on one thread and on four, at QoS levels.
 //!
-//! In: which kernels, levels and thread counts. Out: a series of each combination, its samples
-//! loops and the mean of the threads' times. Combinations are measured in turn, each round in
-//! another order. Touches no storage and hardly any memory: it says what the cores do, and what a
-//! level leaves of it.
+//! Combinations are measured in turn, in another order each round. A sample has the loops and the
+//! mean time of the threads. The kernels use no storage and hardly any memory, so they show the
+//! speed of the cores and the effect of a level.
 
 pub mod kernels;
 pub mod plain;

@@ -1,10 +1,10 @@
-//! Workload `pair`: the same work in two folders in turn, or in three: what a cipher, a share or
-//! another drive costs, free of what drifts.
+//! Workload `pair`: the same work in two or three folders in turn, to compare ciphers, shares or
+//! drives.
 //!
-//! In: folders, lengths of files, a number of rounds. Out: for each folder, step and length a
-//! series. In every round each folder gets a file of each length, in an order drawn anew: written
-//! and flushed, put out of the cache, read, put out again, read and hashed. So whatever disturbs a
-//! round disturbs all folders alike, and a ratio of two is known far better than either rate.
+//! In every round each folder gets a file of each length, in a new random order. The file is
+//! written and flushed, dropped from the cache, read, dropped again, and read and hashed. A
+//! disturbance of a round affects all folders alike, so the ratio of two is more precise than
+//! either rate.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,7 @@
-//! Workload `queue`: reads of one size with so many in flight, and how long each took.
+//! Workload `queue`: reads of one size at several queue depths, with the latency of each.
 //!
-//! In: a folder, sizes of reads, depths. Out: a series for each size, depth and order, with the
-//! latencies of every read. Reads go past the page cache to a file of our own; as many threads as
-//! the depth have one read in flight each, which every system can do, and which is how a check
-//! reads too. Depth 1 is where what lies between shows: a cipher adds its time to every read.
+//! Reads go past the page cache to a file of our own. The depth is the number of threads, each with
+//! one read in flight, as in a check. Depth 1 shows the latency that a cipher adds to every read.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

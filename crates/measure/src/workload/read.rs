@@ -1,8 +1,7 @@
-//! Workload `read`: files read in several ways, from where they really are.
+//! Workload `read`: files are read in several ways, from the storage and from memory.
 //!
-//! In: a folder, and a plan of files of our own, or the word that its own files be read. Out: a
-//! series for each way of reading. The ways take turns on each file in an order drawn from the
-//! seed, so that what drifts spoils none more than the others.
+//! Reads files of its own or those in the folder. Each file is read in every way, in an order drawn
+//! from the seed, so drift affects all ways alike.
 
 mod existing;
 

@@ -1,8 +1,8 @@
-//! Writing and reading files with a clock beside: what the workloads `write` and `read` share.
+//! Timed writing and reading of files, for the workloads `write` and `read`.
 //!
-//! In: a folder, and a plan of files. Out: timed files, each of which was read back and compared
-//! with what was written, and with every one the evidence for what may have disturbed it: hashing
-//! in memory at the same time, what other processes took, what the cache held.
+//! Each file is read back and compared. Each sample has the evidence of what may have disturbed it:
+//! hashing in memory at the same time, the processor time of other processes, and what the cache
+//! held.
 
 pub mod plan;
 

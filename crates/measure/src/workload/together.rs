@@ -1,8 +1,7 @@
-//! The same work in several threads at once, each with its own clock.
+//! Runs the same work in several threads at once, each with its own clock.
 //!
-//! In: how many threads, what readies each, the work. Out: what each thread made, and how long it
-//! took by its own clock. A time never comes from a thread that only waits: put aside at the wrong
-//! moment, it would call the work faster than it was. Knows nothing of what the work is.
+//! A waiting thread never takes the time: if it were descheduled at the wrong moment, the work
+//! would appear faster than it was.
 
 use std::num::NonZero;
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};

@@ -1,7 +1,7 @@
-//! Workload `write`: planned files written to a folder, then read back.
+//! Workload `write`: planned files are written to a folder and read back.
 //!
-//! In: a folder and a plan. Out: a series of writing and one of reading back, in the order of
-//! writing or of the folder. Every byte is compared before anything is believed.
+//! They are read in the order of writing or of the folder. Every byte is compared before a time is
+//! used.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,7 @@
-//! How long checking a folder will take, from runs over some of its files.
+//! How long a check of a folder will take, from runs over some of its files.
 //!
-//! In: series of sets drawn from classes of files. Out: a time with its interval, and what it is
-//! made of. Short files cost by the file, longer ones by the byte; what a run costs beside its
-//! files comes once.
+//! Short files have a cost per file, longer ones a cost per byte. The start of a run is counted
+//! once.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
-//! The path of a check and its parts: time by size, folders, and how far one part hides another.
-//!
-//! In: series of runs. Out: lines with their intervals, rates, overlaps.
+//! The path of a check and its parts: time by size, folders, and the overlap of reading and
+//! hashing.
 
 use super::{Figure, by_round, rate, ratio, seed_of};
 use crate::record::{Cache, Factors, Series, Stage};

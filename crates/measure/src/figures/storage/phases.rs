@@ -1,9 +1,8 @@
-//! Where the rate stepped, and what else was seen then.
+//! Phases of one rate, and the steps between them with a cause where there is evidence.
 //!
-//! In: the files of a series, and what was measured beside them. Out: phases, and the steps between
-//! them with a cause where there is evidence of one. A disk whose fast part is full and one that is
-//! hot look alike by their rates: what tells them apart is whether idling brings the rate back,
-//! after as many bytes each time, and what hashing in memory did meanwhile.
+//! A full cache and a hot disk look alike in the rates. They differ in whether idling restores the
+//! rate, whether the step comes after the same number of bytes each time, and in the rate of
+//! hashing in memory meanwhile.
 
 use std::ops::Range;
 

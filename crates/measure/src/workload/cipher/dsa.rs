@@ -1,7 +1,7 @@
-//! Parameters of the DSA keys: p, q and g in DER.
+//! Parameters of DSA keys: p, q and g in DER.
 //!
-//! In: a size. Out: bytes. Made once, since finding primes takes seconds and would be another
-//! measurement; keys are made of them anew each time. They are public and protect nothing.
+//! They are constant, because finding primes takes seconds and varies. Keys are generated from them
+//! each time. They are public and protect nothing.
 
 /// Returns the parameters of keys of so many bits, of which there are 512, 1024 and 2048.
 pub(super) fn parameters(bits: u32) -> Option<Vec<u8>> {

@@ -1,7 +1,7 @@
-//! A whole task: a file to an enciphered file, and what share of its time the cipher had.
+//! Encrypts a file into another, and measures the share of its time in the cipher.
 //!
-//! In: a cipher and two paths. Out: times. Plain reads and writes of one thread, as simple programs
-//! do it, so that the account shows how much of a cipher's gain such a task sees.
+//! One thread reads and writes plainly, as simple programs do, so the result shows how much such a
+//! task gains from a faster cipher.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};

@@ -1,8 +1,7 @@
-//! What can be timed of a crypto library: ciphers, digests, signatures.
+//! The kernels of the crypto library: ciphers, digests, signatures.
 //!
-//! In: a name and a stage. Out: work that can be repeated, once it gave the published answers.
-//! What instructions each can profit from is known here, so that a gain is put down to the right
-//! ones: DSA and RSA multiply, whatever happens to AES.
+//! Lists the instructions that each can use, so that a gain is attributed to the right ones: DSA
+//! and RSA multiply and do not use AES instructions.
 
 use aws_lc_rs::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::digest;

@@ -1,8 +1,7 @@
-//! Which instructions are switched off, and the proof that no others are.
+//! Masks that switch processor instructions off, and the check that they switch off nothing else.
 //!
-//! In: words of the processor as the library sees them. Out: the value of the variable that masks
-//! them, and what the words must be afterwards. A mask names its bits and no others: OpenSSL's
-//! common recipe, which names one word only, clears all bits of the other word as well.
+//! A mask names exactly its bits. The common recipe for OpenSSL names one word only and clears all
+//! bits of the other word too.
 
 use steadfast_sys::crypto::{Bit, WORDS};
 

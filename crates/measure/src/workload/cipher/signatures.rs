@@ -1,8 +1,7 @@
-//! Signatures: making them and verifying them, with keys of this process alone.
+//! Signs and verifies, with keys of this process.
 //!
-//! In: an algorithm's name. Out: work that can be repeated. A key is made anew in each process; it
-//! signs a message of 32 bytes and nothing else. Before anything is timed, a signature must be
-//! found good, and bad of another message.
+//! Each process generates its own key and signs a message of 32 bytes. Before timing, a signature
+//! must verify, and must fail for another message.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;

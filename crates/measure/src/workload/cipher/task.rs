@@ -1,7 +1,7 @@
-//! The task as it is measured: the file is made, enciphered in turn by each process, removed.
+//! Measures the task: creates a file, lets each process encrypt it in turn, and removes it.
 //!
-//! In: processes with their instructions. Out: two series for each, the task and its time in the
-//! cipher. What is written is compared between the processes, by its digest.
+//! Adds two series per process: the task, and its time in the cipher. The encrypted files are
+//! compared by their digests.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;

@@ -1,6 +1,4 @@
-//! Published vectors: whatever is timed first gives the answers that the world agreed on.
-//!
-//! In: a kernel's name. Out: nothing, if its answer is the published one.
+//! Published test vectors. Every kernel must give them before it is timed.
 
 use crate::error::Error;
 

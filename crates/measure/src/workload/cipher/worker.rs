@@ -1,8 +1,7 @@
-//! A process of our own that sees fewer instructions: what it is asked, what it answers.
+//! A child process that runs with fewer instructions: its requests and its replies.
 //!
-//! In: a command that ends in [`serve`], and a mask. Out: answers, one line of JSON for each
-//! question. The library looks for instructions once, when a process starts, so that each set of
-//! them needs a process. It stays until its standard input ends, and asks nothing itself.
+//! The library detects instructions once, when a process starts, so each set of instructions needs
+//! a process. It answers one line of JSON per request and ends when its standard input ends.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,8 +1,8 @@
-//! The six kernels: what each computes, and what must come of it.
+//! The six kernels: what each computes, and its correct result.
 //!
-//! In: how often. Out: a sum over the results, so that nothing is left out, checked against one
-//! that is computed without the kernel. All numbers are small and whole, so that every order of
-//! adding gives the same bits. What is plain is in `plain.rs`; the rest goes through a library.
+//! Each returns a sum over its results, so nothing can be left out. The sum is checked against one
+//! that is computed without the kernel. All numbers are small integers, so the order of additions
+//! does not change the bits. Scalar loops are in `plain.rs`; the others use libraries.
 
 use std::hint::black_box;
 

@@ -1,8 +1,8 @@
-//! Loops that stay plain: one number at a time, whatever the compiler could do with four.
+//! Scalar loops: one number at a time, even if the compiler could use vectors.
 //!
-//! In: numbers. Out: sums of results. A test disassembles these functions and finds scalar
-//! arithmetic only. That holds because a fence stands between one multiplication and the next. It
-//! is for the compiler alone and no instruction: it may not be crossed by four at a time.
+//! A test disassembles these functions and finds scalar arithmetic only. A compiler fence between
+//! two multiplications ensures that. It is not an instruction; it only keeps the compiler from
+//! combining four multiplications.
 
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, compiler_fence};

@@ -1,7 +1,7 @@
 //! A sparse matrix in compressed rows, and its product with a dense one.
 //!
-//! In: coordinates and values. Out: a matrix of which only what is stored is multiplied. Thirty
-//! lines, since libraries for it bring far more than this kernel needs.
+//! Only stored values are multiplied. It is written here because libraries for it are far larger
+//! than this kernel.
 
 /// A square matrix that stores few of its numbers.
 #[derive(Clone, Debug)]

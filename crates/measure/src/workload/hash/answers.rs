@@ -1,7 +1,4 @@
-//! Published digests, which every kernel must give before anything is timed.
-//!
-//! In: a kernel. Out: nothing, or what it got wrong. No figure of a kernel that errs is worth
-//! anything, however fast it is.
+//! Published digests. Every kernel must give them before it is timed.
 
 use steadfast::Algorithm;
 

@@ -1,8 +1,8 @@
-//! `measure hash --estimate`: how long checking a folder will take, from some of its own files.
+//! `measure hash --estimate`: estimates how long a check of a folder takes, from some of its files.
 //!
-//! In: a folder. Out: a series for each class of lengths, of runs over files drawn from it, with
-//! the number of files they stand for. The time of the whole follows on reading. Reads, and puts
-//! out of the page cache again what it brought there; writes nothing.
+//! Adds a series for each class of lengths, of runs over randomly drawn files, with the number of
+//! files that they represent. Files that it brings into the page cache are dropped again. Writes
+//! nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;

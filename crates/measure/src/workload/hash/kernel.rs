@@ -1,6 +1,4 @@
-//! One way to hash messages that lie in memory: algorithm, backend, messages at once.
-//!
-//! In: messages of one length. Out: their digests. Knows no clock and no thread.
+//! A way to hash messages in memory: algorithm, backend, and number of messages at once.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! Reading and hashing by turns in one thread, with buffers of every size.
+//! Reads and hashes by turns in one thread, with buffers of every size.
 //!
-//! In: a file in memory, a buffer's length. Out: samples in their series. It is what a plain
-//! program does, and shows at which buffer the cost of the calls is gone and the buffer still fits
-//! the processor's cache. Runs read otherwise: in chunks, ahead of the hashing.
+//! This is how a simple program works. It shows the buffer length at which calls no longer cost
+//! time and the buffer still fits the cache of the processor. A run instead reads chunks ahead of
+//! the hashing.
 
 use std::cell::RefCell;
 use std::rc::Rc;

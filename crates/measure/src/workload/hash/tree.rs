@@ -1,8 +1,7 @@
-//! A folder's files, counted by length, and some of them drawn.
+//! Counts the files of a folder by length, and draws some of them.
 //!
-//! In: a folder. Out: for each class of lengths how many files there are, how many bytes they have,
-//! and files of it drawn by chance. Looks at names and statuses alone and opens no file. Memory is
-//! bounded whatever the tree: what is kept of each class is a sample.
+//! Reads names and statuses and opens no file. Memory is bounded for any tree, because only a
+//! sample of each class is kept.
 
 use std::collections::HashSet;
 use std::fs;

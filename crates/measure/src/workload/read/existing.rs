@@ -1,8 +1,8 @@
-//! Files that are in a folder already, read as they are.
+//! Reads files that are in a folder already.
 //!
-//! In: a folder. Out: samples of every regular file beneath it, by round. Nothing is written and no
-//! symlink followed; the page cache is emptied of the files, since what it answers is no measure of
-//! storage. What the bytes should be nobody knows: that the file stayed the same is checked.
+//! Reads every regular file beneath it once per round. Writes nothing and follows no symlink. The
+//! files are dropped from the page cache, because memory is no measure of storage. Their correct
+//! bytes are not known, so only unchanged status is checked.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

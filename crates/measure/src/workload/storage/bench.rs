@@ -1,7 +1,4 @@
-//! A folder of our own with planned files in it: written, read in several ways, compared, removed.
-//!
-//! In: a session, a folder, a plan. Out: samples in the session's series. Whatever ends it, its
-//! folder is removed.
+//! A folder of our own with planned files: written, read in several ways, compared, removed.
 
 use std::io;
 use std::path::Path;

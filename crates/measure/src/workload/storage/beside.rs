@@ -1,8 +1,8 @@
-//! What else goes on while files are timed: evidence for what disturbed them.
+//! Evidence of disturbances while files are timed.
 //!
-//! In: nothing but the machine. Out: what others took of the processors during a sample, and the
-//! rate of hashing in memory between two. That falls when the processor is held back or shared; a
-//! disk that is hot or full leaves it alone.
+//! Measures the processor time of other processes during a sample, and the rate of hashing in
+//! memory between samples. That rate falls if the processor is throttled or shared, but not if a
+//! disk is hot or full.
 
 use std::hint::black_box;
 

@@ -1,8 +1,8 @@
-//! Which files are written and read: lengths and order, from a profile and a seed.
+//! Plans which files are written and read: their lengths and order, from a profile and a seed.
 //!
-//! In: a profile, and the seed that the record keeps. Out: the same files in the same order for
-//! ever. The standard is that of published reviews: 16 lengths from 2 MB to 2 GB, ten times over,
-//! each time in another order, since a fixed order takes what came before for a property of a size.
+//! The same seed always gives the same plan. The standard follows published reviews: 16 lengths
+//! from 2 MB to 2 GB, ten times, each time in another order. With a fixed order, effects of the
+//! previous file would look like effects of the length.
 
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
-//! One file written or read, as it is timed, and the look at its bytes afterwards.
+//! Writes or reads one file for timing, and verifies its bytes afterwards.
 //!
-//! In: a folder of our own, contents, an engine. Out: what happened; the clock is the caller's.
-//! A stop between two chunks leaves a file that is not whole, and no sample.
+//! The caller has the clock. A stop between two chunks leaves an incomplete file and no sample.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
