@@ -57,7 +57,7 @@ impl DocumentForm {
             DocumentForm::Svg => {
                 out = chart::standalone(chosen(documents, wanted)?, units).into_bytes();
             }
-            DocumentForm::Csv => write_csv(documents, &mut out)?,
+            DocumentForm::Csv => write_csv(documents, &mut out),
             DocumentForm::Markdown => {
                 let texts = documents.iter().map(|document| write_markdown(document, units));
                 let text = texts.collect::<Vec<_>>().join("\n");

@@ -34,7 +34,7 @@ pub struct AuditView<'a> {
     /// What can be proved.
     pub audit: &'a Audit,
     /// What runs read within each window of the audit, in the same order.
-    pub readings: &'a [Reading],
+    pub readings: &'a [WindowReading],
     /// The days after which a proof is overdue, if that was asked.
     pub overdue_days: Option<u32>,
     /// What looking through the catalogue came to, if that was asked.
@@ -43,7 +43,7 @@ pub struct AuditView<'a> {
 
 /// What runs read that began within some days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct WindowReading {
     /// Runs that judged any file.
     pub runs: u64,
     /// Bytes that were asked of the medium, past the page cache.
@@ -52,14 +52,14 @@ pub struct Reading {
     pub bytes_cache: u64,
 }
 
-impl Reading {
+impl WindowReading {
     /// Makes a reading for each of the windows, with nothing in it.
-    pub fn of(audit: &Audit) -> Vec<Reading> {
-        vec![Reading::default(); audit.windows.len()]
+    pub fn of(audit: &Audit) -> Vec<WindowReading> {
+        vec![WindowReading::default(); audit.windows.len()]
     }
 
     /// Adds a run to the windows in which it began.
-    pub fn add(readings: &mut [Reading], audit: &Audit, run: &RunRecord) {
+    pub fn add(readings: &mut [WindowReading], audit: &Audit, run: &RunRecord) {
         for (window, reading) in audit.windows.iter().zip(readings) {
             let since = audit.at.seconds.saturating_sub(i64::from(window.days) * DAY_S);
             if run.started.seconds < since || run.bytes == 0 {
@@ -77,7 +77,7 @@ impl Reading {
 
 /// A part of an audit that is a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum AuditPart {
     /// Files whose last proof is too long ago.
     Overdue,
     /// What was ever wrong.
@@ -88,7 +88,7 @@ pub enum Part {
 
 /// What the streams came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct AuditTally {
     /// Files that are overdue.
     pub overdue: u64,
     /// Their bytes.
@@ -109,7 +109,7 @@ pub struct Tally {
     pub interrupted: bool,
 }
 
-impl Tally {
+impl AuditTally {
     /// Counts a file that is overdue.
     pub fn count_overdue(&mut self, overdue: &Overdue) {
         self.overdue += 1;
@@ -154,7 +154,7 @@ pub trait AuditRenderer {
     fn begin(&mut self, view: &AuditView<'_>, output: &mut Output);
 
     /// Appends what stands before a stream.
-    fn begin_part(&mut self, part: Part, output: &mut Output);
+    fn begin_part(&mut self, part: AuditPart, output: &mut Output);
 
     /// Appends a file that is overdue.
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output);
@@ -166,10 +166,10 @@ pub trait AuditRenderer {
     fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output);
 
     /// Appends what stands after a stream.
-    fn end_part(&mut self, part: Part, tally: &Tally, output: &mut Output);
+    fn end_part(&mut self, part: AuditPart, tally: &AuditTally, output: &mut Output);
 
     /// Appends the end.
-    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output);
+    fn end(&mut self, view: &AuditView<'_>, tally: &AuditTally, output: &mut Output);
 }
 
 #[cfg(test)]
@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn status(failures: &[(Standing, Option<Standing>)]) -> u8 {
-        let mut tally = Tally::default();
+        let mut tally = AuditTally::default();
         for (standing, now) in failures {
             tally.count_failure(&failure(*standing, *now));
         }
@@ -214,7 +214,7 @@ mod tests {
     fn a_damaged_catalogue_and_an_interruption_have_their_status() {
         let damaged = Verification { problems: vec!["odd".to_owned()], ..Verification::default() };
         let sound = Verification::default();
-        let mut tally = Tally::default();
+        let mut tally = AuditTally::default();
         assert_eq!(tally.exit_status(Some(&sound)), 0);
         assert_eq!(tally.exit_status(Some(&damaged)), 2);
         tally.overdue = 1;

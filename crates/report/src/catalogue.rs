@@ -8,9 +8,9 @@ use serde::Serialize;
 use steadfast::catalogue::{RunRecord, RunState, Standing};
 use steadfast::{Tag, Timestamp, Verdict};
 
-use crate::document::Align;
+use crate::document::{Cell, Table};
 use crate::escape;
-use crate::text::{RED, YELLOW, write_table};
+use crate::text::{RED, YELLOW};
 use crate::units::{self, Units};
 
 /// Seconds in a day.
@@ -162,31 +162,28 @@ pub(crate) fn ending(run: &RunRecord) -> &'static str {
     }
 }
 
-/// What a table of runs says of each, as [`crate::document::Table::new`] takes it.
-pub(crate) const RUN_COLUMNS: [&str; 8] =
-    [">run", "began", "verb", "version", "from", ">files", ">bytes", "found"];
-
-/// Returns the row of a run.
-pub(crate) fn run_row(run: &RunRecord, units: Units) -> Vec<String> {
-    vec![
-        run.id.to_string(),
-        units::moment(run.started),
-        escape::text(&run.verb),
-        escape::text(&run.version),
-        escape::text(source(run)),
-        units::count(run.files),
-        units.bytes(run.bytes),
-        found(run),
-    ]
-}
-
-/// Appends a table of runs.
-pub(crate) fn write_runs(runs: &[&RunRecord], units: Units, text: &mut String) {
-    let head = RUN_COLUMNS.map(|title| title.trim_start_matches('>').to_owned());
-    let mut rows = vec![head.to_vec()];
-    rows.extend(runs.iter().map(|run| run_row(run, units)));
-    use Align::{Left, Right};
-    write_table(&rows, &[Right, Left, Left, Left, Left, Right, Right, Left], text);
+/// Returns a table of runs.
+pub(crate) fn runs_table<'a>(
+    title: &str,
+    runs: impl IntoIterator<Item = &'a RunRecord>,
+    units: Units,
+) -> Table {
+    let columns = [">run", "began", "verb", "version", "from", ">files", ">bytes", "found"];
+    let mut table = Table::new("runs", title, &columns);
+    for run in runs {
+        let row = [
+            run.id.to_string(),
+            units::moment(run.started),
+            escape::text(&run.verb),
+            escape::text(&run.version),
+            escape::text(source(run)),
+            units::count(run.files),
+            units.bytes(run.bytes),
+            found(run),
+        ];
+        table.push(row.map(Cell::words).into());
+    }
+    table
 }
 
 /// What a run came to: how it ended, if not as it should, and its counts, the worst first.

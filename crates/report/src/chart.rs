@@ -20,7 +20,7 @@ use plotters::style::{IntoFont as _, TextStyle};
 use crate::document::{Axis, Chart, Layer, Mark, Scale};
 use crate::escape;
 use crate::units::Units;
-use axis::{Direction, Span};
+use axis::{AxisRange, AxisSide};
 use letters::{fitted, width_of};
 use theme::Ink;
 
@@ -62,7 +62,7 @@ const LEGEND_WIDTH_MAX: i32 = WIDTH as i32 - 30;
 const ROWS_MAX: usize = 400;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Frame<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Span, Span>>;
+type Frame<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<AxisRange, AxisRange>>;
 
 /// Draws a chart as an SVG element with a title and a description, with at most so many dots.
 pub fn svg(chart: &Chart, units: Units, dots_max: usize) -> String {
@@ -122,16 +122,16 @@ fn legible(mut chart: Chart) -> Chart {
     chart
 }
 
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+type DrawResult = Result<(), Box<dyn std::error::Error>>;
 
-fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> Drawn {
+fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> DrawResult {
     let top = legend(chart, inks, area)?;
-    let y = Span::of(&chart.y, chart, Direction::Y, units);
+    let y = AxisRange::of(&chart.y, chart, AxisSide::Y, units);
     let y_label = labels(&chart.y, &y, units);
-    let rows = Rows::of(chart);
+    let rows = BarRows::of(chart);
     let left = if rows.above { 0 } else { label_width(&y, &y_label) };
     let frame_width = WIDTH as i32 - left - 2 * LABEL_GAP;
-    let x = Span::of(&chart.x, chart, Direction::X, units);
+    let x = AxisRange::of(&chart.x, chart, AxisSide::X, units);
     let x = x.with_room(marks::figures(chart, units, frame_width));
     let x_width = |mark: &f64| width_of(&labels(&chart.x, &x, units)(mark));
     let widest = x.marks().iter().map(x_width).max().unwrap_or(0) + LABEL_GAP;
@@ -151,7 +151,7 @@ fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> Drawn {
     mesh(&mut frame, chart, (rows, room), (&x_label, &y_label))?;
     let mut bar = 0;
     for (layer, &ink) in chart.layers.iter().zip(inks) {
-        let place = marks::Place { ink, bar, rows };
+        let place = marks::LayerPlace { ink, bar, rows };
         marks::draw(&mut frame, chart, layer, place, (&x, &y), units)?;
         bar += usize::from(in_rows(chart, layer));
     }
@@ -172,9 +172,9 @@ type Label<'a> = dyn Fn(&f64) -> String + 'a;
 fn mesh(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
-    (rows, title_room): (Rows, i32),
+    (rows, title_room): (BarRows, i32),
     (x_label, y_label): (&Label<'_>, &Label<'_>),
-) -> Drawn {
+) -> DrawResult {
     let mut mesh = frame.configure_mesh();
     if rows.above {
         mesh.disable_y_mesh().y_labels(0);
@@ -197,7 +197,7 @@ fn mesh(
 
 /// How rows of bars are divided.
 #[derive(Clone, Copy, Debug)]
-struct Rows {
+struct BarRows {
     /// Bars of each row, or dots.
     bars: u32,
     /// Whether rows have names.
@@ -206,8 +206,8 @@ struct Rows {
     above: bool,
 }
 
-impl Rows {
-    fn of(chart: &Chart) -> Rows {
+impl BarRows {
+    fn of(chart: &Chart) -> BarRows {
         let bars = chart.layers.iter().filter(|layer| in_rows(chart, layer)).count();
         let wide = |name: &String| width_of(name) > SIDE_NAME_WIDTH_MAX;
         let (named, long) = match &chart.y.scale {
@@ -215,7 +215,7 @@ impl Rows {
             _ => (false, false),
         };
         let above = long && bars > 0;
-        Rows { bars: u32::try_from(bars.max(1)).unwrap_or(1), named, above }
+        BarRows { bars: u32::try_from(bars.max(1)).unwrap_or(1), named, above }
     }
 
     /// Height of a row.
@@ -278,7 +278,7 @@ fn height_of(chart: &Chart, top: i32) -> u32 {
     match &chart.y.scale {
         Scale::Names(names) => {
             let rows = u32::try_from(names.len().clamp(1, ROWS_MAX)).unwrap_or(1);
-            top + rows * Rows::of(chart).height() + BELOW_HEIGHT + 10
+            top + rows * BarRows::of(chart).height() + BELOW_HEIGHT + 10
         }
         _ => top + HEIGHT,
     }
@@ -345,13 +345,13 @@ fn legend(
 }
 
 /// Returns the room that the labels of an upright axis need, with the gap to the frame.
-fn label_width(span: &Span, label: &impl Fn(&f64) -> String) -> i32 {
+fn label_width(span: &AxisRange, label: &impl Fn(&f64) -> String) -> i32 {
     let widest = span.marks().iter().map(|mark| width_of(&label(mark))).max().unwrap_or(0);
     (widest + 12).min(WIDTH as i32 / 2)
 }
 
 /// Returns how the marks of an axis are written.
-fn labels<'a>(axis: &'a Axis, span: &'a Span, units: Units) -> impl Fn(&f64) -> String + 'a {
+fn labels<'a>(axis: &'a Axis, span: &'a AxisRange, units: Units) -> impl Fn(&f64) -> String + 'a {
     move |&at| match &axis.scale {
         Scale::Names(names) => {
             let name = names.get(at.round().max(0.0) as usize).map_or("", String::as_str);

@@ -55,7 +55,8 @@ fn field_text(field: &Value) -> String {
     }
 }
 
-fn write_record<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>, out: &mut Vec<u8>) {
+/// Appends one record.
+pub(crate) fn write_record<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>, out: &mut Vec<u8>) {
     let mut writer = ::csv::Writer::from_writer(out);
     writer.write_record(fields).expect("memory takes all bytes");
     writer.flush().expect("memory takes all bytes");

@@ -33,7 +33,7 @@ pub trait DiffRenderer {
 
 /// The two sides, as the user wrote them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Roots {
+pub struct DiffRoots {
     /// A, which is copied from.
     pub here: PathBuf,
     /// B, which is to be a copy.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn text(options: DiffTextOptions) -> String {
-        let roots = Roots { here: "a".into(), there: "/mnt/b\x1b".into() };
+        let roots = DiffRoots { here: "a".into(), there: "/mnt/b\x1b".into() };
         document(&mut DiffText::new(DiffTextOptions { roots, ..options }))
     }
 

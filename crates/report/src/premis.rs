@@ -22,7 +22,7 @@ use crate::view::algorithm_title;
 
 pub use of_history::write_premis;
 
-use name::{Name, encoded};
+use name::{PremisName, encoded};
 use xml::{Term, Xml};
 
 /// The vocabularies of the Library of Congress.
@@ -48,7 +48,7 @@ impl PremisObjects {
             ("version", "3.0"),
         ];
         xml.open("premis", &attributes, out);
-        let name = Name::of(root);
+        let name = PremisName::of(root);
         xml.open("object", &[("xsi:type", "intellectualEntity")], out);
         write_identifier(&mut xml, "objectIdentifier", name.kind, &name.value, out);
         name.write_original(&mut xml, out);
@@ -60,7 +60,7 @@ impl PremisObjects {
     /// fixity.
     pub fn file(&mut self, path: &Path, tag: Option<&Tag>, length: Option<u64>, out: &mut Vec<u8>) {
         let xml = &mut self.xml;
-        let name = Name::of(path);
+        let name = PremisName::of(path);
         xml.open("object", &[("xsi:type", "file")], out);
         write_identifier(xml, "objectIdentifier", name.kind, &name.value, out);
         xml.open("objectCharacteristics", &[], out);
@@ -94,7 +94,7 @@ impl PremisObjects {
 
 /// Something that happened to a file, as PREMIS names it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Happening<'a> {
+pub enum PremisHappening<'a> {
     /// The file was read and compared with its tag, or should have been.
     FixityCheck {
         /// How it stood then.
@@ -114,31 +114,31 @@ pub enum Happening<'a> {
     },
 }
 
-impl Happening<'_> {
+impl PremisHappening<'_> {
     /// Returns the term of the vocabulary of event types.
     fn term(&self) -> Term<'static> {
         let (text, code) = match self {
-            Happening::FixityCheck { .. } => ("fixity check", "fix"),
-            Happening::DigestCalculation { .. } => ("message digest calculation", "mes"),
-            Happening::FilenameChange { .. } => ("filename change", "fil"),
+            PremisHappening::FixityCheck { .. } => ("fixity check", "fix"),
+            PremisHappening::DigestCalculation { .. } => ("message digest calculation", "mes"),
+            PremisHappening::FilenameChange { .. } => ("filename change", "fil"),
         };
         Term::of("eventType", text, code)
     }
 
     fn succeeded(&self) -> bool {
-        !matches!(self, Happening::FixityCheck { standing } if !standing.proves())
+        !matches!(self, PremisHappening::FixityCheck { standing } if !standing.proves())
     }
 
     /// Says what came of it.
     fn note(&self) -> String {
         match self {
-            Happening::FixityCheck { standing } => standing_note(*standing).to_owned(),
-            Happening::DigestCalculation { tag, before: Some(before) } => {
+            PremisHappening::FixityCheck { standing } => standing_note(*standing).to_owned(),
+            PremisHappening::DigestCalculation { tag, before: Some(before) } => {
                 format!("{}, in place of {}", contents(tag), contents(before))
             }
-            Happening::DigestCalculation { tag, before: None } => contents(tag),
-            Happening::FilenameChange { from } => {
-                let name = Name::of(from);
+            PremisHappening::DigestCalculation { tag, before: None } => contents(tag),
+            PremisHappening::FilenameChange { from } => {
+                let name = PremisName::of(from);
                 format!("from {}: {}", name.kind, name.value)
             }
         }
@@ -160,11 +160,11 @@ impl PremisEvents {
         path: &Path,
         run: &RunRecord,
         at: Timestamp,
-        happening: Happening<'_>,
+        happening: PremisHappening<'_>,
         out: &mut Vec<u8>,
     ) {
         let xml = &mut self.xml;
-        let (event_type, name) = (happening.term(), Name::of(path));
+        let (event_type, name) = (happening.term(), PremisName::of(path));
         let kind = event_type.text.replace(' ', "-");
         let identifier = format!("run-{}/{kind}/{}", run.id, encoded(path));
         xml.open("event", &[], out);

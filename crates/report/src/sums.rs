@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::run::{Renderer, Text, TextOptions};
 use crate::view::RunView;
 
-pub use comparison::{Comparison, ComparisonOptions, Tally};
+pub use comparison::{Comparison, ComparisonOptions, SumsTally};
 
 /// Renders lines of digests.
 #[derive(Clone, Copy, Debug, Default)]

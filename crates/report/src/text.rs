@@ -4,7 +4,8 @@
 
 use anstyle::{AnsiColor, Style};
 
-use crate::document::Align;
+use crate::document::{Align, Cell, Table};
+use crate::units::Units;
 
 /// The style of decay: what must not be overlooked.
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
@@ -41,6 +42,18 @@ pub(crate) fn write_table(rows: &[Vec<String>], aligns: &[Align], text: &mut Str
         text.push_str(line.trim_end());
         text.push('\n');
     }
+}
+
+/// Appends a table of a document: its titles, then its rows. An empty cell stays empty.
+pub(crate) fn write_titled(table: &Table, units: Units, text: &mut String) {
+    let aligns: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
+    let cell = |cell: &Cell| match cell {
+        Cell::Empty => String::new(),
+        cell => cell.shown(units),
+    };
+    let mut rows = vec![table.columns.iter().map(|column| column.title.clone()).collect()];
+    rows.extend(table.rows.iter().map(|row| row.iter().map(cell).collect()));
+    write_table(&rows, &aligns, text);
 }
 
 #[cfg(test)]

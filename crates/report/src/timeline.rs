@@ -21,11 +21,11 @@ const WIDTH_NS: u64 = 1_000_000;
 pub struct Timeline {
     width_ns: u64,
     begun_ns: Option<u64>,
-    threads: BTreeMap<usize, Thread>,
+    threads: BTreeMap<usize, ThreadBins>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Thread {
+struct ThreadBins {
     name: String,
     /// Time of each stage in each bin, in nanoseconds.
     bins: Vec<[u64; Stage::ALL.len()]>,
@@ -85,11 +85,11 @@ impl Timeline {
 
     /// Draws the threads that did anything, one row each, a layer for each stage.
     pub fn chart(&self) -> Option<Chart> {
-        let busy = |thread: &&Thread| {
+        let busy = |thread: &&ThreadBins| {
             let waits = Stage::Wait as usize;
             thread.bins.iter().any(|bin| bin.iter().enumerate().any(|(s, &t)| s != waits && t > 0))
         };
-        let threads: Vec<&Thread> = self.threads.values().filter(busy).collect();
+        let threads: Vec<&ThreadBins> = self.threads.values().filter(busy).collect();
         if threads.is_empty() {
             return None;
         }
@@ -115,7 +115,7 @@ impl Timeline {
     }
 
     /// Joins neighbouring bins in which one stage took most of the time.
-    fn layer(&self, stage: Stage, threads: &[&Thread]) -> Layer {
+    fn layer(&self, stage: Stage, threads: &[&ThreadBins]) -> Layer {
         let mut points = Vec::new();
         for (row, thread) in threads.iter().enumerate() {
             let mut open: Option<usize> = None;

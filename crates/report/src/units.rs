@@ -200,6 +200,15 @@ pub fn moment_exact(timestamp: Timestamp) -> String {
     format!("{text}.{:09}Z", timestamp.nanoseconds)
 }
 
+/// Returns two moments in UTC, to their nanoseconds if they differ and would look the same.
+pub(crate) fn moments_apart(one: Timestamp, other: Timestamp) -> [String; 2] {
+    let moments = [one, other].map(moment);
+    match one != other && moments[0] == moments[1] {
+        true => [one, other].map(moment_exact),
+        false => moments,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

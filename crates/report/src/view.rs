@@ -98,10 +98,10 @@ impl RunView {
         self.verdicts.iter().find(|(other, _)| *other == verdict).map_or(0, |&(_, files)| files)
     }
 
-    /// Returns what the walk passed by: a noun for one, for many, and the number.
-    pub fn skipped(&self) -> [(&'static str, &'static str, u64); 7] {
+    /// Says what the walk passed by, each kind with its number: "3 symbolic links".
+    pub fn skipped(&self) -> Vec<String> {
         let skipped = &self.skipped;
-        [
+        let kinds = [
             ("symbolic link", "symbolic links", skipped.symlinks),
             ("special file", "special files", skipped.special),
             ("excluded path", "excluded paths", skipped.excluded),
@@ -113,8 +113,15 @@ impl RunView {
                 "directories on other file systems",
                 skipped.other_file_systems,
             ),
-        ]
+        ];
+        told(&kinds)
     }
+}
+
+/// Returns those of some numbers that are not zero, each with its noun for one or for many.
+pub(crate) fn told(numbers: &[(&str, &str, u64)]) -> Vec<String> {
+    let some = numbers.iter().filter(|(.., number)| *number > 0);
+    some.map(|(one, many, number)| units::counted(*number, one, many)).collect()
 }
 
 /// Says what a limit is set by, as the end of "bound by …".
@@ -198,10 +205,7 @@ fn difference(event: &FileEvent) -> Option<String> {
         let recorded = event.reference.as_ref()?.length?;
         return (recorded != length).then(|| lengths(recorded));
     };
-    let (mut was, mut now) = (units::moment(stored.mtime), units::moment(mtime));
-    if was == now && stored.mtime != mtime {
-        (was, now) = (units::moment_exact(stored.mtime), units::moment_exact(mtime));
-    }
+    let [was, now] = units::moments_apart(stored.mtime, mtime);
     match event.verdict? {
         Verdict::Corrupt if stored.length != length => {
             Some(format!("{}; yet last modified {was} as recorded", lengths(stored.length)))

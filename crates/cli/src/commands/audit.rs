@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, RunRecord, Standing};
 use steadfast_report::audit::{
-    AuditCsv, AuditJson, AuditRenderer, AuditText, AuditTextOptions, AuditView, Part, Reading,
-    Tally,
+    AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditTextOptions,
+    AuditView, WindowReading,
 };
 
 use crate::args::AuditArgs;
@@ -41,8 +41,8 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
             exit::complain(problem);
         }
     })?;
-    let mut readings = Reading::of(&audit);
-    each_run(&catalogue, &mut |run| Reading::add(&mut readings, &audit, &run))?;
+    let mut readings = WindowReading::of(&audit);
+    each_run(&catalogue, &mut |run| WindowReading::add(&mut readings, &audit, &run))?;
     let view = AuditView {
         root: catalogue.root(),
         file: catalogue.file(),
@@ -82,10 +82,10 @@ fn stream(
     catalogue: &Catalogue,
     renderer: &mut dyn AuditRenderer,
     outlet: &mut DocumentOutlet,
-) -> anyhow::Result<Tally> {
-    let mut tally = Tally { proves_nothing: view.audit.tagged == 0, ..Tally::default() };
+) -> anyhow::Result<AuditTally> {
+    let mut tally = AuditTally { proves_nothing: view.audit.tagged == 0, ..AuditTally::default() };
     let mut last = (PathBuf::new(), 0, Standing::Fine);
-    renderer.begin_part(Part::Failures, &mut outlet.pending);
+    renderer.begin_part(AuditPart::Failures, &mut outlet.pending);
     catalogue.failures(&mut |failure| {
         // A file that is new and bad has two events in one run.
         let again = last.1 == failure.run && last.2 == failure.standing && last.0 == failure.path;
@@ -96,24 +96,24 @@ fn stream(
         }
         outlet.flow()
     })?;
-    renderer.end_part(Part::Failures, &tally, &mut outlet.pending);
+    renderer.end_part(AuditPart::Failures, &tally, &mut outlet.pending);
     if let Some(days) = args.overdue {
-        renderer.begin_part(Part::Overdue, &mut outlet.pending);
+        renderer.begin_part(AuditPart::Overdue, &mut outlet.pending);
         catalogue.overdue(days, view.audit.at, &mut |overdue| {
             tally.count_overdue(&overdue);
             renderer.overdue(&overdue, &mut outlet.pending);
             outlet.flow()
         })?;
-        renderer.end_part(Part::Overdue, &tally, &mut outlet.pending);
+        renderer.end_part(AuditPart::Overdue, &tally, &mut outlet.pending);
     }
     if args.duplicates {
-        renderer.begin_part(Part::Duplicates, &mut outlet.pending);
+        renderer.begin_part(AuditPart::Duplicates, &mut outlet.pending);
         catalogue.duplicates(args.min.unwrap_or(1), &mut |duplicates| {
             tally.count_duplicates(&duplicates);
             renderer.duplicates(&duplicates, &mut outlet.pending);
             outlet.flow()
         })?;
-        renderer.end_part(Part::Duplicates, &tally, &mut outlet.pending);
+        renderer.end_part(AuditPart::Duplicates, &tally, &mut outlet.pending);
     }
     tally.interrupted = exit::was_signalled();
     Ok(tally)

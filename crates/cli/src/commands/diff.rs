@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, ensure};
 use steadfast::diff::{DiffMonitor, DiffSummary, Pair, Trees, diff, diff_list};
 use steadfast::{Notice, Options, Progress};
-use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffText, DiffTextOptions, Roots};
+use steadfast_report::diff::{
+    DiffCsv, DiffJson, DiffRenderer, DiffRoots, DiffText, DiffTextOptions,
+};
 use steadfast_report::{FindingRule, Output};
 
 use crate::args::{DiffArgs, PathArgs};
@@ -75,7 +77,7 @@ fn renderer(args: &DiffArgs) -> Box<dyn DiffRenderer> {
     }
     let text = output.text(FindingRule::default());
     Box::new(DiffText::new(DiffTextOptions {
-        roots: Roots { here: args.a.clone(), there: args.b.clone() },
+        roots: DiffRoots { here: args.a.clone(), there: args.b.clone() },
         verbose: text.verbose,
         quiet: text.quiet,
         color: text.color,

@@ -5,7 +5,7 @@ use steadfast::catalogue::{Duplicates, Failure, Overdue};
 use steadfast_events::PathText;
 
 use super::json::{AuditLine, FailureObject, OverdueObject};
-use super::{AuditRenderer, AuditView, Part, Tally};
+use super::{AuditPart, AuditRenderer, AuditTally, AuditView};
 use crate::catalogue::RunObject;
 use crate::csv::{write_header, write_row};
 use crate::output::Output;
@@ -76,7 +76,7 @@ impl AuditRenderer for AuditCsv {
         }
     }
 
-    fn begin_part(&mut self, _part: Part, _output: &mut Output) {}
+    fn begin_part(&mut self, _part: AuditPart, _output: &mut Output) {}
 
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
         write_line("overdue", OverdueObject::of(overdue), output);
@@ -99,7 +99,7 @@ impl AuditRenderer for AuditCsv {
         }
     }
 
-    fn end_part(&mut self, _part: Part, _tally: &Tally, _output: &mut Output) {}
+    fn end_part(&mut self, _part: AuditPart, _tally: &AuditTally, _output: &mut Output) {}
 
-    fn end(&mut self, _view: &AuditView<'_>, _tally: &Tally, _output: &mut Output) {}
+    fn end(&mut self, _view: &AuditView<'_>, _tally: &AuditTally, _output: &mut Output) {}
 }

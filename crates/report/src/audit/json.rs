@@ -6,9 +6,9 @@ use serde::Serialize;
 use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
 use steadfast_events::PathText;
 
-use super::{AuditRenderer, AuditView, Part, Tally};
+use super::{AuditPart, AuditRenderer, AuditTally, AuditView};
 use crate::catalogue::{RunObject, standing_key};
-use crate::json::{Counts, write_object, write_summary};
+use crate::json::{CountsByName, write_object, write_summary};
 use crate::output::Output;
 
 /// Renders JSON lines.
@@ -26,7 +26,7 @@ impl AuditRenderer for AuditJson {
         }
     }
 
-    fn begin_part(&mut self, _part: Part, _output: &mut Output) {}
+    fn begin_part(&mut self, _part: AuditPart, _output: &mut Output) {}
 
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
         write_line("overdue", OverdueObject::of(overdue), output);
@@ -47,9 +47,9 @@ impl AuditRenderer for AuditJson {
         write_line("duplicates", rest, output);
     }
 
-    fn end_part(&mut self, _part: Part, _tally: &Tally, _output: &mut Output) {}
+    fn end_part(&mut self, _part: AuditPart, _tally: &AuditTally, _output: &mut Output) {}
 
-    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output) {
+    fn end(&mut self, view: &AuditView<'_>, tally: &AuditTally, output: &mut Output) {
         write_summary(&AuditSummary::of(view, tally), &mut output.answer);
     }
 }
@@ -136,9 +136,9 @@ struct AuditSummary<'a> {
     tagged: u64,
     bytes: u64,
     windows: Vec<WindowObject>,
-    never: Amount,
+    never: AmountObject,
     oldest_proof_s: Option<i64>,
-    standings: Counts,
+    standings: CountsByName,
     failures: FailuresObject,
     overdue: Option<OverdueSum>,
     duplicates: DuplicatesSum,
@@ -146,7 +146,7 @@ struct AuditSummary<'a> {
 }
 
 impl<'a> AuditSummary<'a> {
-    fn of(view: &AuditView<'a>, tally: &'a Tally) -> AuditSummary<'a> {
+    fn of(view: &AuditView<'a>, tally: &'a AuditTally) -> AuditSummary<'a> {
         let audit = view.audit;
         let (files, bytes) = audit.never;
         AuditSummary {
@@ -161,7 +161,7 @@ impl<'a> AuditSummary<'a> {
             tagged: audit.tagged,
             bytes: audit.bytes,
             windows: WindowObject::all(view),
-            never: Amount { files, bytes },
+            never: AmountObject { files, bytes },
             oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
             standings: counts(&audit.standings),
             failures: FailuresObject { open: counts(&tally.open), settled: counts(&tally.settled) },
@@ -207,15 +207,15 @@ impl WindowObject {
 }
 
 #[derive(Serialize)]
-struct Amount {
+struct AmountObject {
     files: u64,
     bytes: u64,
 }
 
 #[derive(Serialize)]
 struct FailuresObject {
-    open: Counts,
-    settled: Counts,
+    open: CountsByName,
+    settled: CountsByName,
 }
 
 #[derive(Serialize)]
@@ -255,6 +255,8 @@ impl VerificationObject {
     }
 }
 
-fn counts(standings: &BTreeMap<Standing, u64>) -> Counts {
-    Counts(standings.iter().map(|(standing, count)| (standing_key(*standing), *count)).collect())
+fn counts(standings: &BTreeMap<Standing, u64>) -> CountsByName {
+    CountsByName(
+        standings.iter().map(|(standing, count)| (standing_key(*standing), *count)).collect(),
+    )
 }

@@ -4,14 +4,14 @@
 //! escaped. It reads the same without colour. What is not settled is listed, the rest counted.
 
 use anstyle::Style;
-use steadfast::catalogue::{Duplicates, Failure, Overdue, RunRecord, Standing, Verification};
+use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
 
-use super::{AuditRenderer, AuditView, Part, Tally};
-use crate::catalogue::{ago, bar, share, short_digest, style_of, worst_first, write_runs};
+use super::{AuditPart, AuditRenderer, AuditTally, AuditView};
+use crate::catalogue::{ago, bar, runs_table, share, short_digest, style_of, worst_first};
 use crate::document::Align;
 use crate::escape;
 use crate::output::Output;
-use crate::text::{RED, painted, write_table};
+use crate::text::{RED, painted, write_table, write_titled};
 use crate::units::{self, Units};
 use crate::view::algorithm_title;
 
@@ -160,13 +160,14 @@ impl AuditText {
 
     fn write_runs(&self, view: &AuditView<'_>, text: &mut String) {
         let shown = if self.options.verbose { usize::MAX } else { RUNS_SHOWN };
-        let runs: Vec<&RunRecord> = view.audit.runs.iter().take(shown).collect();
-        if runs.is_empty() {
+        if view.audit.runs.is_empty() {
             text.push_str("\nNo run was ever made.\n");
             return;
         }
-        text.push_str("\nThe last runs\n");
-        write_runs(&runs, self.options.units, text);
+        let title = "The last runs";
+        text.push_str(&format!("\n{title}\n"));
+        let units = self.options.units;
+        write_titled(&runs_table(title, view.audit.runs.iter().take(shown), units), units, text);
     }
 
     fn write_verification(&self, verification: &Verification, text: &mut String) {
@@ -187,7 +188,7 @@ impl AuditText {
         }
     }
 
-    fn write_conclusion(&self, view: &AuditView<'_>, tally: &Tally, text: &mut String) {
+    fn write_conclusion(&self, view: &AuditView<'_>, tally: &AuditTally, text: &mut String) {
         let mut sentences = Vec::new();
         if tally.interrupted {
             sentences.push("Interrupted: the lists are not whole.".to_owned());
@@ -235,7 +236,7 @@ impl AuditRenderer for AuditText {
         output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn begin_part(&mut self, _part: Part, _pages: &mut Output) {
+    fn begin_part(&mut self, _part: AuditPart, _pages: &mut Output) {
         self.listed = false;
     }
 
@@ -297,14 +298,14 @@ impl AuditRenderer for AuditText {
         output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn end_part(&mut self, part: Part, tally: &Tally, output: &mut Output) {
+    fn end_part(&mut self, part: AuditPart, tally: &AuditTally, output: &mut Output) {
         let bytes = |bytes| self.options.units.bytes(bytes);
         let line = match part {
-            Part::Overdue if tally.overdue > 0 => {
+            AuditPart::Overdue if tally.overdue > 0 => {
                 let files = units::counted(tally.overdue, "file", "files");
                 format!("  {files}, {}\n", bytes(tally.overdue_bytes))
             }
-            Part::Failures if !tally.settled.is_empty() => {
+            AuditPart::Failures if !tally.settled.is_empty() => {
                 let settled: Vec<String> = worst_first(tally.settled.iter())
                     .map(|(standing, count)| {
                         format!("{} {}", units::count(*count), standing.name())
@@ -313,18 +314,18 @@ impl AuditRenderer for AuditText {
                 let lead = if self.listed { "  " } else { "\n" };
                 format!("{lead}Settled since: {}\n", settled.join(", "))
             }
-            Part::Duplicates if tally.groups > 0 => {
+            AuditPart::Duplicates if tally.groups > 0 => {
                 let groups = units::counted(tally.groups, "group", "groups");
                 let copies = units::counted(tally.copies, "copy", "copies");
                 format!("  {groups}, {copies} beyond the first: {}\n", bytes(tally.copies_bytes))
             }
-            Part::Duplicates => "\nNo two files have the same contents.\n".to_owned(),
-            Part::Overdue | Part::Failures => return,
+            AuditPart::Duplicates => "\nNo two files have the same contents.\n".to_owned(),
+            AuditPart::Overdue | AuditPart::Failures => return,
         };
         output.answer.extend_from_slice(line.as_bytes());
     }
 
-    fn end(&mut self, view: &AuditView<'_>, tally: &Tally, output: &mut Output) {
+    fn end(&mut self, view: &AuditView<'_>, tally: &AuditTally, output: &mut Output) {
         let mut text = String::new();
         self.write_conclusion(view, tally, &mut text);
         output.answer.extend_from_slice(text.as_bytes());

@@ -12,7 +12,7 @@ use crate::units::Units;
 
 /// Along which side an axis lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum AxisSide {
     X,
     Y,
 }
@@ -25,7 +25,7 @@ const LOG_WIDTH_MIN: f64 = 0.017;
 
 /// From what to what an axis goes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Span {
+pub(super) struct AxisRange {
     from: f64,
     to: f64,
     marks: Vec<f64>,
@@ -36,50 +36,50 @@ pub(super) struct Span {
     unit: f64,
 }
 
-impl Span {
+impl AxisRange {
     /// Finds the span that holds every point of a chart along one of its sides.
-    pub(super) fn of(axis: &Axis, chart: &Chart, direction: Direction, units: Units) -> Span {
+    pub(super) fn of(axis: &Axis, chart: &Chart, direction: AxisSide, units: Units) -> AxisRange {
         if let Scale::Names(names) = &axis.scale {
             let marks = (0..names.len()).map(|index| index as f64).collect();
             let (from, to) = (-0.5, (names.len().max(1)) as f64 - 0.5);
             // The first name stands on top.
-            let (from, to) = if direction == Direction::Y { (to, from) } else { (from, to) };
-            return Span { from, to, marks, log: false, binary: false, unit: 1.0 };
+            let (from, to) = if direction == AxisSide::Y { (to, from) } else { (from, to) };
+            return AxisRange { from, to, marks, log: false, binary: false, unit: 1.0 };
         }
         let values = || values(chart, direction).filter(|value| value.is_finite());
         let highest = values().fold(0.0, f64::max);
         match axis.scale {
-            Scale::Log => Span::log(values().filter(|&value| value > 0.0).collect()),
+            Scale::Log => AxisRange::log(values().filter(|&value| value > 0.0).collect()),
             _ => {
                 let unit = unit(axis.of, highest, units);
                 match direction {
-                    Direction::X => Span::tight(highest, unit),
-                    Direction::Y => Span::linear(highest, unit),
+                    AxisSide::X => AxisRange::tight(highest, unit),
+                    AxisSide::Y => AxisRange::linear(highest, unit),
                 }
             }
         }
     }
 
     /// From zero to the first mark above everything.
-    fn linear(highest: f64, unit: f64) -> Span {
+    fn linear(highest: f64, unit: f64) -> AxisRange {
         let highest = if highest > 0.0 { highest * 1.02 } else { unit };
         let step = nice_step(highest / MARKS_MAX, unit);
         let steps = (highest / step).ceil();
         let marks = (0..=steps as usize).map(|index| index as f64 * step).collect();
-        Span { from: 0.0, to: steps * step, marks, log: false, binary: false, unit }
+        AxisRange { from: 0.0, to: steps * step, marks, log: false, binary: false, unit }
     }
 
     /// From zero to the end of everything, wherever the last mark is.
-    fn tight(highest: f64, unit: f64) -> Span {
+    fn tight(highest: f64, unit: f64) -> AxisRange {
         let to = if highest > 0.0 { highest } else { unit };
         let step = nice_step(to / (MARKS_MAX - 0.5), unit);
         let marks = (0..=(to / step) as usize).map(|index| index as f64 * step).collect();
-        Span { from: 0.0, to, marks, log: false, binary: false, unit }
+        AxisRange { from: 0.0, to, marks, log: false, binary: false, unit }
     }
 
     /// A little wider than everything, with marks at 1, 2 and 5 where there is room; at the values
     /// themselves if they are powers of two.
-    fn log(mut values: Vec<f64>) -> Span {
+    fn log(mut values: Vec<f64>) -> AxisRange {
         values.sort_by(f64::total_cmp);
         values.dedup();
         let (lowest, highest) = match (values.first(), values.last()) {
@@ -98,24 +98,24 @@ impl Span {
             }
             false => log_marks(from, to),
         };
-        Span { from, to, marks, log: true, binary, unit: 1e-9 }
+        AxisRange { from, to, marks, log: true, binary, unit: 1e-9 }
     }
 
     /// Goes on until words fit behind each end: `(end, width)`, the width as a share of the axis.
-    pub(super) fn with_room(self, words: Vec<(f64, f64)>) -> Span {
+    pub(super) fn with_room(self, words: Vec<(f64, f64)>) -> AxisRange {
         let reach = |&(end, width): &(f64, f64)| {
             self.from + (self.place(end) - self.from) / (1.0 - width.clamp(0.0, 0.6))
         };
         let to = words.iter().map(reach).fold(self.to, f64::max);
         match self.log {
             _ if to <= self.to => self,
-            true => Span { to, marks: log_marks(self.from, to), ..self },
-            false => Span::tight(to, self.unit),
+            true => AxisRange { to, marks: log_marks(self.from, to), ..self },
+            false => AxisRange::tight(to, self.unit),
         }
     }
 
     /// Leaves out marks until neighbours lie so far apart, as a share of the axis.
-    pub(super) fn with_marks_apart(mut self, share: f64) -> Span {
+    pub(super) fn with_marks_apart(mut self, share: f64) -> AxisRange {
         let least = share * (self.to - self.from).abs();
         let near = |marks: &[f64]| marks.windows(2).any(|two| (two[1] - two[0]).abs() < least);
         let mut every = 1;
@@ -168,7 +168,7 @@ impl Span {
     }
 }
 
-impl Ranged for Span {
+impl Ranged for AxisRange {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
@@ -210,15 +210,15 @@ fn log_marks(from: f64, to: f64) -> Vec<f64> {
 }
 
 /// All that a chart shows along one of its sides.
-fn values(chart: &Chart, direction: Direction) -> impl Iterator<Item = f64> + '_ {
+fn values(chart: &Chart, direction: AxisSide) -> impl Iterator<Item = f64> + '_ {
     let lies = matches!(chart.y.scale, Scale::Names(_));
     chart.layers.iter().flat_map(move |layer| {
         // An interval lies along the values: upwards, or along x where the names stand upright.
-        let along = if lies { Direction::X } else { Direction::Y };
+        let along = if lies { AxisSide::X } else { AxisSide::Y };
         let spread = direction == along;
-        let skip = layer.mark == Mark::Rule && direction == Direction::Y;
+        let skip = layer.mark == Mark::Rule && direction == AxisSide::Y;
         layer.points.iter().filter(move |_| !skip).flat_map(move |point| {
-            let value = if direction == Direction::X { point.x } else { point.y };
+            let value = if direction == AxisSide::X { point.x } else { point.y };
             let ends = point.interval.filter(|_| spread);
             [Some(value), ends.map(|ends| ends.0), ends.map(|ends| ends.1)].into_iter().flatten()
         })
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn linear_axes_begin_at_zero_and_end_at_a_mark() {
-        let span = Span::linear(2.71e9, 1e-9);
+        let span = AxisRange::linear(2.71e9, 1e-9);
         assert_eq!(span.from, 0.0);
         assert!((span.to - 3e9).abs() < 1.0, "{}", span.to);
         assert_eq!(span.marks.first(), Some(&0.0));
@@ -294,43 +294,43 @@ mod tests {
 
     #[test]
     fn axes_count_in_units_that_people_count_in() {
-        let days = Span::tight(730.0 * 86_400e9, 86_400e9);
+        let days = AxisRange::tight(730.0 * 86_400e9, 86_400e9);
         assert_eq!(days.marks.last(), Some(&(600.0 * 86_400e9)));
-        assert_eq!(Span::linear(3.0, 1.0).marks, vec![0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(AxisRange::linear(3.0, 1.0).marks, vec![0.0, 1.0, 2.0, 3.0, 4.0]);
         let binary = unit(Quantity::Bytes(0), 3e9, Units::Iec);
         assert_eq!(binary, 1_073_741_824.0);
     }
 
     #[test]
     fn logarithmic_axes_hold_their_ends_and_have_marks() {
-        let span = Span::log(vec![1e6, 1e10]);
+        let span = AxisRange::log(vec![1e6, 1e10]);
         assert!(span.from < 6.0 && span.to > 10.0);
         assert_eq!(span.marks, vec![6.0, 7.0, 8.0, 9.0, 10.0]);
         assert!((span.value(span.place(3e7)) - 3e7).abs() < 1.0);
-        assert!(!Span::log(vec![3.0, 9.0]).marks.is_empty());
-        assert!(!Span::log(Vec::new()).marks.is_empty());
-        assert_eq!(Span::log(vec![1.0, 4.0, 16.0]).marks.len(), 3);
-        assert_eq!(Span::log(vec![4096.0, 65536.0]).units(Units::Si), Units::Iec);
+        assert!(!AxisRange::log(vec![3.0, 9.0]).marks.is_empty());
+        assert!(!AxisRange::log(Vec::new()).marks.is_empty());
+        assert_eq!(AxisRange::log(vec![1.0, 4.0, 16.0]).marks.len(), 3);
+        assert_eq!(AxisRange::log(vec![4096.0, 65536.0]).units(Units::Si), Units::Iec);
     }
 
     #[test]
     fn ratios_near_to_one_have_marks_between_them() {
-        let span = Span::log(vec![0.87, 1.04]);
+        let span = AxisRange::log(vec![0.87, 1.04]);
         assert!(span.marks.len() >= 3, "{:?}", span.marks);
         assert!(span.marks.iter().any(|mark| mark.abs() < 1e-9), "one at 1: {:?}", span.marks);
     }
 
     #[test]
     fn words_fit_behind_what_they_belong_to() {
-        let span = Span::tight(100.0, 1.0).with_room(vec![(100.0, 0.2), (50.0, 0.5)]);
+        let span = AxisRange::tight(100.0, 1.0).with_room(vec![(100.0, 0.2), (50.0, 0.5)]);
         assert!((span.to - 125.0).abs() < 1e-9, "{}", span.to);
-        let span = Span::log(vec![1.0, 10.0]).with_room(vec![(10.0, 0.5)]);
+        let span = AxisRange::log(vec![1.0, 10.0]).with_room(vec![(10.0, 0.5)]);
         assert!((span.to - span.from) * 0.5 >= span.to - 1.0 - 1e-9, "{span:?}");
     }
 
     #[test]
     fn labels_of_neighbours_do_not_meet() {
-        let span = Span::tight(4.0, 1.0);
+        let span = AxisRange::tight(4.0, 1.0);
         assert!(span.marks.len() > 3);
         let apart = span.with_marks_apart(0.5);
         assert!(apart.marks.len() <= 3, "{:?}", apart.marks);

@@ -7,10 +7,10 @@ use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, ShapeStyle};
 
-use super::axis::Span;
+use super::axis::AxisRange;
 use super::letters::width_of;
 use super::theme::{Ink, LAYERS};
-use super::{Area, Drawn, Frame, NAME_HEIGHT, ROW_GAP, Rows, in_rows, is_course, text};
+use super::{Area, BarRows, DrawResult, Frame, NAME_HEIGHT, ROW_GAP, in_rows, is_course, text};
 use crate::document::{Chart, Layer, Mark, Point};
 use crate::units::Units;
 
@@ -34,12 +34,12 @@ const SPAN_HALF: f64 = 0.35;
 
 /// Where a layer stands among the others.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct LayerPlace {
     pub(super) ink: usize,
     /// Layers of bars before it.
     pub(super) bar: usize,
     /// How rows are divided.
-    pub(super) rows: Rows,
+    pub(super) rows: BarRows,
 }
 
 /// Draws one layer.
@@ -47,10 +47,10 @@ pub(super) fn draw(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
     layer: &Layer,
-    place: Place,
-    (x, y): (&Span, &Span),
+    place: LayerPlace,
+    (x, y): (&AxisRange, &AxisRange),
     units: Units,
-) -> Drawn {
+) -> DrawResult {
     let points = placed(layer, x, y);
     match layer.mark {
         Mark::Dots if in_rows(chart, layer) => {
@@ -71,7 +71,11 @@ pub(super) fn draw(
 }
 
 /// Draws the line that bars and points stand on: zero, where the axis begins there.
-pub(super) fn base_line(frame: &mut Frame<'_, '_>, upright: bool, (x, y): (&Span, &Span)) -> Drawn {
+pub(super) fn base_line(
+    frame: &mut Frame<'_, '_>,
+    upright: bool,
+    (x, y): (&AxisRange, &AxisRange),
+) -> DrawResult {
     let ends = match upright {
         true => vec![(x.base(), y.base()), (x.base(), y.top())],
         false => vec![(x.base(), y.base()), (x.top(), y.base())],
@@ -83,10 +87,10 @@ pub(super) fn base_line(frame: &mut Frame<'_, '_>, upright: bool, (x, y): (&Span
 /// Writes the names of rows above their bars.
 pub(super) fn names(
     frame: &mut Frame<'_, '_>,
-    rows: Rows,
-    (x, y): (&Span, &Span),
+    rows: BarRows,
+    (x, y): (&AxisRange, &AxisRange),
     label: &impl Fn(&f64) -> String,
-) -> Drawn {
+) -> DrawResult {
     let height = f64::from(rows.height());
     let down = -0.5 + (f64::from(ROW_GAP / 2) + f64::from(NAME_HEIGHT) / 2.0) / height;
     for row in y.marks() {
@@ -121,13 +125,13 @@ fn tells_figures(chart: &Chart) -> bool {
 }
 
 /// Returns where points lie.
-fn placed(layer: &Layer, x: &Span, y: &Span) -> Vec<(f64, f64)> {
+fn placed(layer: &Layer, x: &AxisRange, y: &AxisRange) -> Vec<(f64, f64)> {
     let points = layer.points.iter();
     let points = points.filter(|point| point.x.is_finite() && point.y.is_finite());
     points.map(|point| (x.place(point.x), y.place(point.y))).collect()
 }
 
-fn dots(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], index: usize) -> Drawn {
+fn dots(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], index: usize) -> DrawResult {
     let ink = Ink::Layer(index).color();
     let (filled, line) = (ink.mix(0.55).filled(), ink.stroke_width(2));
     let points = points.iter().copied();
@@ -145,7 +149,12 @@ fn dots(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], index: usize) -> Drawn
     Ok(())
 }
 
-fn course(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], mark: Mark, index: usize) -> Drawn {
+fn course(
+    frame: &mut Frame<'_, '_>,
+    points: &[(f64, f64)],
+    mark: Mark,
+    index: usize,
+) -> DrawResult {
     let style = Ink::Course(index).color().stroke_width(2);
     let mut line: Vec<(f64, f64)> = Vec::with_capacity(2 * points.len());
     for &(x, y) in points {
@@ -162,7 +171,13 @@ fn course(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], mark: Mark, index: u
     Ok(())
 }
 
-fn band(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, y: &Span, index: usize) -> Drawn {
+fn band(
+    frame: &mut Frame<'_, '_>,
+    layer: &Layer,
+    x: &AxisRange,
+    y: &AxisRange,
+    index: usize,
+) -> DrawResult {
     let ends = layer.points.iter().filter_map(|point| Some((point.x, point.interval?)));
     let ends: Vec<(f64, (f64, f64))> = ends.collect();
     let lower = ends.iter().map(|(at, (low, _))| (x.place(*at), y.place(*low)));
@@ -177,10 +192,10 @@ fn bars(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
     layer: &Layer,
-    (x, _): (&Span, &Span),
-    place: Place,
+    (x, _): (&AxisRange, &AxisRange),
+    place: LayerPlace,
     units: Units,
-) -> Drawn {
+) -> DrawResult {
     let (from, thick) = place.rows.bar(place.bar);
     let (area, line) = (Ink::Area(place.ink).color(), Ink::Layer(place.ink).color());
     for point in layer.points.iter().filter(|point| point.x.is_finite()) {
@@ -204,10 +219,10 @@ fn ratios(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
     layer: &Layer,
-    x: &Span,
-    place: Place,
+    x: &AxisRange,
+    place: LayerPlace,
     units: Units,
-) -> Drawn {
+) -> DrawResult {
     let (from, thick) = place.rows.bar(place.bar);
     let line = Ink::Layer(place.ink).color();
     for point in layer.points.iter().filter(|point| point.x.is_finite()) {
@@ -231,9 +246,9 @@ fn figure(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
     point: &Point,
-    (x, middle): (&Span, f64),
+    (x, middle): (&AxisRange, f64),
     units: Units,
-) -> Drawn {
+) -> DrawResult {
     if tells_figures(chart) {
         let words = chart.x.of.with(point.x).text(units);
         let style = text(Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
@@ -245,7 +260,7 @@ fn figure(
 }
 
 /// Draws an interval across a bar, light beneath dark, so that it is seen on the bar and beyond.
-fn whisker(frame: &mut Frame<'_, '_>, (low, high): (f64, f64), middle: f64) -> Drawn {
+fn whisker(frame: &mut Frame<'_, '_>, (low, high): (f64, f64), middle: f64) -> DrawResult {
     for (ink, width) in [(Ink::Ground, 4), (Ink::Text, 2)] {
         let ends = vec![(low, middle), (high, middle)];
         frame.draw_series([PathElement::new(ends, ink.color().stroke_width(width))])?;
@@ -253,7 +268,12 @@ fn whisker(frame: &mut Frame<'_, '_>, (low, high): (f64, f64), middle: f64) -> D
     Ok(())
 }
 
-fn histogram(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], base: f64, index: usize) -> Drawn {
+fn histogram(
+    frame: &mut Frame<'_, '_>,
+    points: &[(f64, f64)],
+    base: f64,
+    index: usize,
+) -> DrawResult {
     let mut width = 0.0;
     for (at, &(x, y)) in points.iter().enumerate() {
         width = points.get(at + 1).map_or(width, |next| next.0 - x);
@@ -266,7 +286,7 @@ fn histogram(frame: &mut Frame<'_, '_>, points: &[(f64, f64)], base: f64, index:
 }
 
 /// Draws upright lines, each with its words beside it, on the side where there is room.
-fn rules(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, y: &Span) -> Drawn {
+fn rules(frame: &mut Frame<'_, '_>, layer: &Layer, x: &AxisRange, y: &AxisRange) -> DrawResult {
     let style = Ink::Rule.color().stroke_width(1);
     for point in layer.points.iter().filter(|point| point.x.is_finite()) {
         let at = x.place(point.x);
@@ -283,7 +303,7 @@ fn rules(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, y: &Span) -> Drawn 
     Ok(())
 }
 
-fn spans(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, index: usize) -> Drawn {
+fn spans(frame: &mut Frame<'_, '_>, layer: &Layer, x: &AxisRange, index: usize) -> DrawResult {
     let style = Ink::Area(index).color().filled();
     let spans = layer.points.iter().filter_map(|point| Some((point.y, point.interval?)));
     frame.draw_series(spans.map(|(row, (from, to))| {
@@ -293,7 +313,13 @@ fn spans(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, index: usize) -> Dr
 }
 
 /// Draws the intervals of points.
-fn whiskers(frame: &mut Frame<'_, '_>, layer: &Layer, x: &Span, y: &Span, index: usize) -> Drawn {
+fn whiskers(
+    frame: &mut Frame<'_, '_>,
+    layer: &Layer,
+    x: &AxisRange,
+    y: &AxisRange,
+    index: usize,
+) -> DrawResult {
     let style: ShapeStyle = Ink::Layer(index).color().stroke_width(1);
     let ends = layer.points.iter().filter_map(|point| Some((point.x, point.interval?)));
     frame.draw_series(ends.map(|(at, (low, high))| {
@@ -309,7 +335,7 @@ pub(super) fn swatch(
     layer: &Layer,
     ink: usize,
     (x, y): (i32, i32),
-) -> Drawn {
+) -> DrawResult {
     let middle = y + 7;
     let same = chart.layers.iter().filter(|other| other.label == layer.label);
     for layer in same {

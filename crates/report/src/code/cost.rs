@@ -8,7 +8,7 @@ use steadfast_codesign::VerifyEstimate;
 use steadfast_events::PathText;
 
 use crate::escape;
-use crate::json::{Counts, write_object};
+use crate::json::{CountsByName, write_object};
 use crate::units::{self, Units};
 
 /// What checking some code would cost on this machine.
@@ -79,12 +79,12 @@ fn assumed(estimate: &VerifyEstimate, units: Units) -> String {
 }
 
 #[derive(Serialize)]
-struct CostObject {
+struct CodeCostObject {
     #[serde(flatten)]
     path: PathText,
     read_bytes: u64,
     metadata_bytes: u64,
-    hashed_bytes: Counts,
+    hashed_bytes: CountsByName,
     digests: u64,
     workers: usize,
     len_bytes: u64,
@@ -99,11 +99,11 @@ struct CostObject {
 pub fn write_cost_json(of: &CostOfCode<'_>, out: &mut Vec<u8>) {
     let (estimate, cost) = (of.estimate, &of.estimate.cost);
     let hashed = cost.hashed().iter().map(|(algorithm, bytes)| (algorithm.name(), *bytes));
-    let object = CostObject {
+    let object = CodeCostObject {
         path: PathText::of(of.path),
         read_bytes: cost.read_bytes,
         metadata_bytes: cost.metadata_bytes,
-        hashed_bytes: Counts(hashed.collect()),
+        hashed_bytes: CountsByName(hashed.collect()),
         digests: cost.digests,
         workers: of.workers,
         len_bytes: estimate.len_bytes,

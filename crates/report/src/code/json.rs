@@ -43,12 +43,12 @@ pub fn write_end_json(counts: &CodeCounts, out: &mut Vec<u8>) {
 /// Appends the line about a path that could not be looked at.
 pub fn write_failed_json(path: &Path, error: &str, out: &mut Vec<u8>) {
     #[derive(Serialize)]
-    struct Failed<'a> {
+    struct FailedPath<'a> {
         #[serde(flatten)]
         path: PathText,
         error: &'a str,
     }
-    write_object(&Failed { path: PathText::of(path), error }, out);
+    write_object(&FailedPath { path: PathText::of(path), error }, out);
 }
 
 /// Appends the lines about one piece of code that was verified, and about what it nests.
@@ -56,14 +56,14 @@ pub fn write_verified_json(verified: &VerifiedCode<'_>, out: &mut Vec<u8>) {
     let verification = verified.verification;
     write_code(verified.path, verification, out);
     for finding in verification.all_findings() {
-        write_object(&FindingObject::of(verified.path, &finding), out);
+        write_object(&CodeFindingObject::of(verified.path, &finding), out);
     }
 }
 
 fn write_code(path: &Path, verification: &CodeVerification, out: &mut Vec<u8>) {
     write_object(&WholeObject::of(path, verification), out);
     for part in &verification.parts {
-        write_object(&PartObject::of(path, part), out);
+        write_object(&VerifiedPartObject::of(path, part), out);
     }
     for nested in &verification.nested {
         write_object(&NestedObject::of(path, nested), out);
@@ -134,7 +134,7 @@ impl ResourcesObject {
 
 /// The three verdicts on one part.
 #[derive(Serialize)]
-struct PartObject<'a> {
+struct VerifiedPartObject<'a> {
     #[serde(flatten)]
     path: PathText,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,9 +152,9 @@ struct PartObject<'a> {
     policy: Option<&'static str>,
 }
 
-impl<'a> PartObject<'a> {
-    fn of(path: &Path, part: &'a PartVerification) -> PartObject<'a> {
-        PartObject {
+impl<'a> VerifiedPartObject<'a> {
+    fn of(path: &Path, part: &'a PartVerification) -> VerifiedPartObject<'a> {
+        VerifiedPartObject {
             path: PathText::of(path),
             architecture: part.architecture.as_deref(),
             identifier: part.identifier.as_deref(),
@@ -170,13 +170,13 @@ impl<'a> PartObject<'a> {
 #[derive(Serialize)]
 struct BytesObject {
     state: &'static str,
-    directories: Vec<DirectoryObject>,
+    directories: Vec<VerifiedDirectoryObject>,
     slots: Vec<SlotObject>,
     read_bytes: u64,
 }
 
 #[derive(Serialize)]
-struct DirectoryObject {
+struct VerifiedDirectoryObject {
     slot: u32,
     hash: &'static str,
     cdhash: String,
@@ -194,7 +194,7 @@ struct SlotObject {
 
 impl BytesObject {
     fn of(bytes: &BytesVerdict) -> BytesObject {
-        let directories = bytes.directories.iter().map(|check| DirectoryObject {
+        let directories = bytes.directories.iter().map(|check| VerifiedDirectoryObject {
             slot: check.directory.0,
             hash: check.hash.name(),
             cdhash: check.cdhash.to_string(),
@@ -243,7 +243,7 @@ impl<'a> NestedObject<'a> {
 }
 
 #[derive(Serialize)]
-struct FindingObject<'a> {
+struct CodeFindingObject<'a> {
     #[serde(flatten)]
     path: PathText,
     finding: String,
@@ -275,11 +275,11 @@ struct AppleObject {
     text: &'static str,
 }
 
-impl<'a> FindingObject<'a> {
-    fn of(path: &Path, finding: &'a CodeFinding) -> FindingObject<'a> {
+impl<'a> CodeFindingObject<'a> {
+    fn of(path: &Path, finding: &'a CodeFinding) -> CodeFindingObject<'a> {
         let place = &finding.place;
         let inner = |inner: &Vec<u8>| PathText::of(&within(Path::new(""), inner));
-        FindingObject {
+        CodeFindingObject {
             path: PathText::of(path),
             finding: finding.kind.name(),
             aspect: format!("{:?}", finding.aspect()).to_lowercase(),

@@ -8,7 +8,7 @@ use steadfast_codesign::{
 };
 
 use crate::escape;
-use crate::units;
+use crate::view::told;
 
 /// Returns the name of an outcome in documents.
 pub(super) fn outcome_name(outcome: CodeOutcome) -> &'static str {
@@ -32,13 +32,10 @@ pub(super) fn statement(verification: &CodeVerification) -> String {
     };
     let findings = verification.all_findings();
     let count = |severity| findings.iter().filter(|one| one.severity == severity).count() as u64;
-    let counts = [
-        (count(Severity::Failure), "failure", "failures"),
-        (count(Severity::Unverified), "unverified", "unverified"),
-    ];
-    let counts = counts.iter().filter(|(number, ..)| *number > 0);
-    let counts: Vec<String> =
-        counts.map(|(number, one, many)| units::counted(*number, one, many)).collect();
+    let counts = told(&[
+        ("failure", "failures", count(Severity::Failure)),
+        ("unverified", "unverified", count(Severity::Unverified)),
+    ]);
     format!("{bad} ({}).", counts.join(", "))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use steadfast_codesign::bundle::Resources;
 use steadfast_codesign::{
     BytesState, CodeFinding, CodeOutcome, CodeVerification, NestedVerification, PartVerification,
@@ -13,10 +13,9 @@ use steadfast_codesign::{
 use super::statement::{is_read, statement};
 use super::{CodeTextOptions, VerifiedCode, within, words};
 use crate::escape;
+use crate::text::{RED, YELLOW, painted};
 use crate::units;
-
-const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
+use crate::view::told;
 
 /// Appends the lines about one piece of code.
 pub fn write_verified_text(
@@ -50,10 +49,7 @@ struct VerifiedText {
 
 impl VerifiedText {
     fn painted(&self, text: &str, style: Style) -> String {
-        match self.options.color {
-            true => format!("{style}{text}{style:#}"),
-            false => text.to_owned(),
-        }
+        painted(text, style, self.options.color)
     }
 
     /// The verdicts on some code and on what it nests. Writing to a `String` cannot fail.
@@ -74,16 +70,12 @@ impl VerifiedText {
                 _ => self.painted("not as sealed", RED),
             };
             let mut counts = vec![units::counted(resources.files, "file", "files")];
-            for (number, one, many) in [
-                (resources.symlinks, "symlink", "symlinks"),
-                (resources.nested.len() as u64, "nested", "nested"),
-                (resources.absent, "optional absent", "optional absent"),
-                (resources.omitted, "left out by the rules", "left out by the rules"),
-            ] {
-                if number > 0 {
-                    counts.push(units::counted(number, one, many));
-                }
-            }
+            counts.extend(told(&[
+                ("symlink", "symlinks", resources.symlinks),
+                ("nested", "nested", resources.nested.len() as u64),
+                ("optional absent", "optional absent", resources.absent),
+                ("left out by the rules", "left out by the rules", resources.omitted),
+            ]));
             if resources.ticket {
                 counts.push("a stapled ticket (not verified)".to_owned());
             }

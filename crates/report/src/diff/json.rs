@@ -8,7 +8,7 @@ use steadfast::{Notice, Skipped};
 use steadfast_events::{Nanoseconds, PathText, TagText};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
-use crate::json::{Counts, write_object, write_summary};
+use crate::json::{CountsByName, write_notice, write_object, write_summary};
 use crate::output::Output;
 
 /// Renders JSON lines.
@@ -26,8 +26,7 @@ impl DiffRenderer for DiffJson {
     }
 
     fn notice(&mut self, notice: &Notice, output: &mut Output) {
-        let path = notice.path.as_deref().map(PathText::of);
-        write_object(&NoticeObject { notice: &notice.text, path }, &mut output.answer);
+        write_notice(notice, &mut output.answer);
     }
 
     fn end(&mut self, summary: &DiffSummary, output: &mut Output) {
@@ -46,7 +45,7 @@ pub(super) struct PairObject {
     moved_to: Option<PathText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     doubt: Option<&'static str>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     times_differ: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     a: Option<SideObject>,
@@ -103,13 +102,6 @@ impl SideObject {
 }
 
 #[derive(Serialize)]
-struct NoticeObject<'a> {
-    notice: &'a str,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    path: Option<PathText>,
-}
-
-#[derive(Serialize)]
 struct DiffSummaryObject<'a> {
     verb: &'static str,
     read: bool,
@@ -123,16 +115,16 @@ struct DiffSummaryObject<'a> {
     workers: usize,
     backend: &'a str,
     engine: &'a str,
-    differences: Counts,
+    differences: CountsByName,
     times_differ: u64,
-    skipped_a: Counts,
-    skipped_b: Counts,
+    skipped_a: CountsByName,
+    skipped_b: CountsByName,
 }
 
 impl<'a> DiffSummaryObject<'a> {
     fn of(summary: &'a DiffSummary) -> DiffSummaryObject<'a> {
         let differences = Difference::ALL.map(|one| (one.name(), summary.differences(one)));
-        let skipped = |skipped: &Skipped| Counts(skipped_counts(skipped).into());
+        let skipped = |skipped: &Skipped| CountsByName(skipped_counts(skipped).into());
         DiffSummaryObject {
             verb: "diff",
             read: summary.read,
@@ -146,14 +138,10 @@ impl<'a> DiffSummaryObject<'a> {
             workers: summary.workers,
             backend: &summary.backend,
             engine: summary.engine,
-            differences: Counts(differences.into()),
+            differences: CountsByName(differences.into()),
             times_differ: summary.times_differ,
             skipped_a: skipped(&summary.skipped_here),
             skipped_b: skipped(&summary.skipped_there),
         }
     }
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }

@@ -6,18 +6,18 @@ use anstyle::Style;
 use steadfast::diff::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
 use steadfast::{Notice, Skipped, Verdict};
 
-use super::{DiffRenderer, Roots, beneath, decay, finds};
+use super::{DiffRenderer, DiffRoots, beneath, decay, finds};
 use crate::escape;
 use crate::output::Output;
 use crate::text::{RED, YELLOW, painted};
 use crate::units::{self, Units};
-use crate::view::algorithm_title;
+use crate::view::{algorithm_title, told};
 
 /// How the text of a comparison is written.
 #[derive(Clone, Debug, Default)]
 pub struct DiffTextOptions {
     /// The two sides, by which the text calls them.
-    pub roots: Roots,
+    pub roots: DiffRoots,
     /// Whether every path gets a line.
     pub verbose: bool,
     /// Whether only findings are told.
@@ -279,16 +279,13 @@ fn times(pair: &Pair) -> String {
     let (Some(here), Some(there)) = (mtime(&pair.here), mtime(&pair.there)) else {
         return "modification times differ".to_owned();
     };
-    let (mut was, mut now) = (units::moment(here), units::moment(there));
-    if was == now {
-        (was, now) = (units::moment_exact(here), units::moment_exact(there));
-    }
+    let [was, now] = units::moments_apart(here, there);
     format!("modification time {now}, not {was}")
 }
 
 /// What a walk passed by. Links and special files were compared as names only.
 fn passed_by(skipped: &Skipped) -> Vec<String> {
-    [
+    told(&[
         ("symbolic link", "symbolic links", skipped.symlinks),
         ("special file", "special files", skipped.special),
         ("excluded path", "excluded paths", skipped.excluded),
@@ -297,9 +294,5 @@ fn passed_by(skipped: &Skipped) -> Vec<String> {
             "directories on other file systems",
             skipped.other_file_systems,
         ),
-    ]
-    .into_iter()
-    .filter(|(.., number)| *number > 0)
-    .map(|(one, many, number)| units::counted(number, one, many))
-    .collect()
+    ])
 }

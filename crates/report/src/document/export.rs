@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::{Cell, Document, Quantity, Table};
+use crate::csv::write_record;
 
 /// Writes documents as JSON.
 pub fn write_json(documents: &[Document], out: &mut Vec<u8>) {
@@ -24,30 +25,19 @@ pub fn write_json(documents: &[Document], out: &mut Vec<u8>) {
 /// `row` is the cells that name the row, with commas between them; the unit is a base unit, and
 /// empty for words. Words that a spreadsheet would take for a formula have an apostrophe before
 /// them.
-///
-/// # Errors
-/// Never: the writer is memory. The library that writes wants to be asked.
-pub fn write_csv(documents: &[Document], out: &mut Vec<u8>) -> csv::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record([
-        "section", "table", "row", "column", "value", "low", "high", "unit", "document",
-    ])?;
+pub fn write_csv(documents: &[Document], out: &mut Vec<u8>) {
+    let columns = ["section", "table", "row", "column", "value", "low", "high", "unit", "document"];
+    write_record(columns, out);
     for document in documents {
         for section in &document.sections {
             for table in &section.tables {
-                write_table((&document.title, &section.title), table, &mut writer)?;
+                write_table((&document.title, &section.title), table, out);
             }
         }
     }
-    writer.flush()?;
-    Ok(())
 }
 
-fn write_table<W: std::io::Write>(
-    (document, section): (&str, &str),
-    table: &Table,
-    writer: &mut csv::Writer<W>,
-) -> csv::Result<()> {
+fn write_table((document, section): (&str, &str), table: &Table, out: &mut Vec<u8>) {
     for row in &table.rows {
         let names = row.iter().take(table.keys).filter_map(|cell| match cell {
             Cell::Empty => None,
@@ -70,10 +60,9 @@ fn write_table<W: std::io::Write>(
             let [place @ .., document] = &words;
             let place = place.iter().map(|word| &**word);
             let figures = [&*value, &low, &high, unit, document];
-            writer.write_record(place.chain(figures))?;
+            write_record(place.chain(figures), out);
         }
     }
-    Ok(())
 }
 
 /// Puts an apostrophe before words that a spreadsheet would take for a formula and run.

@@ -91,6 +91,11 @@ impl Cell {
         Cell::Text(text.into())
     }
 
+    /// Makes a cell of words that may be none.
+    pub fn words(text: String) -> Cell {
+        if text.is_empty() { Cell::Empty } else { Cell::Text(text) }
+    }
+
     /// Makes a cell of a number that may be unknown.
     pub fn maybe(quantity: Option<Quantity>) -> Cell {
         quantity.map_or(Cell::Empty, Cell::Number)

@@ -37,7 +37,7 @@ pub struct DocumentTextOptions {
 
 /// Writes a document as text.
 pub fn write_text(document: &Document, options: DocumentTextOptions) -> String {
-    let mut page = Page { text: String::new(), options };
+    let mut page = TextWriter { text: String::new(), options };
     page.words(BOLD, "", "", &document.title);
     let width = document.facts.iter().map(|(label, _)| width_of(&visible(label))).max();
     for (label, value) in &document.facts {
@@ -53,12 +53,12 @@ pub fn write_text(document: &Document, options: DocumentTextOptions) -> String {
     page.text
 }
 
-struct Page {
+struct TextWriter {
     text: String,
     options: DocumentTextOptions,
 }
 
-impl Page {
+impl TextWriter {
     fn line(&mut self, style: Style, line: &str) {
         let line = line.trim_end();
         let written = match self.options.color && style != PLAIN {

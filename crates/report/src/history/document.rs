@@ -1,90 +1,198 @@
-//! A history as a document: what is known now, then run by run, as the text has it.
+//! A history as a document: what is known now, then run by run. The text is made of the same rows.
 
-use steadfast::catalogue::History;
+use std::path::Path;
 
-use super::text::{known_rows, run_rows};
-use super::{HistoryOf, HistoryView};
-use crate::catalogue::{RUN_COLUMNS, run_row};
+use steadfast::catalogue::{Happened, History, HistoryRun, Look, Standing};
+use steadfast::{Tag, Timestamp};
+
+use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
+use crate::catalogue::{ago, ending, runs_table, short_digest, source, style_of};
 use crate::document::{Cell, Document, Section, Table};
 use crate::escape;
+use crate::text::painted;
 use crate::units::{self, Units};
+use crate::view::algorithm_title;
 
 /// Makes the document.
 pub fn document(view: &HistoryView<'_>, units: Units) -> Document {
     match view.of {
         HistoryOf::File(history) => of_file(view, history),
-        HistoryOf::Directory { .. } => of_directory(view, units),
+        HistoryOf::Directory { path, runs } => of_directory(view, path, runs, units),
     }
 }
 
 fn of_file(view: &HistoryView<'_>, history: &History) -> Document {
-    let mut facts = vec![("in".to_owned(), escape::path(view.root))];
-    match &history.now {
-        Some(look) => facts.extend(
-            known_rows(view, history, look, false)
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value)),
-        ),
-        None => facts.push(("now".to_owned(), "known no more".to_owned())),
-    }
-    let columns = [">run", "began", "verb", "version", "from", "verdict", "what happened"];
-    let mut table = Table::new("runs", "Runs that judged it", &columns);
-    for row in history.runs.iter().flat_map(run_rows) {
-        table.push(row.into_iter().map(words).collect());
-    }
     let sentence = match history.runs.len() as u64 {
         0 => "No run ever judged it.".to_owned(),
         runs => format!("{} had to do with it.", units::counted(runs, "run", "runs")),
     };
+    let facts = file_facts(view, history, false);
     Document {
         title: escape::path(&history.path),
-        facts,
+        facts: facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         warnings: Vec::new(),
         sections: vec![Section {
             title: "Run by run".to_owned(),
             sentences: vec![sentence],
-            tables: vec![table],
+            tables: vec![file_runs(history)],
             ..Section::default()
         }],
     }
 }
 
-fn of_directory(view: &HistoryView<'_>, units: Units) -> Document {
-    let HistoryOf::Directory { path, runs } = view.of else { return Document::default() };
-    let all = path.as_os_str().is_empty();
-    let title = match all {
-        true => format!("Runs over {}", escape::path(view.root)),
-        false => {
-            format!("Runs over all of {} in {}", escape::path(path), escape::path(view.root))
-        }
-    };
-    let mut table = Table::new("runs", "Runs", &RUN_COLUMNS);
-    for over in runs.iter().rev() {
-        table.push(run_row(&over.run, units).into_iter().map(words).collect());
-    }
+fn of_directory(view: &HistoryView<'_>, path: &Path, runs: &[RunOver], units: Units) -> Document {
     let sentence = match runs.len() as u64 {
         0 => "There was none.".to_owned(),
         runs => format!("{}, the latest first.", units::counted(runs, "run", "runs")),
     };
-    let parts = runs.iter().filter(|over| !over.whole).count() as u64;
-    let mut notes = Vec::new();
-    if all && parts > 0 {
-        let parts = units::counted(parts, "run", "runs");
-        notes.push(format!("{parts} of these judged a part of it, or nothing."));
-    }
-    if !all {
-        notes.push("Counts are of whole runs. Runs over a part of it are not listed.".to_owned());
-    }
     let section = Section {
         title: "Runs".to_owned(),
         sentences: vec![sentence],
-        tables: vec![table],
-        notes,
+        tables: vec![runs_table("Runs", runs.iter().rev().map(|over| &over.run), units)],
+        notes: directory_note(path, runs).into_iter().collect(),
         ..Section::default()
     };
+    let title = directory_title(view, path);
     Document { title, sections: vec![section], ..Document::default() }
 }
 
-fn words(text: String) -> Cell {
-    if text.is_empty() { Cell::Empty } else { Cell::Text(text) }
+pub(super) fn directory_title(view: &HistoryView<'_>, path: &Path) -> String {
+    let root = escape::path(view.root);
+    match path.as_os_str().is_empty() {
+        true => format!("Runs over {root}"),
+        false => format!("Runs over all of {} in {root}", escape::path(path)),
+    }
+}
+
+/// Says which runs the list has, and which counts.
+pub(super) fn directory_note(path: &Path, runs: &[RunOver]) -> Option<String> {
+    if !path.as_os_str().is_empty() {
+        let note = "Counts are of whole runs. Runs over a part of it are not listed.";
+        return Some(note.to_owned());
+    }
+    let parts = runs.iter().filter(|over| !over.whole).count() as u64;
+    let counted = units::counted(parts, "run", "runs");
+    (parts > 0).then(|| format!("{counted} of these judged a part of it, or nothing."))
+}
+
+/// What is known of a file now. `color` says whether colours may carry meaning.
+pub(super) fn file_facts(
+    view: &HistoryView<'_>,
+    history: &History,
+    color: bool,
+) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("in", escape::path(view.root))];
+    match &history.now {
+        Some(look) => facts.extend(known_facts(view, history, look, color)),
+        None => facts.push(("now", "known no more".to_owned())),
+    }
+    facts
+}
+
+/// The runs that judged a file.
+pub(super) fn file_runs(history: &History) -> Table {
+    let columns = [">run", "began", "verb", "version", "from", "verdict", "what happened"];
+    let mut table = Table::new("runs", "Runs that judged it", &columns);
+    for row in history.runs.iter().flat_map(run_rows) {
+        table.push(row.into_iter().map(Cell::words).collect());
+    }
+    table
+}
+
+fn known_facts(
+    view: &HistoryView<'_>,
+    history: &History,
+    look: &Look,
+    color: bool,
+) -> Vec<(&'static str, String)> {
+    let name = match look.standing {
+        Standing::Fine => Standing::Fine.verdict(look.tag.is_some()).name(),
+        other => other.name(),
+    };
+    let style = style_of(look.standing);
+    let name = painted(name, style, color);
+    let mut rows = vec![("now", name)];
+    let by = |run: i64| match (run, started(view, history, run)) {
+        (0, _) => "never".to_owned(),
+        (run, None) => format!("by run {run}"),
+        (run, Some(moment)) => {
+            format!("{}, {}, by run {run}", units::moment(moment), ago(view.now, moment))
+        }
+    };
+    if look.tag.is_some() {
+        rows.push(("last proved", by(look.last_proved_run)));
+    }
+    rows.push(("last judged", by(look.last_checked_run)));
+    rows.push(("first seen", by(look.first_run)));
+    rows.push(match &look.tag {
+        Some(tag) => {
+            let algorithm = algorithm_title(tag.algorithm);
+            ("tag", format!("{algorithm} {}", tag.digest))
+        }
+        None => ("tag", "none".to_owned()),
+    });
+    rows.extend(look.tag.map(|tag| ("tagged", units::moment(tag.tagged))));
+    rows.push(("length", units::counted(look.facts.length, "byte", "bytes")));
+    rows.push(("modified", units::moment_exact(look.facts.mtime)));
+    rows
+}
+
+/// When a run began that had to do with the file, or first saw it.
+fn started(view: &HistoryView<'_>, history: &History, run: i64) -> Option<Timestamp> {
+    let mut runs = history.runs.iter().map(|of| &of.run).chain(view.first);
+    runs.find(|other| other.id == run).map(|other| other.started)
+}
+
+/// A run's row, and below it one for each further thing that happened in it.
+fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
+    let verdict = verdict_of(of).map_or("–", |verdict| verdict.name());
+    let tags = tags_after(of);
+    // What the verdict says already need not be said again.
+    let happened = of.happened.iter().zip(&tags).filter(|(happened, _)| {
+        happened.what != verdict || happened.other.is_some() || changes_tag(happened)
+    });
+    let mut notes: Vec<String> =
+        happened.map(|(happened, after)| note(happened, after.as_ref())).collect();
+    let ending = ending(&of.run);
+    if !ending.is_empty() {
+        notes.push(format!("run {ending}"));
+    }
+    let mut notes = notes.into_iter();
+    let mut rows = vec![vec![
+        of.run.id.to_string(),
+        units::moment(of.run.started),
+        escape::text(&of.run.verb),
+        escape::text(&of.run.version),
+        escape::text(source(&of.run)),
+        verdict.to_owned(),
+        notes.next().unwrap_or_default(),
+    ]];
+    rows.extend(notes.map(|note| {
+        let mut row = vec![String::new(); 6];
+        row.push(note);
+        row
+    }));
+    rows
+}
+
+/// Says what happened, with the digests before and after.
+fn note(happened: &Happened, after: Option<&Tag>) -> String {
+    let what = escape::text(&happened.what);
+    if let Some(other) = &happened.other {
+        return format!("{what} {}", escape::path(other));
+    }
+    if !changes_tag(happened) {
+        return what;
+    }
+    match (happened.before.as_ref(), after) {
+        (Some(before), Some(after)) if before.same_contents(after) => {
+            format!("{what}, the same contents")
+        }
+        (Some(before), Some(after)) => {
+            format!("{what}: {} -> {}", short_digest(before), short_digest(after))
+        }
+        (None, Some(after)) => format!("{what}: {}", short_digest(after)),
+        (Some(before), None) => format!("{what}; it was {}", short_digest(before)),
+        (None, None) => what,
+    }
 }

@@ -9,7 +9,7 @@ use steadfast_objects::{Extent, ObjectFinding, Judged, ObjectDigest, ObjectsSumm
 use crate::json::{write_object, write_summary};
 
 #[derive(Serialize)]
-struct FindingObject<'a> {
+struct ObjectLine<'a> {
     #[serde(flatten)]
     path: PathText,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ struct FindingObject<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kept: Vec<KeptObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<ReferenceObject>,
+    reference: Option<ObjectReference>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_read: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ impl KeptObject {
 }
 
 #[derive(Serialize)]
-struct ReferenceObject {
+struct ObjectReference {
     source: &'static str,
     digests: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,13 +75,13 @@ pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {
     };
     let reference = finding.reference.as_ref().map(|reference| {
         let digests = reference.digests.iter();
-        ReferenceObject {
+        ObjectReference {
             source: reference.source,
             digests: digests.map(|(by, digest)| (by.name(), digest.to_string())).collect(),
             length: reference.length,
         }
     });
-    let line = FindingObject {
+    let line = ObjectLine {
         path: PathText::of(&finding.path),
         object: finding.key.as_deref(),
         version: object.and_then(|object| object.version.as_deref()),

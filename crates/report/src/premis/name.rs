@@ -12,17 +12,17 @@ use super::xml::{Xml, is_carried};
 
 /// A path as an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct PremisName {
     /// What `value` is.
     pub(super) kind: &'static str,
     pub(super) value: String,
 }
 
-impl Name {
-    pub(super) fn of(path: &Path) -> Name {
+impl PremisName {
+    pub(super) fn of(path: &Path) -> PremisName {
         match path.to_str().filter(|text| is_plain(text)) {
-            Some(text) => Name { kind: "path", value: text.to_owned() },
-            None => Name { kind: "path, percent-encoded", value: encoded(path) },
+            Some(text) => PremisName { kind: "path", value: text.to_owned() },
+            None => PremisName { kind: "path, percent-encoded", value: encoded(path) },
         }
     }
 
@@ -69,7 +69,7 @@ mod tests {
     fn only_names_that_xml_would_change_are_encoded() {
         let plain = ["a/b", "a b & <c>.jpg", "é/\u{1f600}", "100%", "a\u{202e}b"];
         for text in plain {
-            let name = Name::of(Path::new(text));
+            let name = PremisName::of(Path::new(text));
             assert_eq!((name.kind, name.value.as_str()), ("path", text));
         }
         for (bytes, value) in [
@@ -81,7 +81,7 @@ mod tests {
             (b"a ", "a%20"),
             ("\u{85}\u{fffe}".as_bytes(), "%C2%85%EF%BF%BE"),
         ] {
-            let name = Name::of(Path::new(OsStr::from_bytes(bytes)));
+            let name = PremisName::of(Path::new(OsStr::from_bytes(bytes)));
             assert_eq!((name.kind, name.value.as_str()), ("path, percent-encoded", value));
         }
     }

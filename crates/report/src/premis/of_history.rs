@@ -5,7 +5,7 @@ use std::path::Path;
 use steadfast::Timestamp;
 use steadfast::catalogue::{History, HistoryRun, Standing};
 
-use super::{Happening, PremisEvents, PremisObjects};
+use super::{PremisEvents, PremisHappening, PremisObjects};
 use crate::history::{tags_after, verdict_of};
 
 /// Appends the whole document of one file of the tree at `root`.
@@ -40,11 +40,11 @@ fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut
         match (happened.what.as_str(), &after, &happened.other) {
             ("tagged" | "retagged", Some(tag), _) => {
                 let before = before.filter(|before| !before.same_contents(tag));
-                let happening = Happening::DigestCalculation { tag, before };
+                let happening = PremisHappening::DigestCalculation { tag, before };
                 events.event(path, &run.run, happened.at, happening, out);
             }
             ("moved from", _, Some(from)) => {
-                let happening = Happening::FilenameChange { from };
+                let happening = PremisHappening::FilenameChange { from };
                 events.event(path, &run.run, happened.at, happening, out);
             }
             _ => {}
@@ -52,7 +52,7 @@ fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut
     }
     // Without a tag there was nothing to check.
     if verdict_of(run).is_some() && run.tag.is_some() {
-        let happening = Happening::FixityCheck { standing: run.standing };
+        let happening = PremisHappening::FixityCheck { standing: run.standing };
         events.event(path, &run.run, judged_at(run), happening, out);
     }
 }

@@ -8,16 +8,16 @@ use super::{absent_tools, reason_of};
 use crate::{escape, units};
 
 /// One row: its title, and a cell for each directory.
-struct Row {
+struct ProbeRow {
     title: String,
     cells: Vec<String>,
 }
 
 /// Reasons that are told below the table, by number.
 #[derive(Default)]
-struct Notes(Vec<String>);
+struct NumberedNotes(Vec<String>);
 
-impl Notes {
+impl NumberedNotes {
     /// Returns the mark of a reason, giving equal reasons one number.
     fn mark(&mut self, reason: &str) -> String {
         let reason = escape::text(reason);
@@ -31,7 +31,7 @@ impl Notes {
 
 /// Appends the table.
 pub fn write_table(probe: &Probe, out: &mut Vec<u8>) {
-    let mut notes = Notes::default();
+    let mut notes = NumberedNotes::default();
     let mut text = String::new();
     for (number, place) in probe.places.iter().enumerate() {
         let kind = place.file_system.as_deref().unwrap_or("file system unknown");
@@ -78,7 +78,7 @@ fn letter(number: usize) -> String {
     }
 }
 
-fn write_sections(columns: usize, sections: &[(&str, Vec<Row>)], text: &mut String) {
+fn write_sections(columns: usize, sections: &[(&str, Vec<ProbeRow>)], text: &mut String) {
     let rows = || sections.iter().flat_map(|(_, rows)| rows);
     let width = |text: &str| text.chars().count();
     let title = rows().map(|row| width(&row.title) + 2).max().unwrap_or(0);
@@ -104,7 +104,7 @@ fn write_line(title: &str, cells: &[String], width: usize, widths: &[usize], tex
     text.push('\n');
 }
 
-fn operation_rows(probe: &Probe, group: Group, notes: &mut Notes) -> Vec<Row> {
+fn operation_rows(probe: &Probe, group: Group, notes: &mut NumberedNotes) -> Vec<ProbeRow> {
     let of_group = probe.operations.iter().filter(|operation| operation.group == group);
     of_group
         .map(|operation| {
@@ -114,12 +114,12 @@ fn operation_rows(probe: &Probe, group: Group, notes: &mut Notes) -> Vec<Row> {
                 None => (*name).to_owned(),
             };
             let cells = outcomes.iter().map(|outcome| cell(outcome, group, notes)).collect();
-            Row { title, cells }
+            ProbeRow { title, cells }
         })
         .collect()
 }
 
-fn cell(outcome: &Outcome, group: Group, notes: &mut Notes) -> String {
+fn cell(outcome: &Outcome, group: Group, notes: &mut NumberedNotes) -> String {
     let word = match outcome {
         Outcome::Kept(Time::New) if group != Group::Save => "kept, new time",
         Outcome::Kept(Time::Cut) => "kept, time cut",
@@ -135,10 +135,10 @@ fn cell(outcome: &Outcome, group: Group, notes: &mut Notes) -> String {
     }
 }
 
-type Cell = fn(&Traits, &mut Notes) -> String;
+type TraitCell = fn(&Traits, &mut NumberedNotes) -> String;
 
-fn traits_rows(probe: &Probe, notes: &mut Notes) -> Vec<Row> {
-    let rows: [(&str, Cell); 9] = [
+fn traits_rows(probe: &Probe, notes: &mut NumberedNotes) -> Vec<ProbeRow> {
+    let rows: [(&str, TraitCell); 9] = [
         ("extended attributes", attributes),
         ("longest value", |traits, _| bytes(traits.value_len_max)),
         ("a tag occupies", tag_space),
@@ -163,26 +163,29 @@ fn traits_rows(probe: &Probe, notes: &mut Notes) -> Vec<Row> {
                 Ok(traits) => of(traits, notes),
                 Err(_) => "-".to_owned(),
             };
-            Row { title: title.to_owned(), cells: probe.places.iter().map(&mut cell).collect() }
+            ProbeRow {
+                title: title.to_owned(),
+                cells: probe.places.iter().map(&mut cell).collect(),
+            }
         })
         .collect()
 }
 
-fn attributes(traits: &Traits, notes: &mut Notes) -> String {
+fn attributes(traits: &Traits, notes: &mut NumberedNotes) -> String {
     match &traits.attributes {
         Ok(()) => "yes".to_owned(),
         Err(trouble) => format!("no {}", notes.mark(&trouble.to_string())),
     }
 }
 
-fn tag_space(traits: &Traits, _notes: &mut Notes) -> String {
+fn tag_space(traits: &Traits, _notes: &mut NumberedNotes) -> String {
     match traits.tag_space_bytes {
         Some(0) => "nothing more".to_owned(),
         space => bytes(space),
     }
 }
 
-fn normalisation(traits: &Traits, _notes: &mut Notes) -> String {
+fn normalisation(traits: &Traits, _notes: &mut NumberedNotes) -> String {
     match traits.normalisation {
         Some(Normalisation::Distinct) => "differ".to_owned(),
         Some(Normalisation::Alike) => "alike".to_owned(),
@@ -192,7 +195,7 @@ fn normalisation(traits: &Traits, _notes: &mut Notes) -> String {
     }
 }
 
-fn longest_name(traits: &Traits, _notes: &mut Notes) -> String {
+fn longest_name(traits: &Traits, _notes: &mut NumberedNotes) -> String {
     match (traits.name_len_max, traits.name_unit) {
         (None, _) => unknown(),
         (Some(len), NameUnit::Bytes) => units::counted(len, "byte", "bytes"),
@@ -200,7 +203,7 @@ fn longest_name(traits: &Traits, _notes: &mut Notes) -> String {
     }
 }
 
-fn direct(traits: &Traits, notes: &mut Notes) -> String {
+fn direct(traits: &Traits, notes: &mut NumberedNotes) -> String {
     match &traits.direct {
         Direct::Aligned(alignment) => {
             format!("aligned to {} B", units::count(alignment.offset.into()))

@@ -11,7 +11,7 @@ use crate::json::{write_object, write_summary};
 
 /// Appends the lines.
 pub fn write_json(offer: &Offer, trials: &[Trial], out: &mut Vec<u8>) {
-    write_object(&Machine { machine: MachineObject::of(offer) }, out);
+    write_object(&MachineLine { machine: MachineObject::of(offer) }, out);
     for device in &offer.devices {
         let object = DeviceObject {
             device: &device.name,
@@ -35,7 +35,7 @@ pub fn write_json(offer: &Offer, trials: &[Trial], out: &mut Vec<u8>) {
 }
 
 #[derive(Serialize)]
-struct Machine<'a> {
+struct MachineLine<'a> {
     machine: MachineObject<'a>,
 }
 

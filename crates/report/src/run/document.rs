@@ -36,14 +36,14 @@ pub struct RunFacts {
 #[derive(Clone, Debug, Default)]
 pub struct RunReport {
     rule: FindingRule,
-    findings: Vec<Finding>,
+    findings: Vec<ShownFinding>,
     /// Findings that there was no room for.
     more: u64,
     notices: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-struct Finding {
+struct ShownFinding {
     rank: usize,
     name: &'static str,
     path: String,
@@ -79,7 +79,7 @@ impl RunReport {
         }
         let verdict = event.verdict.filter(|_| event.trouble.is_none() || event.verdict.is_some());
         let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
-        self.keep(Finding {
+        self.keep(ShownFinding {
             rank: verdict.and_then(rank).unwrap_or(Verdict::ALL.len()),
             name: verdict.map_or("failed", Verdict::name),
             path: escape::path(&event.path.to_path()),
@@ -91,7 +91,7 @@ impl RunReport {
         if noted.finding.exit_status() == 0 {
             return;
         }
-        self.keep(Finding {
+        self.keep(ShownFinding {
             rank: Verdict::ALL.len() + 1,
             name: noted.finding.name(),
             path: escape::path(&noted.path),
@@ -100,7 +100,7 @@ impl RunReport {
     }
 
     /// Keeps a finding. A worse one takes the room of the mildest if there is none left.
-    fn keep(&mut self, finding: Finding) {
+    fn keep(&mut self, finding: ShownFinding) {
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(finding);
             return;
@@ -257,12 +257,7 @@ fn run_facts(facts: &RunFacts, run: &RunView) -> Vec<(String, String)> {
         media if media == run.bytes => "all past the page cache".to_owned(),
         media => format!("{} of them past the page cache", facts.units.bytes(media)),
     };
-    let skipped: Vec<String> = run
-        .skipped()
-        .into_iter()
-        .filter(|(.., number)| *number > 0)
-        .map(|(one, many, number)| units::counted(number, one, many))
-        .collect();
+    let skipped = run.skipped();
     let mut rows = vec![
         ("when", format!("{}, {took}", units::moment(facts.begun))),
         ("command", escape::text(&facts.command)),

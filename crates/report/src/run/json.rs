@@ -5,11 +5,11 @@
 
 use serde::Serialize;
 use steadfast::cost::{Limit, ThreadCost};
-use steadfast::{Cost, Event, FileEvent, Noted, Notice, Stage, Subject};
+use steadfast::{Cost, Event, FileEvent, Noted, Stage, Subject};
 use steadfast_events::{Nanoseconds, PathText, ReferenceText, TagText, origin_name};
 
 use super::Renderer;
-use crate::json::{Counts, write_object, write_summary};
+use crate::json::{CountsByName, write_notice, write_object, write_summary};
 use crate::output::Output;
 use crate::pages::DamageObject;
 use crate::view::{FindingRule, RunView, finding_detail};
@@ -30,7 +30,7 @@ impl Renderer for Json {
             Event::File(event) => write_object(&FileObject::of(event), &mut output.answer),
             Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
             Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut output.answer),
-            Event::Notice(notice) => write_object(&NoticeObject::of(notice), &mut output.answer),
+            Event::Notice(notice) => write_notice(notice, &mut output.answer),
         }
     }
 
@@ -61,7 +61,7 @@ pub(super) struct FileObject {
     elapsed_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<&'static str>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     linked: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<PathText>,
@@ -139,19 +139,6 @@ impl FindingObject<'_> {
 }
 
 #[derive(Serialize)]
-struct NoticeObject<'a> {
-    notice: &'a str,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    path: Option<PathText>,
-}
-
-impl NoticeObject<'_> {
-    fn of(notice: &Notice) -> NoticeObject<'_> {
-        NoticeObject { notice: &notice.text, path: notice.path.as_deref().map(PathText::of) }
-    }
-}
-
-#[derive(Serialize)]
 struct RunSummary<'a> {
     verb: &'a str,
     dry_run: bool,
@@ -165,12 +152,12 @@ struct RunSummary<'a> {
     workers: usize,
     backend: &'a str,
     engine: &'a str,
-    verdicts: Counts,
-    actions: Counts,
+    verdicts: CountsByName,
+    actions: CountsByName,
     catalogued: bool,
-    findings: Counts,
+    findings: CountsByName,
     failed: u64,
-    skipped: Counts,
+    skipped: CountsByName,
     cost: CostObject<'a>,
 }
 
@@ -190,12 +177,12 @@ impl<'a> RunSummary<'a> {
             workers: run.workers,
             backend: &run.backend,
             engine: run.engine,
-            verdicts: Counts(run.verdicts.iter().map(|(one, n)| (one.name(), *n)).collect()),
-            actions: Counts(run.actions.iter().map(|(one, n)| (one.name(), *n)).collect()),
+            verdicts: CountsByName(run.verdicts.iter().map(|(one, n)| (one.name(), *n)).collect()),
+            actions: CountsByName(run.actions.iter().map(|(one, n)| (one.name(), *n)).collect()),
             catalogued: run.catalogued,
-            findings: Counts(run.findings.clone()),
+            findings: CountsByName(run.findings.clone()),
             failed: run.failed,
-            skipped: Counts(vec![
+            skipped: CountsByName(vec![
                 ("symlinks", skipped.symlinks),
                 ("special", skipped.special),
                 ("excluded", skipped.excluded),
@@ -294,7 +281,7 @@ struct ThreadObject<'a> {
     #[serde(flatten)]
     stages: StagesObject,
     /// Time of stages that was spent asleep; those that never slept are left out.
-    waited: Counts,
+    waited: CountsByName,
 }
 
 impl ThreadObject<'_> {
@@ -305,11 +292,9 @@ impl ThreadObject<'_> {
             role: thread.role.name(),
             lifetime_ns: thread.lifetime_ns,
             stages: StagesObject::of(&thread.cost),
-            waited: Counts(waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0).collect()),
+            waited: CountsByName(
+                waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0).collect(),
+            ),
         }
     }
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }

@@ -38,16 +38,16 @@ pub struct TextOptions {
 #[derive(Debug, Default)]
 pub struct Text {
     options: TextOptions,
-    findings: BTreeMap<Section, Finding>,
+    findings: BTreeMap<Heading, FindingGroup>,
     /// Files of whose contents nothing is known, because their tags are damaged.
     damaged_tags: u64,
-    algorithms: Algorithms,
+    algorithms: HashedBy,
 }
 
 /// A heading under which findings are told again: a verdict's place in [`Verdict::ALL`], or after
 /// them all, what only the catalogue finds, and the files whose tags could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Section {
+enum Heading {
     Verdict(usize),
     Catalogue(&'static str),
     Failed,
@@ -55,7 +55,7 @@ enum Section {
 
 /// Files under one heading.
 #[derive(Debug, Default)]
-struct Finding {
+struct FindingGroup {
     files: u64,
     /// The first of them, escaped.
     paths: Vec<String>,
@@ -67,7 +67,7 @@ struct Finding {
 
 /// Which algorithms hashed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Algorithms {
+enum HashedBy {
     #[default]
     None,
     One(Algorithm),
@@ -85,8 +85,8 @@ impl Text {
 
     fn file(&mut self, event: &FileEvent, output: &mut Output) {
         self.algorithms = match (self.algorithms, event.digest()) {
-            (Algorithms::None, Some((algorithm, _))) => Algorithms::One(algorithm),
-            (Algorithms::One(before), Some((now, _))) if before != now => Algorithms::Several,
+            (HashedBy::None, Some((algorithm, _))) => HashedBy::One(algorithm),
+            (HashedBy::One(before), Some((now, _))) if before != now => HashedBy::Several,
             (algorithms, _) => algorithms,
         };
         let is_damaged = event.tag_error.is_some() && event.stored.is_none();
@@ -138,12 +138,12 @@ impl Text {
         line.push('\n');
         output.answer.extend_from_slice(line.as_bytes());
         if matters && !self.options.quiet {
-            self.remember(Section::Catalogue(name), path, true);
+            self.remember(Heading::Catalogue(name), path, true);
         }
     }
 
     /// Keeps a path to be told again at the end.
-    fn remember(&mut self, section: Section, path: String, is_file: bool) {
+    fn remember(&mut self, section: Heading, path: String, is_file: bool) {
         let finding = self.findings.entry(section).or_default();
         finding.files += 1;
         finding.has_places |= !is_file;
@@ -171,10 +171,10 @@ impl Text {
         (label, Style::new())
     }
 
-    fn section(&self, event: &FileEvent) -> Section {
+    fn section(&self, event: &FileEvent) -> Heading {
         let verdict = self.options.rule.failing_verdict(event);
         let place = verdict.and_then(|one| Verdict::ALL.iter().position(|other| *other == one));
-        place.map_or(Section::Failed, Section::Verdict)
+        place.map_or(Heading::Failed, Heading::Verdict)
     }
 
     /// "unreadable" is the longest verdict, "would refresh" among the longest things not done.

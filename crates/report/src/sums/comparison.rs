@@ -33,12 +33,12 @@ pub struct ComparisonOptions {
 pub struct Comparison {
     options: ComparisonOptions,
     expected: VecDeque<Line>,
-    tally: Tally,
+    tally: SumsTally,
 }
 
 /// What came of one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct SumsTally {
     /// Lines that could be understood.
     pub lines: u64,
     /// Lines that could not.
@@ -109,7 +109,7 @@ impl Comparison {
     }
 
     /// Ends a document: warns of what failed in it and starts the count anew.
-    pub fn end_document(&mut self, document: &Path, output: &mut Output) -> Tally {
+    pub fn end_document(&mut self, document: &Path, output: &mut Output) -> SumsTally {
         let tally = std::mem::take(&mut self.tally);
         let document = escape::path(document);
         let mut warnings = Vec::new();

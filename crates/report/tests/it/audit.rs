@@ -4,8 +4,8 @@ use std::path::Path;
 
 use steadfast::catalogue::{Audit, Verification};
 use steadfast_report::audit::{
-    AuditCsv, AuditJson, AuditRenderer, AuditText, AuditTextOptions, AuditView, Part, Reading,
-    Tally,
+    AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditTextOptions,
+    AuditView, WindowReading,
 };
 use steadfast_report::{Output, Units};
 
@@ -32,9 +32,9 @@ fn everything(verification: Verification) -> Asked {
 }
 
 fn document(renderer: &mut dyn AuditRenderer, audit: &Audit, asked: &Asked) -> Vec<u8> {
-    let mut readings = Reading::of(audit);
+    let mut readings = WindowReading::of(audit);
     for run in &audit.runs {
-        Reading::add(&mut readings, audit, run);
+        WindowReading::add(&mut readings, audit, run);
     }
     let view = AuditView {
         root: Path::new("/srv/photos"),
@@ -45,29 +45,29 @@ fn document(renderer: &mut dyn AuditRenderer, audit: &Audit, asked: &Asked) -> V
         overdue_days: asked.overdue_days,
         verification: asked.verification.as_ref(),
     };
-    let (mut output, mut tally) = (Output::default(), Tally::default());
+    let (mut output, mut tally) = (Output::default(), AuditTally::default());
     renderer.begin(&view, &mut output);
-    renderer.begin_part(Part::Failures, &mut output);
+    renderer.begin_part(AuditPart::Failures, &mut output);
     for failure in ledger::failures().iter().filter(|_| asked.failures) {
         tally.count_failure(failure);
         renderer.failure(failure, &mut output);
     }
-    renderer.end_part(Part::Failures, &tally, &mut output);
+    renderer.end_part(AuditPart::Failures, &tally, &mut output);
     if asked.overdue_days.is_some() {
-        renderer.begin_part(Part::Overdue, &mut output);
+        renderer.begin_part(AuditPart::Overdue, &mut output);
         for overdue in ledger::overdue() {
             tally.count_overdue(&overdue);
             renderer.overdue(&overdue, &mut output);
         }
-        renderer.end_part(Part::Overdue, &tally, &mut output);
+        renderer.end_part(AuditPart::Overdue, &tally, &mut output);
     }
     if asked.duplicates {
-        renderer.begin_part(Part::Duplicates, &mut output);
+        renderer.begin_part(AuditPart::Duplicates, &mut output);
         for duplicates in ledger::duplicates() {
             tally.count_duplicates(&duplicates);
             renderer.duplicates(&duplicates, &mut output);
         }
-        renderer.end_part(Part::Duplicates, &tally, &mut output);
+        renderer.end_part(AuditPart::Duplicates, &tally, &mut output);
     }
     renderer.end(&view, &tally, &mut output);
     assert_eq!(output.trouble, b"");
@@ -121,11 +121,11 @@ fn what_a_terminal_would_obey_never_reaches_it() {
 #[test]
 fn runs_count_in_the_windows_in_which_they_began() {
     let audit = ledger::audit();
-    let mut readings = Reading::of(&audit);
+    let mut readings = WindowReading::of(&audit);
     for run in &audit.runs {
-        Reading::add(&mut readings, &audit, run);
+        WindowReading::add(&mut readings, &audit, run);
     }
-    let reading = |runs, bytes_media, bytes_cache| Reading { runs, bytes_media, bytes_cache };
+    let reading = |runs, bytes_media, bytes_cache| WindowReading { runs, bytes_media, bytes_cache };
     let expected = [
         reading(1, 0, 98_700_000_000),
         reading(2, 1_000_000, 98_700_000_000),

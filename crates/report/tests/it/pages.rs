@@ -32,7 +32,7 @@ fn a_record_in_every_form() {
     compare_bytes("page/record.txt", text.as_bytes());
     compare_bytes("page/record.md", write_markdown(&documents[0], Units::Si).as_bytes());
     let mut csv = Vec::new();
-    write_csv(&documents, &mut csv).unwrap();
+    write_csv(&documents, &mut csv);
     compare_bytes("page/record.csv", &csv);
     let mut json = Vec::new();
     write_json(&documents, &mut json);
@@ -165,7 +165,7 @@ fn every_figure_is_in_json_and_in_csv() {
 fn lossless(documents: &[Document]) {
     let (mut json, mut bytes) = (Vec::new(), Vec::new());
     write_json(documents, &mut json);
-    write_csv(documents, &mut bytes).unwrap();
+    write_csv(documents, &mut bytes);
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let mut reader = csv::Reader::from_reader(bytes.as_slice());
     let mut rows = reader.records().map(Result::unwrap);

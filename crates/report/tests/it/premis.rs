@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 use steadfast::catalogue::Standing;
 use steadfast::{Algorithm, Digest, Tag};
-use steadfast_report::premis::{Happening, PremisObjects, write_premis};
+use steadfast_report::premis::{PremisHappening, PremisObjects, write_premis};
 
 use crate::exact::compare_bytes;
 use crate::ledger::{self, hostile, moment, run};
@@ -284,7 +284,7 @@ fn tree_document(paths: &[&Path], tags: &[Tag]) -> Vec<u8> {
         let mut run = run(id, "check", 9, &[]);
         run.version = format!("0.{}.0", id % 2);
         for path in paths {
-            let happening = Happening::FixityCheck { standing };
+            let happening = PremisHappening::FixityCheck { standing };
             events.event(path, &run, moment(run.started.seconds), happening, &mut out);
         }
     }

@@ -50,7 +50,7 @@ fn in_every_form(record: &Record) -> Vec<String> {
     ];
     let documents: Vec<Document> = documents.into_iter().flatten().collect();
     let mut csv = Vec::new();
-    write_csv(&documents, &mut csv).unwrap();
+    write_csv(&documents, &mut csv);
     let mut forms =
         vec![html::page(&documents, Units::Si), json(&documents), String::from_utf8(csv).unwrap()];
     for document in &documents {
@@ -152,7 +152,7 @@ fn sentences_are_in_the_units_that_are_asked_for() {
 #[test]
 fn rows_in_csv_are_told_apart() {
     let mut csv = Vec::new();
-    write_csv(&[measure::document(&frozen())], &mut csv).unwrap();
+    write_csv(&[measure::document(&frozen())], &mut csv);
     let mut seen = std::collections::HashSet::new();
     for row in csv::Reader::from_reader(csv.as_slice()).records() {
         let row = row.unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use steadfast::event::FileError;
 use steadfast::manifest::sums::{Ending, Line, LineError, LineFault, Style};
 use steadfast::{Algorithm, Digest, FileEvent, FilePath};
-use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
+use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
 use steadfast_report::{Output, Renderer, RunView, Sums, TextOptions};
 
 use crate::facts;
@@ -61,7 +61,10 @@ fn a_comparison_in_the_words_of_coreutils() {
     let fault = LineError { number: 7, fault: LineFault::NoDigest };
     comparison.improper(Path::new("SUMS"), fault, true, &mut output);
     let tally = comparison.end_document(Path::new("SUMS"), &mut output);
-    assert_eq!(tally, Tally { lines: 4, improper: 1, matched: 1, mismatched: 1, unreadable: 2 });
+    assert_eq!(
+        tally,
+        SumsTally { lines: 4, improper: 1, matched: 1, mismatched: 1, unreadable: 2 }
+    );
     assert_eq!(
         text(&output.answer),
         "good: OK\nbad: FAILED\ngone: FAILED open or read\n\

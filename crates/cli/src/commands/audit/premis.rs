@@ -12,8 +12,8 @@ use steadfast::catalogue::{
     Catalogue, CatalogueError, Failure, Overdue, Records, RunRecord, Scope, Standing,
 };
 use steadfast::{FilePath, Tag, Timestamp};
-use steadfast_report::audit::Tally;
-use steadfast_report::premis::{Happening, PremisEvents, PremisObjects};
+use steadfast_report::audit::AuditTally;
+use steadfast_report::premis::{PremisEvents, PremisHappening, PremisObjects};
 
 use crate::exit;
 
@@ -30,7 +30,7 @@ pub(crate) fn write_tree(
     catalogue: &Catalogue,
     beneath: &Path,
     outlet: &mut DocumentOutlet,
-) -> anyhow::Result<Tally> {
+) -> anyhow::Result<AuditTally> {
     let runs = CatalogueRuns::of(catalogue)?;
     let mut tags = Tags::of(catalogue)?;
     let mut objects = PremisObjects::begin(catalogue.root(), &mut outlet.pending.answer);
@@ -52,7 +52,7 @@ pub(crate) fn write_tree(
         }
         tags.flow(outlet)
     })?;
-    let mut tally = Tally::default();
+    let mut tally = AuditTally::default();
     let mut last = (PathBuf::new(), 0);
     catalogue.failures(&mut |failure| {
         let again = last.1 == failure.run && last.0 == failure.path;
@@ -87,10 +87,10 @@ fn write_proof(
     let Some(run) = runs.begun_at(at) else { return };
     let made_it = run.verb != "check" && tag.tagged.seconds >= run.started.seconds;
     let happening = if made_it {
-        Happening::DigestCalculation { tag, before: None }
+        PremisHappening::DigestCalculation { tag, before: None }
     } else {
         let standing = if file.standing.proves() { file.standing } else { Standing::Fine };
-        Happening::FixityCheck { standing }
+        PremisHappening::FixityCheck { standing }
     };
     events.event(&file.path, run, at, happening, out);
 }
@@ -106,7 +106,7 @@ fn write_failure(
         return;
     }
     let Some(run) = runs.by_id.get(&failure.run) else { return };
-    events.event(path, run, *at, Happening::FixityCheck { standing: *standing }, out);
+    events.event(path, run, *at, PremisHappening::FixityCheck { standing: *standing }, out);
 }
 
 /// All runs of a catalogue.

@@ -14,7 +14,7 @@ use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
 use steadfast::{Algorithm, Digest, Options, Selection, Verb};
 use steadfast_report::Output;
-use steadfast_report::sums::{Comparison, ComparisonOptions, Tally};
+use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
 
 use crate::args::HashArgs;
 use crate::exit;
@@ -152,7 +152,7 @@ impl ListCheck<'_> {
         }
     }
 
-    fn status(&self, tally: &Tally, document: &Path) -> u8 {
+    fn status(&self, tally: &SumsTally, document: &Path) -> u8 {
         let compare = &self.args.compare;
         let none = tally.matched + tally.mismatched + tally.unreadable == 0;
         if compare.ignore_missing && none && tally.lines > 0 {

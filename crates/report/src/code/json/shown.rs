@@ -18,7 +18,7 @@ use crate::json::write_object;
 pub fn write_shown_json(shown: &ShownCode<'_>, out: &mut Vec<u8>) {
     let kind = shown.code.kind().name();
     for part in shown.code.parts() {
-        write_object(&PartObject::of(shown.path, kind, &part), out);
+        write_object(&ShownPartObject::of(shown.path, kind, &part), out);
     }
     if let Some(coverage) = shown.coverage {
         write_object(&CoverageObject::of(shown.path, coverage), out);
@@ -26,7 +26,7 @@ pub fn write_shown_json(shown: &ShownCode<'_>, out: &mut Vec<u8>) {
 }
 
 #[derive(Serialize)]
-struct PartObject<'a> {
+struct ShownPartObject<'a> {
     #[serde(flatten)]
     path: PathText,
     code: &'static str,
@@ -36,9 +36,9 @@ struct PartObject<'a> {
     signature: Option<SignatureObject<'a>>,
 }
 
-impl<'a> PartObject<'a> {
-    fn of(path: &Path, code: &'static str, part: &CodePart<'a>) -> PartObject<'a> {
-        PartObject {
+impl<'a> ShownPartObject<'a> {
+    fn of(path: &Path, code: &'static str, part: &CodePart<'a>) -> ShownPartObject<'a> {
+        ShownPartObject {
             path: PathText::of(path),
             code,
             architecture: part.architecture(),
@@ -54,10 +54,10 @@ struct SignatureObject<'a> {
     identifier: String,
     team: Option<String>,
     cdhash: String,
-    directories: Vec<DirectoryObject>,
+    directories: Vec<ShownDirectoryObject>,
     signer: SignerObject,
     requirements: Vec<String>,
-    entitlements: Option<Json>,
+    entitlements: Option<PlistJson>,
     constraints: Vec<ConstraintObject>,
     ticket: bool,
     blobs: Vec<BlobObject<'a>>,
@@ -66,7 +66,7 @@ struct SignatureObject<'a> {
 #[derive(Serialize)]
 struct ConstraintObject {
     slot: u32,
-    value: Json,
+    value: PlistJson,
 }
 
 #[derive(Serialize)]
@@ -94,18 +94,18 @@ impl SignatureObject<'_> {
             identifier: signature.identifier().into_owned(),
             team: signature.team().map(|team| team.into_owned()),
             cdhash: signature.chosen_directory().cdhash().to_string(),
-            directories: signature.directories().iter().map(DirectoryObject::of).collect(),
+            directories: signature.directories().iter().map(ShownDirectoryObject::of).collect(),
             signer: SignerObject::of(&SignerVerdict::of(signature)),
             requirements: requirements
                 .unwrap_or_default()
                 .iter()
                 .map(|(kind, requirement)| format!("{kind} => {requirement}"))
                 .collect(),
-            entitlements: Entitlements::of(signature).value().cloned().map(Json),
+            entitlements: Entitlements::of(signature).value().cloned().map(PlistJson),
             constraints: constraints
                 .map(|constraint| ConstraintObject {
                     slot: constraint.slot.0,
-                    value: Json(constraint.value),
+                    value: PlistJson(constraint.value),
                 })
                 .collect(),
             ticket: signature.blob(Slot::TICKET).is_some(),
@@ -115,7 +115,7 @@ impl SignatureObject<'_> {
 }
 
 #[derive(Serialize)]
-struct DirectoryObject {
+struct ShownDirectoryObject {
     slot: u32,
     hash: &'static str,
     cdhash: String,
@@ -140,14 +140,14 @@ struct SpecialObject {
     digest: String,
 }
 
-impl DirectoryObject {
-    fn of(directory: &CodeDirectory) -> DirectoryObject {
+impl ShownDirectoryObject {
+    fn of(directory: &CodeDirectory) -> ShownDirectoryObject {
         let special = directory.special_digests().map(|(slot, digest)| SpecialObject {
             slot: slot.0,
             name: slot.name(),
             digest: words::hex(digest),
         });
-        DirectoryObject {
+        ShownDirectoryObject {
             slot: directory.slot().0,
             hash: directory.hash_type().name(),
             cdhash: directory.cdhash().to_string(),
@@ -195,17 +195,17 @@ impl CoverageObject {
 }
 
 /// A value of a property list: data as base64, numbers beyond 64 bits as text.
-struct Json(Value);
+struct PlistJson(Value);
 
-impl Serialize for Json {
+impl Serialize for PlistJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write(&self.0, serializer)
     }
 }
 
-struct JsonOf<'a>(&'a Value);
+struct PlistJsonOf<'a>(&'a Value);
 
-impl Serialize for JsonOf<'_> {
+impl Serialize for PlistJsonOf<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write(self.0, serializer)
     }
@@ -223,9 +223,9 @@ fn write<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error>
         Value::Data(bytes) => {
             serializer.serialize_str(&base64::engine::general_purpose::STANDARD.encode(bytes))
         }
-        Value::List(values) => serializer.collect_seq(values.iter().map(JsonOf)),
+        Value::List(values) => serializer.collect_seq(values.iter().map(PlistJsonOf)),
         Value::Map(entries) => {
-            serializer.collect_map(entries.iter().map(|(name, value)| (name, JsonOf(value))))
+            serializer.collect_map(entries.iter().map(|(name, value)| (name, PlistJsonOf(value))))
         }
     }
 }

@@ -19,13 +19,13 @@ const WORDS_LEN_MAX: usize = 34;
 const KEYS_MAX: usize = 3;
 
 /// Some of a table's columns, in lines.
-pub(super) struct Part {
+pub(super) struct TablePart {
     pub(super) head: Vec<String>,
     pub(super) body: Vec<String>,
 }
 
 /// Lays a table out in so many columns of a terminal.
-pub(super) fn laid_out(table: &Table, units: Units, columns: usize) -> Vec<Part> {
+pub(super) fn laid_out(table: &Table, units: Units, columns: usize) -> Vec<TablePart> {
     let shown = |cell: &Cell| visible(&cell.shown(units)).into_owned();
     let rows: Vec<Vec<String>> =
         table.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
@@ -101,10 +101,10 @@ impl Grid {
         parts
     }
 
-    fn part(&self, columns: &[usize], widths: &[usize]) -> Part {
+    fn part(&self, columns: &[usize], widths: &[usize]) -> TablePart {
         let head = self.lines(columns, widths, &self.titles, true);
         let rows = self.rows.iter().flat_map(|row| self.lines(columns, widths, row, false));
-        Part { head, body: rows.collect() }
+        TablePart { head, body: rows.collect() }
     }
 
     /// Writes a row in as many lines as its longest cell needs. Titles stand on their cells.

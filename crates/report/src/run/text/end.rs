@@ -5,7 +5,7 @@ use steadfast::{Cost, Stage, Verdict};
 
 use anstyle::Style;
 
-use super::{Algorithms, Section, Text, style_of};
+use super::{HashedBy, Heading, Text, style_of};
 use crate::output::Output;
 use crate::text::{RED, YELLOW};
 use crate::units;
@@ -45,9 +45,9 @@ impl Text {
     fn write_findings(&self, text: &mut String) {
         for (section, finding) in &self.findings {
             let (name, style) = match section {
-                Section::Verdict(at) => (Verdict::ALL[*at].name(), style_of(Verdict::ALL[*at])),
-                Section::Catalogue(name) => (*name, YELLOW),
-                Section::Failed => ("failed", YELLOW),
+                Heading::Verdict(at) => (Verdict::ALL[*at].name(), style_of(Verdict::ALL[*at])),
+                Heading::Catalogue(name) => (*name, YELLOW),
+                Heading::Failed => ("failed", YELLOW),
             };
             let files = match finding.has_places {
                 true => units::counted(finding.files, "place", "places"),
@@ -99,7 +99,7 @@ impl Text {
     fn write_counts(&self, run: &RunView, text: &mut String) {
         let mut rows: Vec<(String, u64, Style)> = Vec::new();
         for (at, &(verdict, files)) in run.verdicts.iter().enumerate() {
-            let found = self.findings.contains_key(&Section::Verdict(at));
+            let found = self.findings.contains_key(&Heading::Verdict(at));
             let style = if found { style_of(verdict) } else { Style::new() };
             rows.push((verdict.name().to_owned(), files, style));
         }
@@ -117,12 +117,7 @@ impl Text {
             let row = format!("{name:<label$}  {:>number$}", units::count(files));
             text.push_str(&format!("  {}\n", self.painted(&row, style)));
         }
-        let passed: Vec<String> = run
-            .skipped()
-            .into_iter()
-            .filter(|(.., number)| *number > 0)
-            .map(|(one, many, number)| units::counted(number, one, many))
-            .collect();
+        let passed = run.skipped();
         if !passed.is_empty() {
             text.push_str(&format!("skipped {}\n", passed.join(", ")));
         }
@@ -134,7 +129,7 @@ impl Text {
             return None;
         }
         let algorithm = match self.algorithms {
-            Algorithms::One(algorithm) => Some(algorithm),
+            HashedBy::One(algorithm) => Some(algorithm),
             _ => None,
         };
         let bounds = run.account.bounds()?;
@@ -190,7 +185,7 @@ impl Text {
     fn advice(&self, run: &RunView) -> Option<String> {
         // Corrupt comes first in `Verdict::ALL`, so it is the first section. What was accepted in
         // this run is no finding any more.
-        if let Some(finding) = self.findings.get(&Section::Verdict(0)) {
+        if let Some(finding) = self.findings.get(&Heading::Verdict(0)) {
             let corrupt = match finding.files {
                 1 => "1 file is corrupt".to_owned(),
                 files => format!("{} files are corrupt", units::count(files)),
@@ -202,7 +197,7 @@ impl Text {
             ));
         }
         let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
-        if missing.is_some_and(|at| self.findings.contains_key(&Section::Verdict(at))) {
+        if missing.is_some_and(|at| self.findings.contains_key(&Heading::Verdict(at))) {
             // What a manifest or another list misses, no catalogue need have known.
             let accepts = run.catalogued && run.verb != "import";
             let accepting = match accepts {
@@ -214,7 +209,7 @@ impl Text {
             };
             return Some(format!("Restore what is missing from a backup{accepting}"));
         }
-        let found = |name| self.findings.contains_key(&Section::Catalogue(name));
+        let found = |name| self.findings.contains_key(&Heading::Catalogue(name));
         if found("tag lost") || found("tag damaged") {
             return Some("Put the tags back: steadfast update --restore-tags PATH".to_owned());
         }
