@@ -35,7 +35,7 @@ use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
 use steadfast::verdict::worse_status;
 use steadfast::{CatalogueUse, Options, Selection, Summary, Verb};
-use steadfast_report::{Csv, FindingRule, Json, Renderer, Text, TextOptions};
+use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions};
 
 use crate::args::{Command, OutputArgs};
 use crate::console::Console;
@@ -132,7 +132,7 @@ fn render_as(
 ) -> anyhow::Result<u8> {
     let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
     let mut renderer: Box<dyn Renderer> = match (output.json, output.csv) {
-        (true, _) => Box::new(Json { quiet: output.quiet, rule }),
+        (true, _) => Box::new(JsonLines { quiet: output.quiet, rule }),
         (_, true) => Box::new(Csv::new(output.quiet, rule)),
         _ => text(output.text(rule)),
     };

@@ -153,8 +153,8 @@ pub trait AuditRenderer {
     /// Appends the beginning: all that is known before the streams.
     fn begin(&mut self, view: &AuditView<'_>, output: &mut Output);
 
-    /// Appends what stands before a stream.
-    fn begin_part(&mut self, part: AuditPart, output: &mut Output);
+    /// Appends what stands before a stream, if anything does.
+    fn begin_part(&mut self, _part: AuditPart, _output: &mut Output) {}
 
     /// Appends a file that is overdue.
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output);
@@ -165,11 +165,11 @@ pub trait AuditRenderer {
     /// Appends files with the same contents.
     fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output);
 
-    /// Appends what stands after a stream.
-    fn end_part(&mut self, part: AuditPart, tally: &AuditTally, output: &mut Output);
+    /// Appends what stands after a stream, if anything does.
+    fn end_part(&mut self, _part: AuditPart, _tally: &AuditTally, _output: &mut Output) {}
 
-    /// Appends the end.
-    fn end(&mut self, view: &AuditView<'_>, tally: &AuditTally, output: &mut Output);
+    /// Appends the end, if the document has one.
+    fn end(&mut self, _view: &AuditView<'_>, _tally: &AuditTally, _output: &mut Output) {}
 }
 
 #[cfg(test)]

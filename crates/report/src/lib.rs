@@ -39,7 +39,7 @@ pub mod machines;
 
 pub use csv::for_terminal;
 pub use output::Output;
-pub use run::{Csv, Json, Renderer, Show, Text, TextOptions};
+pub use run::{Csv, JsonLines, Renderer, Show, Text, TextOptions};
 pub use sums::Sums;
 pub use units::Units;
 pub use view::{FindingRule, RunView};

@@ -16,7 +16,7 @@ use crate::view::RunView;
 
 pub use csv::{COLUMNS, Csv};
 pub use document::{RunFacts, RunReport};
-pub use json::Json;
+pub use json::JsonLines;
 pub use show::Show;
 pub use text::{Text, TextOptions};
 
@@ -25,6 +25,6 @@ pub trait Renderer {
     /// Appends what the document says of one event, if anything.
     fn event(&mut self, event: &Event, output: &mut Output);
 
-    /// Appends the end of the document.
-    fn end(&mut self, run: &RunView, output: &mut Output);
+    /// Appends the end of the document, if it has one.
+    fn end(&mut self, _run: &RunView, _output: &mut Output) {}
 }

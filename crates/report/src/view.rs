@@ -2,6 +2,7 @@
 //!
 //! In: a [`Summary`] or an event. Out: plain values with public fields. Knows no document.
 
+use serde::{Serialize, Serializer};
 use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
 use steadfast::{Account, Action, Algorithm, Bound, FileEvent, Skipped, Stage, Summary, Verdict};
@@ -9,8 +10,9 @@ use steadfast::{Account, Action, Algorithm, Bound, FileEvent, Skipped, Stage, Su
 use crate::pages::damage_detail;
 use crate::{escape, units};
 
-/// The end of a run, as documents show it.
-#[derive(Clone, Debug, Default)]
+/// The end of a run, as documents show it. Its fields are serialized as `docs/formats/events.md`
+/// specifies them for the summary.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RunView {
     /// The verb that ran.
     pub verb: &'static str,
@@ -25,6 +27,7 @@ pub struct RunView {
     /// Files that an event spoke of.
     pub files: u64,
     /// Files that were compared with a record of them.
+    #[serde(skip)]
     pub judged: u64,
     /// Bytes read.
     pub bytes: u64,
@@ -39,18 +42,23 @@ pub struct RunView {
     /// How bytes were read.
     pub engine: &'static str,
     /// Every verdict and how many files got it, in the order of [`Verdict::ALL`].
+    #[serde(serialize_with = "verdicts_by_name")]
     pub verdicts: Vec<(Verdict, u64)>,
     /// Every action and how many files it was taken on, in the order of [`Action::ALL`].
+    #[serde(serialize_with = "actions_by_name")]
     pub actions: Vec<(Action, u64)>,
-    /// Every kind of thing that only the catalogue finds, and how often it did.
-    pub findings: Vec<(&'static str, u64)>,
     /// Whether the run kept a catalogue.
     pub catalogued: bool,
+    /// Every kind of thing that only the catalogue finds, and how often it did.
+    #[serde(serialize_with = "counts_by_name")]
+    pub findings: Vec<(&'static str, u64)>,
     /// Files whose tag should have been written or removed and could not be.
     pub failed: u64,
     /// What the walk passed by.
+    #[serde(serialize_with = "skipped_by_name")]
     pub skipped: Skipped,
     /// Where the time went.
+    #[serde(skip)]
     pub account: Account,
 }
 
@@ -116,6 +124,37 @@ impl RunView {
         ];
         told(&kinds)
     }
+}
+
+fn verdicts_by_name<S: Serializer>(
+    verdicts: &[(Verdict, u64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(verdicts.iter().map(|(verdict, files)| (verdict.name(), files)))
+}
+
+fn actions_by_name<S: Serializer>(
+    actions: &[(Action, u64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(actions.iter().map(|(action, files)| (action.name(), files)))
+}
+
+fn counts_by_name<S: Serializer>(counts: &[(&str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().copied())
+}
+
+fn skipped_by_name<S: Serializer>(skipped: &Skipped, serializer: S) -> Result<S::Ok, S::Error> {
+    let counts = [
+        ("symlinks", skipped.symlinks),
+        ("special", skipped.special),
+        ("excluded", skipped.excluded),
+        ("dataless", skipped.dataless),
+        ("sidecars", skipped.sidecars),
+        ("leaves", skipped.leaves),
+        ("other_file_systems", skipped.other_file_systems),
+    ];
+    counts_by_name(&counts, serializer)
 }
 
 /// Returns those of some numbers that are not zero, each with its noun for one or for many.

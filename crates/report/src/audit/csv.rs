@@ -5,7 +5,7 @@ use steadfast::catalogue::{Duplicates, Failure, Overdue};
 use steadfast_events::PathText;
 
 use super::json::{AuditLine, FailureObject, OverdueObject};
-use super::{AuditPart, AuditRenderer, AuditTally, AuditView};
+use super::{AuditRenderer, AuditView};
 use crate::catalogue::RunObject;
 use crate::csv::{write_header, write_row};
 use crate::output::Output;
@@ -76,8 +76,6 @@ impl AuditRenderer for AuditCsv {
         }
     }
 
-    fn begin_part(&mut self, _part: AuditPart, _output: &mut Output) {}
-
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
         write_line("overdue", OverdueObject::of(overdue), output);
     }
@@ -98,8 +96,4 @@ impl AuditRenderer for AuditCsv {
             write_line("duplicate", row, output);
         }
     }
-
-    fn end_part(&mut self, _part: AuditPart, _tally: &AuditTally, _output: &mut Output) {}
-
-    fn end(&mut self, _view: &AuditView<'_>, _tally: &AuditTally, _output: &mut Output) {}
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
 use steadfast_events::PathText;
 
-use super::{AuditPart, AuditRenderer, AuditTally, AuditView};
+use super::{AuditRenderer, AuditTally, AuditView};
 use crate::catalogue::{RunObject, standing_key};
 use crate::json::{CountsByName, write_object, write_summary};
 use crate::output::Output;
@@ -26,8 +26,6 @@ impl AuditRenderer for AuditJson {
         }
     }
 
-    fn begin_part(&mut self, _part: AuditPart, _output: &mut Output) {}
-
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
         write_line("overdue", OverdueObject::of(overdue), output);
     }
@@ -46,8 +44,6 @@ impl AuditRenderer for AuditJson {
         };
         write_line("duplicates", rest, output);
     }
-
-    fn end_part(&mut self, _part: AuditPart, _tally: &AuditTally, _output: &mut Output) {}
 
     fn end(&mut self, view: &AuditView<'_>, tally: &AuditTally, output: &mut Output) {
         write_summary(&AuditSummary::of(view, tally), &mut output.answer);

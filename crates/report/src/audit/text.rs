@@ -236,7 +236,7 @@ impl AuditRenderer for AuditText {
         output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn begin_part(&mut self, _part: AuditPart, _pages: &mut Output) {
+    fn begin_part(&mut self, _part: AuditPart, _output: &mut Output) {
         self.listed = false;
     }
 

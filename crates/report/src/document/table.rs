@@ -121,7 +121,7 @@ impl Serialize for Column {
 impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Figure {
+        struct CellFigure {
             #[serde(serialize_with = "number")]
             value: Quantity,
             unit: &'static str,
@@ -134,7 +134,7 @@ impl Serialize for Cell {
             Cell::Number(of) => (*of, None),
             Cell::Interval(of, ends) => (*of, Some(*ends)),
         };
-        Figure { value, unit: value.unit_name(), interval }.serialize(serializer)
+        CellFigure { value, unit: value.unit_name(), interval }.serialize(serializer)
     }
 }
 

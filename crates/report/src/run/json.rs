@@ -16,14 +16,14 @@ use crate::view::{FindingRule, RunView, finding_detail};
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Json {
+pub struct JsonLines {
     /// Whether only findings are told, and the summary.
     pub quiet: bool,
     /// What a finding is.
     pub rule: FindingRule,
 }
 
-impl Renderer for Json {
+impl Renderer for JsonLines {
     fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
@@ -35,7 +35,7 @@ impl Renderer for Json {
     }
 
     fn end(&mut self, run: &RunView, output: &mut Output) {
-        write_summary(&RunSummary::of(run), &mut output.answer);
+        write_summary(&RunSummary { run, cost: CostObject::of(run) }, &mut output.answer);
     }
 }
 
@@ -140,60 +140,9 @@ impl FindingObject<'_> {
 
 #[derive(Serialize)]
 struct RunSummary<'a> {
-    verb: &'a str,
-    dry_run: bool,
-    interrupted: bool,
-    still_due: Option<u64>,
-    exit_status: u8,
-    files: u64,
-    bytes: u64,
-    bytes_from_media: u64,
-    elapsed_ns: u64,
-    workers: usize,
-    backend: &'a str,
-    engine: &'a str,
-    verdicts: CountsByName,
-    actions: CountsByName,
-    catalogued: bool,
-    findings: CountsByName,
-    failed: u64,
-    skipped: CountsByName,
+    #[serde(flatten)]
+    run: &'a RunView,
     cost: CostObject<'a>,
-}
-
-impl<'a> RunSummary<'a> {
-    fn of(run: &'a RunView) -> RunSummary<'a> {
-        let skipped = &run.skipped;
-        RunSummary {
-            verb: run.verb,
-            dry_run: run.dry_run,
-            interrupted: run.interrupted,
-            still_due: run.still_due,
-            exit_status: run.exit_status,
-            files: run.files,
-            bytes: run.bytes,
-            bytes_from_media: run.bytes_from_media,
-            elapsed_ns: run.elapsed_ns,
-            workers: run.workers,
-            backend: &run.backend,
-            engine: run.engine,
-            verdicts: CountsByName(run.verdicts.iter().map(|(one, n)| (one.name(), *n)).collect()),
-            actions: CountsByName(run.actions.iter().map(|(one, n)| (one.name(), *n)).collect()),
-            catalogued: run.catalogued,
-            findings: CountsByName(run.findings.clone()),
-            failed: run.failed,
-            skipped: CountsByName(vec![
-                ("symlinks", skipped.symlinks),
-                ("special", skipped.special),
-                ("excluded", skipped.excluded),
-                ("dataless", skipped.dataless),
-                ("sidecars", skipped.sidecars),
-                ("leaves", skipped.leaves),
-                ("other_file_systems", skipped.other_file_systems),
-            ]),
-            cost: CostObject::of(run),
-        }
-    }
 }
 
 /// Where the time went: of all threads together, then of each, and what binds the run.

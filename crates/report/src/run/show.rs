@@ -7,7 +7,6 @@ use steadfast::{Event, FileEvent, Tag};
 
 use super::Renderer;
 use crate::output::Output;
-use crate::view::RunView;
 use crate::{escape, units};
 
 /// Renders tags.
@@ -52,8 +51,6 @@ impl Renderer for Show {
             Event::Notice(notice) => output.write_notice(notice),
         }
     }
-
-    fn end(&mut self, _run: &RunView, _pages: &mut Output) {}
 }
 
 fn write_tag(tag: &Tag, text: &mut String) {

@@ -15,7 +15,6 @@ use super::{shown, write_trouble};
 use crate::escape;
 use crate::output::Output;
 use crate::run::Renderer;
-use crate::view::RunView;
 
 /// How a comparison is told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,8 +155,6 @@ impl Renderer for Comparison {
             Event::Notice(notice) => output.write_notice(notice),
         }
     }
-
-    fn end(&mut self, _run: &RunView, _pages: &mut Output) {}
 }
 
 fn warning(number: u64, one: &str, many: &str) -> Option<String> {

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use steadfast::{Action, Event, Verdict};
-use steadfast_report::{Csv, FindingRule, Json, Renderer, RunView, Show, Text, TextOptions, Units};
+use steadfast_report::{
+    Csv, FindingRule, JsonLines, Renderer, RunView, Show, Text, TextOptions, Units,
+};
 
 use crate::facts;
 
@@ -74,10 +76,10 @@ fn tags_shown() {
 #[test]
 fn json_and_csv_of_a_check() {
     let (events, end) = (facts::check_events(), facts::check_end());
-    compare("check.json", &mut Json::default(), &events, &end);
+    compare("check.json", &mut JsonLines::default(), &events, &end);
     compare("check.csv", &mut Csv::default(), &events, &end);
     let rule = FindingRule { require_tags: true, dry_run: false };
-    let quiet = &mut Json { quiet: true, rule };
+    let quiet = &mut JsonLines { quiet: true, rule };
     compare("check-quiet.json", quiet, &events, &end);
     compare("empty.csv", &mut Csv::new(true, FindingRule::default()), &[], &end);
 }
