@@ -76,7 +76,7 @@ class _Tree:
         for torn in found.torn_leaves(self.root, self.name):
             self.outcome.fault("torn leaves", torn)
         self.outcome.counts["drafts"] += len(found.drafts(self.root, self.name))
-        answer = self._check()
+        answer = self._check(before)
         if answer is not None:
             self._judge_answer(before, answer)
         self._settle(before, answer)
@@ -109,7 +109,7 @@ class _Tree:
             elif there.tag.digest != self.pool.digest(should.tag):
                 outcome.fault("other tag", path)
 
-    def _check(self) -> Answer | None:
+    def _check(self, before: dict[str, Found]) -> Answer | None:
         """Runs `check`; if it cannot use the catalogue, does what is said there first."""
         answer = self.program.run("check", self.name)
         if OTHER_VOLUME in answer.trouble:
@@ -118,6 +118,10 @@ class _Tree:
             answer = self.program.run("check", self.name)
         if answer.status in (0, 1, 2, 3) and (answer.verdicts or answer.status != 2):
             return answer
+        if not before and answer.status == 2 and not answer.trouble:
+            # A run that finds no file ends with 2. The catalogue knows none either.
+            self.outcome.counts["empty"] += 1
+            return None
         self.outcome.say(self.name, answer.trouble)
         if answer.status not in (0, 1, 2, 3):
             self.outcome.fault("crash", f"check {self.name}: status {answer.status}")

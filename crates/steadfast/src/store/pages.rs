@@ -168,6 +168,14 @@ impl PageKeeper {
     /// whether it has more than one page, its tag tells contents apart, and they are not there.
     pub(crate) fn wants(&self, event: &FileEvent, algorithm: Algorithm) -> bool {
         let Some(status) = event.status else { return false };
+        let lacks = self.lacks(event, &status, algorithm);
+        if self.asked && !lacks {
+            self.remove_drafts(&event.path.to_path(), &status);
+        }
+        lacks
+    }
+
+    fn lacks(&self, event: &FileEvent, status: &Status, algorithm: Algorithm) -> bool {
         if status.length <= self.params.page_len() as u64 || algorithm.digest_len() < DIGEST_LEN_MIN
         {
             return false;
@@ -183,11 +191,7 @@ impl PageKeeper {
         let Some(stored) = event.stored else { return true };
         let stands = (stored.algorithm, stored.length, stored.mtime)
             == (algorithm, status.length, status.mtime);
-        let wants = !stands || !self.has(&stored, &path);
-        if !wants {
-            self.remove_drafts(&path, &status);
-        }
-        wants
+        !stands || !self.has(&stored, &path)
     }
 
     /// Removes drafts that a run that was killed left, where no new leaves will replace them.

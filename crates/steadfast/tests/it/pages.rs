@@ -364,6 +364,13 @@ fn a_draft_that_a_kill_left_does_not_block_the_leaves() {
     fs::write(&draft, &good[..good.len() / 2]).unwrap();
     assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).of("file").bytes_read, 0);
     assert!(!draft.exists(), "a draft that nothing needs is removed");
+    // Nor for a file that is too short to need leaves.
+    let short = tree.at("short.steadfast-pages.new");
+    tree.write("short", "short");
+    fs::write(&short, &good[..good.len() / 2]).unwrap();
+    tree.run_as(Verb::Tag, &keeping(None, true));
+    assert!(!short.exists(), "a short file needs no draft");
+    fs::remove_file(tree.at("short")).unwrap();
     // The mark outlasts the bytes.
     fs::rename(&place, &draft).unwrap();
     fs::write(&draft, Random(9).bytes(5000)).unwrap();
