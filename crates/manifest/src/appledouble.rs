@@ -9,7 +9,6 @@
 //! behind the Finder information in the same entry.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 
 /// How many bytes of a file [`is_appledouble`] looks at.
@@ -123,50 +122,31 @@ pub struct AppleDouble {
 }
 
 /// Why a file is not AppleDouble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppleDoubleFault {
     /// It does not begin like one.
+    #[error("the file is not AppleDouble")]
     Magic,
     /// It is one of a version that this program does not know.
+    #[error("the AppleDouble file has version {0:#x}, which is not known")]
     UnknownVersion(u32),
     /// It has no entries, or more than any.
+    #[error("the AppleDouble file has {0} entries instead of 1 to {ENTRIES_MAX}")]
     EntryCount(u16),
     /// An entry reaches beyond the end of the file.
+    #[error("entry {id} of the AppleDouble file reaches beyond its end")]
     EntryBounds {
         /// Its identifier.
         id: u32,
     },
     /// The attributes reach beyond their entry or beyond [`HEAD_LEN_MAX`], or are cut.
+    #[error("an attribute of the AppleDouble file reaches beyond its place")]
     AttributeBounds,
     /// An attribute has no name, or one that does not end where it says.
+    #[error("an attribute of the AppleDouble file has no proper name")]
     AttributeName,
 }
-
-impl fmt::Display for AppleDoubleFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AppleDoubleFault::Magic => f.write_str("the file is not AppleDouble"),
-            AppleDoubleFault::UnknownVersion(version) => {
-                write!(f, "the AppleDouble file has version {version:#x}, which is not known")
-            }
-            AppleDoubleFault::EntryCount(count) => {
-                write!(f, "the AppleDouble file has {count} entries instead of 1 to {ENTRIES_MAX}")
-            }
-            AppleDoubleFault::EntryBounds { id } => {
-                write!(f, "entry {id} of the AppleDouble file reaches beyond its end")
-            }
-            AppleDoubleFault::AttributeBounds => {
-                f.write_str("an attribute of the AppleDouble file reaches beyond its place")
-            }
-            AppleDoubleFault::AttributeName => {
-                f.write_str("an attribute of the AppleDouble file has no proper name")
-            }
-        }
-    }
-}
-
-impl std::error::Error for AppleDoubleFault {}
 
 impl AppleDouble {
     /// Finds everything. `head` is the beginning of the file, as much of it as there is up to

@@ -14,7 +14,7 @@ use steadfast_digest::Algorithm;
 
 pub use self::declaration::{Oxum, Version, declaration, fetched, oxum};
 pub(crate) use self::write::Lines;
-pub use self::write::{DocumentError, documents};
+pub use self::write::documents;
 use crate::lines::{LineReader, skip_blanks};
 use crate::sums::{digest_of, told_by_length};
 use crate::{Fault, FaultKind, Record};

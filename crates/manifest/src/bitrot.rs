@@ -15,7 +15,7 @@ use crate::calendar;
 use crate::lines::LINE_LEN_MAX;
 use crate::sums::{digest_of, told_by_length};
 use crate::write::{chosen, utf8_path};
-use crate::{Format, Mtime, Record, Step, WriteError, confine, folded};
+use crate::{Error, Format, Mtime, Record, Step, confine, folded};
 
 /// How every SQLite database begins.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -99,11 +99,11 @@ impl NewRow {
     /// # Errors
     /// If the record has no SHA-1 digest or no time, or its path is not text or leads out of the
     /// tree.
-    pub fn of(record: &Record) -> Result<NewRow, WriteError> {
-        let unwritable = |why: &'static str| WriteError::unwritable(&record.path, why);
+    pub fn of(record: &Record) -> Result<NewRow, Error> {
+        let unwritable = |why: &'static str| Error::unwritable(&record.path, why);
         let (_, digest) = chosen(record, Some(Algorithm::Sha1))?;
         let path = confine(Path::new(utf8_path(record)?), Format::Bitrot)
-            .map_err(|fault| WriteError::unwritable(&record.path, fault.to_string()))?;
+            .map_err(|fault| Error::unwritable(&record.path, fault.to_string()))?;
         let path = Path::new(".").join(folded(&path));
         let path = path.to_str().expect("a normal form of text is text").to_owned();
         let mtime = record.mtime.ok_or_else(|| unwritable("the time is not known"))?;

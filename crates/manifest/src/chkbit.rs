@@ -16,7 +16,7 @@ pub(crate) use self::write::Index;
 pub use self::write::documents;
 use crate::json::{Cursor, Json};
 use crate::sums::digest_of;
-use crate::{Fault, FaultKind, Mtime, Place, Record, Step};
+use crate::{DocumentPlace, Fault, FaultKind, Mtime, Record, Step};
 
 /// Name of the index of one directory.
 pub const INDEX_NAME: &str = ".chkbit";
@@ -204,7 +204,7 @@ impl<R: BufRead> Records<R> {
         }
         let folder = String::from_utf8_lossy(&self.folder);
         let what = format!("the index of `./{folder}` is damaged: its `idx_hash` does not fit");
-        Some(Fault::new(Place::Document, FaultKind::Check, what))
+        Some(Fault::new(DocumentPlace::Document, FaultKind::Check, what))
     }
 
     /// Reads the entry of one file.

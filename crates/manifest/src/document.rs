@@ -10,7 +10,7 @@ use steadfast_digest::Algorithm;
 
 use crate::sums::{self, Ending, Line};
 use crate::write::Put;
-use crate::{Fault, FaultKind, Format, Place, Record};
+use crate::{DocumentPlace, Fault, FaultKind, Format, Record};
 use crate::{bagit, bitrot, chkbit, hashdeep, mtree, ni, ocfl, sfv, steadfast};
 
 impl Format {
@@ -162,7 +162,7 @@ pub fn read<'a>(
     let wide = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
     if wide && format != Format::Bitrot {
         let what = "the document is UTF-16; convert it to UTF-8 first";
-        let fault = Fault::new(Place::Document, FaultKind::Unsupported, what);
+        let fault = Fault::new(DocumentPlace::Document, FaultKind::Unsupported, what);
         return Records(Box::new(std::iter::once(Err(fault))));
     }
     // No line of text has a NUL.
@@ -185,7 +185,7 @@ pub fn read<'a>(
         Format::Bitrot => {
             let what = "a `bitrot` database can be read with SQLite only";
             Box::new(std::iter::once(Err(Fault::new(
-                Place::Document,
+                DocumentPlace::Document,
                 FaultKind::Unsupported,
                 what,
             ))))

@@ -1,18 +1,12 @@
-//! Why a document, or one entry of it, cannot be read or written, and where.
-//!
-//! In: what a parser or a writer found. Out: a [`Fault`] or a [`WriteError`]. Knows no format.
+//! What is wrong with a document that was read, and where.
 
 use std::borrow::Cow;
-use std::error::Error;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
-
-use crate::Format;
 
 /// Where in a document something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DocumentPlace {
     /// Nowhere in particular: the document as a whole.
     Document,
     /// In a text. Lines and bytes of a line count from 1.
@@ -31,12 +25,12 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DocumentPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Document => f.write_str("the document"),
-            Place::Text { line, column } => write!(f, "line {line}, column {column}"),
-            Place::Row { table, row } => write!(f, "table `{table}`, row {row}"),
+            DocumentPlace::Document => f.write_str("the document"),
+            DocumentPlace::Text { line, column } => write!(f, "line {line}, column {column}"),
+            DocumentPlace::Row { table, row } => write!(f, "table `{table}`, row {row}"),
         }
     }
 }
@@ -60,10 +54,11 @@ pub enum FaultKind {
 }
 
 /// One thing that is wrong in a document, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {what}")]
 pub struct Fault {
     /// Where it is.
-    pub place: Place,
+    pub place: DocumentPlace,
     /// What kind of thing it is.
     pub kind: FaultKind,
     /// What it is, in words.
@@ -72,7 +67,7 @@ pub struct Fault {
 
 impl Fault {
     /// Makes a fault from its parts.
-    pub fn new(place: Place, kind: FaultKind, what: impl Into<Cow<'static, str>>) -> Fault {
+    pub fn new(place: DocumentPlace, kind: FaultKind, what: impl Into<Cow<'static, str>>) -> Fault {
         Fault { place, kind, what: what.into() }
     }
 
@@ -82,69 +77,11 @@ impl Fault {
         kind: FaultKind,
         what: impl Into<Cow<'static, str>>,
     ) -> Fault {
-        Fault::new(Place::Text { line, column: column as u64 }, kind, what)
+        Fault::new(DocumentPlace::Text { line, column: column as u64 }, kind, what)
     }
 
     /// Makes the fault of a failed reading.
-    pub fn io(place: Place, error: &io::Error) -> Fault {
+    pub fn io(place: DocumentPlace, error: &io::Error) -> Fault {
         Fault::new(place, FaultKind::Io, format!("cannot read: {error}"))
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
-    }
-}
-
-impl Error for Fault {}
-
-/// Why a record, or a document, cannot be written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The output failed; what was written so far is no document.
-    Io(io::Error),
-    /// The format is read and never written.
-    ReadOnly(Format),
-    /// The format has no way to say this. Nothing was written of the record, and the writer goes
-    /// on.
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// What the format lacks.
-        why: Cow<'static, str>,
-    },
-}
-
-impl WriteError {
-    /// Refuses a record.
-    pub fn unwritable(path: &Path, why: impl Into<Cow<'static, str>>) -> WriteError {
-        WriteError::Unwritable { path: path.to_owned(), why: why.into() }
-    }
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> WriteError {
-        WriteError::Io(error)
-    }
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Io(error) => write!(f, "cannot write the document: {error}"),
-            WriteError::ReadOnly(format) => write!(f, "the format `{format}` is never written"),
-            WriteError::Unwritable { path, why } => write!(f, "`{}`: {why}", path.display()),
-        }
-    }
-}
-
-impl Error for WriteError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            WriteError::Io(error) => Some(error),
-            _ => None,
-        }
     }
 }

@@ -112,7 +112,8 @@ pub struct ForeignTag {
 }
 
 /// Why a foreign tag cannot be used. Never a statement about the file's contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("the tag of {owner} {reason}", owner = .kind.owner())]
 pub struct ForeignFault {
     /// Whose tag it is.
     pub kind: ForeignKind,
@@ -129,16 +130,20 @@ impl ForeignFault {
 }
 
 /// What is wrong with a foreign tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultReason {
     /// No bytes at all.
+    #[error("is empty")]
     Empty,
     /// Every byte or every digit is zero.
+    #[error("is all zeros")]
     Zeroed,
     /// More than [`VALUE_LEN_MAX`] bytes.
+    #[error("is longer than {VALUE_LEN_MAX} bytes")]
     TooLong,
     /// The digest is cut short or too long, counted as it is written: digits, or bytes.
+    #[error("has a digest of {found} characters instead of {expected}")]
     Length {
         /// What its algorithm asks for.
         expected: usize,
@@ -146,58 +151,33 @@ pub enum FaultReason {
         found: usize,
     },
     /// The digest has a character that is no hexadecimal digit.
+    #[error("has a digest that is not hexadecimal")]
     NotHex,
     /// The modification time or the moment of tagging is not one.
+    #[error("has a time that is none")]
     NotTime,
     /// The length of the file is not one.
+    #[error("has a length that is none")]
     NotLength,
     /// Half of a pair: there is a time, and no digest.
+    #[error("is half written: it has no digest")]
     NoDigest,
     /// Half of a pair: there is a digest, and no time.
+    #[error("is half written: it has no time")]
     NoTime,
     /// An algorithm that this version lacks.
+    #[error("has an algorithm that this program lacks")]
     UnknownAlgorithm,
     /// A form, by its number, that this version does not know.
+    #[error("has form number {0}, which this program does not know")]
     UnknownForm(u8),
     /// A signature: it holds no digest.
+    #[error("is a signature and holds no digest")]
     Signature,
     /// It is there twice, carried by different tools, and the two differ.
+    #[error("is there twice, and the two differ")]
     Ambiguous,
 }
-
-impl fmt::Display for FaultReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FaultReason::Empty => f.write_str("is empty"),
-            FaultReason::Zeroed => f.write_str("is all zeros"),
-            FaultReason::TooLong => write!(f, "is longer than {VALUE_LEN_MAX} bytes"),
-            FaultReason::Length { expected, found } => {
-                write!(f, "has a digest of {found} characters instead of {expected}")
-            }
-            FaultReason::NotHex => f.write_str("has a digest that is not hexadecimal"),
-            FaultReason::NotTime => f.write_str("has a time that is none"),
-            FaultReason::NotLength => f.write_str("has a length that is none"),
-            FaultReason::NoDigest => f.write_str("is half written: it has no digest"),
-            FaultReason::NoTime => f.write_str("is half written: it has no time"),
-            FaultReason::UnknownAlgorithm => {
-                f.write_str("has an algorithm that this program lacks")
-            }
-            FaultReason::UnknownForm(number) => {
-                write!(f, "has form number {number}, which this program does not know")
-            }
-            FaultReason::Signature => f.write_str("is a signature and holds no digest"),
-            FaultReason::Ambiguous => f.write_str("is there twice, and the two differ"),
-        }
-    }
-}
-
-impl fmt::Display for ForeignFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the tag of {} {}", self.kind.owner(), self.reason)
-    }
-}
-
-impl std::error::Error for ForeignFault {}
 
 /// Every foreign tag of one file, or why it is none; the most telling kind first.
 pub type ForeignTags = Vec<Result<ForeignTag, ForeignFault>>;

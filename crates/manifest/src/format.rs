@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::{Error, ErrorKind};
+
 /// A way to write down digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -94,33 +96,20 @@ impl fmt::Display for Format {
 }
 
 impl FromStr for Format {
-    type Err = UnknownFormat;
+    type Err = Error;
 
     /// Finds a format by its name.
-    fn from_str(text: &str) -> Result<Format, UnknownFormat> {
+    fn from_str(text: &str) -> Result<Format, Error> {
         let found = Format::ALL.iter().copied().find(|format| format.name() == text);
-        found.ok_or_else(|| UnknownFormat { name: text.to_owned() })
+        found.ok_or_else(|| {
+            let known =
+                Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+            let name = text.escape_debug();
+            let reason = format!("no format is named `{name}`; known are {known}");
+            Error::new(ErrorKind::UnknownFormat, reason)
+        })
     }
 }
-
-/// A name that no format has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownFormat {
-    name: String,
-}
-
-impl fmt::Display for UnknownFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no format is named `{}`; known are ", self.name.escape_debug())?;
-        for (index, format) in Format::ALL.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{format}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for UnknownFormat {}
 
 #[cfg(test)]
 mod tests {
@@ -129,7 +118,7 @@ mod tests {
     #[test]
     fn every_format_has_its_own_name() {
         for format in Format::ALL {
-            assert_eq!(format.name().parse(), Ok(*format));
+            assert_eq!(format.name().parse::<Format>().unwrap(), *format);
         }
         let error = "x".parse::<Format>().unwrap_err().to_string();
         assert!(error.contains("steadfast, gnu"), "{error}");

@@ -13,7 +13,7 @@ use steadfast_digest::Algorithm;
 use crate::lines::LineReader;
 use crate::sums::digest_of;
 use crate::write::Put;
-use crate::{Fault, FaultKind, Record, WriteError};
+use crate::{Error, Fault, FaultKind, Record};
 
 /// How every document begins.
 pub(crate) const MAGIC: &[u8] = b"%%%% HASHDEEP-";
@@ -177,22 +177,22 @@ impl Lines {
         Lines { algorithm, columns: None }
     }
 
-    fn columns_of(&self, record: &Record) -> Result<Vec<Algorithm>, WriteError> {
+    fn columns_of(&self, record: &Record) -> Result<Vec<Algorithm>, Error> {
         let wanted = |known: Algorithm| {
             self.algorithm.is_none_or(|wanted| wanted == known) && record.digest(known).is_some()
         };
         let columns: Vec<Algorithm> = KNOWN.into_iter().filter(|known| wanted(*known)).collect();
         if columns.is_empty() {
             let why = "there is no digest that the format has: md5, sha1 or sha256";
-            return Err(WriteError::unwritable(&record.path, why));
+            return Err(Error::unwritable(&record.path, why));
         }
         Ok(columns)
     }
 }
 
 impl Put for Lines {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
-        let unwritable = |why: &'static str| Err(WriteError::unwritable(&record.path, why));
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
+        let unwritable = |why: &'static str| Err(Error::unwritable(&record.path, why));
         let name = record.path.as_os_str().as_bytes();
         if name.contains(&b'\n') {
             return unwritable("the name has a line feed");
@@ -221,7 +221,7 @@ impl Put for Lines {
         Ok(out.write_all(b"\n")?)
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         match self.columns {
             Some(_) => Ok(()),
             None => write_header(&[self.algorithm.unwrap_or(Algorithm::Sha256)], out),
@@ -229,7 +229,7 @@ impl Put for Lines {
     }
 }
 
-fn write_header(columns: &[Algorithm], out: &mut dyn Write) -> Result<(), WriteError> {
+fn write_header(columns: &[Algorithm], out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(b"%%%% HASHDEEP-1.0\n%%%% size,")?;
     for column in columns {
         write!(out, "{column},")?;

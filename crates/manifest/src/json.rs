@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Write};
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 
-use crate::fault::{Fault, FaultKind, Place};
+use crate::fault::{DocumentPlace, Fault, FaultKind};
 use crate::lines::LINE_LEN_MAX;
 
 /// How deep what nobody asked for may be nested.
@@ -80,8 +80,8 @@ impl<R: BufRead> Json<R> {
     }
 
     /// The place of the next byte.
-    pub(crate) fn place(&self) -> Place {
-        Place::Text { line: self.line, column: self.column as u64 }
+    pub(crate) fn place(&self) -> DocumentPlace {
+        DocumentPlace::Text { line: self.line, column: self.column as u64 }
     }
 
     pub(crate) fn fault(&self, kind: FaultKind, what: impl Into<Cow<'static, str>>) -> Fault {
@@ -449,7 +449,7 @@ impl Tap {
     }
 }
 
-fn fill<R: BufRead>(reader: &mut R, place: Place) -> Result<&[u8]> {
+fn fill<R: BufRead>(reader: &mut R, place: DocumentPlace) -> Result<&[u8]> {
     // Asked twice, since a buffer from inside the loop could not be returned.
     loop {
         match reader.fill_buf() {

@@ -12,6 +12,7 @@
 
 mod calendar;
 pub mod tag;
+mod error;
 mod format;
 mod fault;
 mod record;
@@ -37,8 +38,9 @@ pub mod foreign;
 pub mod appledouble;
 
 pub use crate::document::{Records, algorithm_hint, put, read, root_of};
-pub use crate::fault::{Fault, FaultKind, Place, WriteError};
-pub use crate::format::{Format, UnknownFormat};
+pub use crate::error::{Error, ErrorKind};
+pub use crate::fault::{DocumentPlace, Fault, FaultKind};
+pub use crate::format::Format;
 pub use crate::merge::{Conflict, Dispute, Merged, merge};
 pub use crate::paths::{PathFault, confine, folded, windows_spelling};
 pub use crate::record::{Mtime, Record, Step};

@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::fault::{Fault, FaultKind, Place};
+use crate::fault::{DocumentPlace, Fault, FaultKind};
 
 /// The longest line that is read, in bytes: a path of 4,096 bytes, all escaped, several times over.
 pub const LINE_LEN_MAX: usize = 64 << 10;
@@ -66,7 +66,7 @@ impl<R: BufRead> LineReader<R> {
             Ok(None) => return Ok(false),
             Err(error) => {
                 self.failed = true;
-                let place = Place::Text { line: self.number + 1, column: 1 };
+                let place = DocumentPlace::Text { line: self.number + 1, column: 1 };
                 return Err(Fault::io(place, &error));
             }
         };
@@ -157,7 +157,10 @@ mod tests {
         }
         let mut reader = LineReader::new(io::BufReader::new(Broken), b'\n');
         let fault = reader.advance().unwrap_err();
-        assert_eq!((fault.kind, fault.place), (FaultKind::Io, Place::Text { line: 1, column: 1 }));
+        assert_eq!(
+            (fault.kind, fault.place),
+            (FaultKind::Io, DocumentPlace::Text { line: 1, column: 1 })
+        );
         assert_eq!(reader.advance(), Ok(false));
     }
 }

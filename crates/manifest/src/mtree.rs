@@ -19,7 +19,7 @@ use steadfast_time::Timestamp;
 use crate::lines::{LINE_LEN_MAX, LineReader, skip_blanks};
 use crate::sums::digest_of;
 use crate::write::Put;
-use crate::{Fault, FaultKind, Mtime, Record, Step, WriteError};
+use crate::{Error, Fault, FaultKind, Mtime, Record, Step};
 
 /// More directories than fit in a path.
 const DEPTH_MAX: usize = 4_096;
@@ -256,7 +256,7 @@ impl Entries {
         Entries { algorithm, folder: PathBuf::new(), begun: false }
     }
 
-    fn begin(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn begin(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         if !self.begun {
             self.begun = true;
             out.write_all(b"#mtree\n. type=dir\n")?;
@@ -265,7 +265,7 @@ impl Entries {
     }
 
     /// Writes the directories down to `folder` that do not lead to the last one as well.
-    fn write_folders(&mut self, folder: &Path, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn write_folders(&mut self, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
         let mut path = PathBuf::new();
         for component in folder.components() {
             path.push(component);
@@ -280,7 +280,7 @@ impl Entries {
 }
 
 impl Put for Entries {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let known = |algorithm| KEYWORDS.iter().find(|(known, _)| *known == algorithm);
         let wanted = |known: Algorithm| self.algorithm.is_none_or(|wanted| wanted == known);
         let digests = record.digests.iter().filter(|(algorithm, _)| wanted(*algorithm));
@@ -290,12 +290,12 @@ impl Put for Entries {
         let digests: Vec<String> = digests.filter_map(named).collect();
         if digests.is_empty() {
             let why = "there is no digest that the format has: md5, sha1, sha256, sha384, sha512";
-            return Err(WriteError::unwritable(&record.path, why));
+            return Err(Error::unwritable(&record.path, why));
         }
         let inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
         if !record.path.components().all(inside) || record.path.file_name().is_none() {
             let why = "the path is not beneath the root";
-            return Err(WriteError::unwritable(&record.path, why));
+            return Err(Error::unwritable(&record.path, why));
         }
         let path: PathBuf =
             record.path.components().filter(|part| *part != Component::CurDir).collect();
@@ -319,12 +319,12 @@ impl Put for Entries {
         Ok(out.write_all(b"\n")?)
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         self.begin(out)
     }
 }
 
-fn write_name(path: &Path, out: &mut dyn Write) -> Result<(), WriteError> {
+fn write_name(path: &Path, out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(b"./")?;
     Ok(vis::encode(path.as_os_str().as_bytes(), out)?)
 }

@@ -16,7 +16,7 @@ use steadfast_digest::{Algorithm, Digest};
 use crate::lines::{LineReader, skip_blanks};
 use crate::sums::{digest_of, unescape, write_name};
 use crate::write::{Put, chosen};
-use crate::{Fault, FaultKind, Record, WriteError};
+use crate::{Error, Fault, FaultKind, Record};
 
 /// Names that have an algorithm of this program, as the registry spells them.
 const NAMES: [(Algorithm, &str); 4] = [
@@ -157,7 +157,7 @@ pub(crate) struct Lines {
 }
 
 impl Put for Lines {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         chosen(record, self.algorithm)?;
         let wanted = |known: Algorithm| self.algorithm.is_none_or(|wanted| wanted == known);
         let digests = record.digests.iter().filter(|(known, _)| wanted(*known));
@@ -165,7 +165,7 @@ impl Put for Lines {
             digests.filter_map(|(known, digest)| name(*known, digest)).collect();
         if names.is_empty() {
             let why = "no digest has a name in RFC 6920's registry";
-            return Err(WriteError::unwritable(&record.path, why));
+            return Err(Error::unwritable(&record.path, why));
         }
         let path = record.path.as_os_str().as_bytes();
         let escaped = path.iter().any(|byte| b"\\\n\r".contains(byte));

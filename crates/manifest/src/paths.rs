@@ -3,9 +3,7 @@
 //! In: a path as a document names it. Out: one that is relative and never leads upwards, or why
 //! not. Knows no file system: what is a symbolic link is for whoever opens beneath the root.
 
-use std::error::Error;
 use std::ffi::OsString;
-use std::fmt;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
@@ -14,34 +12,25 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::Format;
 
 /// Why a path is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {
     /// It names nothing.
+    #[error("the path names nothing")]
     Empty,
     /// It has a NUL.
+    #[error("the path has a NUL")]
     Nul,
     /// It begins at the root of the system.
+    #[error("the path is absolute")]
     Absolute,
     /// It leads upwards. `a/../b` too: where `a` leads is the file system's to say.
+    #[error("the path leads out of its folder")]
     Parent,
     /// It names a Windows drive or share.
+    #[error("the path names a Windows drive")]
     Drive,
 }
-
-impl fmt::Display for PathFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            PathFault::Empty => "the path names nothing",
-            PathFault::Nul => "the path has a NUL",
-            PathFault::Absolute => "the path is absolute",
-            PathFault::Parent => "the path leads out of its folder",
-            PathFault::Drive => "the path names a Windows drive",
-        })
-    }
-}
-
-impl Error for PathFault {}
 
 /// Makes a path of a document safe to open beneath a root, component by component.
 ///

@@ -12,7 +12,7 @@ use steadfast_digest::Algorithm;
 use crate::lines::LineReader;
 use crate::sums::digest_of;
 use crate::write::{Put, chosen};
-use crate::{Fault, FaultKind, Record, WriteError};
+use crate::{Error, Fault, FaultKind, Record};
 
 /// Reads records line by line.
 pub(crate) struct Records<R> {
@@ -66,7 +66,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// The comment shows every reader that lines end with LF, whatever the first name ends with.
-    fn begin(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn begin(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         if !self.begun {
             self.begun = true;
             out.write_all(b"; Written by steadfast\n")?;
@@ -76,11 +76,11 @@ impl Lines {
 }
 
 impl Put for Lines {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let (_, digest) = chosen(record, Some(Algorithm::Crc32))?;
         let name = record.path.as_os_str().as_bytes();
         if name.contains(&b'\n') {
-            return Err(WriteError::unwritable(&record.path, "the name has a line feed"));
+            return Err(Error::unwritable(&record.path, "the name has a line feed"));
         }
         self.begin(out)?;
         if name.starts_with(b";") {
@@ -91,7 +91,7 @@ impl Put for Lines {
         Ok(writeln!(out, " {}", digest.to_string().to_ascii_uppercase())?)
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         self.begin(out)
     }
 }

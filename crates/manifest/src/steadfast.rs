@@ -15,7 +15,7 @@ use crate::json::{self, Json};
 use crate::lines::LineReader;
 use crate::sums::digest_of;
 use crate::write::{Put, chosen};
-use crate::{Fault, FaultKind, Mtime, Place, Record, Step, WriteError};
+use crate::{DocumentPlace, Error, Fault, FaultKind, Mtime, Record, Step};
 
 /// The version that is written, and the only one that is read.
 const VERSION: i128 = 1;
@@ -60,7 +60,7 @@ impl<R: BufRead> Records<R> {
                 let whole = self.stage == Stage::Told;
                 self.stage = Stage::End;
                 let what = "the last line is missing: the document is cut short";
-                let fault = Fault::new(Place::Document, FaultKind::Check, what);
+                let fault = Fault::new(DocumentPlace::Document, FaultKind::Check, what);
                 return if whole { Ok(None) } else { Err(fault) };
             }
             let before = self.sum.clone();
@@ -106,8 +106,8 @@ impl<R: BufRead> Records<R> {
             self.stage = Stage::End;
         }
         match fault.place {
-            Place::Text { column, .. } => {
-                Fault { place: Place::Text { line: self.lines.number(), column }, ..fault }
+            DocumentPlace::Text { column, .. } => {
+                Fault { place: DocumentPlace::Text { line: self.lines.number(), column }, ..fault }
             }
             _ => fault,
         }
@@ -243,12 +243,12 @@ impl Lines {
         Lines { algorithm, sum, count: 0, begun: false }
     }
 
-    fn write_line(&mut self, line: &[u8], out: &mut dyn Write) -> Result<(), WriteError> {
+    fn write_line(&mut self, line: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         self.sum.update(line);
         Ok(out.write_all(line)?)
     }
 
-    fn begin(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn begin(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         if !self.begun {
             self.begun = true;
             self.write_line(format!("{{\"steadfast_manifest\":{VERSION}}}\n").as_bytes(), out)?;
@@ -258,7 +258,7 @@ impl Lines {
 }
 
 impl Put for Lines {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let mut digests = record.digests.clone();
         if self.algorithm.is_some() {
             digests = vec![chosen(record, self.algorithm)?];
@@ -270,7 +270,7 @@ impl Put for Lines {
         self.write_line(&line, out)
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         self.begin(out)?;
         let sum = self.sum.clone().finalize();
         Ok(writeln!(out, "{{\"records\":{},\"sha256\":\"{sum}\"}}", self.count)?)
@@ -281,7 +281,7 @@ fn write_record(
     record: &Record,
     digests: &[(Algorithm, Digest)],
     line: &mut Vec<u8>,
-) -> Result<(), WriteError> {
+) -> Result<(), Error> {
     line.extend_from_slice(b"{\"path\":");
     json::write_string(&record.path.to_string_lossy(), line)?;
     if record.path.to_str().is_none() {

@@ -9,7 +9,6 @@
 //! Source: GNU coreutils 9.1, `digest.c`; OpenSSL 3 omits the blank before `(` and before `=`.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use steadfast_digest::{Algorithm, Digest};
 pub use crate::lines::LINE_LEN_MAX;
 use crate::lines::{LineReader, skip_blanks};
 use crate::write::{Put, chosen};
-use crate::{Fault, FaultKind, Record, WriteError};
+use crate::{Error, Fault, FaultKind, Record};
 
 /// How a line names its algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,52 +61,38 @@ pub struct Line {
 }
 
 /// Why a line is not one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineFault {
     /// It has more than [`LINE_LEN_MAX`] bytes.
+    #[error("the line is longer than 64 KiB")]
     Overlong,
     /// It has no digest where one should be.
+    #[error("there is no digest")]
     NoDigest,
     /// The digest has the wrong length for its algorithm, or for any.
+    #[error("the digest has the wrong length")]
     DigestLength,
     /// The algorithm it names is not known.
+    #[error("the algorithm is not known")]
     UnknownAlgorithm,
     /// It has no name, or a name with a NUL.
+    #[error("there is no file name")]
     NoName,
     /// A backslash in an escaped name stands before something else than `\`, `n` or `r`.
+    #[error("a backslash escapes nothing")]
     Escape,
 }
 
-impl fmt::Display for LineFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LineFault::Overlong => "the line is longer than 64 KiB",
-            LineFault::NoDigest => "there is no digest",
-            LineFault::DigestLength => "the digest has the wrong length",
-            LineFault::UnknownAlgorithm => "the algorithm is not known",
-            LineFault::NoName => "there is no file name",
-            LineFault::Escape => "a backslash escapes nothing",
-        })
-    }
-}
-
 /// A faulty line and its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {number}: {fault}")]
 pub struct LineError {
     /// Number of the line, from 1.
     pub number: u64,
     /// What is wrong with it.
     pub fault: LineFault,
 }
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.number, self.fault)
-    }
-}
-
-impl std::error::Error for LineError {}
 
 impl Line {
     /// Prints the line, its ending included.
@@ -343,7 +328,7 @@ pub(crate) struct Untagged {
 }
 
 impl Put for Untagged {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let (algorithm, digest) = chosen(record, self.algorithm)?;
         self.algorithm = Some(algorithm);
         Ok(write_line(algorithm, &digest, &record.path, Style::Untagged, self.ending, out)?)
@@ -356,7 +341,7 @@ pub(crate) struct Tagged {
 }
 
 impl Put for Tagged {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         chosen(record, self.algorithm)?;
         for (algorithm, digest) in &record.digests {
             if self.algorithm.is_none_or(|wanted| wanted == *algorithm) {
@@ -374,16 +359,16 @@ pub(crate) struct Openssl {
 }
 
 impl Put for Openssl {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         chosen(record, self.algorithm)?;
         let name = record.path.as_os_str().as_bytes();
         if name.contains(&b'\n') {
-            return Err(WriteError::unwritable(&record.path, "the name has a line feed"));
+            return Err(Error::unwritable(&record.path, "the name has a line feed"));
         }
         let wanted = |known: Algorithm| self.algorithm.is_none_or(|wanted| wanted == known);
         let lines: Vec<_> = record.digests.iter().filter(|(known, _)| wanted(*known)).collect();
         if let Some((unknown, _)) = lines.iter().find(|(known, _)| openssl_name(*known).is_none()) {
-            return Err(WriteError::unwritable(&record.path, format!("OpenSSL has no {unknown}")));
+            return Err(Error::unwritable(&record.path, format!("OpenSSL has no {unknown}")));
         }
         for (algorithm, digest) in lines {
             write!(out, "{}(", openssl_name(*algorithm).expect("all have one, as checked above"))?;

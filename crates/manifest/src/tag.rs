@@ -57,18 +57,23 @@ impl fmt::Debug for TagValue {
 }
 
 /// Why stored bytes are not a tag. Never a statement about the file's contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagError {
     /// No bytes at all.
+    #[error("the tag is empty")]
     Empty,
     /// Every byte is zero, as storage that lost a block returns it.
+    #[error("the tag is all zeros")]
     Zeroed,
     /// A layout that this version does not know.
+    #[error("the tag has version {0}; this program knows version {VERSION}")]
     UnknownVersion(u8),
     /// An algorithm number that this version does not know.
+    #[error("the tag names algorithm number {0}, which this program lacks")]
     UnknownAlgorithm(u8),
     /// The value is cut short or too long.
+    #[error("the tag has {found} bytes instead of {expected}")]
     Length {
         /// Bytes that the version and algorithm ask for.
         expected: usize,
@@ -76,35 +81,15 @@ pub enum TagError {
         found: usize,
     },
     /// The value is longer than any tag.
+    #[error("the tag is longer than any tag can be")]
     TooLong,
     /// The check value does not fit the other bytes: the tag itself is damaged.
+    #[error("the tag is damaged: its check value does not fit")]
     CheckValue,
     /// The file has several tags, carried here by different ways, and their contents differ.
+    #[error("the file has several tags, and they disagree")]
     Ambiguous,
 }
-
-impl fmt::Display for TagError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TagError::Empty => write!(f, "the tag is empty"),
-            TagError::Zeroed => write!(f, "the tag is all zeros"),
-            TagError::UnknownVersion(version) => {
-                write!(f, "the tag has version {version}; this program knows version {VERSION}")
-            }
-            TagError::UnknownAlgorithm(number) => {
-                write!(f, "the tag names algorithm number {number}, which this program lacks")
-            }
-            TagError::Length { expected, found } => {
-                write!(f, "the tag has {found} bytes instead of {expected}")
-            }
-            TagError::TooLong => write!(f, "the tag is longer than any tag can be"),
-            TagError::CheckValue => write!(f, "the tag is damaged: its check value does not fit"),
-            TagError::Ambiguous => write!(f, "the file has several tags, and they disagree"),
-        }
-    }
-}
-
-impl std::error::Error for TagError {}
 
 impl Tag {
     /// Returns the bytes to store: 28 and the digest, so 60 for SHA-256.

@@ -3,11 +3,11 @@
 //! In: a format, then records, one after the other. Out: the bytes of the document. What a format
 //! cannot say of a file is refused and named, never written wrongly.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use steadfast_digest::{Algorithm, Digest};
 
-use crate::{Record, WriteError};
+use crate::{Error, Record};
 
 /// How one format writes.
 pub trait Put {
@@ -15,13 +15,13 @@ pub trait Put {
     ///
     /// # Errors
     /// If the format cannot hold the record, or the output fails.
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError>;
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error>;
 
     /// Writes what comes after the last record.
     ///
     /// # Errors
     /// If the output fails.
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         let _ = out;
         Ok(())
     }
@@ -39,11 +39,12 @@ impl<W: Write> Writer<W> {
         Writer { out, put }
     }
 
-    /// Writes one record. After [`WriteError::Unwritable`] the next one may follow.
+    /// Writes one record. After an error of the kind [`Unwritable`](crate::ErrorKind::Unwritable)
+    /// the next one may follow.
     ///
     /// # Errors
     /// If the format cannot hold the record, or the output fails.
-    pub fn put(&mut self, record: &Record) -> Result<(), WriteError> {
+    pub fn put(&mut self, record: &Record) -> Result<(), Error> {
         self.put.put(record, &mut self.out)
     }
 
@@ -51,7 +52,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If the output fails.
-    pub fn finish(mut self) -> Result<W, WriteError> {
+    pub fn finish(mut self) -> Result<W, Error> {
         self.put.finish(&mut self.out)?;
         self.out.flush()?;
         Ok(self.out)
@@ -62,7 +63,7 @@ impl<W: Write> Writer<W> {
 pub(crate) fn chosen(
     record: &Record,
     algorithm: Option<Algorithm>,
-) -> Result<(Algorithm, Digest), WriteError> {
+) -> Result<(Algorithm, Digest), Error> {
     let found = match algorithm {
         Some(algorithm) => record.digest(algorithm).map(|digest| (algorithm, *digest)),
         None => record.digests.first().copied(),
@@ -72,27 +73,18 @@ pub(crate) fn chosen(
             Some(algorithm) => format!("there is no {algorithm} digest"),
             None => "there is no digest".to_owned(),
         };
-        WriteError::unwritable(&record.path, why)
+        Error::unwritable(&record.path, why)
     })
 }
 
 /// The path as text, for formats that hold nothing else.
-pub(crate) fn utf8_path(record: &Record) -> Result<&str, WriteError> {
+pub(crate) fn utf8_path(record: &Record) -> Result<&str, Error> {
     let text = record.path.to_str();
-    text.ok_or_else(|| WriteError::unwritable(&record.path, "the name is not UTF-8"))
+    text.ok_or_else(|| Error::unwritable(&record.path, "the name is not UTF-8"))
 }
 
 impl<W> std::fmt::Debug for Writer<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Writer").finish_non_exhaustive()
-    }
-}
-
-impl From<WriteError> for io::Error {
-    fn from(error: WriteError) -> io::Error {
-        match error {
-            WriteError::Io(error) => error,
-            other => io::Error::new(io::ErrorKind::InvalidInput, other),
-        }
     }
 }

@@ -12,8 +12,8 @@ use std::io::{BufRead, Write};
 use steadfast_digest::Algorithm;
 
 pub use steadfast_manifest::{
-    Conflict, Dispute, Fault, FaultKind, Format, Merged, Mtime, PathFault, Place, Record, Records,
-    Step, UnknownFormat, WriteError, Writer, algorithm_hint, confine, folded, merge, ni, root_of,
+    Conflict, Dispute, DocumentPlace, Error, ErrorKind, Fault, FaultKind, Format, Merged, Mtime,
+    PathFault, Record, Records, Step, Writer, algorithm_hint, confine, folded, merge, ni, root_of,
     sums, windows_spelling,
 };
 
@@ -43,12 +43,12 @@ pub fn writer<W: Write>(
     format: Format,
     algorithm: Option<Algorithm>,
     out: W,
-) -> Result<Writer<W>, WriteError> {
+) -> Result<Writer<W>, Error> {
     let put = match format {
         Format::Bitrot => Some(Box::new(bitrot::Rows::default()) as Box<_>),
         _ => steadfast_manifest::put(format, algorithm),
     };
-    put.map(|put| Writer::new(put, out)).ok_or(WriteError::ReadOnly(format))
+    put.map(|put| Writer::new(put, out)).ok_or_else(|| Error::read_only(format))
 }
 
 /// Writes a whole document and stops at the first record that the format cannot hold.
@@ -59,7 +59,7 @@ pub fn write<'a>(
     format: Format,
     records: impl IntoIterator<Item = &'a Record>,
     out: &mut dyn Write,
-) -> Result<(), WriteError> {
+) -> Result<(), Error> {
     let mut document = writer(format, None, out)?;
     for record in records {
         document.put(record)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
-use steadfast::manifest::{self, Format, Record, WriteError, Writer};
+use steadfast::manifest::{self, ErrorKind, Format, Record, Writer};
 use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Verdict};
 
@@ -70,7 +70,7 @@ struct ExportDocument<W: Write> {
     writer: Option<Writer<W>>,
     root: PathBuf,
     status: u8,
-    failed: Option<WriteError>,
+    failed: Option<manifest::Error>,
     /// Ends the run when there is nowhere to write to.
     stop: Arc<AtomicBool>,
 }
@@ -97,7 +97,9 @@ impl<W: Write> ExportDocument<W> {
                 };
                 let record = Record::of_tag(name.to_owned(), &tag);
                 match self.writer.as_mut().map(|writer| writer.put(&record)) {
-                    Some(Err(WriteError::Unwritable { why, .. })) => why.into_owned(),
+                    Some(Err(error)) if error.kind() == ErrorKind::Unwritable => {
+                        error.reason().to_owned()
+                    }
                     Some(Err(error)) => {
                         self.writer = None;
                         self.stop.store(true, Ordering::Relaxed);

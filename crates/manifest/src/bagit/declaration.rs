@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::BufRead;
 
 use crate::lines::LineReader;
-use crate::{Fault, FaultKind, Place};
+use crate::{DocumentPlace, Fault, FaultKind};
 
 /// The version of BagIt that a bag was made after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,12 +71,12 @@ pub fn declaration(reader: impl BufRead) -> Result<Version, Fault> {
             encoding = Some(());
         }
     }
-    let lacks = |what| Fault::new(Place::Document, FaultKind::Syntax, what);
+    let lacks = |what| Fault::new(DocumentPlace::Document, FaultKind::Syntax, what);
     let version = version.ok_or_else(|| lacks("`BagIt-Version` is missing"))?;
     encoding.ok_or_else(|| lacks("`Tag-File-Character-Encoding` is missing"))?;
     if version.major > 1 {
         let what = "this program knows the versions of BagIt up to 1";
-        return Err(Fault::new(Place::Document, FaultKind::Unsupported, what));
+        return Err(Fault::new(DocumentPlace::Document, FaultKind::Unsupported, what));
     }
     Ok(version)
 }

@@ -3,7 +3,6 @@
 //! In: records whose paths begin with `data/`. Out: lines of one manifest, or all of a bag's own
 //! files. Moves no payload: what is written describes files where they are.
 
-use std::fmt;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -11,7 +10,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 
 use super::Oxum;
 use crate::write::{Put, chosen};
-use crate::{Format, Record, WriteError, confine};
+use crate::{Error, ErrorKind, Format, Record, confine};
 
 /// Writes the lines of one manifest, all of one algorithm.
 pub(crate) struct Lines {
@@ -19,14 +18,14 @@ pub(crate) struct Lines {
 }
 
 impl Put for Lines {
-    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let (algorithm, digest) = chosen(record, self.algorithm)?;
         let path = confine(&record.path, Format::Bagit)
-            .map_err(|fault| WriteError::unwritable(&record.path, fault.to_string()))?;
+            .map_err(|fault| Error::unwritable(&record.path, fault.to_string()))?;
         let path = path.as_os_str().as_bytes();
         if path.starts_with(b"*") || path.starts_with(b" ") || path.starts_with(b"\t") {
             let why = "a path that begins with a blank or `*` is lost in a manifest";
-            return Err(WriteError::unwritable(&record.path, why));
+            return Err(Error::unwritable(&record.path, why));
         }
         self.algorithm = Some(algorithm);
         write!(out, "{digest}  ")?;
@@ -42,33 +41,6 @@ impl Put for Lines {
     }
 }
 
-/// Why the files of a bag cannot be made.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum DocumentError {
-    /// There is no record, and so no algorithm.
-    Empty,
-    /// A record cannot be held.
-    Record(WriteError),
-}
-
-impl fmt::Display for DocumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DocumentError::Empty => f.write_str("a bag needs a payload"),
-            DocumentError::Record(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DocumentError {}
-
-impl From<WriteError> for DocumentError {
-    fn from(error: WriteError) -> DocumentError {
-        DocumentError::Record(error)
-    }
-}
-
 /// Makes the files that turn a directory with `data/` into a bag of version 1.0: their names and
 /// bytes. There is a manifest for each algorithm that every record has.
 ///
@@ -76,12 +48,10 @@ impl From<WriteError> for DocumentError {
 ///
 /// # Errors
 /// If a record is not beneath `data/`, lacks its length, or shares no algorithm with the others.
-pub fn documents(
-    records: &[Record],
-    date: Option<&str>,
-) -> Result<Vec<(String, Vec<u8>)>, DocumentError> {
-    let first = records.first().ok_or(DocumentError::Empty)?;
-    let unwritable = |record: &Record, why| Err(WriteError::unwritable(&record.path, why).into());
+pub fn documents(records: &[Record], date: Option<&str>) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let first =
+        records.first().ok_or_else(|| Error::new(ErrorKind::Empty, "a bag needs a payload"))?;
+    let unwritable = |record: &Record, why| Err(Error::unwritable(&record.path, why));
     let mut oxum = Oxum::default();
     for record in records {
         if !record.path.starts_with("data") {

@@ -12,7 +12,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 use super::KNOWN;
 use crate::json::write_string;
 use crate::write::{Put, chosen, utf8_path};
-use crate::{Format, Record, Step, WriteError, confine};
+use crate::{Error, Format, Record, Step, confine};
 
 /// The entries of one directory: names and the values that stand beside them.
 type Entries = BTreeMap<String, String>;
@@ -32,10 +32,10 @@ impl Index {
 }
 
 impl Put for Index {
-    fn put(&mut self, record: &Record, _: &mut dyn Write) -> Result<(), WriteError> {
-        let unwritable = |why: &'static str| WriteError::unwritable(&record.path, why);
+    fn put(&mut self, record: &Record, _: &mut dyn Write) -> Result<(), Error> {
+        let unwritable = |why: &'static str| Error::unwritable(&record.path, why);
         let path = confine(Path::new(utf8_path(record)?), Format::Chkbit)
-            .map_err(|fault| WriteError::unwritable(&record.path, fault.to_string()))?;
+            .map_err(|fault| Error::unwritable(&record.path, fault.to_string()))?;
         let text = |path: &Path| path.to_str().expect("a part of a text is one").to_owned();
         let folder = text(path.parent().unwrap_or(Path::new("")));
         let name = text(Path::new(path.file_name().expect("a confined path has a name")));
@@ -59,7 +59,7 @@ impl Put for Index {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         if !self.database {
             let empty = Entries::new();
             let entries = self.folders.values().next().unwrap_or(&empty);
@@ -108,7 +108,7 @@ fn index(entries: &Entries) -> Vec<u8> {
 /// If a record cannot be held.
 pub fn documents<'a>(
     records: impl IntoIterator<Item = &'a Record>,
-) -> Result<Vec<(PathBuf, Vec<u8>)>, WriteError> {
+) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
     let mut all = Index::new(None, true);
     for record in records {
         all.put(record, &mut io::sink())?;

@@ -16,9 +16,11 @@ use steadfast_digest::Algorithm;
 
 use steadfast_manifest::bagit::{Records, algorithm_of, declaration, encode, fetched, oxum};
 
-use super::{Conflict, Fault, FaultKind, Format, PathFault, Place, Record, confine, folded, merge};
+use super::{
+    Conflict, DocumentPlace, Fault, FaultKind, Format, PathFault, Record, confine, folded, merge,
+};
 
-pub use steadfast_manifest::bagit::{DocumentError, Oxum, Version, documents};
+pub use steadfast_manifest::bagit::{Oxum, Version, documents};
 
 /// What a bag holds, as far as its own files and a listing tell.
 #[derive(Clone, Debug)]
@@ -161,7 +163,7 @@ impl Reader<'_> {
     }
 
     fn io_fault(&mut self, document: &Path, error: &io::Error) {
-        self.fault(document, Fault::io(Place::Document, error));
+        self.fault(document, Fault::io(DocumentPlace::Document, error));
     }
 
     /// Opens one of the bag's own files; `None` if it is not there or cannot be read.
@@ -236,7 +238,7 @@ impl Reader<'_> {
             let Some((tag, label)) = name.to_str().and_then(algorithm_of) else { continue };
             let Ok(algorithm) = label.parse::<Algorithm>() else {
                 let what = format!("the algorithm `{}` is not known", label.escape_debug());
-                self.fault(name, Fault::new(Place::Document, FaultKind::Unsupported, what));
+                self.fault(name, Fault::new(DocumentPlace::Document, FaultKind::Unsupported, what));
                 continue;
             };
             let into = if tag { &mut own } else { &mut payload };

@@ -14,7 +14,7 @@ use rusqlite::{Connection, MAIN_DB};
 use steadfast_manifest::Put;
 use steadfast_manifest::bitrot::{MAGIC, NewRow, Row, Value};
 
-use super::{Fault, FaultKind, Place, Record, WriteError};
+use super::{DocumentPlace, Error, Fault, FaultKind, Record};
 
 /// Name of the database.
 pub const DATABASE_NAME: &str = ".bitrot.db";
@@ -73,7 +73,7 @@ impl<R: BufRead> Iterator for Records<R> {
 }
 
 fn document(kind: FaultKind, what: impl Into<std::borrow::Cow<'static, str>>) -> Fault {
-    Fault::new(Place::Document, kind, what)
+    Fault::new(DocumentPlace::Document, kind, what)
 }
 
 fn damaged(error: &rusqlite::Error) -> Fault {
@@ -84,7 +84,7 @@ fn damaged(error: &rusqlite::Error) -> Fault {
 fn load(reader: impl BufRead) -> Result<Connection, Fault> {
     let mut bytes = Vec::new();
     let read = reader.take(DATABASE_LEN_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Fault::io(Place::Document, &error))?;
+    read.map_err(|error| Fault::io(DocumentPlace::Document, &error))?;
     if bytes.len() as u64 > DATABASE_LEN_MAX {
         return Err(document(FaultKind::Limit, "the database is longer than 1 GiB"));
     }
@@ -153,7 +153,7 @@ fn fetch(
             return Ok(Some(last));
         }
         fetched = Some(number);
-        let place = Place::Row { table: TABLE, row: number };
+        let place = DocumentPlace::Row { table: TABLE, row: number };
         let row = Row {
             path: value(row.get_ref(1)?),
             mtime: value(row.get_ref(2)?),
@@ -208,22 +208,22 @@ impl Rows {
     }
 }
 
-fn output(error: rusqlite::Error) -> WriteError {
-    WriteError::Io(io::Error::other(error))
+fn output(error: rusqlite::Error) -> Error {
+    Error::from(io::Error::other(error))
 }
 
 impl Put for Rows {
-    fn put(&mut self, record: &Record, _: &mut dyn Write) -> Result<(), WriteError> {
+    fn put(&mut self, record: &Record, _: &mut dyn Write) -> Result<(), Error> {
         match self.insert(NewRow::of(record)?).map_err(output)? {
             true => Ok(()),
             false => {
                 let why = "another file has the same name in NFKD";
-                Err(WriteError::unwritable(&record.path, why))
+                Err(Error::unwritable(&record.path, why))
             }
         }
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> Result<(), WriteError> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         let bytes = self.serialized().map_err(output)?;
         Ok(out.write_all(&bytes)?)
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_manifest::chkbit::Records;
 
-use super::{Fault, Place, Record};
+use super::{DocumentPlace, Fault, Record};
 
 pub use steadfast_manifest::chkbit::{DATABASE_NAME, INDEX_NAME, documents};
 
@@ -92,7 +92,7 @@ impl Iterator for Tree {
             }
             let folder = self.folders.pop()?;
             if let Err(error) = self.enter(&folder) {
-                let fault = Fault::io(Place::Document, &error);
+                let fault = Fault::io(DocumentPlace::Document, &error);
                 return Some(Err(TreeFault { document: folder, fault }));
             }
         }
