@@ -147,9 +147,15 @@ def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
 
 
 def needs_root() -> None:
-    """Leaves a test out where it cannot do its work, and says why; unless it must not be."""
+    """Skips a test that needs root; fails it where root tests are required."""
     if os.geteuid() != 0:
         why = "it needs root, to mount a small disk"
         if os.environ.get("STEADFAST_REQUIRE_ROOT_TESTS") == "1":
             pytest.fail(why)
+        record = os.environ.get("STEADFAST_SKIPPED_TESTS")
+        if record:
+            # The test's id, and " (call)" or another stage behind it.
+            test = os.environ["PYTEST_CURRENT_TEST"].rsplit(" ", 1)[0]
+            with open(record, "a", encoding="utf-8") as file:
+                file.write(f"root\tsteadfast-fleet\t{test}\t{why}\n")
         pytest.skip(why)

@@ -8,6 +8,7 @@ mod browser;
 mod count;
 mod fleet;
 mod setup;
+mod skipped;
 mod steps;
 
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ mod comments;
 mod documents;
 mod imports;
 mod modules;
+mod skips;
 mod source;
 mod tree;
 mod words;
@@ -87,6 +88,7 @@ fn check(tree: &Tree, metadata: &serde_json::Value, findings: &mut Findings) {
     documents::check(tree, metadata, findings);
     imports::check(metadata, findings);
     modules::check(tree, findings);
+    skips::check(tree, findings);
     words::check(tree, findings);
 }
 

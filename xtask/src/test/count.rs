@@ -7,6 +7,8 @@ use std::fmt;
 pub(super) struct Counts {
     pub(super) passed: u64,
     pub(super) failed: u64,
+    /// Tests that passed without showing all that they are for, because something was missing.
+    pub(super) skipped: u64,
 }
 
 impl Counts {
@@ -28,7 +30,11 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} passed, {} failed", self.passed, self.failed)
+        write!(f, "{} passed, {} failed", self.passed, self.failed)?;
+        match self.skipped {
+            0 => Ok(()),
+            skipped => write!(f, ", {skipped} skipped"),
+        }
     }
 }
 
@@ -45,7 +51,8 @@ mod tests {
             finished in 0.00s\n\
             test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 9 filtered out\n";
         output.lines().for_each(|line| counts.add_line(line));
-        assert_eq!(counts, Counts { passed: 15, failed: 2 });
+        assert_eq!(counts, Counts { passed: 15, failed: 2, skipped: 0 });
         assert_eq!(counts.to_string(), "15 passed, 2 failed");
+        assert_eq!(Counts { skipped: 3, ..counts }.to_string(), "15 passed, 2 failed, 3 skipped");
     }
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::{Session, setup, steps};
+use super::{Session, setup, skipped, steps};
 
 /// Where the package is.
 const PACKAGE: &str = "fleet";
@@ -35,7 +35,10 @@ pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
     if setup::is_root() {
         tests.env("STEADFAST_REQUIRE_ROOT_TESTS", "1");
     }
-    steps::succeed(&mut tests)
+    let record = skipped::Record::begin(&steps::target_folder(session)?, &mut tests)?;
+    steps::succeed(&mut tests)?;
+    session.counts.skipped += record.finish(session.allow_missing)?;
+    Ok(())
 }
 
 /// Sets up the environment unless it is there and of these very files.

@@ -20,6 +20,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("hashdeep", "hashdeep", "tests against hashdeep"),
     ("mtree", "mtree-netbsd", "tests against mtree"),
     ("rhash", "rhash", "tests against rhash"),
+    ("sqlite3", "sqlite3", "tests that damage a catalogue, and read it, by SQL"),
     ("script", "bsdutils", "tests of what a terminal is shown"),
     ("strace", "strace", "the test that files are flushed before they are renamed"),
     ("attr", "attr", "tests that compare attributes with the system's tools"),
@@ -59,7 +60,7 @@ const PYTHON_PACKAGES: &[&str] = &[
 
 /// Programs that tests must not do without once the tools and the environment are set up.
 pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,\
-    bagit.py,bitrot,cfv,script,strace";
+    bagit.py,bitrot,cfv,script,sqlite3,strace,sha512sum,sha384sum,sha1sum,md5sum,b2sum";
 
 /// Installs what is missing when that is possible; otherwise says what cannot run.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::{Session, setup};
+use super::{Session, setup, skipped};
 
 /// Names the backends that must be tested; a run without one of them fails.
 const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
@@ -91,7 +91,12 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
         command.env(REQUIRE_PEERS, setup::PEERS).env("PATH", setup::search_path(session)?);
     }
     command.env(FUZZ_SECONDS, "30");
-    run_tests(session, &mut command)
+    let record = skipped::Record::begin(&target_folder(session)?, &mut command)?;
+    let outcome = run_tests(session, &mut command);
+    let skipped = record.finish(session.allow_missing);
+    outcome?;
+    session.counts.skipped += skipped?;
+    Ok(())
 }
 
 pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
@@ -137,14 +142,20 @@ fn backends_of(cpuinfo: &str) -> String {
 /// By the same words to cargo, since what else is built decides the features of what both use.
 pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
     succeed(cargo(session).args(["test", "--workspace", "--no-run", "--quiet"]))?;
+    Ok(target_folder(session)?.join(PROGRAM))
+}
+
+/// The folder of what cargo builds, which is there.
+pub(super) fn target_folder(session: &Session) -> anyhow::Result<PathBuf> {
     let mut metadata = cargo(session);
     metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
     let output = metadata.output().context("running cargo metadata")?;
     ensure!(output.status.success(), "cargo metadata failed");
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let target = metadata["target_directory"].as_str();
-    let target = target.context("cargo metadata names no target directory")?;
-    Ok(Path::new(target).join(PROGRAM))
+    let target = Path::new(target.context("cargo metadata names no target directory")?);
+    fs::create_dir_all(target).with_context(|| format!("making `{}`", target.display()))?;
+    Ok(target.to_path_buf())
 }
 
 fn cargo(session: &Session) -> Command {

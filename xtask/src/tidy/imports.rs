@@ -27,6 +27,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("serve", &["report", "measure", "steadfast", "codesign"]),
     ("cli", &["serve", "report", "fleet", "objects", "measure", "steadfast", "codesign", "verity"]),
     ("py", &["report", "measure", "steadfast"]),
+    ("testing", &[]),
     ("xtask", &[]),
 ];
 

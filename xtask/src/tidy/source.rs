@@ -44,9 +44,10 @@ impl Source {
     }
 }
 
+/// What belongs to tests as a whole; `crates/testing` is what they share.
 fn is_test_path(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let of_tests = |folder| matches!(folder, "tests" | "benches" | "examples" | "fuzz");
+    let of_tests = |folder| matches!(folder, "tests" | "testing" | "benches" | "examples" | "fuzz");
     name == "tests.rs" || folders.split('/').any(of_tests)
 }
 

@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use steadfast_testing::{Need, skip};
 
 /// Runs a small measurement in a folder of its own.
 fn measured(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
@@ -59,8 +60,7 @@ fn masks_take_away_what_they_name_and_the_file_is_the_same() {
     let record = record(&measured(&arguments, &variable));
     let full = words(&record, "full").unwrap();
     let Some(no_aes) = words(&record, "no-aes") else {
-        eprintln!("skipped: no instructions for AES to switch off: {}", record["warnings"]);
-        return;
+        return skip(Need::System("AES instructions"), &record["warnings"]);
     };
     // AES, and its wide form on x86.
     assert!((1..=2).contains(&missing(&full, &no_aes)), "{full:x?} {no_aes:x?}");

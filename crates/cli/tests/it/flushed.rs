@@ -58,10 +58,7 @@ fn renamed(tree: &Tree, words: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn every_file_is_flushed_before_it_gets_its_name() {
-    if Command::new("strace").arg("-V").output().is_err() {
-        let required = std::env::var("STEADFAST_REQUIRE_PEERS").unwrap_or_default();
-        assert!(!required.split(',').any(|name| name == "strace"), "strace is required");
-        eprintln!("skipped: strace is not installed");
+    if steadfast_testing::program("strace").is_none() {
         return;
     }
     let tree = Tree::new().file("data/a", &[7; 9000]).file("data/b", &[8; 9000]);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use steadfast_testing::{Need, skip};
+
 use crate::tree::{Outcome, Tree};
 
 const FILE: &str = ".steadfast/catalogue.sqlite";
@@ -204,7 +206,9 @@ fn decay_outranks_an_answer_that_could_not_be_written() {
     let tree = Tree::tagged();
     tree.corrupt("a");
     let full = fs::File::options().write(true).open("/dev/full");
-    let Ok(full) = full else { return eprintln!("SKIPPED: no /dev/full here") };
+    let Ok(full) = full else {
+        return skip(Need::System("/dev/full"), "it cannot be opened for writing");
+    };
     let output = tree.command(["check", "."]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();

@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use steadfast_testing::{Need, skip};
+
 use crate::tree::{Outcome, Tree};
 
 #[test]
@@ -144,8 +146,7 @@ fn progress_stays_out_of_the_way() {
 fn an_answer_that_cannot_be_written_is_told() {
     let tree = Tree::tagged();
     let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
-        println!("skipped: no /dev/full here");
-        return;
+        return skip(Need::System("/dev/full"), "it cannot be opened for writing");
     };
     let output = tree.command(["check"]).stdout(full).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

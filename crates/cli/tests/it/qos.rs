@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use steadfast::Level;
+use steadfast_testing::{Need, skip};
 
 use crate::tree::{Outcome, Tree};
 
@@ -181,8 +182,7 @@ fn run_becomes_the_command() {
 fn a_command_has_the_level_that_it_was_run_at() {
     let tree = Tree::new();
     if !std::path::Path::new("/proc/self/stat").exists() {
-        println!("skipped: this system has no /proc");
-        return;
+        return skip(Need::System("/proc"), "this system has none");
     }
     for (level, nice, class) in [("background", 19, 5), ("utility", 10, 3)] {
         let said = tree.run(["qos", "run", level, "--", "cat", "/proc/self/stat"]).succeeds();

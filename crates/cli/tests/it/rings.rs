@@ -1,13 +1,14 @@
 //! Systems that let a process have no rings: the run says so once, and reads all the same.
 //!
-//! Needs root, which alone may forbid rings, and Linux 6.6, where that can be done; elsewhere the
-//! test says so, loudly, and does nothing.
+//! Needs root, which alone may forbid rings, and Linux 6.6, which has the setting; elsewhere the
+//! test is skipped.
 
 #![cfg(target_os = "linux")]
 
-use std::env;
 use std::fs;
 use std::process::Command;
+
+use steadfast_testing::{Need, skip};
 
 use crate::tree::{Outcome, Tree};
 
@@ -43,10 +44,7 @@ fn without_rings_a_run_from_the_medium_says_so_once_and_gives_the_same_verdicts(
     let with_rings = tree.run(arguments).ends(3);
 
     let Some(_forbidden) = Forbidden::new() else {
-        let why = "SKIPPED without_rings: needs root and Linux 6.6";
-        assert!(env::var_os("STEADFAST_REQUIRE_ROOT_TESTS").is_none(), "{why}");
-        eprintln!("{why}");
-        return;
+        return skip(Need::Root, "only root may forbid rings, and only since Linux 6.6");
     };
     let mut command = Command::new("setpriv");
     let plain = tree.command(arguments);

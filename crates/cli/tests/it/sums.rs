@@ -10,15 +10,12 @@ use crate::tree::{Outcome, Tree};
 
 const ALPHA: &str = "8ed3f6ad685b959ead7022518e1af76cd816f8e8ec7ccdda1ed4018e8f2223f8";
 
-/// Runs a tool of the system in the tree; `None`, and a word about it, if it is not there.
+/// Runs a tool of the system in the tree; records a skip and returns `None` if it is missing.
 fn tool(tree: &Tree, name: &str, arguments: &[&str]) -> Option<Outcome> {
+    steadfast_testing::program(name)?;
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{name} {}", arguments.join(" "))]).current_dir(tree.path("."));
-    let found = Command::new(name).arg("--version").output().is_ok();
-    if !found {
-        println!("skipped: {name} is not here");
-    }
-    found.then(|| Outcome::of(&mut command))
+    Some(Outcome::of(&mut command))
 }
 
 fn save(tree: &Tree, outcome: &Outcome) {

@@ -73,16 +73,16 @@ fn the_digest_so_far_does_not_disturb_the_message() {
 
 #[test]
 fn the_system_tool_agrees() {
+    if steadfast_testing::program("openssl").is_none() {
+        return;
+    }
     for length in [0, 1, 64, 4_095, 4_096, 100_003] {
         let data = message(length, 6);
-        let Some(expected) = openssl("-sha256", &data) else {
-            println!("skipped: no openssl tool here");
-            return;
-        };
+        let expected = openssl("-sha256", &data);
         for (algorithm, option) in [(Algorithm::Sha512, "-sha512"), (Algorithm::Md5, "-md5")] {
             let mut hasher = AlgorithmHasher::new(algorithm);
             hasher.update(&data);
-            assert_eq!(Some(hasher.finalize()), openssl(option, &data), "{option}");
+            assert_eq!(hasher.finalize(), openssl(option, &data), "{option}");
         }
         for backend in backends() {
             let mut hasher = Sha256::new(backend);
@@ -96,13 +96,13 @@ fn independent(data: &[u8]) -> Digest {
     Sha256Rules::independent(data)
 }
 
-fn openssl(option: &str, data: &[u8]) -> Option<Digest> {
+fn openssl(option: &str, data: &[u8]) -> Digest {
     let mut tool = Command::new("openssl")
         .args(["dgst", option, "-binary"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .ok()?;
+        .unwrap();
     tool.stdin.take().unwrap().write_all(data).unwrap();
-    Digest::from_slice(&tool.wait_with_output().unwrap().stdout)
+    Digest::from_slice(&tool.wait_with_output().unwrap().stdout).unwrap()
 }

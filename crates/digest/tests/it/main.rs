@@ -17,8 +17,9 @@ mod values;
 mod vectors;
 
 use steadfast_digest::{Backend, LanesOf, Rules};
+use steadfast_testing::{Need, skip};
 
-/// The backends to test: those detected, the missing ones printed.
+/// The backends to test: those that this processor has.
 ///
 /// A backend listed in `STEADFAST_REQUIRE_BACKENDS`, separated by commas, must be among them.
 fn backends() -> Vec<Backend> {
@@ -27,12 +28,18 @@ fn backends() -> Vec<Backend> {
     for name in required.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         Backend::named(name).unwrap_or_else(|error| panic!("required: {error}"));
     }
+    detected
+}
+
+#[test]
+fn every_backend_of_the_architecture_is_tested() {
+    let backends = backends();
+    assert!(!backends.is_empty());
     for name in Backend::ALL_NAMES {
-        if !detected.iter().any(|backend| backend.name() == *name) {
-            println!("skipped: backend {name} does not run here");
+        if !backends.iter().any(|backend| backend.name() == *name) {
+            skip(Need::System(&format!("backend {name}")), "this processor lacks its instructions");
         }
     }
-    detected
 }
 
 /// Every backend at every lane count, and wide lanes with a narrow backend for small remainders.

@@ -14,9 +14,6 @@ use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 use steadfast_measure::workload::together::{THREADS_MAX, thread_count};
 
-/// Names other tools without which tests against them fail.
-const REQUIRED: &str = "STEADFAST_REQUIRE_PEERS";
-
 #[test]
 fn every_kernel_computes_what_it_must() {
     for kernel in Kernel::ALL {
@@ -93,10 +90,7 @@ fn disassembled(objdump: &str, part: &str) -> Vec<String> {
 #[test]
 fn plain_loops_are_plain() {
     let objdump = "objdump";
-    if Command::new(objdump).arg("--version").output().is_err() {
-        let listed = std::env::var(REQUIRED).unwrap_or_default();
-        assert!(!listed.split(',').any(|name| name == objdump), "{objdump} is required");
-        eprintln!("skipped: no {objdump}, so nobody knows which instructions the loops have");
+    if steadfast_testing::program(objdump).is_none() {
         return;
     }
     let count = |part: &str, kind: Arithmetic| {

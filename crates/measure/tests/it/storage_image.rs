@@ -1,7 +1,7 @@
 //! Storage on file systems made for one test: what is said of them, and what cold is there.
 //!
-//! Needs root, a loop device and the file systems' tools. Where they are missing the test says so
-//! and does nothing, unless the environment requires it.
+//! Needs root, a loop device and the file systems' tools; where they are missing the test is
+//! skipped.
 
 use std::fs;
 use std::path::Path;
@@ -15,9 +15,7 @@ use steadfast_measure::runner::{End, Session, Unwatched};
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::read::{Read, Source, Way};
 use steadfast_measure::workload::storage::plan::{Plan, Profile};
-
-/// Makes a test that cannot run a failure instead of a line on stderr.
-const REQUIRED: &str = "STEADFAST_REQUIRE_ROOT_TESTS";
+use steadfast_testing::{Need, skip};
 
 /// A mounted file system, unmounted and gone when dropped.
 struct Mounted {
@@ -60,8 +58,7 @@ fn mounted(name: &str, size: &str) -> Option<Mounted> {
     match made {
         Ok(()) => Some(Mounted { folder, _backing: backing }),
         Err(why) => {
-            assert!(std::env::var_os(REQUIRED).is_none(), "not run: {why}");
-            eprintln!("not run: needs root, {name} and a loop device: {why}");
+            skip(Need::Root, format_args!("{name} on a loop device: {why}"));
             None
         }
     }

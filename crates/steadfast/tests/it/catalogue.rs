@@ -19,6 +19,7 @@ use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
 use steadfast::{FilePath, Subject};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::file::{FileKind, Status};
+use steadfast_testing::{Need, skip};
 
 use crate::tree::Tree;
 
@@ -480,8 +481,7 @@ fn an_empty_folder_and_a_folder_that_is_gone_lose_their_files() {
 #[test]
 fn a_volume_that_is_not_mounted_does_not_lose_its_files() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        println!("skipped: only root mounts");
-        return;
+        return skip(Need::Root, "only root mounts");
     }
     let mut garden = Garden::new(&["a"]);
     let inside = garden.tree.at("m/n");

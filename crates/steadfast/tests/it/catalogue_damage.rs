@@ -143,18 +143,12 @@ fn a_file_cut_short_or_of_another_program_is_recognised() {
     assert_eq!(asked(&garden.file, 0).unwrap_err(), CatalogueErrorKind::Damaged);
 }
 
-/// Runs statements in the sqlite3 shell; `false` where there is none.
+/// Runs statements in the sqlite3 shell; records a skip and returns `false` where there is none.
 fn shell(file: &Path, statements: &str) -> bool {
-    match std::process::Command::new("sqlite3").arg(file).arg(statements).output() {
-        Ok(output) => {
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            true
-        }
-        Err(error) => {
-            println!("skipped: the sqlite3 shell cannot be run: {error}");
-            false
-        }
-    }
+    let Some(shell) = steadfast_testing::program("sqlite3") else { return false };
+    let output = std::process::Command::new(shell).arg(file).arg(statements).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    true
 }
 
 #[test]

@@ -1,40 +1,20 @@
 //! The real tools read what Steadfast writes, and Steadfast what they write.
 //!
-//! A tool that is not installed is said loudly; if `STEADFAST_REQUIRE_PEERS`, a list with commas,
-//! names it, its absence is a failure. Both are in no package index: build them from their sources.
+//! A test whose tool is not installed is skipped; if `STEADFAST_REQUIRE_PEERS`, a list with commas,
+//! names the tool, the test fails. Both are in no package index: build them from their sources.
 
-use std::env;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use steadfast::store::foreign::{self, Existing, FaultReason, ForeignKind, Resolution};
 use steadfast::{Algorithm, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
+use steadfast_testing::program;
 
 use crate::foreign::{actual, judge, only};
 use crate::tree::Tree;
-
-/// Makes an absent tool a failure.
-const REQUIRED: &str = "STEADFAST_REQUIRE_PEERS";
-
-fn find(tool: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).map(|folder| folder.join(tool)).find(|at| at.is_file());
-    if found.is_none() {
-        eprintln!("NOT SHOWN: {tool} is not on the PATH");
-    }
-    found
-}
-
-fn cshatag() -> Option<PathBuf> {
-    let found = find("cshatag");
-    let listed = env::var(REQUIRED).unwrap_or_default();
-    let required = listed.split(',').any(|listed| listed == "cshatag");
-    assert!(found.is_some() || !required, "cshatag is required here and is not on the PATH");
-    found
-}
 
 fn run(tool: &Path, arguments: &[&str], file: &Path) -> (String, Option<i32>) {
     let arguments = arguments.iter().map(OsStr::new).chain([file.as_os_str()]);
@@ -50,7 +30,7 @@ fn write(path: &Path, existing: Existing) {
 
 #[test]
 fn cshatag_writes_and_steadfast_judges() {
-    let Some(cshatag) = cshatag() else { return };
+    let Some(cshatag) = program("cshatag") else { return };
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     let (said, _) = run(&cshatag, &[], &path);
@@ -72,7 +52,7 @@ fn cshatag_writes_and_steadfast_judges() {
 
 #[test]
 fn steadfast_writes_and_cshatag_judges() {
-    let Some(cshatag) = cshatag() else { return };
+    let Some(cshatag) = program("cshatag") else { return };
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     write(&path, Existing::Keep);
@@ -96,7 +76,7 @@ fn steadfast_writes_and_cshatag_judges() {
 
 #[test]
 fn a_pair_that_cshatag_lost_half_of_is_unreadable() {
-    let Some(cshatag) = cshatag() else { return };
+    let Some(cshatag) = program("cshatag") else { return };
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     run(&cshatag, &[], &path);
@@ -109,7 +89,7 @@ fn a_pair_that_cshatag_lost_half_of_is_unreadable() {
 
 #[test]
 fn times_before_1970_are_the_same_to_cshatag() {
-    let Some(cshatag) = cshatag() else { return };
+    let Some(cshatag) = program("cshatag") else { return };
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     let early = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_millis(1500);
@@ -124,7 +104,7 @@ fn times_before_1970_are_the_same_to_cshatag() {
 
 #[test]
 fn shatag_and_steadfast_understand_each_other() {
-    let Some(shatag) = find("shatag") else { return };
+    let Some(shatag) = program("shatag") else { return };
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     run(&shatag, &["-t"], &path);

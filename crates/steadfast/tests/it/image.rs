@@ -2,7 +2,7 @@
 //! folder of a [`Tree`] and gone with it, also when the test panics.
 //!
 //! In: a [`Kind`]. Out: a tree on that file system, and the bytes beneath it. Needs root
-//! and the file system's tools; where they are missing the test says so, loudly, and does nothing.
+//! and the file system's tools; where they are missing the test is skipped.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,12 +11,10 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use steadfast_testing::{Need, skip};
 use tempfile::TempDir;
 
 use crate::tree::Tree;
-
-/// Makes a test that cannot run a failure instead of a line on stderr.
-const REQUIRED: &str = "STEADFAST_REQUIRE_ROOT_TESTS";
 
 /// Bytes of a block: data of files begins at multiples of it on every file system here.
 pub(crate) const BLOCK_LEN: usize = 4096;
@@ -78,16 +76,17 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Makes and mounts one; `None`, having said why, where that cannot be done.
+    /// Makes and mounts one; records a skip and returns `None` where that cannot be done.
     ///
     /// # Panics
     /// Instead of `None`, if the environment requires these tests.
     pub(crate) fn make(kind: Kind) -> Option<Image> {
-        let made = if is_root() { Image::try_make(kind) } else { Err("".to_owned()) };
+        let made =
+            if is_root() { Image::try_make(kind) } else { Err("only root mounts".to_owned()) };
         match made {
             Ok(image) => Some(image),
             Err(why) => {
-                not_run(&format!("needs root, {} and a loop device. {why}", kind.name));
+                skip(Need::Root, format_args!("{} on a loop device: {why}", kind.name));
                 None
             }
         }
@@ -135,7 +134,7 @@ impl Image {
     }
 
     /// Stops it as a loss of power would, and mounts it again; `log` is what becomes of the journal
-    /// that is still in memory. False, having said why, where that cannot be done.
+    /// that is still in memory. Records a skip and returns false where that cannot be done.
     ///
     /// # Panics
     /// Instead of false, if the environment requires these tests.
@@ -146,7 +145,7 @@ impl Image {
         };
         let mut stop = Command::new("xfs_io");
         if let Err(why) = command(stop.args(["-x", "-c", shutdown]).arg(self.tree.path())) {
-            not_run(&format!("needs xfs_io and a file system that it can stop. {why}"));
+            skip(Need::Root, format_args!("xfs_io cannot stop the file system: {why}"));
             return false;
         }
         self.unmount();
@@ -342,16 +341,6 @@ pub(crate) fn command(command: &mut Command) -> Result<String, String> {
 
 fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
-}
-
-/// Says that the running test shows nothing, and why.
-///
-/// # Panics
-/// If the environment requires these tests.
-fn not_run(why: &str) {
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    assert!(std::env::var_os(REQUIRED).is_none(), "{test} is required here, and {why}");
-    say(&format!("NOT RUN: {test} {why}"));
 }
 
 /// Writes past the test harness, which swallows what passing tests print.

@@ -1,12 +1,10 @@
 //! Other tools check what we write, and we read what they write, on whole and on damaged trees.
 //!
-//! A tool that is missing is named on stderr and its test returns; if `STEADFAST_REQUIRE_PEERS`, a
-//! list with commas, names it, the test fails.
+//! A test whose tool is missing is skipped; if `STEADFAST_REQUIRE_PEERS`, a list with commas, names
+//! the tool, the test fails.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
@@ -15,25 +13,10 @@ use steadfast::manifest::bagit::{self, Bag};
 use steadfast::manifest::chkbit::{self, Tree as Indexes};
 use steadfast::manifest::{Format, Mtime, Record, Step, read, writer};
 use steadfast::{Algorithm, Timestamp};
+use steadfast_testing::program as peer;
 
 use crate::fixtures::{MTIME, Names, assert_holds, digest, tree_of};
 use crate::tree::{Tree, set_mtime};
-
-/// Finds a tool on PATH.
-fn peer(name: &str) -> Option<PathBuf> {
-    let paths = env::var_os("PATH").unwrap_or_default();
-    let found =
-        env::split_paths(&paths).map(|folder| folder.join(name)).find(|path| path.is_file());
-    if found.is_none() {
-        let listed = env::var("STEADFAST_REQUIRE_PEERS").unwrap_or_default();
-        let required = listed.split(',').any(|listed| listed == name);
-        assert!(!required, "`{name}` is required and not on PATH");
-        // Past the capture of the test harness.
-        let missing = format!("NOT TESTED: `{name}` is not on PATH\n");
-        io::stderr().write_all(missing.as_bytes()).unwrap();
-    }
-    found
-}
 
 fn planted(names: Names, folder: &str) -> Tree {
     let tree = Tree::new();

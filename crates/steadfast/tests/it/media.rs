@@ -16,6 +16,7 @@ use steadfast::store::xattr::Xattr;
 use steadfast::{Event, Monitor, Options, ReadFrom, Verb, Verdict};
 use steadfast_sys::cache::{cached_bytes, drop_cached};
 use steadfast_sys::file::{AlignedBuffer, File, Status};
+use steadfast_testing::{Need, skip};
 
 use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS, command};
 use crate::tree::Tree;
@@ -179,7 +180,7 @@ fn encrypted_folders_are_read_through_the_cache_and_said_to_be() {
     if let Err(why) =
         command(std::process::Command::new("sh").args(["-c", script]).arg(tree.path()))
     {
-        return eprintln!("NOT RUN: needs a kernel and an xfs_io that encrypt folders. {why}");
+        return skip(Need::System("encrypted folders"), why);
     }
     tree.write("sealed/file", contents(1 << 20));
     assert_eq!(tree.run(Verb::Tag).status(), 0);

@@ -5,17 +5,18 @@ use std::io::ErrorKind;
 
 use steadfast_sys::file::File;
 use steadfast_sys::xattr::{self, TAG, TAG_PREVIOUS};
+use steadfast_testing::{Need, skip};
 
 use crate::tree::{Tree, pattern};
 
-/// Returns whether the file system keeps attributes; says so loudly when it does not, and fails
-/// when it refuses for any other reason.
+/// Returns whether the file system keeps attributes; records a skip if it does not, and fails if it
+/// refuses for any other reason.
 fn kept(file: &File) -> bool {
     match xattr::set(file, TAG, b"") {
         Ok(()) => true,
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-            eprintln!("NOT SHOWN: {error}, so nothing about attributes was tested");
+            skip(Need::System("extended attributes"), error);
             false
         }
     }

@@ -6,12 +6,13 @@ use std::io::ErrorKind;
 
 use steadfast_sys::file::{AlignedBuffer, File, PositionedRead};
 use steadfast_sys::uring::Ring;
+use steadfast_testing::{Need, skip};
 
 use crate::tree::{Tree, pattern};
 
-/// Makes a ring; `None`, having said so, where the system does not let us.
+/// Makes a ring; records a skip and returns `None` where the system forbids it.
 fn ring(depth: u32) -> Option<Ring> {
-    Ring::new(depth).map_err(|error| eprintln!("NOT SHOWN: {error}")).ok()
+    Ring::new(depth).map_err(|error| skip(Need::System("io_uring"), error)).ok()
 }
 
 #[test]
@@ -21,8 +22,8 @@ fn a_ring_gives_what_single_reads_give() {
     let contents = pattern(1_000_003);
     let file = tree.file("file", &contents);
     for direct in [false, true] {
-        if direct && file.set_uncached().is_err() {
-            return eprintln!("NOT SHOWN: no direct reads here");
+        if direct && let Err(error) = file.set_uncached() {
+            return skip(Need::System("direct reads"), error);
         }
         // More reads than the ring is deep, the last of them at the end and behind it.
         let mut buffers: Vec<_> = (0..17).map(|_| AlignedBuffer::new(64 << 10)).collect();

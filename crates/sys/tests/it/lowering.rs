@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use steadfast_sys::qos::Level;
 use steadfast_sys::qos::process::{Process, Reverted, ThreadChange};
+use steadfast_testing::{Need, skip};
 
 /// A process with threads, which ends with its stdin.
 struct Subject {
@@ -53,13 +54,11 @@ impl Subject {
     }
 }
 
-/// Whether this test may raise what it lowered; without, the test fails where root is required.
+/// Whether this test may raise what it lowered; records a skip where it may not.
 fn may_raise() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        let why = "skipped: without root Linux does not give back what was lowered";
-        assert!(env::var_os("STEADFAST_REQUIRE_ROOT_TESTS").is_none(), "{why}");
-        println!("{why}");
+        skip(Need::Root, "without root Linux does not give back what was lowered");
     }
     root
 }

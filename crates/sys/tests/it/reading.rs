@@ -3,8 +3,11 @@
 use std::io::ErrorKind;
 
 use steadfast_sys::file::{AlignedBuffer, File};
+use steadfast_testing::{Need, skip};
 
 use crate::tree::{Tree, pattern};
+
+const DIRECT_READS: Need<'_> = Need::System("direct reads");
 
 /// Reads a file in steps of the buffer's length, as direct reads must.
 fn read_all(file: &File, buffer: &mut [u8]) -> Vec<u8> {
@@ -86,15 +89,15 @@ fn direct_reads_give_what_cached_reads_give() {
                 assert!(bytes as usize <= AlignedBuffer::ALIGNMENT, "{alignment:?}");
             }
         }
-        Ok(None) => eprintln!("NOT SHOWN: this file system reads through its cache"),
+        Ok(None) => skip(DIRECT_READS, "this file system reads through its cache"),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-            eprintln!("NOT SHOWN: {error}");
+            skip(DIRECT_READS, error);
         }
     }
     if let Err(error) = file.set_uncached() {
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-        return eprintln!("NOT SHOWN: {error}");
+        return skip(DIRECT_READS, error);
     }
     buffer.fill(0);
     assert!(read_all(&file, &mut buffer) == contents);

@@ -1,0 +1,70 @@
+//! Tests that cannot run are skipped in one way: by `crates/testing`.
+//!
+//! In come the lines of tests; out go those that decide for themselves what a missing tool means.
+//! Such a test passes without a trace, since the harness hides what a passing test prints.
+
+use super::Findings;
+use super::source::Line;
+use super::tree::Tree;
+
+/// Names that `crates/testing` alone reads.
+const SETTINGS: &[&str] = &["\"STEADFAST_REQUIRE_PEERS", "\"STEADFAST_REQUIRE_ROOT_TESTS"];
+
+/// How a message begins that reports a skipped test, in lower case.
+const MESSAGES: &[&str] = &["skip", "not run", "not shown", "not tested", "left out"];
+
+const HOME: &str = "crates/testing/";
+
+pub(super) fn check(tree: &Tree, findings: &mut Findings) {
+    for source in tree.sources() {
+        // A benchmark asserts nothing, so it may leave something out.
+        let asserts = source.path.starts_with("crates/") && !source.path.contains("/benches/");
+        if !asserts || source.path.starts_with(HOME) {
+            continue;
+        }
+        let tests = source.numbered().filter(|(_, line)| line.test);
+        for (number, _) in tests.filter(|(_, line)| skips(line)) {
+            let message = "a test that cannot run calls `steadfast_testing::skip`";
+            findings.error(&source.path, number, message);
+        }
+    }
+}
+
+/// Whether a line reads the settings for missing tools, or prints that a test is skipped.
+fn skips(line: &Line) -> bool {
+    let text = line.text.strip_suffix(line.comment.as_str()).unwrap_or(&line.text);
+    let reads = SETTINGS.iter().any(|setting| text.contains(setting));
+    let mut printed = text.split("println!(\"").skip(1);
+    let says = |message: &str| {
+        let message = message.to_lowercase();
+        MESSAGES.iter().any(|begin| message.starts_with(begin))
+    };
+    reads || printed.any(says)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::findings_of;
+    use super::*;
+
+    fn found(path: &str, text: &str) -> usize {
+        findings_of(&[(path, text)], check).len()
+    }
+
+    #[test]
+    fn tests_do_not_skip_by_themselves() {
+        for text in [
+            "eprintln!(\"SKIPPED: no openssl\");",
+            "return println!(\"not run: {why}\");",
+            "let a = std::env::var(\"STEADFAST_REQUIRE_PEERS\");",
+            "const A: &str = \"STEADFAST_REQUIRE_ROOT_TESTS\";",
+        ] {
+            assert_eq!(found("crates/sys/tests/it/main.rs", text), 1, "{text}");
+            assert_eq!(found("crates/testing/src/lib.rs", text), 0, "{text}");
+            assert_eq!(found("crates/cli/src/main.rs", text), 0, "{text}");
+        }
+        for text in ["println!(\"ready\");", "a(\"skipped\");", "// \"STEADFAST_REQUIRE_PEERS\""] {
+            assert_eq!(found("crates/sys/tests/it/main.rs", text), 0, "{text}");
+        }
+    }
+}
