@@ -6,6 +6,7 @@
 
 mod browser;
 mod count;
+mod fixtures;
 mod fleet;
 mod setup;
 mod skipped;
@@ -37,6 +38,12 @@ const STEPS: &[Step] = &[
     Step { name: "bench", title: "the harnesses of bench/", counts: false, run: steps::bench },
     Step { name: "clippy", title: "lints", counts: false, run: steps::clippy },
     Step { name: "doc", title: "documentation", counts: false, run: steps::doc },
+    Step {
+        name: "fixtures",
+        title: "published artifacts that tests read",
+        counts: false,
+        run: fixtures::fixtures,
+    },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
     Step {
         name: "browser",
@@ -55,6 +62,8 @@ struct Session {
     root: PathBuf,
     /// Whether to go on without tools that cannot be installed.
     allow_missing: bool,
+    /// Whether fixtures are missing, so that their tests are skipped.
+    offline: bool,
     counts: Counts,
 }
 
@@ -93,6 +102,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let mut session = Session {
         root: root.to_path_buf(),
         allow_missing: options.allow_missing,
+        offline: false,
         counts: Counts::default(),
     };
     let started = Instant::now();

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::{Session, setup, skipped};
+use super::{Session, fixtures, setup, skipped};
 
 /// Names the backends that must be tested; a run without one of them fails.
 const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
@@ -89,6 +89,9 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
     }
     if !session.allow_missing {
         command.env(REQUIRE_PEERS, setup::PEERS).env("PATH", setup::search_path(session)?);
+    }
+    if session.offline {
+        command.env(fixtures::OFFLINE, "1");
     }
     command.env(FUZZ_SECONDS, "30");
     let record = skipped::Record::begin(&target_folder(session)?, &mut command)?;

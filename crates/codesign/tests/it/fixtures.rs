@@ -1,14 +1,10 @@
 //! Published artifacts with known signatures: every CDHash, every page, every seal.
 //!
-//! They are fetched by exact version with the clients of the indexes they are in, held against
-//! their digests, and kept in the build folder. `STEADFAST_OFFLINE=1` leaves them out, and says so.
+//! `cargo xtask test --only fixtures` fetches them. A test whose artifact is missing fails and
+//! names it; with `STEADFAST_OFFLINE=1` it is skipped.
 
-use std::env;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{
@@ -16,186 +12,22 @@ use steadfast_codesign::{
     SignerState, VerifyOptions,
 };
 use steadfast_digest::sha256;
-
-/// How an artifact is fetched.
-enum From {
-    Npm(&'static str),
-    /// A requirement, and further arguments.
-    Pip(&'static str, &'static [&'static str]),
-    GoModule(&'static str),
-    /// Built here: the program, and for which processors.
-    GoBuild(&'static str),
-}
-
-struct Artifact {
-    name: &'static str,
-    from: From,
-    sha256: &'static str,
-}
-
-const HELLO: &str = "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n";
-
-/// The release whose linker made the digests in the table.
-const GO_VERSION: &str = "go1.26.8";
-
-const ARTIFACTS: &[Artifact] = &[
-    Artifact {
-        name: "P1",
-        from: From::Npm("@parcel/watcher-darwin-arm64@2.6.0"),
-        sha256: "4e668008969832fd9fa7d1fd250b9bf1f2420ec0f0637fc07324fe1b8f0e131a",
-    },
-    Artifact {
-        name: "P2",
-        from: From::Npm("fsevents@2.3.3"),
-        sha256: "c77e7a5d5ff31dd7acea7c44d4a0455e0528cdacbd24a8cb6c82b66d239b587e",
-    },
-    Artifact {
-        name: "P3",
-        from: From::Npm("sass-embedded-darwin-arm64@1.105.0"),
-        sha256: "f955dc0ee1fa3f2afaa7875b9cd58d3096605e3b6129a4e5cee8bdabdd519d12",
-    },
-    Artifact {
-        name: "P4",
-        from: From::Pip("adbutils==2.12.0", &["--platform", "macosx_10_9_x86_64"]),
-        sha256: "adf131c746519f8a9576765d8f1315396d2573c9f178d6104e2a42dc9a714a3f",
-    },
-    Artifact {
-        name: "P5",
-        from: From::Pip("mitmproxy_macos==0.12.15", &["--platform", "any"]),
-        sha256: "ed5693f89b0cbd1d2a8c5a31baed2bd7a74b0aad68672e08444c1868c38f49f8",
-    },
-    Artifact {
-        name: "P6",
-        from: From::Npm("@nativescript/core@9.1.2"),
-        sha256: "29e2af6634027a63004c563c694fb0866ddd36ae80a483ab10b454fa64fccc23",
-    },
-    Artifact {
-        name: "P7",
-        from: From::Pip(
-            "pymsalruntime==0.20.7",
-            &["--implementation", "cp", "--abi", "cp312", "--platform", "macosx_12_0_arm64"],
-        ),
-        sha256: "1cd25b9917f78f1ac4a438860fb6ac26edc4dabf6fae8b20a116ea153b755099",
-    },
-    Artifact {
-        name: "P8",
-        from: From::GoModule("github.com/sassoftware/relic/v8@v8.2.0"),
-        sha256: "7da98c9a58c012aff44c136a6f7fadd89f20a55fcf00ac63995bce88d7f29fb1",
-    },
-    Artifact {
-        name: "P9",
-        from: From::Pip("pyinstaller==6.22.3", &["--platform", "macosx_10_13_universal2"]),
-        sha256: "052f4a1cd4f81092ccb7a18fe8ebc9ecf832a5917317e39fb3775af4e959b253",
-    },
-    Artifact { name: "P10", from: From::GoBuild(HELLO), sha256: "" },
-];
+use steadfast_testing::{Need, skip};
 
 /// Where the names in the table begin.
 const PREFIXES: &[(&str, &str)] = &[("P8", "github.com/sassoftware/relic/v8@v8.2.0"), ("P5", "")];
 
-/// One fetch at a time.
-static FETCHING: Mutex<()> = Mutex::new(());
-
-/// The folder with an artifact's files; `None` if it cannot be had and need not be.
+/// The folder with an artifact's files; records a skip and returns `None` if they are not there.
+///
+/// # Panics
+/// Instead of `None`, unless the environment says that this machine is offline.
 pub(crate) fn fixture(name: &str) -> Option<PathBuf> {
-    let artifact = ARTIFACTS.iter().find(|artifact| artifact.name == name).unwrap();
-    let _turn = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("codesign-fixtures");
-    let done = home.join(name);
-    if done.exists() {
-        return Some(done);
-    }
-    let work = home.join(format!("{name}.{}", std::process::id()));
-    let _ = fs::remove_dir_all(&work);
-    fs::create_dir_all(&work).unwrap();
-    if let Err(why) = fetch(artifact, &work) {
-        let _ = fs::remove_dir_all(&work);
-        // Not by way of `println!`: a test that passes would keep it to itself.
-        let _ = writeln!(std::io::stderr(), "left out: fixture {name}: {why}");
-        assert!(env::var_os("STEADFAST_OFFLINE").is_some(), "fixture {name}: {why}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("codesign-fixtures").join(name);
+    if !folder.exists() {
+        skip(Need::Fixture(name), "it has not been fetched");
         return None;
     }
-    match fs::rename(&work, &done) {
-        Ok(()) => {}
-        // Another process was quicker.
-        Err(_) if done.exists() => fs::remove_dir_all(&work).unwrap(),
-        Err(error) => panic!("{error}"),
-    }
-    Some(done)
-}
-
-fn fetch(artifact: &Artifact, work: &Path) -> Result<(), String> {
-    let file = match artifact.from {
-        From::Npm(package) => {
-            run(Command::new("npm").args(["pack", "--silent", package]).current_dir(work))?;
-            only_file(work)?
-        }
-        From::Pip(package, further) => {
-            let mut pip = Command::new("python3");
-            pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
-            pip.args(["--no-deps", "--only-binary=:all:", "--python-version", "312"]);
-            run(pip.args(further).arg("--dest").arg(work).arg(package))?;
-            only_file(work)?
-        }
-        From::GoModule(module) => {
-            let cache = work.join("cache");
-            let mut go = Command::new("go");
-            go.args(["mod", "download", "-modcacherw", module]).current_dir(work);
-            run(go.env("GOMODCACHE", &cache))?;
-            let (path, version) = module.split_once('@').unwrap();
-            cache.join(format!("cache/download/{path}/@v/{version}.zip"))
-        }
-        From::GoBuild(program) => return build(program, work),
-    };
-    let found = sha256(&fs::read(&file).unwrap()).to_string();
-    if found != artifact.sha256 {
-        return Err(format!("has the digest {found}"));
-    }
-    unpack(&file, work)?;
-    if artifact.name == "P5" {
-        unpack(&work.join("mitmproxy_macos/Mitmproxy Redirector.app.tar"), work)?;
-    }
-    Ok(())
-}
-
-fn build(program: &str, work: &Path) -> Result<(), String> {
-    let version = Command::new("go").args(["env", "GOVERSION"]).output();
-    let version = version.map_err(|error| format!("no go: {error}"))?.stdout;
-    let version = String::from_utf8(version).unwrap();
-    if version.trim() != GO_VERSION {
-        return Err(format!("needs {GO_VERSION}; here is {version}"));
-    }
-    fs::write(work.join("hello.go"), program).unwrap();
-    for processor in ["arm64", "amd64"] {
-        let mut go = Command::new("go");
-        go.args(["build", "-trimpath", "-ldflags", "-s -w", "-o"]);
-        go.arg(format!("hello-darwin-{processor}")).arg("hello.go").current_dir(work);
-        run(go.envs([("GOOS", "darwin"), ("GOARCH", processor), ("CGO_ENABLED", "0")]))?;
-    }
-    Ok(())
-}
-
-fn unpack(file: &Path, into: &Path) -> Result<(), String> {
-    let zipped = file.extension().is_some_and(|extension| extension == "whl" || extension == "zip");
-    match zipped {
-        true => run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(file).arg(into)),
-        false => run(Command::new("tar").arg("-xf").arg(file).arg("-C").arg(into)),
-    }
-}
-
-fn only_file(folder: &Path) -> Result<PathBuf, String> {
-    let mut entries = fs::read_dir(folder).unwrap().flatten();
-    entries.next().map(|entry| entry.path()).ok_or_else(|| "nothing was fetched".to_owned())
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("no {program}: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("{program} failed: {}", said.trim())),
-    }
+    Some(folder)
 }
 
 /// The rows of the table that an artifact has.
