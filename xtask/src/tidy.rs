@@ -10,6 +10,7 @@ mod comments;
 mod documents;
 mod imports;
 mod modules;
+mod names;
 mod skips;
 mod source;
 mod tree;
@@ -88,6 +89,7 @@ fn check(tree: &Tree, metadata: &serde_json::Value, findings: &mut Findings) {
     documents::check(tree, metadata, findings);
     imports::check(metadata, findings);
     modules::check(tree, findings);
+    names::check(tree, findings);
     skips::check(tree, findings);
     words::check(tree, findings);
 }

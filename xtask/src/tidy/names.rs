@@ -1,0 +1,188 @@
+//! A type name means one thing: each is declared once in the sources of all crates.
+//!
+//! In come the lines of every Rust file; out go the declarations of a name beyond the first.
+//! Associated types and tests are not counted. Files that do the same for several systems or
+//! processors declare the same type, which counts once.
+
+use std::collections::BTreeMap;
+
+use super::Findings;
+use super::tree::Tree;
+
+/// Names that each crate, or each verb of the command, declares for itself.
+const COMMON: &[&str] = &["Args", "Error", "ErrorKind", "Result"];
+
+/// Names that are declared more often than once, and how often at most. Sorted. The list only
+/// shrinks: a name that is declared once leaves it.
+const REPEATED: &str = "
+    Account 2, Address 2, Algorithms 2, Align 2, Amount 2, Answer 3, Attribute 3, Batch 2,
+    Bench 2, Beside 3, Block 3, By 2, Cache 2, Cell 4, Change 3, Check 2, Clock 2, Code 2, Column 2,
+    Compared 4, Contents 4, Cost 2, CostObject 2, Counts 3, Cover 2, Covered 2, DeviceObject 2,
+    Devices 2, Digests 2, Direct 2, Direction 2, DirectoryObject 2, Document 3, Doing 2, Done 2,
+    Drawn 2, End 10, Ended 3, Entries 2, Entry 4, Estimate 2, Event 2, Existing 4, Fact 2,
+    Facts 2, Failed 2, Failure 3, Fault 3, Fields 2, Figure 2, Files 3, Finding 7,
+    FindingObject 3, Folder 3, Form 2, Format 2, Found 10, Given 2, Group 4, Happening 2,
+    Harmless 2, HashArgs 2, Head 3, Held 3, Here 2, Histogram 2, Identity 3, Job 4, Json 3,
+    Kept 4, Kernel 3, Key 2, Kind 5, Known 4, LastWords 2, Layer 2, Level 6, Line 4, Lines 6,
+    List 2, Listed 3, Listener 2, Load 2, Look 3, Looked 2, Machine 2, Mark 2, Merged 2, Name 3,
+    Names 3, Nanoseconds 2, NoticeObject 2, Opened 2, Options 2, Outcome 8, Outlet 2, Page 3,
+    PagesArgs 2, Pair 3, Part 8, PartObject 2, Parts 4, PathText 2, Place 12, Placed 2, Plan 3,
+    Planned 2, Point 2, Profile 2, Queue 3, Ran 2, Reader 8, Reading 5, Record 3, Records 12,
+    ReferenceObject 2, Root 3, Roots 2, Row 6, Rows 2, Rules 2, Run 4, Running 4, Runs 2,
+    Sample 2, Scope 2, Seal 2, Section 3, Seen 2, Segment 2, Session 2, Side 2, Sink 3, Site 2,
+    Slice 2, Slot 3, Source 8, Span 5, Stage 5, State 8, Status 2, Step 4, Store 3, Subject 2,
+    Sum 2, Summary 2, SummaryObject 7, Tag 2, Taken 2, Tally 2, Task 2, Thread 2, Timed 2,
+    Timestamp 2, Told 4, Tree 6, Tried 3, Trouble 3, Verb 2, Verification 2, Verified 2,
+    Visit 2, Volume 2, Walk 4, Ward 2, Way 2, Window 2, Words 2, Work 3, Worker 3, Workload 2,
+    Write 2, Writer 3
+";
+
+/// Files of `crates/sys` that declare the same types for different systems.
+const SYSTEMS: &[&str] = &["absent.rs", "linux.rs", "macos.rs"];
+
+/// The kernels of `digest`: a file for each processor's instructions, all of one shape.
+const KERNELS: &str = "crates/digest/src/backend/";
+
+/// Where a type is declared: path and line.
+type Site<'a> = (&'a str, usize);
+
+pub(super) fn check(tree: &Tree, findings: &mut Findings) {
+    check_against(tree, REPEATED, findings);
+}
+
+fn check_against(tree: &Tree, repeated: &str, findings: &mut Findings) {
+    let limits: BTreeMap<&str, usize> = entries(repeated).collect();
+    for (name, sites) in declarations(tree) {
+        let most = limits.get(name).copied().unwrap_or(1);
+        let first = sites.values().next().map_or("", |(path, _)| *path);
+        for (path, line) in sites.values().skip(most) {
+            let message = format!("type `{name}` is declared in `{first}` too: rename one of them");
+            findings.error(path, *line, message);
+        }
+        if sites.len() < most {
+            let count = sites.len();
+            let message = format!("type `{name}` is declared {count} times: lower its number");
+            findings.note("xtask/src/tidy/names.rs", 0, message);
+        }
+    }
+}
+
+/// The entries of a list as `REPEATED`, in order.
+fn entries(list: &str) -> impl Iterator<Item = (&str, usize)> {
+    list.split(',').filter_map(|entry| {
+        let (name, most) = entry.trim().split_once(' ')?;
+        Some((name, most.parse().ok()?))
+    })
+}
+
+/// Where each type is declared, by its name and by what stands for all its versions.
+fn declarations(tree: &Tree) -> BTreeMap<&str, BTreeMap<String, Site<'_>>> {
+    let mut found: BTreeMap<&str, BTreeMap<String, Site<'_>>> = BTreeMap::new();
+    let ours = |path: &str| path.starts_with("crates/") && path.contains("/src/");
+    for source in tree.sources().iter().filter(|source| ours(&source.path)) {
+        for (number, line) in source.numbered().filter(|(_, line)| !line.test) {
+            if let Some(name) = declared(&line.code).filter(|name| !COMMON.contains(name)) {
+                let site = (source.path.as_str(), number);
+                found.entry(name).or_default().entry(version_of(site)).or_insert(site);
+            }
+        }
+    }
+    found
+}
+
+/// The type that a line declares. An associated type is indented, as no other alias is.
+fn declared(code: &str) -> Option<&str> {
+    let rest = code.trim_start();
+    let rest = match rest.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(") ")?.1,
+        Some(rest) => rest.trim_start(),
+        None => rest,
+    };
+    let rest = rest.strip_prefix("unsafe ").unwrap_or(rest);
+    let (keyword, rest) = rest.split_once(' ')?;
+    let indented = code.starts_with(' ');
+    let declares = matches!(keyword, "struct" | "enum" | "trait") || keyword == "type" && !indented;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let name = &rest[..end];
+    (declares && name.starts_with(char::is_uppercase)).then_some(name)
+}
+
+/// The declaration itself, or the folder if there is one version of it for each file in there.
+fn version_of((path, line): Site<'_>) -> String {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if path.starts_with(KERNELS) {
+        return KERNELS.to_owned();
+    }
+    if path.starts_with("crates/sys/src/") && SYSTEMS.contains(&name) {
+        return folder.to_owned();
+    }
+    format!("{path}:{line:06}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::findings_of;
+    use super::*;
+
+    fn found(repeated: &str, files: &[(&str, &str)]) -> Vec<String> {
+        findings_of(files, |tree, findings| check_against(tree, repeated, findings))
+    }
+
+    const TWICE: [(&str, &str); 2] = [
+        ("crates/report/src/table.rs", "pub(crate) struct Row {\n"),
+        ("crates/serve/src/table.rs", "//! Tables.\npub enum Row {\n"),
+    ];
+
+    #[test]
+    fn a_name_is_declared_once() {
+        let message = "crates/serve/src/table.rs:2: type `Row` is declared in \
+                       `crates/report/src/table.rs` too: rename one of them";
+        assert_eq!(found("", &TWICE), [message]);
+        assert_eq!(found("", &TWICE[..1]), [""; 0]);
+    }
+
+    #[test]
+    fn the_list_allows_so_many_and_only_shrinks() {
+        assert_eq!(found("Row 2, Rows 2", &TWICE), [""; 0]);
+        let third = ("crates/sys/src/table.rs", "trait Row {}\n");
+        assert_eq!(found("Row 2", &[TWICE[0], TWICE[1], third]).len(), 1);
+        let shrinks = found("Row 3", &TWICE);
+        assert!(shrinks[0].contains("declared 2 times: lower its number"), "{shrinks:?}");
+    }
+
+    #[test]
+    fn versions_tests_and_associated_types_are_not_repeats() {
+        let type_in = |path, text| (path, text);
+        for files in [
+            [
+                type_in("crates/sys/src/uring/linux.rs", "pub struct Queue;\n"),
+                type_in("crates/sys/src/uring/absent.rs", "pub struct Queue;\n"),
+            ],
+            [
+                type_in("crates/digest/src/backend/x86_avx2/md5.rs", "type Vectors = [u8];\n"),
+                type_in("crates/digest/src/backend/x86_shani.rs", "type Vectors = [u8];\n"),
+            ],
+            [
+                type_in("crates/a/src/lib.rs", "    type Item = u8;\n    type Error = u8;\n"),
+                type_in("crates/b/src/lib.rs", "    type Item = u8;\ntype Error = u8;\n"),
+            ],
+            [
+                type_in("crates/a/src/lib.rs", "struct Tree<'a>(&'a str);\n"),
+                type_in("crates/a/tests/it/tree.rs", "struct Tree;\n// struct Tree;\n"),
+            ],
+            [
+                type_in("crates/a/src/lib.rs", "pub enum ErrorKind {\n"),
+                type_in("crates/b/src/lib.rs", "pub enum ErrorKind {\n"),
+            ],
+        ] {
+            assert_eq!(found("", &files), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn the_list_is_sorted() {
+        let listed: Vec<(&str, usize)> = entries(REPEATED).collect();
+        assert!(listed.is_sorted() && listed.iter().all(|(_, most)| *most > 1));
+        assert_eq!(listed.len(), REPEATED.matches(',').count() + 1, "an entry is not understood");
+    }
+}
