@@ -4,6 +4,7 @@
 //! crate of this workspace.
 #![forbid(unsafe_code)]
 
+mod mutants;
 mod test;
 mod tidy;
 
@@ -16,6 +17,7 @@ use anyhow::{Context as _, bail};
 const VERBS: &[(&str, &str)] = &[
     ("tidy", "checks the house style: borders, budgets, words, documents"),
     ("test", "sets up what is missing and runs every check (--only, --skip, --allow-missing)"),
+    ("mutants", "runs cargo mutants over verdicts, tags, stores and verbs; takes its arguments"),
     ("help", "prints this"),
 ];
 
@@ -42,10 +44,11 @@ fn run(arguments: &[String]) -> anyhow::Result<bool> {
         "tidy" if rest.is_empty() => tidy::run(&root),
         "tidy" => bail!("`tidy` takes no arguments"),
         "test" => test::run(&root, rest),
+        "mutants" => mutants::run(&root, rest),
         "help" | "-h" | "--help" => {
             println!("cargo xtask VERB\n");
             for (name, does) in VERBS {
-                println!("  {name:<6} {does}");
+                println!("  {name:<7} {does}");
             }
             println!("\nsteps of `test`, in order: {}", test::step_names().join(", "));
             Ok(true)

@@ -257,6 +257,36 @@ mod tests {
     }
 
     #[test]
+    fn times_out_of_range_are_clamped() {
+        let mut tag = sample(Algorithm::Sha256);
+        for (seconds, mtime, tagged) in
+            [(i64::MAX, (1_i128 << 71) - 1, (1_i64 << 40) - 1), (i64::MIN, -(1_i128 << 71), 0)]
+        {
+            (tag.mtime.seconds, tag.mtime.nanoseconds) = (seconds, 0);
+            tag.tagged.seconds = seconds;
+            let decoded = Tag::decode(tag.encode().as_bytes()).unwrap();
+            assert_eq!(decoded.mtime, Timestamp::from_nanoseconds(mtime));
+            assert_eq!(decoded.tagged, Timestamp { seconds: tagged, nanoseconds: 0 });
+        }
+    }
+
+    #[test]
+    fn a_wrong_length_is_named_with_the_right_one() {
+        let value = sample(Algorithm::Sha256).encode();
+        let cut = Tag::decode(&value.as_bytes()[..FRAME_LEN]);
+        assert_eq!(cut, Err(TagError::Length { expected: 60, found: FRAME_LEN }));
+        let long = Tag::decode(&[VERSION; VALUE_LEN_MAX + 1]);
+        assert_eq!(long, Err(TagError::Length { expected: 60, found: VALUE_LEN_MAX + 1 }));
+        // A digest of 32 bytes under the number of an algorithm whose digests have 64.
+        let mut other = value.as_bytes().to_vec();
+        other[1] = algorithm_number(Algorithm::Sha512);
+        let check = check_value(&other[..56]).to_le_bytes();
+        other[56..].copy_from_slice(&check);
+        assert_eq!(Tag::decode(&other), Err(TagError::Length { expected: 92, found: 60 }));
+        assert_eq!(format!("{value:?}"), "TagValue(60 bytes)");
+    }
+
+    #[test]
     fn any_flipped_bit_makes_a_tag_unreadable() {
         let value = sample(Algorithm::Sha256).encode();
         for bit in 0..60 * 8 {

@@ -272,4 +272,12 @@ mod tests {
         );
         assert_eq!(Verdict::Untagged.exit_status(true), 1);
     }
+
+    #[test]
+    fn a_verdict_without_a_comparison_judges_nothing() {
+        let judging = Verdict::ALL.iter().filter(|verdict| verdict.judges());
+        let names: Vec<String> = judging.map(|verdict| format!("{verdict:>8}")).collect();
+        let expected = [" corrupt", "modified", " missing", " touched", "   moved", "  intact"];
+        assert_eq!(names, expected);
+    }
 }

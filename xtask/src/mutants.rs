@@ -1,0 +1,91 @@
+//! Mutation tests: repeats, by `cargo mutants`, what docs/mutants.md records.
+//!
+//! In come arguments for `cargo mutants`, such as `--shard 0/8` or `--re NAME`; out goes what it
+//! prints, and its verdict. It takes hours, so it is no step of `test`. It must not know the tests.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+
+/// The version that the record was made with.
+const VERSION: &str = "27.1.0";
+
+/// What is mutated: verdicts, tags, stores and the verbs.
+const FILES: &[&str] = &[
+    "crates/steadfast/src/verdict.rs",
+    "crates/steadfast/src/verdict/**",
+    "crates/steadfast/src/tag.rs",
+    "crates/steadfast/src/store.rs",
+    "crates/steadfast/src/store/**",
+    "crates/steadfast/src/run.rs",
+    "crates/steadfast/src/run/**",
+];
+
+/// What is not mutated, as `cargo mutants` takes it: expressions on a mutant's name.
+const EXCLUDED: &[&str] = &[
+    // What a debugger shows is no behaviour.
+    "impl fmt::Debug for",
+];
+
+/// The packages whose tests must catch the mutants. Many verbs are tested through the command.
+const TESTED: &[&str] = &["steadfast", "steadfast-cli"];
+
+/// How long the tests of one mutant may take: several times what they take unchanged.
+const TIMEOUT_S: u32 = 900;
+
+/// Runs `cargo mutants` in the tree. `Ok(false)` when a mutant survived.
+///
+/// A mutant is put into the tree, not into a copy, so that the build folder serves all of them.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
+    let version = Command::new(crate::cargo()).args(["mutants", "--version"]).output();
+    let version = version.context("running cargo")?;
+    ensure!(
+        version.status.success(),
+        "cargo-mutants is not installed: `cargo install cargo-mutants --locked --version {VERSION}`"
+    );
+    let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+    if !version.ends_with(VERSION) {
+        println!("{version}: the record in docs/mutants.md was made with {VERSION}");
+    }
+    let mut command = Command::new(crate::cargo());
+    command.current_dir(root).args(flags()).args(arguments);
+    let status = command.status().context("running cargo mutants")?;
+    Ok(status.success())
+}
+
+/// What `cargo mutants` is always told.
+fn flags() -> Vec<String> {
+    let mut flags: Vec<String> =
+        ["mutants", "--in-place", "--no-shuffle", "--baseline=skip"].map(str::to_owned).into();
+    flags.push(format!("--timeout={TIMEOUT_S}"));
+    flags.push("--output=target".to_owned());
+    flags.push("--package=steadfast".to_owned());
+    flags.push(format!("--test-package={}", TESTED.join(",")));
+    flags.extend(FILES.iter().map(|file| format!("--file={file}")));
+    flags.extend(EXCLUDED.iter().map(|name| format!("--exclude-re={name}")));
+    // Of each package, the unit tests and the one integration binary.
+    flags.extend(["--cargo-test-arg=--lib", "--cargo-test-arg=--test=it"].map(str::to_owned));
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_are_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for file in FILES {
+            let path = root.join(file.trim_end_matches("/**"));
+            assert!(path.exists(), "{file}: nothing is there to be mutated");
+        }
+    }
+
+    #[test]
+    fn every_file_and_package_is_named_to_the_tool() {
+        let flags = flags();
+        assert_eq!(flags.iter().filter(|flag| flag.starts_with("--file=")).count(), FILES.len());
+        assert!(flags.contains(&"--test-package=steadfast,steadfast-cli".to_owned()));
+    }
+}
