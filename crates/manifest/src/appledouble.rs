@@ -73,14 +73,14 @@ pub fn check_header(head: &[u8]) -> Result<(), AppleDoubleFault> {
 
 /// Where a part of the file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct AppleDoubleSpan {
     /// Offset of its first byte in the file.
     pub offset: u64,
     /// Length in bytes.
     pub len: u64,
 }
 
-impl Span {
+impl AppleDoubleSpan {
     /// Returns the offset behind its last byte.
     pub fn end(self) -> u64 {
         self.offset + self.len
@@ -96,29 +96,29 @@ impl Span {
 
 /// One part of an AppleDouble file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AppleDoubleEntry {
     /// What it is; [`RESOURCE_FORK`] and [`FINDER_INFO`] are the two that macOS writes.
     pub id: u32,
     /// Where it is.
-    pub span: Span,
+    pub span: AppleDoubleSpan,
 }
 
 /// One extended attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attribute {
+pub struct AppleDoubleAttribute {
     /// Its name, 1 to 254 bytes without NUL, with the flags of macOS behind a `#`.
     pub name: Vec<u8>,
     /// Where its value is.
-    pub value: Span,
+    pub value: AppleDoubleSpan,
 }
 
 /// Where everything is in an AppleDouble file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppleDouble {
-    entries: Vec<Entry>,
-    attributes: Vec<Attribute>,
+    entries: Vec<AppleDoubleEntry>,
+    attributes: Vec<AppleDoubleAttribute>,
     finder_info: Option<[u8; FINDER_INFO_LEN as usize]>,
-    resource_fork: Option<Span>,
+    resource_fork: Option<AppleDoubleSpan>,
 }
 
 /// Why a file is not AppleDouble.
@@ -156,12 +156,13 @@ impl AppleDouble {
     /// If it is not AppleDouble, or is cut or damaged so that a part of it cannot be found.
     pub fn parse(head: &[u8], file_len: u64) -> Result<AppleDouble, AppleDoubleFault> {
         let count = entries_of(head)?;
-        let entries: Vec<Entry> = (0..count)
+        let entries: Vec<AppleDoubleEntry> = (0..count)
             .map(|index| entry(head, index, file_len))
             .collect::<Result<_, AppleDoubleFault>>()?;
         let of = |id| entries.iter().find(|entry| entry.id == id).map(|entry| entry.span);
         let finder = of(FINDER_INFO).filter(|span| span.len >= FINDER_INFO_LEN);
-        let info = finder.and_then(|span| Span { len: FINDER_INFO_LEN, ..span }.of(head));
+        let info =
+            finder.and_then(|span| AppleDoubleSpan { len: FINDER_INFO_LEN, ..span }.of(head));
         let finder_info = info.and_then(|info| <[u8; _]>::try_from(info).ok());
         let resource_fork = of(RESOURCE_FORK).filter(|fork| fork.len > 0 && !is_blank(head, *fork));
         Ok(AppleDouble {
@@ -173,7 +174,7 @@ impl AppleDouble {
     }
 
     /// Returns every part, in the order of the file.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[AppleDoubleEntry] {
         &self.entries
     }
 
@@ -183,17 +184,17 @@ impl AppleDouble {
     }
 
     /// Returns where the resource fork is; `None` also where it is the blank one of macOS.
-    pub fn resource_fork(&self) -> Option<Span> {
+    pub fn resource_fork(&self) -> Option<AppleDoubleSpan> {
         self.resource_fork
     }
 
     /// Returns the extended attributes, in the order of the file.
-    pub fn attributes(&self) -> &[Attribute] {
+    pub fn attributes(&self) -> &[AppleDoubleAttribute] {
         &self.attributes
     }
 
     /// Returns where the value of an attribute is.
-    pub fn attribute(&self, name: &[u8]) -> Option<Span> {
+    pub fn attribute(&self, name: &[u8]) -> Option<AppleDoubleSpan> {
         let found = self.attributes.iter().find(|attribute| attribute.name == name);
         found.map(|attribute| attribute.value)
     }
@@ -215,22 +216,25 @@ fn entries_of(head: &[u8]) -> Result<u16, AppleDoubleFault> {
     }
 }
 
-fn entry(head: &[u8], index: u16, file_len: u64) -> Result<Entry, AppleDoubleFault> {
+fn entry(head: &[u8], index: u16, file_len: u64) -> Result<AppleDoubleEntry, AppleDoubleFault> {
     let at = HEADER_LEN + ENTRY_LEN * usize::from(index);
     let words = [word(head, at), word(head, at + 4), word(head, at + 8)];
     let [Some(id), Some(offset), Some(len)] = words else {
         return Err(AppleDoubleFault::EntryCount(index));
     };
-    let span = Span { offset: offset.into(), len: len.into() };
+    let span = AppleDoubleSpan { offset: offset.into(), len: len.into() };
     // The offset of an empty part says nothing.
     match len == 0 || span.end() <= file_len {
-        true => Ok(Entry { id, span }),
+        true => Ok(AppleDoubleEntry { id, span }),
         false => Err(AppleDoubleFault::EntryBounds { id }),
     }
 }
 
 /// Finds the attributes behind the Finder information. Sidecars of other systems have none.
-fn attributes_of(head: &[u8], finder: Span) -> Result<Vec<Attribute>, AppleDoubleFault> {
+fn attributes_of(
+    head: &[u8],
+    finder: AppleDoubleSpan,
+) -> Result<Vec<AppleDoubleAttribute>, AppleDoubleFault> {
     let start = finder.offset + FINDER_INFO_LEN + PAD_LEN;
     let first = start + ATTRIBUTES_HEADER_LEN as u64;
     let start = match usize::try_from(start) {
@@ -253,7 +257,11 @@ fn attributes_of(head: &[u8], finder: Span) -> Result<Vec<Attribute>, AppleDoubl
 }
 
 /// Reads one entry; its value must end before `end`. Returns where the next one begins.
-fn attribute_at(head: &[u8], at: usize, end: u64) -> Result<(Attribute, usize), AppleDoubleFault> {
+fn attribute_at(
+    head: &[u8],
+    at: usize,
+    end: u64,
+) -> Result<(AppleDoubleAttribute, usize), AppleDoubleFault> {
     let limit = usize::try_from(end).map_or(head.len(), |end| end.min(head.len()));
     let head = &head[..limit];
     let name_start = at + ATTRIBUTE_LEN;
@@ -268,18 +276,20 @@ fn attribute_at(head: &[u8], at: usize, end: u64) -> Result<(Attribute, usize), 
     if name.is_empty() || terminator != [0] || name.contains(&0) {
         return Err(AppleDoubleFault::AttributeName);
     }
-    let value = Span { offset: offset.into(), len: len.into() };
+    let value = AppleDoubleSpan { offset: offset.into(), len: len.into() };
     if value.end() > end {
         return Err(AppleDoubleFault::AttributeBounds);
     }
     let next = at + (ATTRIBUTE_LEN + name_len).next_multiple_of(ATTRIBUTE_ALIGNMENT);
-    Ok((Attribute { name: name.to_vec(), value }, next))
+    Ok((AppleDoubleAttribute { name: name.to_vec(), value }, next))
 }
 
 /// Says whether a resource fork is the one that macOS writes where there is none.
-fn is_blank(head: &[u8], fork: Span) -> bool {
-    let text =
-        Span { offset: fork.offset + BLANK_FORK_TEXT_START, len: BLANK_FORK_TEXT.len() as u64 };
+fn is_blank(head: &[u8], fork: AppleDoubleSpan) -> bool {
+    let text = AppleDoubleSpan {
+        offset: fork.offset + BLANK_FORK_TEXT_START,
+        len: BLANK_FORK_TEXT.len() as u64,
+    };
     fork.len == BLANK_FORK_LEN && text.of(head) == Some(BLANK_FORK_TEXT)
 }
 

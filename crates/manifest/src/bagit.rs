@@ -13,61 +13,41 @@ use std::io::BufRead;
 use steadfast_digest::Algorithm;
 
 pub use self::declaration::{Oxum, Version, declaration, fetched, oxum};
-pub(crate) use self::write::Lines;
+pub(crate) use self::write::BagitLines;
 pub use self::write::documents;
-use crate::lines::{LineReader, skip_blanks};
-use crate::sums::{digest_of, told_by_length};
+use crate::lines::{TextLine, line_records, skip_blanks};
+use crate::sums::digest_or_told;
 use crate::{Fault, FaultKind, Record};
 
-/// Reads records line by line.
-pub struct Records<R> {
-    lines: LineReader<R>,
+/// Reads records line by line. Without an algorithm the length of a digest tells it.
+pub fn records<R: BufRead>(
+    reader: R,
     algorithm: Option<Algorithm>,
     version: Version,
+) -> impl Iterator<Item = Result<Record, Fault>> {
+    line_records(reader, b'\n', move |line| match line.bytes.is_empty() {
+        true => Ok(None),
+        false => record(line, algorithm, version).map(Some),
+    })
 }
 
-impl<R: BufRead> Records<R> {
-    /// Without an algorithm the length of a digest tells it.
-    pub fn new(reader: R, algorithm: Option<Algorithm>, version: Version) -> Records<R> {
-        Records { lines: LineReader::new(reader, b'\n'), algorithm, version }
+fn record(
+    line: TextLine<'_>,
+    algorithm: Option<Algorithm>,
+    version: Version,
+) -> Result<Record, Fault> {
+    let end = line.bytes.iter().position(|byte| b" \t".contains(byte));
+    let end =
+        end.ok_or_else(|| line.fault(1, FaultKind::Syntax, "a digest and a path should be here"))?;
+    let digest = digest_or_told(&line.bytes[..end], algorithm)
+        .map_err(|fault| line.fault(1, FaultKind::Value, fault.to_string()))?;
+    let path = skip_blanks(&line.bytes[end..]);
+    let path = path.strip_prefix(b"*").unwrap_or(path);
+    if path.is_empty() || path.contains(&0) {
+        let column = line.bytes.len() - path.len() + 1;
+        return Err(line.fault(column, FaultKind::Value, "there is no path"));
     }
-
-    fn record(&self) -> Result<Record, Fault> {
-        let line = self.lines.line();
-        let fault = |at: usize, kind, what| self.lines.fault(at + 1, kind, what);
-        let end = line.iter().position(|byte| b" \t".contains(byte));
-        let end =
-            end.ok_or_else(|| fault(0, FaultKind::Syntax, "a digest and a path should be here"))?;
-        let hex = &line[..end];
-        let algorithm = self.algorithm.or_else(|| told_by_length(hex.len()));
-        let algorithm = algorithm
-            .ok_or_else(|| fault(0, FaultKind::Value, "the digest has the wrong length"))?;
-        let digest = digest_of(hex, algorithm)
-            .map_err(|fault| self.lines.fault(1, FaultKind::Value, fault.to_string()))?;
-        let path = skip_blanks(&line[end..]);
-        let path = path.strip_prefix(b"*").unwrap_or(path);
-        let at = line.len() - path.len();
-        if path.is_empty() || path.contains(&0) {
-            return Err(fault(at, FaultKind::Value, "there is no path"));
-        }
-        let digests = vec![(algorithm, digest)];
-        Ok(Record { digests, ..Record::new(decode(path, self.version)) })
-    }
-}
-
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = Result<Record, Fault>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.lines.advance() {
-                Ok(true) if self.lines.line().is_empty() => {}
-                Ok(true) => return Some(self.record()),
-                Ok(false) => return None,
-                Err(fault) => return Some(Err(fault)),
-            }
-        }
-    }
+    Ok(Record { digests: vec![digest], ..Record::new(decode(path, version)) })
 }
 
 /// Undoes the encoding of paths. What is no such encoding stands for itself.

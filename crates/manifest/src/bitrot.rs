@@ -14,15 +14,15 @@ use steadfast_digest::Algorithm;
 use crate::calendar;
 use crate::lines::LINE_LEN_MAX;
 use crate::sums::{digest_of, told_by_length};
-use crate::write::{chosen, utf8_path};
-use crate::{Error, Format, Mtime, Record, Step, confine, folded};
+use crate::write::{chosen, confined, known_steps, utf8_path};
+use crate::{Error, Format, Mtime, Record, Step, folded};
 
 /// How every SQLite database begins.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// A value of a row, by the types of SQLite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum SqlValue<'a> {
     /// Text of any bytes.
     Text(&'a [u8]),
     /// A whole number.
@@ -33,10 +33,10 @@ pub enum Value<'a> {
     Other,
 }
 
-impl<'a> Value<'a> {
+impl<'a> SqlValue<'a> {
     fn text(self) -> Option<&'a [u8]> {
         match self {
-            Value::Text(text) => Some(text),
+            SqlValue::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -44,18 +44,18 @@ impl<'a> Value<'a> {
 
 /// A row as it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct BitrotRow<'a> {
     /// The file.
-    pub path: Value<'a>,
+    pub path: SqlValue<'a>,
     /// Its modification time in seconds since 1970.
-    pub mtime: Value<'a>,
+    pub mtime: SqlValue<'a>,
     /// The digest in hexadecimal.
-    pub hash: Value<'a>,
+    pub hash: SqlValue<'a>,
     /// When the digest was made, `YYYY-MM-DD HH:MM:SS` in UTC.
-    pub timestamp: Value<'a>,
+    pub timestamp: SqlValue<'a>,
 }
 
-impl Row<'_> {
+impl BitrotRow<'_> {
     /// Reads a record from the row.
     ///
     /// # Errors
@@ -69,8 +69,8 @@ impl Row<'_> {
         let algorithm = told_by_length(hash.len()).ok_or("`hash` has the wrong length")?;
         let digest = digest_of(hash, algorithm).map_err(|_| "`hash` is not a digest")?;
         let mtime = match self.mtime {
-            Value::Integer(seconds) => Some(Mtime::from_steps(seconds, Step::Second)),
-            Value::Null => None,
+            SqlValue::Integer(seconds) => Some(Mtime::from_steps(seconds, Step::Second)),
+            SqlValue::Null => None,
             _ => return Err("`mtime` is not a whole number"),
         };
         let timestamp = self.timestamp.text().and_then(|text| str::from_utf8(text).ok());
@@ -82,7 +82,7 @@ impl Row<'_> {
 
 /// A row as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewRow {
+pub struct NewBitrotRow {
     /// The file: `./` and its path in NFKD.
     pub path: String,
     /// Its modification time in seconds since 1970.
@@ -93,25 +93,22 @@ pub struct NewRow {
     pub timestamp: String,
 }
 
-impl NewRow {
+impl NewBitrotRow {
     /// Makes the row of a record.
     ///
     /// # Errors
     /// If the record has no SHA-1 digest or no time, or its path is not text or leads out of the
     /// tree.
-    pub fn of(record: &Record) -> Result<NewRow, Error> {
+    pub fn of(record: &Record) -> Result<NewBitrotRow, Error> {
         let unwritable = |why: &'static str| Error::unwritable(&record.path, why);
         let (_, digest) = chosen(record, Some(Algorithm::Sha1))?;
-        let path = confine(Path::new(utf8_path(record)?), Format::Bitrot)
-            .map_err(|fault| Error::unwritable(&record.path, fault.to_string()))?;
-        let path = Path::new(".").join(folded(&path));
+        utf8_path(record)?;
+        let path = Path::new(".").join(folded(&confined(record, Format::Bitrot)?));
         let path = path.to_str().expect("a normal form of text is text").to_owned();
-        let mtime = record.mtime.ok_or_else(|| unwritable("the time is not known"))?;
-        let seconds = mtime.to_steps(Step::Second);
-        let seconds = seconds.ok_or_else(|| unwritable("the time is out of range"))?;
+        let seconds = known_steps(record, Step::Second)?;
         let tagged = record.tagged.map_or(seconds, |tagged| tagged.seconds);
         let timestamp = calendar::print_utc(tagged);
         let timestamp = timestamp.ok_or_else(|| unwritable("the date is out of range"))?;
-        Ok(NewRow { path, mtime: seconds, hash: digest.to_string(), timestamp })
+        Ok(NewBitrotRow { path, mtime: seconds, hash: digest.to_string(), timestamp })
     }
 }

@@ -1,8 +1,7 @@
 //! The indexes of `chkbit`: `.chkbit` in each directory, or `.chkbit-db` for a tree.
 //!
-//! In: JSON, or records. Out: records, or JSON. Pulled in constant memory; the index's own MD5 is
-//! computed meanwhile, so that a damaged index is told after its records. Writing gathers the
-//! records of the whole document.
+//! Reading takes constant memory. The index's own MD5 is computed meanwhile, so a damaged index is
+//! reported after its records. Writing gathers the records of the whole document.
 //!
 //! Source: `chkbit` 6.6.0, `index.go` and `indexstore.go`; its older forms in `loadIndexFile`.
 
@@ -12,9 +11,10 @@ use std::io::BufRead;
 
 use steadfast_digest::{Algorithm, Digest};
 
-pub(crate) use self::write::Index;
+pub(crate) use self::write::IndexWriter;
 pub use self::write::documents;
 use crate::json::{Cursor, Json};
+use crate::lines::step_records;
 use crate::sums::digest_of;
 use crate::{DocumentPlace, Fault, FaultKind, Mtime, Record, Step};
 
@@ -30,12 +30,20 @@ pub(crate) const DATABASE_MAGIC: &[u8] = b"{\"type\":\"chkbit\"";
 /// The algorithms that `chkbit` has.
 const KNOWN: [Algorithm; 3] = [Algorithm::Blake3, Algorithm::Sha512, Algorithm::Md5];
 
-/// Reads records entry by entry.
-pub struct Records<R> {
+/// Reads records entry by entry, of one directory or of the `database` of a tree.
+pub fn records<R: BufRead>(
+    reader: R,
+    database: bool,
+) -> impl Iterator<Item = Result<Record, Fault>> {
+    let mut parser = IndexParser::new(reader, database);
+    step_records(move || parser.step())
+}
+
+struct IndexParser<R> {
     json: Json<R>,
     /// Whether the document is that of a tree.
     database: bool,
-    stage: Stage,
+    stage: IndexStage,
     /// Where the reader is in the document of a tree.
     top: Cursor,
     /// Where in its directories.
@@ -54,7 +62,7 @@ pub struct Records<R> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum IndexStage {
     Start,
     Database,
     Folders,
@@ -65,13 +73,12 @@ enum Stage {
     End,
 }
 
-impl<R: BufRead> Records<R> {
-    /// Begins to read the index of one directory, or the `database` of a tree.
-    pub fn new(reader: R, database: bool) -> Records<R> {
-        Records {
+impl<R: BufRead> IndexParser<R> {
+    fn new(reader: R, database: bool) -> IndexParser<R> {
+        IndexParser {
             json: Json::new(reader),
             database,
-            stage: Stage::Start,
+            stage: IndexStage::Start,
             top: Cursor::default(),
             folders: Cursor::default(),
             index: Cursor::default(),
@@ -88,34 +95,35 @@ impl<R: BufRead> Records<R> {
     fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
         loop {
             match self.stage {
-                Stage::Start => {
+                IndexStage::Start => {
                     self.json.skip_mark()?;
                     self.top = self.json.open_object()?;
-                    self.stage = if self.database { Stage::Database } else { Stage::Index };
+                    self.stage =
+                        if self.database { IndexStage::Database } else { IndexStage::Index };
                     self.index = self.top;
                 }
-                Stage::Database => match self.json.key(&mut self.top)? {
+                IndexStage::Database => match self.json.key(&mut self.top)? {
                     Some(key) => self.database_member(&key)?,
                     None => {
                         self.json.end()?;
-                        self.stage = Stage::End;
+                        self.stage = IndexStage::End;
                         if !self.had_data {
                             return Err(self.json.fault(FaultKind::Value, "there is no `data`"));
                         }
                     }
                 },
-                Stage::Folders => match self.json.key(&mut self.folders)? {
+                IndexStage::Folders => match self.json.key(&mut self.folders)? {
                     Some(mut folder) => {
                         if !folder.is_empty() {
                             folder.push(b'/');
                         }
                         self.folder = folder;
                         self.index = self.json.open_object()?;
-                        self.stage = Stage::Index;
+                        self.stage = IndexStage::Index;
                     }
-                    None => self.stage = Stage::Database,
+                    None => self.stage = IndexStage::Database,
                 },
-                Stage::Index => match self.json.key(&mut self.index)? {
+                IndexStage::Index => match self.json.key(&mut self.index)? {
                     Some(key) => self.index_member(&key)?,
                     None => {
                         self.leave_index()?;
@@ -124,14 +132,16 @@ impl<R: BufRead> Records<R> {
                         }
                     }
                 },
-                Stage::Entries | Stage::OldEntries => match self.json.key(&mut self.entries)? {
-                    Some(name) => return self.entry(&name).map(Some),
-                    None => {
-                        self.sums = self.json.end_tap();
-                        self.stage = Stage::Index;
+                IndexStage::Entries | IndexStage::OldEntries => {
+                    match self.json.key(&mut self.entries)? {
+                        Some(name) => return self.entry(&name).map(Some),
+                        None => {
+                            self.sums = self.json.end_tap();
+                            self.stage = IndexStage::Index;
+                        }
                     }
-                },
-                Stage::End => return Ok(None),
+                }
+                IndexStage::End => return Ok(None),
             }
         }
     }
@@ -146,7 +156,7 @@ impl<R: BufRead> Records<R> {
             b"data" => {
                 self.had_data = true;
                 self.folders = self.json.open_object()?;
-                self.stage = Stage::Folders;
+                self.stage = IndexStage::Folders;
                 Ok(())
             }
             _ => self.json.skip_value(),
@@ -169,12 +179,12 @@ impl<R: BufRead> Records<R> {
                 self.had_entries = true;
                 self.json.begin_tap();
                 self.entries = self.json.open_object()?;
-                self.stage = Stage::Entries;
+                self.stage = IndexStage::Entries;
             }
             b"data" => {
                 self.had_entries = true;
                 self.entries = self.json.open_object()?;
-                self.stage = Stage::OldEntries;
+                self.stage = IndexStage::OldEntries;
             }
             b"idx_hash" => self.stored_sum = Some(self.json.string()?),
             _ => self.json.skip_value()?,
@@ -186,11 +196,11 @@ impl<R: BufRead> Records<R> {
     fn leave_index(&mut self) -> Result<(), Fault> {
         self.had_entries = false;
         if self.database {
-            self.stage = Stage::Folders;
+            self.stage = IndexStage::Folders;
             return Ok(());
         }
         self.json.end()?;
-        self.stage = Stage::End;
+        self.stage = IndexStage::End;
         Ok(())
     }
 
@@ -247,19 +257,5 @@ impl<R: BufRead> Records<R> {
             Ok(record)
         });
         Ok(record.map_err(|what: &str| Fault::new(place, FaultKind::Value, what.to_owned())))
-    }
-}
-
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = Result<Record, Fault>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.step() {
-            Ok(found) => found,
-            Err(fault) => {
-                self.stage = Stage::End;
-                Some(Err(fault))
-            }
-        }
     }
 }

@@ -123,18 +123,18 @@ pub fn root_of(format: Format, document: &Path) -> PathBuf {
 /// the format holds one for each file, the first.
 pub fn put(format: Format, algorithm: Option<Algorithm>) -> Option<Box<dyn Put + Send>> {
     Some(match format {
-        Format::Steadfast => Box::new(steadfast::Lines::new(algorithm)),
+        Format::Steadfast => Box::new(steadfast::ManifestLines::new(algorithm)),
         Format::Gnu => Box::new(sums::Untagged { algorithm, ending: Ending::Newline }),
         Format::GnuZero => Box::new(sums::Untagged { algorithm, ending: Ending::Nul }),
         Format::Bsd => Box::new(sums::Tagged { algorithm }),
         Format::Openssl => Box::new(sums::Openssl { algorithm }),
-        Format::Hashdeep => Box::new(hashdeep::Lines::new(algorithm)),
-        Format::Bagit => Box::new(bagit::Lines { algorithm }),
-        Format::Chkbit => Box::new(chkbit::Index::new(algorithm, false)),
-        Format::ChkbitDatabase => Box::new(chkbit::Index::new(algorithm, true)),
-        Format::Sfv => Box::new(sfv::Lines::default()),
-        Format::Ni => Box::new(ni::Lines { algorithm }),
-        Format::Mtree => Box::new(mtree::Entries::new(algorithm)),
+        Format::Hashdeep => Box::new(hashdeep::HashdeepLines::new(algorithm)),
+        Format::Bagit => Box::new(bagit::BagitLines { algorithm }),
+        Format::Chkbit => Box::new(chkbit::IndexWriter::new(algorithm, false)),
+        Format::ChkbitDatabase => Box::new(chkbit::IndexWriter::new(algorithm, true)),
+        Format::Sfv => Box::new(sfv::SfvLines::default()),
+        Format::Ni => Box::new(ni::NiLines { algorithm }),
+        Format::Mtree => Box::new(mtree::EntryWriter::new(algorithm)),
         Format::Ocfl | Format::Bitrot => return None,
     })
 }
@@ -172,16 +172,16 @@ pub fn read<'a>(
         _ => Ending::Newline,
     };
     Records(match format {
-        Format::Steadfast => Box::new(steadfast::Records::new(reader)),
+        Format::Steadfast => Box::new(steadfast::ManifestRecords::new(reader)),
         Format::Gnu | Format::GnuZero | Format::Bsd | Format::Openssl => {
-            Box::new(sums::Records::new(reader, algorithm, ending))
+            Box::new(sums::records(reader, algorithm, ending))
         }
-        Format::Hashdeep => Box::new(hashdeep::Records::new(reader)),
+        Format::Hashdeep => Box::new(hashdeep::records(reader)),
         Format::Bagit => {
-            Box::new(bagit::Records::new(reader, algorithm, bagit::Version::ENCODES_PERCENT))
+            Box::new(bagit::records(reader, algorithm, bagit::Version::ENCODES_PERCENT))
         }
-        Format::Chkbit => Box::new(chkbit::Records::new(reader, false)),
-        Format::ChkbitDatabase => Box::new(chkbit::Records::new(reader, true)),
+        Format::Chkbit => Box::new(chkbit::records(reader, false)),
+        Format::ChkbitDatabase => Box::new(chkbit::records(reader, true)),
         Format::Bitrot => {
             let what = "a `bitrot` database can be read with SQLite only";
             Box::new(std::iter::once(Err(Fault::new(
@@ -190,10 +190,10 @@ pub fn read<'a>(
                 what,
             ))))
         }
-        Format::Sfv => Box::new(sfv::Records::new(reader)),
-        Format::Ni => Box::new(ni::Records::new(reader)),
-        Format::Ocfl => Box::new(ocfl::Records::new(reader)),
-        Format::Mtree => Box::new(mtree::Records::new(reader)),
+        Format::Sfv => Box::new(sfv::records(reader)),
+        Format::Ni => Box::new(ni::records(reader)),
+        Format::Ocfl => Box::new(ocfl::records(reader)),
+        Format::Mtree => Box::new(mtree::EntryParser::new(reader)),
     })
 }
 

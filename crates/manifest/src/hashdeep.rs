@@ -1,18 +1,17 @@
 //! The lists of `hashdeep`, and of `hashit`, which writes the same.
 //!
-//! In: lines, or records. Out: records, or lines: `<length>,<hex>,<hex>,<name>`, the columns named
-//! in the second line. Nothing is quoted; the name comes last and may have commas.
+//! A line is `<length>,<hex>,<hex>,<name>`; the second line of the document names the columns.
+//! Nothing is quoted: the name comes last and may have commas.
 //!
 //! Source: `hashdeep` 4.4, `display.cc`. Digests of parts of files (`-p`) are refused.
 
 use std::io::{BufRead, Write};
-use std::os::unix::ffi::OsStrExt as _;
 
 use steadfast_digest::Algorithm;
 
-use crate::lines::LineReader;
+use crate::lines::{LineReader, step_records};
 use crate::sums::digest_of;
-use crate::write::Put;
+use crate::write::{Put, known_length, one_line};
 use crate::{Error, Fault, FaultKind, Record};
 
 /// How every document begins.
@@ -26,7 +25,7 @@ const COLUMNS_MAX: usize = 32;
 
 /// What stands in one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+enum TableColumn {
     Length,
     Digest(Algorithm),
     /// `tiger`, `whirlpool` or what a later version may bring.
@@ -34,33 +33,37 @@ enum Column {
 }
 
 /// Reads records line by line.
-pub(crate) struct Records<R> {
-    lines: LineReader<R>,
-    /// All but the name; `None` before the second line.
-    columns: Option<Vec<Column>>,
-    ended: bool,
+pub(crate) fn records<R: BufRead>(reader: R) -> impl Iterator<Item = Result<Record, Fault>> {
+    let lines = LineReader::new(reader, b'\n');
+    let mut parser = TableParser { lines, columns: None };
+    step_records(move || parser.step())
 }
 
-impl<R: BufRead> Records<R> {
-    pub(crate) fn new(reader: R) -> Records<R> {
-        Records { lines: LineReader::new(reader, b'\n'), columns: None, ended: false }
-    }
+struct TableParser<R> {
+    lines: LineReader<R>,
+    /// All but the name; `None` before the second line.
+    columns: Option<Vec<TableColumn>>,
+}
 
-    fn step(&mut self) -> Result<Option<Record>, Fault> {
-        while self.lines.advance()? {
+impl<R: BufRead> TableParser<R> {
+    /// Goes on to the next record. An outer error ends the document, an inner one does not.
+    fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
+        loop {
+            match self.lines.advance() {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                Err(fault) => return Ok(Some(Err(fault))),
+            }
             let line = self.lines.line();
             if line.starts_with(b"%%%% ") {
                 self.header()?;
             } else if self.lines.number() == 1 {
-                self.ended = true;
                 let what = "the document does not begin with `%%%% HASHDEEP-1.0`";
                 return Err(self.lines.fault(1, FaultKind::Syntax, what));
             } else if !line.is_empty() && !line.starts_with(b"##") {
-                return self.record().map(Some);
+                return Ok(Some(self.record()));
             }
         }
-        self.ended = true;
-        Ok(None)
     }
 
     /// Reads a line of `%%%%`: the version or the names of the columns.
@@ -68,7 +71,6 @@ impl<R: BufRead> Records<R> {
         let header = &self.lines.line()[5..];
         if let Some(version) = header.strip_prefix(b"HASHDEEP-") {
             if version != b"1.0" {
-                self.ended = true;
                 let what = "this program knows version 1.0 of the format";
                 return Err(self.lines.fault(15, FaultKind::Unsupported, what));
             }
@@ -77,16 +79,14 @@ impl<R: BufRead> Records<R> {
         }
         let mut names: Vec<&[u8]> = header.split(|&byte| byte == b',').collect();
         if names.pop() != Some(b"filename") || names.len() > COLUMNS_MAX {
-            self.ended = true;
             let what = "the columns do not end with `filename`";
             return Err(self.lines.fault(6, FaultKind::Syntax, what));
         }
-        let columns: Vec<Column> = names.into_iter().map(column).collect();
+        let columns: Vec<TableColumn> = names.into_iter().map(column).collect();
         let repeated = |index: usize| {
-            columns[index] != Column::Other && columns[..index].contains(&columns[index])
+            columns[index] != TableColumn::Other && columns[..index].contains(&columns[index])
         };
         if (0..columns.len()).any(repeated) {
-            self.ended = true;
             return Err(self.lines.fault(6, FaultKind::Syntax, "a column comes twice"));
         }
         self.columns = Some(columns);
@@ -109,17 +109,17 @@ impl<R: BufRead> Records<R> {
             let value = |what: &'static str| lines.fault(at, FaultKind::Value, what);
             let field = &rest[..end];
             match column {
-                Column::Length => {
+                TableColumn::Length => {
                     let length = str::from_utf8(field).ok().and_then(|text| text.parse().ok());
                     record.length =
                         Some(length.ok_or_else(|| value("a length in bytes should be here"))?);
                 }
-                Column::Digest(algorithm) => {
+                TableColumn::Digest(algorithm) => {
                     let digest = digest_of(field, *algorithm)
                         .map_err(|fault| lines.fault(at, FaultKind::Value, fault.to_string()))?;
                     record.digests.push((*algorithm, digest));
                 }
-                Column::Other => {}
+                TableColumn::Other => {}
             }
             rest = &rest[end + 1..];
             at += end + 1;
@@ -136,24 +136,13 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = Result<Record, Fault>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        self.step().transpose()
-    }
-}
-
-fn column(name: &[u8]) -> Column {
+fn column(name: &[u8]) -> TableColumn {
     match name {
-        b"size" => Column::Length,
-        b"md5" => Column::Digest(Algorithm::Md5),
-        b"sha1" => Column::Digest(Algorithm::Sha1),
-        b"sha256" => Column::Digest(Algorithm::Sha256),
-        _ => Column::Other,
+        b"size" => TableColumn::Length,
+        b"md5" => TableColumn::Digest(Algorithm::Md5),
+        b"sha1" => TableColumn::Digest(Algorithm::Sha1),
+        b"sha256" => TableColumn::Digest(Algorithm::Sha256),
+        _ => TableColumn::Other,
     }
 }
 
@@ -167,14 +156,14 @@ fn is_piece(name: &[u8]) -> bool {
 }
 
 /// Writes the document; its columns are the digests of the first record.
-pub(crate) struct Lines {
+pub(crate) struct HashdeepLines {
     pub(crate) algorithm: Option<Algorithm>,
     columns: Option<Vec<Algorithm>>,
 }
 
-impl Lines {
-    pub(crate) fn new(algorithm: Option<Algorithm>) -> Lines {
-        Lines { algorithm, columns: None }
+impl HashdeepLines {
+    pub(crate) fn new(algorithm: Option<Algorithm>) -> HashdeepLines {
+        HashdeepLines { algorithm, columns: None }
     }
 
     fn columns_of(&self, record: &Record) -> Result<Vec<Algorithm>, Error> {
@@ -190,17 +179,14 @@ impl Lines {
     }
 }
 
-impl Put for Lines {
+impl Put for HashdeepLines {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let unwritable = |why: &'static str| Err(Error::unwritable(&record.path, why));
-        let name = record.path.as_os_str().as_bytes();
-        if name.contains(&b'\n') {
-            return unwritable("the name has a line feed");
-        }
+        let name = one_line(record)?;
         if is_piece(name) {
             return unwritable("the name ends as those of parts of files do");
         }
-        let Some(length) = record.length else { return unwritable("the length is not known") };
+        let length = known_length(record)?;
         let columns = match &self.columns {
             Some(columns) => columns.clone(),
             None => self.columns_of(record)?,

@@ -30,31 +30,31 @@ pub(crate) struct Json<R> {
 
 /// MD5 of a part of the document, as it stands and without the blanks between its values.
 struct Tap {
-    exact: Sum,
-    compact: Sum,
+    exact: GatheredMd5,
+    compact: GatheredMd5,
 }
 
 /// MD5 of what comes byte by byte. Gathers some first: a hasher's call costs more than a byte.
-struct Sum {
+struct GatheredMd5 {
     hasher: AlgorithmHasher,
     gathered: Vec<u8>,
 }
 
-impl Sum {
+impl GatheredMd5 {
     /// How much is gathered: a few blocks of MD5.
     const GATHERED_LEN: usize = 1 << 10;
 
-    fn new() -> Sum {
-        let gathered = Vec::with_capacity(Sum::GATHERED_LEN);
-        Sum { hasher: AlgorithmHasher::new(Algorithm::Md5), gathered }
+    fn new() -> GatheredMd5 {
+        let gathered = Vec::with_capacity(GatheredMd5::GATHERED_LEN);
+        GatheredMd5 { hasher: AlgorithmHasher::new(Algorithm::Md5), gathered }
     }
 
     fn update(&mut self, part: &[u8]) {
-        if self.gathered.len() + part.len() > Sum::GATHERED_LEN {
+        if self.gathered.len() + part.len() > GatheredMd5::GATHERED_LEN {
             self.hasher.update(&self.gathered);
             self.gathered.clear();
         }
-        match part.len() > Sum::GATHERED_LEN {
+        match part.len() > GatheredMd5::GATHERED_LEN {
             true => self.hasher.update(part),
             false => self.gathered.extend_from_slice(part),
         }
@@ -372,7 +372,7 @@ impl<R: BufRead> Json<R> {
 
     /// Begins to digest what is read.
     pub(crate) fn begin_tap(&mut self) {
-        self.tap = Some(Tap { exact: Sum::new(), compact: Sum::new() });
+        self.tap = Some(Tap { exact: GatheredMd5::new(), compact: GatheredMd5::new() });
     }
 
     /// Returns the MD5 of what was read since [`Json::begin_tap`]: as it stood, and as a writer

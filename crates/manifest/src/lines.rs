@@ -1,11 +1,12 @@
-//! A text, line by line, in bounded memory.
+//! Reads a text line by line, in bounded memory.
 //!
-//! In: bytes. Out: lines with their numbers, a byte order mark and the CR of a CRLF text taken
-//! off. Knows no format.
+//! A byte order mark, and the CR of a text with CRLF, are taken off.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use crate::fault::{DocumentPlace, Fault, FaultKind};
+use crate::record::Record;
 
 /// The longest line that is read, in bytes: a path of 4,096 bytes, all escaped, several times over.
 pub const LINE_LEN_MAX: usize = 64 << 10;
@@ -45,14 +46,19 @@ impl<R: BufRead> LineReader<R> {
         self.line.capacity()
     }
 
+    /// The line last read, with its number.
+    pub(crate) fn current(&self) -> TextLine<'_> {
+        TextLine { number: self.number, bytes: &self.line }
+    }
+
     /// Makes a fault of the line last read; `column` counts bytes from 1.
     pub(crate) fn fault(
         &self,
         column: usize,
         kind: FaultKind,
-        what: impl Into<std::borrow::Cow<'static, str>>,
+        what: impl Into<Cow<'static, str>>,
     ) -> Fault {
-        Fault::text(self.number, column, kind, what)
+        self.current().fault(column, kind, what)
     }
 
     /// Goes to the next line; `false` at the end of the text. After a failed reading the text has
@@ -117,6 +123,66 @@ impl<R: BufRead> LineReader<R> {
         }
         Ok(Some(fits))
     }
+}
+
+/// One line of a text, without its ending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextLine<'a> {
+    number: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl TextLine<'_> {
+    /// Makes a fault of the line; `column` counts bytes from 1.
+    pub(crate) fn fault(
+        self,
+        column: usize,
+        kind: FaultKind,
+        what: impl Into<Cow<'static, str>>,
+    ) -> Fault {
+        Fault::text(self.number, column, kind, what)
+    }
+}
+
+/// Reads a format that has one record in each line. `parse` returns `None` for a line without one.
+/// After a faulty line the next follows.
+pub(crate) fn line_records<R: BufRead>(
+    reader: R,
+    ending: u8,
+    parse: impl Fn(TextLine<'_>) -> Result<Option<Record>, Fault>,
+) -> impl Iterator<Item = Result<Record, Fault>> {
+    let mut lines = LineReader::new(reader, ending);
+    std::iter::from_fn(move || {
+        loop {
+            let found = match lines.advance() {
+                Ok(true) => parse(lines.current()),
+                Ok(false) => return None,
+                Err(fault) => Err(fault),
+            };
+            if let Some(found) = found.transpose() {
+                return Some(found);
+            }
+        }
+    })
+}
+
+/// Reads a format record by record: `step` returns the next one or its fault, and `None` at the
+/// end. An outer error is a fault after which the document cannot be followed: it is the last.
+pub(crate) fn step_records(
+    mut step: impl FnMut() -> Result<Option<Result<Record, Fault>>, Fault>,
+) -> impl Iterator<Item = Result<Record, Fault>> {
+    let mut ended = false;
+    std::iter::from_fn(move || {
+        if ended {
+            return None;
+        }
+        let found = step().unwrap_or_else(|fault| {
+            ended = true;
+            Some(Err(fault))
+        });
+        ended |= found.is_none();
+        found
+    })
 }
 
 /// Takes blanks off the front.

@@ -18,7 +18,7 @@ use steadfast_time::Timestamp;
 
 use crate::lines::{LINE_LEN_MAX, LineReader, skip_blanks};
 use crate::sums::digest_of;
-use crate::write::Put;
+use crate::write::{Put, wanted};
 use crate::{Error, Fault, FaultKind, Mtime, Record, Step};
 
 /// More directories than fit in a path.
@@ -34,7 +34,7 @@ const KEYWORDS: [(Algorithm, &str); 5] = [
 ];
 
 /// Reads records entry by entry.
-pub(crate) struct Records<R> {
+pub(crate) struct EntryParser<R> {
     lines: LineReader<R>,
     /// The line in hand, its continuations joined.
     entry: Vec<u8>,
@@ -43,20 +43,20 @@ pub(crate) struct Records<R> {
     /// How long that was before each directory was entered.
     entered: Vec<usize>,
     /// What `/set type=` said.
-    default: Option<Kind>,
+    default: Option<EntryKind>,
     ended: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     File,
     Folder,
     Other,
 }
 
-impl<R: BufRead> Records<R> {
-    pub(crate) fn new(reader: R) -> Records<R> {
-        Records {
+impl<R: BufRead> EntryParser<R> {
+    pub(crate) fn new(reader: R) -> EntryParser<R> {
+        EntryParser {
             lines: LineReader::new(reader, b'\n'),
             entry: Vec::new(),
             folder: Vec::new(),
@@ -138,11 +138,11 @@ impl<R: BufRead> Records<R> {
         };
         let full = plain.contains(&b'/');
         let kinds = words(entry).filter_map(|(_, word)| word.strip_prefix(b"type="));
-        let kind = kinds.map(kind).last().or(self.default).unwrap_or(Kind::File);
-        if kind == Kind::Folder && !full {
+        let kind = kinds.map(kind).last().or(self.default).unwrap_or(EntryKind::File);
+        if kind == EntryKind::Folder && !full {
             self.enter(&plain)?;
         }
-        if kind != Kind::File {
+        if kind != EntryKind::File {
             return Ok(None);
         }
         let mut path = Vec::new();
@@ -180,7 +180,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Records<R> {
+impl<R: BufRead> Iterator for EntryParser<R> {
     type Item = Result<Record, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -203,11 +203,11 @@ fn words(entry: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     spans.filter(|(_, len)| *len > 0).map(|(start, len)| (start, &entry[start..start + len]))
 }
 
-fn kind(value: &[u8]) -> Kind {
+fn kind(value: &[u8]) -> EntryKind {
     match value {
-        b"file" => Kind::File,
-        b"dir" => Kind::Folder,
-        _ => Kind::Other,
+        b"file" => EntryKind::File,
+        b"dir" => EntryKind::Folder,
+        _ => EntryKind::Other,
     }
 }
 
@@ -244,16 +244,16 @@ fn time(value: &[u8]) -> Option<Mtime> {
 }
 
 /// Writes the document with full paths; directories come before what they hold.
-pub(crate) struct Entries {
+pub(crate) struct EntryWriter {
     algorithm: Option<Algorithm>,
     /// The directory of the last file, whose ancestors were written.
     folder: PathBuf,
     begun: bool,
 }
 
-impl Entries {
-    pub(crate) fn new(algorithm: Option<Algorithm>) -> Entries {
-        Entries { algorithm, folder: PathBuf::new(), begun: false }
+impl EntryWriter {
+    pub(crate) fn new(algorithm: Option<Algorithm>) -> EntryWriter {
+        EntryWriter { algorithm, folder: PathBuf::new(), begun: false }
     }
 
     fn begin(&mut self, out: &mut dyn Write) -> Result<(), Error> {
@@ -279,13 +279,12 @@ impl Entries {
     }
 }
 
-impl Put for Entries {
+impl Put for EntryWriter {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let known = |algorithm| KEYWORDS.iter().find(|(known, _)| *known == algorithm);
-        let wanted = |known: Algorithm| self.algorithm.is_none_or(|wanted| wanted == known);
-        let digests = record.digests.iter().filter(|(algorithm, _)| wanted(*algorithm));
-        let named = |(algorithm, digest): &(Algorithm, Digest)| {
-            known(*algorithm).map(|(_, keyword)| format!(" {keyword}={digest}"))
+        let digests = wanted(record, self.algorithm);
+        let named = |(algorithm, digest): (Algorithm, Digest)| {
+            known(algorithm).map(|(_, keyword)| format!(" {keyword}={digest}"))
         };
         let digests: Vec<String> = digests.filter_map(named).collect();
         if digests.is_empty() {

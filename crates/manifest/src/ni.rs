@@ -13,9 +13,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use steadfast_digest::{Algorithm, Digest};
 
-use crate::lines::{LineReader, skip_blanks};
+use crate::lines::{TextLine, line_records, skip_blanks};
 use crate::sums::{digest_of, unescape, write_name};
-use crate::write::{Put, chosen};
+use crate::write::{Put, chosen, wanted};
 use crate::{Error, Fault, FaultKind, Record};
 
 /// Names that have an algorithm of this program, as the registry spells them.
@@ -99,70 +99,50 @@ fn luhn_16(hex: &str) -> Option<u32> {
 }
 
 /// Reads records line by line.
-pub(crate) struct Records<R> {
-    lines: LineReader<R>,
+pub(crate) fn records<R: BufRead>(reader: R) -> impl Iterator<Item = Result<Record, Fault>> {
+    line_records(reader, b'\n', |line| match line.bytes {
+        [] | [b'#', ..] => Ok(None),
+        _ => record(line).map(Some),
+    })
 }
 
-impl<R: BufRead> Records<R> {
-    pub(crate) fn new(reader: R) -> Records<R> {
-        Records { lines: LineReader::new(reader, b'\n') }
+fn record(text: TextLine<'_>) -> Result<Record, Fault> {
+    let line = text.bytes;
+    let (start, escaped) = if line.starts_with(b"\\") { (1, true) } else { (0, false) };
+    let end = line[start..].iter().position(|byte| b" \t".contains(byte));
+    let end = end.map_or(line.len(), |end| start + end);
+    let name = str::from_utf8(&line[start..end]).map_err(|_| "the name is not ASCII");
+    let (algorithm, digest) =
+        name.and_then(parse).map_err(|what| text.fault(start + 1, FaultKind::Value, what))?;
+    let path = match &line[end..] {
+        [b' ' | b'\t', b' ' | b'*', path @ ..] => path,
+        rest => skip_blanks(rest),
+    };
+    let at = line.len() - path.len();
+    let path = match escaped {
+        true => unescape(path).map_err(|within| {
+            let what = "a backslash escapes nothing";
+            text.fault(at + within + 1, FaultKind::Syntax, what)
+        })?,
+        false => path.to_vec(),
+    };
+    if path.is_empty() || path.contains(&0) {
+        return Err(text.fault(at + 1, FaultKind::Value, "there is no file name"));
     }
-
-    fn record(&self) -> Result<Record, Fault> {
-        let line = self.lines.line();
-        let (start, escaped) = if line.starts_with(b"\\") { (1, true) } else { (0, false) };
-        let end = line[start..].iter().position(|byte| b" \t".contains(byte));
-        let end = end.map_or(line.len(), |end| start + end);
-        let text = str::from_utf8(&line[start..end]).map_err(|_| "the name is not ASCII");
-        let (algorithm, digest) = text
-            .and_then(parse)
-            .map_err(|what| self.lines.fault(start + 1, FaultKind::Value, what))?;
-        let path = match &line[end..] {
-            [b' ' | b'\t', b' ' | b'*', path @ ..] => path,
-            rest => skip_blanks(rest),
-        };
-        let at = line.len() - path.len();
-        let path = match escaped {
-            true => unescape(path).map_err(|within| {
-                let what = "a backslash escapes nothing";
-                self.lines.fault(at + within + 1, FaultKind::Syntax, what)
-            })?,
-            false => path.to_vec(),
-        };
-        if path.is_empty() || path.contains(&0) {
-            return Err(self.lines.fault(at + 1, FaultKind::Value, "there is no file name"));
-        }
-        Ok(Record { digests: vec![(algorithm, digest)], ..Record::new(path) })
-    }
-}
-
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = Result<Record, Fault>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.lines.advance() {
-                Ok(true) if matches!(self.lines.line(), [] | [b'#', ..]) => {}
-                Ok(true) => return Some(self.record()),
-                Ok(false) => return None,
-                Err(fault) => return Some(Err(fault)),
-            }
-        }
-    }
+    Ok(Record { digests: vec![(algorithm, digest)], ..Record::new(path) })
 }
 
 /// Writes a list, one line for each digest of a record that has a registered name.
-pub(crate) struct Lines {
+pub(crate) struct NiLines {
     pub(crate) algorithm: Option<Algorithm>,
 }
 
-impl Put for Lines {
+impl Put for NiLines {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         chosen(record, self.algorithm)?;
-        let wanted = |known: Algorithm| self.algorithm.is_none_or(|wanted| wanted == known);
-        let digests = record.digests.iter().filter(|(known, _)| wanted(*known));
+        let digests = wanted(record, self.algorithm);
         let names: Vec<String> =
-            digests.filter_map(|(known, digest)| name(*known, digest)).collect();
+            digests.filter_map(|(known, digest)| name(known, &digest)).collect();
         if names.is_empty() {
             let why = "no digest has a name in RFC 6920's registry";
             return Err(Error::unwritable(&record.path, why));

@@ -1,9 +1,9 @@
-//! Inventories of the Oxford Common File Layout. Read, never written: an inventory is one with its
-//! object.
+//! Inventories of the Oxford Common File Layout. They are read and never written: an inventory
+//! belongs to its object.
 //!
-//! In: `inventory.json`. Out: a record for each content path of `manifest`, relative to the
-//! object's root, then for each of `fixity`, whose algorithms another record of the same path may
-//! have: see [`merge`](super::merge). Pulled in constant memory.
+//! `inventory.json` gives a record for each content path of `manifest`, relative to the object's
+//! root, then one for each path of `fixity`, which adds algorithms to the same files: see
+//! [`combine`](crate::combine). Memory is constant.
 //!
 //! Source: OCFL 1.1, section 3.5.
 
@@ -12,13 +12,19 @@ use std::io::BufRead;
 use steadfast_digest::{Algorithm, Digest};
 
 use crate::json::{Cursor, Json};
+use crate::lines::step_records;
 use crate::sums::{digest_of, told_by_length};
 use crate::{Fault, FaultKind, Record};
 
 /// Reads records path by path.
-pub(crate) struct Records<R> {
+pub(crate) fn records<R: BufRead>(reader: R) -> impl Iterator<Item = Result<Record, Fault>> {
+    let mut parser = InventoryParser::new(reader);
+    step_records(move || parser.step())
+}
+
+struct InventoryParser<R> {
     json: Json<R>,
-    stage: Stage,
+    stage: InventoryStage,
     /// Where the reader is in the inventory.
     top: Cursor,
     /// Where in `manifest`, or in a block of `fixity`.
@@ -35,7 +41,7 @@ pub(crate) struct Records<R> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum InventoryStage {
     Start,
     Inventory,
     Fixity,
@@ -44,11 +50,11 @@ enum Stage {
     End,
 }
 
-impl<R: BufRead> Records<R> {
-    pub(crate) fn new(reader: R) -> Records<R> {
-        Records {
+impl<R: BufRead> InventoryParser<R> {
+    fn new(reader: R) -> InventoryParser<R> {
+        InventoryParser {
             json: Json::new(reader),
-            stage: Stage::Start,
+            stage: InventoryStage::Start,
             top: Cursor::default(),
             block: Cursor::default(),
             blocks: Cursor::default(),
@@ -63,60 +69,60 @@ impl<R: BufRead> Records<R> {
     fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
         loop {
             match self.stage {
-                Stage::Start => {
+                InventoryStage::Start => {
                     self.json.skip_mark()?;
                     self.top = self.json.open_object()?;
-                    self.stage = Stage::Inventory;
+                    self.stage = InventoryStage::Inventory;
                 }
-                Stage::Inventory => match self.json.key(&mut self.top)? {
+                InventoryStage::Inventory => match self.json.key(&mut self.top)? {
                     Some(key) => self.member(&key)?,
                     None => {
                         self.json.end()?;
-                        self.stage = Stage::End;
+                        self.stage = InventoryStage::End;
                         self.check_whole()?;
                     }
                 },
-                Stage::Fixity => match self.json.key(&mut self.blocks)? {
+                InventoryStage::Fixity => match self.json.key(&mut self.blocks)? {
                     Some(name) => {
                         let name = str::from_utf8(&name).ok();
                         self.algorithm = name.and_then(|name| name.parse().ok());
                         match self.algorithm {
                             Some(_) => {
                                 self.block = self.json.open_object()?;
-                                self.stage = Stage::Block { fixity: true };
+                                self.stage = InventoryStage::Block { fixity: true };
                             }
                             None => self.json.skip_value()?,
                         }
                     }
-                    None => self.stage = Stage::Inventory,
+                    None => self.stage = InventoryStage::Inventory,
                 },
-                Stage::Block { fixity } => match self.json.key(&mut self.block)? {
+                InventoryStage::Block { fixity } => match self.json.key(&mut self.block)? {
                     Some(hex) => {
                         let cursor = self.json.open_array()?;
                         let digest = self.digest(&hex, fixity);
                         // The paths of a digest that is none are passed over after the fault.
                         let good = digest.as_ref().ok().copied();
-                        self.stage = Stage::Paths { fixity, digest: good, cursor };
+                        self.stage = InventoryStage::Paths { fixity, digest: good, cursor };
                         if let Err(fault) = digest {
                             return Ok(Some(Err(fault)));
                         }
                     }
-                    None if fixity => self.stage = Stage::Fixity,
-                    None => self.stage = Stage::Inventory,
+                    None if fixity => self.stage = InventoryStage::Fixity,
+                    None => self.stage = InventoryStage::Inventory,
                 },
-                Stage::Paths { fixity, digest, mut cursor } => {
+                InventoryStage::Paths { fixity, digest, mut cursor } => {
                     if !self.json.element(&mut cursor)? {
-                        self.stage = Stage::Block { fixity };
+                        self.stage = InventoryStage::Block { fixity };
                         continue;
                     }
                     let path = self.json.string()?;
-                    self.stage = Stage::Paths { fixity, digest, cursor };
+                    self.stage = InventoryStage::Paths { fixity, digest, cursor };
                     if let Some(digest) = digest {
                         let record = Record { digests: vec![digest], ..Record::new(path) };
                         return Ok(Some(Ok(record)));
                     }
                 }
-                Stage::End => return Ok(None),
+                InventoryStage::End => return Ok(None),
             }
         }
     }
@@ -144,11 +150,11 @@ impl<R: BufRead> Records<R> {
                 self.had_manifest = true;
                 self.algorithm = self.declared;
                 self.block = self.json.open_object()?;
-                self.stage = Stage::Block { fixity: false };
+                self.stage = InventoryStage::Block { fixity: false };
             }
             b"fixity" => {
                 self.blocks = self.json.open_object()?;
-                self.stage = Stage::Fixity;
+                self.stage = InventoryStage::Fixity;
             }
             _ => self.json.skip_value()?,
         }
@@ -176,20 +182,6 @@ impl<R: BufRead> Records<R> {
                 fault("the digests are not of the inventory's `digestAlgorithm`")
             }
             _ => Ok(()),
-        }
-    }
-}
-
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = Result<Record, Fault>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.step() {
-            Ok(found) => found,
-            Err(fault) => {
-                self.stage = Stage::End;
-                Some(Err(fault))
-            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Paths out of documents: whether they stay inside the root, and how else they may be spelt.
 //!
-//! In: a path as a document names it. Out: one that is relative and never leads upwards, or why
-//! not. Knows no file system: what is a symbolic link is for whoever opens beneath the root.
+//! The file system is not asked: whoever opens a path beneath the root must not follow links.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};

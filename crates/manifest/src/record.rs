@@ -1,6 +1,4 @@
 //! What a document says of one file.
-//!
-//! In: what a parser read, or a tag. Out: a [`Record`]. Knows neither formats nor files.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;

@@ -24,16 +24,16 @@ const VERSION: i128 = 1;
 pub(crate) const MAGIC: &[u8] = b"{\"steadfast_manifest\":";
 
 /// Reads records line by line.
-pub(crate) struct Records<R> {
+pub(crate) struct ManifestRecords<R> {
     lines: LineReader<R>,
-    stage: Stage,
+    stage: ManifestStage,
     /// SHA-256 of the lines so far, each ended by LF.
     sum: AlgorithmHasher,
     count: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ManifestStage {
     Header,
     Records,
     /// After the last line.
@@ -48,17 +48,22 @@ enum Content {
     Last { records: i128, sum: Digest },
 }
 
-impl<R: BufRead> Records<R> {
-    pub(crate) fn new(reader: R) -> Records<R> {
+impl<R: BufRead> ManifestRecords<R> {
+    pub(crate) fn new(reader: R) -> ManifestRecords<R> {
         let sum = AlgorithmHasher::new(Algorithm::Sha256);
-        Records { lines: LineReader::new(reader, b'\n'), stage: Stage::Header, sum, count: 0 }
+        ManifestRecords {
+            lines: LineReader::new(reader, b'\n'),
+            stage: ManifestStage::Header,
+            sum,
+            count: 0,
+        }
     }
 
     fn step(&mut self) -> Result<Option<Record>, Fault> {
         loop {
             if !self.lines.advance()? {
-                let whole = self.stage == Stage::Told;
-                self.stage = Stage::End;
+                let whole = self.stage == ManifestStage::Told;
+                self.stage = ManifestStage::End;
                 let what = "the last line is missing: the document is cut short";
                 let fault = Fault::new(DocumentPlace::Document, FaultKind::Check, what);
                 return if whole { Ok(None) } else { Err(fault) };
@@ -69,26 +74,28 @@ impl<R: BufRead> Records<R> {
             let content = content(self.lines.line());
             let content = content.map_err(|fault| self.placed(fault));
             match (self.stage, content?) {
-                (Stage::Header, Content::Header(VERSION)) => self.stage = Stage::Records,
-                (Stage::Header, Content::Header(_)) => {
-                    self.stage = Stage::End;
+                (ManifestStage::Header, Content::Header(VERSION)) => {
+                    self.stage = ManifestStage::Records
+                }
+                (ManifestStage::Header, Content::Header(_)) => {
+                    self.stage = ManifestStage::End;
                     let what = "this program knows version 1 of the format";
                     return Err(self.lines.fault(1, FaultKind::Unsupported, what));
                 }
-                (Stage::Records, Content::Record(record)) => {
+                (ManifestStage::Records, Content::Record(record)) => {
                     self.count += 1;
                     return Ok(Some(record));
                 }
-                (Stage::Records, Content::Last { records, sum }) => {
-                    self.stage = Stage::Told;
+                (ManifestStage::Records, Content::Last { records, sum }) => {
+                    self.stage = ManifestStage::Told;
                     if records != i128::from(self.count) || sum != before.finalize() {
                         let what = "the document is not as it was written: its last line \
                                     tells another count or digest";
                         return Err(self.lines.fault(1, FaultKind::Check, what));
                     }
                 }
-                (Stage::Header, _) => {
-                    self.stage = Stage::End;
+                (ManifestStage::Header, _) => {
+                    self.stage = ManifestStage::End;
                     let what = "the document does not begin as a manifest does";
                     return Err(self.lines.fault(1, FaultKind::Syntax, what));
                 }
@@ -102,8 +109,8 @@ impl<R: BufRead> Records<R> {
 
     /// Puts a fault of one line at its place in the document.
     fn placed(&mut self, fault: Fault) -> Fault {
-        if self.stage == Stage::Header {
-            self.stage = Stage::End;
+        if self.stage == ManifestStage::Header {
+            self.stage = ManifestStage::End;
         }
         match fault.place {
             DocumentPlace::Text { column, .. } => {
@@ -114,12 +121,12 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Records<R> {
+impl<R: BufRead> Iterator for ManifestRecords<R> {
     type Item = Result<Record, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.stage {
-            Stage::End => None,
+            ManifestStage::End => None,
             _ => self.step().transpose(),
         }
     }
@@ -230,17 +237,17 @@ fn record(members: Members) -> Result<Record, &'static str> {
 }
 
 /// Writes the document.
-pub(crate) struct Lines {
+pub(crate) struct ManifestLines {
     pub(crate) algorithm: Option<Algorithm>,
     sum: AlgorithmHasher,
     count: u64,
     begun: bool,
 }
 
-impl Lines {
-    pub(crate) fn new(algorithm: Option<Algorithm>) -> Lines {
+impl ManifestLines {
+    pub(crate) fn new(algorithm: Option<Algorithm>) -> ManifestLines {
         let sum = AlgorithmHasher::new(Algorithm::Sha256);
-        Lines { algorithm, sum, count: 0, begun: false }
+        ManifestLines { algorithm, sum, count: 0, begun: false }
     }
 
     fn write_line(&mut self, line: &[u8], out: &mut dyn Write) -> Result<(), Error> {
@@ -257,7 +264,7 @@ impl Lines {
     }
 }
 
-impl Put for Lines {
+impl Put for ManifestLines {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let mut digests = record.digests.clone();
         if self.algorithm.is_some() {

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use steadfast_digest::{Algorithm, Digest};
 
 pub use crate::lines::LINE_LEN_MAX;
-use crate::lines::{LineReader, skip_blanks};
-use crate::write::{Put, chosen};
+use crate::lines::{LineReader, line_records, skip_blanks};
+use crate::write::{Put, chosen, one_line, wanted};
 use crate::{Error, Fault, FaultKind, Record};
 
 /// How a line names its algorithm.
@@ -279,46 +279,27 @@ impl<R: BufRead> Iterator for Lines<R> {
 }
 
 /// Reads a document as records, one for each line.
-pub(crate) struct Records<R> {
-    lines: LineReader<R>,
+pub(crate) fn records<R: BufRead>(
+    reader: R,
     algorithm: Option<Algorithm>,
     ending: Ending,
-}
-
-impl<R: BufRead> Records<R> {
-    pub(crate) fn new(reader: R, algorithm: Option<Algorithm>, ending: Ending) -> Records<R> {
-        Records { lines: LineReader::new(reader, ending.byte()), algorithm, ending }
-    }
-
-    fn record(&self) -> Result<Record, Fault> {
-        let parsed = parse_placed(self.lines.line(), self.algorithm, self.ending);
-        let line = parsed.map_err(|Misfit { fault, at }| {
+) -> impl Iterator<Item = Result<Record, Fault>> {
+    line_records(reader, ending.byte(), move |line| {
+        if is_silent(line.bytes) {
+            return Ok(None);
+        }
+        let parsed = parse_placed(line.bytes, algorithm, ending);
+        let Line { algorithm, digest, path } = parsed.map_err(|Misfit { fault, at }| {
             let kind = match fault {
                 LineFault::NoDigest | LineFault::Escape => FaultKind::Syntax,
                 LineFault::UnknownAlgorithm => FaultKind::Unsupported,
                 _ => FaultKind::Value,
             };
-            self.lines.fault(at + 1, kind, fault.to_string())
+            line.fault(at + 1, kind, fault.to_string())
         })?;
-        let Line { algorithm, digest, path } = line;
         let digests = vec![(algorithm, digest)];
-        Ok(Record { path, digests, length: None, mtime: None, tagged: None })
-    }
-}
-
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = Result<Record, Fault>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.lines.advance() {
-                Ok(true) if is_silent(self.lines.line()) => {}
-                Ok(true) => return Some(self.record()),
-                Ok(false) => return None,
-                Err(fault) => return Some(Err(fault)),
-            }
-        }
-    }
+        Ok(Some(Record { path, digests, length: None, mtime: None, tagged: None }))
+    })
 }
 
 /// Writes untagged lines, all of one algorithm: the reader has only its length to go by.
@@ -343,11 +324,8 @@ pub(crate) struct Tagged {
 impl Put for Tagged {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         chosen(record, self.algorithm)?;
-        for (algorithm, digest) in &record.digests {
-            if self.algorithm.is_none_or(|wanted| wanted == *algorithm) {
-                let (style, ending) = (Style::Tagged, Ending::Newline);
-                write_line(*algorithm, digest, &record.path, style, ending, out)?;
-            }
+        for (algorithm, digest) in wanted(record, self.algorithm) {
+            write_line(algorithm, &digest, &record.path, Style::Tagged, Ending::Newline, out)?;
         }
         Ok(())
     }
@@ -361,17 +339,13 @@ pub(crate) struct Openssl {
 impl Put for Openssl {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         chosen(record, self.algorithm)?;
-        let name = record.path.as_os_str().as_bytes();
-        if name.contains(&b'\n') {
-            return Err(Error::unwritable(&record.path, "the name has a line feed"));
-        }
-        let wanted = |known: Algorithm| self.algorithm.is_none_or(|wanted| wanted == known);
-        let lines: Vec<_> = record.digests.iter().filter(|(known, _)| wanted(*known)).collect();
+        let name = one_line(record)?;
+        let lines: Vec<_> = wanted(record, self.algorithm).collect();
         if let Some((unknown, _)) = lines.iter().find(|(known, _)| openssl_name(*known).is_none()) {
             return Err(Error::unwritable(&record.path, format!("OpenSSL has no {unknown}")));
         }
         for (algorithm, digest) in lines {
-            write!(out, "{}(", openssl_name(*algorithm).expect("all have one, as checked above"))?;
+            write!(out, "{}(", openssl_name(algorithm).expect("all have one, as checked above"))?;
             out.write_all(name)?;
             writeln!(out, ")= {digest}")?;
         }
@@ -392,10 +366,10 @@ fn openssl_name(algorithm: Algorithm) -> Option<&'static str> {
     }
 }
 
-type Parts<'a> = (Algorithm, Digest, usize, &'a [u8]);
+type LineParts<'a> = (Algorithm, Digest, usize, &'a [u8]);
 
 /// Splits `SHA256 (<name>) = <hex>`; `None` if the line does not begin like one.
-fn split_tagged(line: &[u8]) -> Option<Result<Parts<'_>, Misfit>> {
+fn split_tagged(line: &[u8]) -> Option<Result<LineParts<'_>, Misfit>> {
     let open = line.iter().position(|&byte| byte == b'(')?;
     let label = line[..open].strip_suffix(b" ").unwrap_or(&line[..open]);
     let label = str::from_utf8(label).ok().filter(|label| is_label(label))?;
@@ -421,7 +395,7 @@ fn is_label(label: &str) -> bool {
 }
 
 /// Splits `<hex>  <name>`, `<hex> *<name>` and, as older BSD tools wrote, `<hex> <name>`.
-fn split_untagged(line: &[u8], algorithm: Option<Algorithm>) -> Result<Parts<'_>, Misfit> {
+fn split_untagged(line: &[u8], algorithm: Option<Algorithm>) -> Result<LineParts<'_>, Misfit> {
     let end = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
     let (hex, rest) = line.split_at(end);
     let name = match rest {
@@ -429,9 +403,8 @@ fn split_untagged(line: &[u8], algorithm: Option<Algorithm>) -> Result<Parts<'_>
         [] if end > 0 => return Err(Misfit::at(LineFault::NoName, end)),
         _ => return Err(Misfit::at(LineFault::NoDigest, end)),
     };
-    let algorithm = algorithm.or_else(|| told_by_length(end));
-    let algorithm = algorithm.ok_or(Misfit::at(LineFault::DigestLength, 0))?;
-    let digest = digest_of(hex, algorithm).map_err(|fault| Misfit::at(fault, 0))?;
+    let (algorithm, digest) =
+        digest_or_told(hex, algorithm).map_err(|fault| Misfit::at(fault, 0))?;
     Ok((algorithm, digest, line.len() - name.len(), name))
 }
 
@@ -457,6 +430,16 @@ pub(crate) fn digest_of(hex: &[u8], algorithm: Algorithm) -> Result<Digest, Line
         true => Ok(digest),
         false => Err(LineFault::DigestLength),
     }
+}
+
+/// Reads the hexadecimal digits of a digest, whose length tells the algorithm if nothing else does.
+pub(crate) fn digest_or_told(
+    hex: &[u8],
+    algorithm: Option<Algorithm>,
+) -> Result<(Algorithm, Digest), LineFault> {
+    let algorithm = algorithm.or_else(|| told_by_length(hex.len()));
+    let algorithm = algorithm.ok_or(LineFault::DigestLength)?;
+    Ok((algorithm, digest_of(hex, algorithm)?))
 }
 
 /// Undoes [`write_name`]; the error is where a backslash escapes nothing.

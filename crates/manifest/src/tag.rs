@@ -1,7 +1,6 @@
 //! The fixity record of one file, and its bytes.
 //!
-//! In: what a reading found. Out: a [`Tag`], and the value that is stored for it. The layout is
-//! specified in `docs/formats/tag.md`, which outranks this file. Knows nothing of files or stores.
+//! The layout is specified in `docs/formats/tag.md`, which outranks this file.
 
 use std::fmt;
 

@@ -12,8 +12,8 @@ use steadfast_manifest::appledouble::{PREFIX, check_header};
 use steadfast_sys::file::{Dir, File, FileKind, Status};
 
 pub use steadfast_manifest::appledouble::{
-    AppleDouble, AppleDoubleFault, Attribute, Entry, FINDER_INFO, HEAD_LEN_MAX, MAGIC_LEN,
-    RESOURCE_FORK, Span, companion, is_appledouble,
+    AppleDouble, AppleDoubleAttribute, AppleDoubleEntry, AppleDoubleFault, AppleDoubleSpan,
+    FINDER_INFO, HEAD_LEN_MAX, MAGIC_LEN, RESOURCE_FORK, companion, is_appledouble,
 };
 
 /// Reads the beginning of a file and finds everything in it.
@@ -38,7 +38,11 @@ pub fn read(file: &File) -> io::Result<AppleDouble> {
 ///
 /// # Errors
 /// `UnexpectedEof` if the file has become shorter; otherwise whatever the system says.
-pub fn read_span(file: &File, span: Span, len_max: usize) -> io::Result<Option<Vec<u8>>> {
+pub fn read_span(
+    file: &File,
+    span: AppleDoubleSpan,
+    len_max: usize,
+) -> io::Result<Option<Vec<u8>>> {
     let Some(len) = usize::try_from(span.len).ok().filter(|len| *len <= len_max) else {
         return Ok(None);
     };

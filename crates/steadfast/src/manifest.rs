@@ -1,7 +1,7 @@
 //! Manifests: the formats of [`steadfast_manifest`], and what of them needs SQLite or a directory.
 //!
-//! What a document names is never opened here. A [`bagit::Bag`] and a [`chkbit::Tree`] are given a
-//! directory and read the documents in it.
+//! No file that a document names is opened here. A [`bagit::Bag`] and a [`chkbit::IndexTree`] are
+//! given a directory and read the documents in it.
 
 pub mod bagit;
 pub mod bitrot;
@@ -12,9 +12,9 @@ use std::io::{BufRead, Write};
 use steadfast_digest::Algorithm;
 
 pub use steadfast_manifest::{
-    Conflict, Dispute, DocumentPlace, Error, ErrorKind, Fault, FaultKind, Format, Merged, Mtime,
-    PathFault, Record, Records, Step, Writer, algorithm_hint, confine, folded, merge, ni, root_of,
-    sums, windows_spelling,
+    Combined, Conflict, Dispute, DocumentPlace, DocumentWriter, Error, ErrorKind, Fault, FaultKind,
+    Format, Mtime, PathFault, Record, Records, Step, algorithm_hint, combine, confine, folded, ni,
+    root_of, sums, windows_spelling,
 };
 
 /// Reads a document, in constant memory but for `bitrot`, whose database is held whole.
@@ -27,7 +27,7 @@ pub fn read<'a>(
     reader: impl BufRead + Send + 'a,
 ) -> Records<'a> {
     match format {
-        Format::Bitrot => Records::of(bitrot::Records::new(reader)),
+        Format::Bitrot => Records::of(bitrot::DatabaseRecords::new(reader)),
         _ => steadfast_manifest::read(format, algorithm, reader),
     }
 }
@@ -43,18 +43,18 @@ pub fn writer<W: Write>(
     format: Format,
     algorithm: Option<Algorithm>,
     out: W,
-) -> Result<Writer<W>, Error> {
+) -> Result<DocumentWriter<W>, Error> {
     let put = match format {
-        Format::Bitrot => Some(Box::new(bitrot::Rows::default()) as Box<_>),
+        Format::Bitrot => Some(Box::new(bitrot::DatabaseWriter::default()) as Box<_>),
         _ => steadfast_manifest::put(format, algorithm),
     };
-    put.map(|put| Writer::new(put, out)).ok_or_else(|| Error::read_only(format))
+    put.map(|put| DocumentWriter::new(put, out)).ok_or_else(|| Error::read_only(format))
 }
 
 /// Writes a whole document and stops at the first record that the format cannot hold.
 ///
 /// # Errors
-/// As for [`writer`] and [`Writer`].
+/// As for [`writer`] and [`DocumentWriter`].
 pub fn write<'a>(
     format: Format,
     records: impl IntoIterator<Item = &'a Record>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
-use steadfast::manifest::{self, ErrorKind, Format, Record, Writer};
+use steadfast::manifest::{self, DocumentWriter, ErrorKind, Format, Record};
 use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Verdict};
 
@@ -67,7 +67,7 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
 
 /// Writes what a run says as records.
 struct ExportDocument<W: Write> {
-    writer: Option<Writer<W>>,
+    writer: Option<DocumentWriter<W>>,
     root: PathBuf,
     status: u8,
     failed: Option<manifest::Error>,

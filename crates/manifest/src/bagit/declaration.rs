@@ -1,6 +1,4 @@
-//! What a bag says of itself: `bagit.txt` and the `Payload-Oxum` of `bag-info.txt`.
-//!
-//! In: their lines. Out: a version, an encoding, a count. Knows no directory.
+//! What a bag says of itself: `bagit.txt`, `fetch.txt` and the `Payload-Oxum` of `bag-info.txt`.
 
 use std::fmt;
 use std::io::BufRead;

@@ -9,19 +9,18 @@ use std::os::unix::ffi::OsStrExt as _;
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 
 use super::Oxum;
-use crate::write::{Put, chosen};
-use crate::{Error, ErrorKind, Format, Record, confine};
+use crate::write::{Put, chosen, confined, known_length};
+use crate::{Error, ErrorKind, Format, Record};
 
 /// Writes the lines of one manifest, all of one algorithm.
-pub(crate) struct Lines {
+pub(crate) struct BagitLines {
     pub(crate) algorithm: Option<Algorithm>,
 }
 
-impl Put for Lines {
+impl Put for BagitLines {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let (algorithm, digest) = chosen(record, self.algorithm)?;
-        let path = confine(&record.path, Format::Bagit)
-            .map_err(|fault| Error::unwritable(&record.path, fault.to_string()))?;
+        let path = confined(record, Format::Bagit)?;
         let path = path.as_os_str().as_bytes();
         if path.starts_with(b"*") || path.starts_with(b" ") || path.starts_with(b"\t") {
             let why = "a path that begins with a blank or `*` is lost in a manifest";
@@ -29,14 +28,7 @@ impl Put for Lines {
         }
         self.algorithm = Some(algorithm);
         write!(out, "{digest}  ")?;
-        for byte in path {
-            match byte {
-                b'\n' => out.write_all(b"%0A")?,
-                b'\r' => out.write_all(b"%0D")?,
-                b'%' => out.write_all(b"%25")?,
-                other => out.write_all(&[*other])?,
-            }
-        }
+        out.write_all(&super::encode(path))?;
         Ok(out.write_all(b"\n")?)
     }
 }
@@ -57,10 +49,7 @@ pub fn documents(records: &[Record], date: Option<&str>) -> Result<Vec<(String, 
         if !record.path.starts_with("data") {
             return unwritable(record, "the payload of a bag is in `data`");
         }
-        let Some(length) = record.length else {
-            return unwritable(record, "the length is not known");
-        };
-        oxum.bytes = oxum.bytes.saturating_add(length);
+        oxum.bytes = oxum.bytes.saturating_add(known_length(record)?);
         oxum.files += 1;
     }
     let by_all = |known: Algorithm| records.iter().all(|record| record.digest(known).is_some());
@@ -77,7 +66,7 @@ pub fn documents(records: &[Record], date: Option<&str>) -> Result<Vec<(String, 
         ("bag-info.txt".to_owned(), info.into_bytes()),
     ];
     for algorithm in &algorithms {
-        let (mut lines, mut bytes) = (Lines { algorithm: Some(*algorithm) }, Vec::new());
+        let (mut lines, mut bytes) = (BagitLines { algorithm: Some(*algorithm) }, Vec::new());
         for record in records {
             lines.put(record, &mut bytes)?;
         }

@@ -11,31 +11,31 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 
 use super::KNOWN;
 use crate::json::write_string;
-use crate::write::{Put, chosen, utf8_path};
-use crate::{Error, Format, Record, Step, confine};
+use crate::write::{Put, chosen, confined, known_length, known_steps, utf8_path};
+use crate::{Error, Format, Record, Step};
 
 /// The entries of one directory: names and the values that stand beside them.
 type Entries = BTreeMap<String, String>;
 
 /// Gathers records and writes them at the end: entries stand by directory, records in any order.
-pub(crate) struct Index {
+pub(crate) struct IndexWriter {
     algorithm: Option<Algorithm>,
     /// Whether a tree is written, or else one directory.
     database: bool,
     folders: BTreeMap<String, Entries>,
 }
 
-impl Index {
-    pub(crate) fn new(algorithm: Option<Algorithm>, database: bool) -> Index {
-        Index { algorithm, database, folders: BTreeMap::new() }
+impl IndexWriter {
+    pub(crate) fn new(algorithm: Option<Algorithm>, database: bool) -> IndexWriter {
+        IndexWriter { algorithm, database, folders: BTreeMap::new() }
     }
 }
 
-impl Put for Index {
+impl Put for IndexWriter {
     fn put(&mut self, record: &Record, _: &mut dyn Write) -> Result<(), Error> {
         let unwritable = |why: &'static str| Error::unwritable(&record.path, why);
-        let path = confine(Path::new(utf8_path(record)?), Format::Chkbit)
-            .map_err(|fault| Error::unwritable(&record.path, fault.to_string()))?;
+        utf8_path(record)?;
+        let path = confined(record, Format::Chkbit)?;
         let text = |path: &Path| path.to_str().expect("a part of a text is one").to_owned();
         let folder = text(path.parent().unwrap_or(Path::new("")));
         let name = text(Path::new(path.file_name().expect("a confined path has a name")));
@@ -48,11 +48,9 @@ impl Put for Index {
         let algorithm = algorithm
             .ok_or_else(|| unwritable("no digest is of blake3, sha512 or md5, which chkbit has"))?;
         let (_, digest) = chosen(record, Some(algorithm))?;
-        let length = record.length.ok_or_else(|| unwritable("the length is not known"))?;
-        let length = i64::try_from(length).map_err(|_| unwritable("the length is out of range"))?;
-        let mtime = record.mtime.ok_or_else(|| unwritable("the time is not known"))?;
-        let millis = mtime.to_steps(Step::Millisecond);
-        let millis = millis.ok_or_else(|| unwritable("the time is out of range"))?;
+        let length = i64::try_from(known_length(record)?);
+        let length = length.map_err(|_| unwritable("the length is out of range"))?;
+        let millis = known_steps(record, Step::Millisecond)?;
         let entry =
             format!("{{\"mod\":{millis},\"a\":\"{algorithm}\",\"h\":\"{digest}\",\"s\":{length}}}");
         self.folders.entry(folder).or_default().insert(name, entry);
@@ -109,7 +107,7 @@ fn index(entries: &Entries) -> Vec<u8> {
 pub fn documents<'a>(
     records: impl IntoIterator<Item = &'a Record>,
 ) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
-    let mut all = Index::new(None, true);
+    let mut all = IndexWriter::new(None, true);
     for record in records {
         all.put(record, &mut io::sink())?;
     }

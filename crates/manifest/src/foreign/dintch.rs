@@ -16,7 +16,7 @@ const DIGITS: usize = 2 * BYTES;
 
 /// How a value holds its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum DintchForm {
     /// As its bytes, with nothing or one NUL behind them.
     Bytes,
     /// As digits from this offset on, text before them and ends of text behind them.
@@ -32,8 +32,8 @@ enum Form {
 pub fn parse_dintch(hash: Option<&[u8]>, time: Option<&[u8]>) -> Result<ForeignTag, FaultReason> {
     let hash = text::present(hash.ok_or(FaultReason::NoDigest)?)?;
     let digest = match form_of(hash)? {
-        Form::Bytes => Digest::from_slice(&hash[..BYTES]).expect("form_of saw 32 bytes"),
-        Form::Digits(start) => text::digest(&hash[start..start + DIGITS], Algorithm::Sha256)?,
+        DintchForm::Bytes => Digest::from_slice(&hash[..BYTES]).expect("form_of saw 32 bytes"),
+        DintchForm::Digits(start) => text::digest(&hash[start..start + DIGITS], Algorithm::Sha256)?,
     };
     if digest.as_bytes().iter().all(|&byte| byte == 0) {
         return Err(FaultReason::Zeroed);
@@ -54,8 +54,8 @@ pub fn parse_dintch(hash: Option<&[u8]>, time: Option<&[u8]>) -> Result<ForeignT
 pub(super) fn print_like(old: Option<&[u8]>, digest: &Digest) -> Vec<u8> {
     let plain = digest.as_bytes();
     match old.map(|old| (old, form_of(old))) {
-        Some((old, Ok(Form::Bytes))) => [plain, &old[BYTES..]].concat(),
-        Some((old, Ok(Form::Digits(start)))) => {
+        Some((old, Ok(DintchForm::Bytes))) => [plain, &old[BYTES..]].concat(),
+        Some((old, Ok(DintchForm::Digits(start)))) => {
             let (digits, behind) = old[start..].split_at(DIGITS);
             let upper = digits.iter().any(u8::is_ascii_uppercase);
             let hex = digest.to_string();
@@ -66,11 +66,11 @@ pub(super) fn print_like(old: Option<&[u8]>, digest: &Digest) -> Vec<u8> {
     }
 }
 
-fn form_of(value: &[u8]) -> Result<Form, FaultReason> {
+fn form_of(value: &[u8]) -> Result<DintchForm, FaultReason> {
     let bytes = value.len() == BYTES || value.len() == BYTES + 1 && value[BYTES] == 0;
     // A digest whose 32 bytes are all printable is one in 10^13; a text that was cut is likelier.
     if bytes && !value[..BYTES].iter().all(u8::is_ascii_graphic) {
-        return Ok(Form::Bytes);
+        return Ok(DintchForm::Bytes);
     }
     let text = text::trimmed(value);
     let length = FaultReason::Length { expected: DIGITS, found: text.len() };
@@ -82,7 +82,7 @@ fn form_of(value: &[u8]) -> Result<Form, FaultReason> {
     }
     match before.last().is_some_and(u8::is_ascii_hexdigit) {
         true => Err(length),
-        false => Ok(Form::Digits(start)),
+        false => Ok(DintchForm::Digits(start)),
     }
 }
 

@@ -1,6 +1,4 @@
-//! Digests and times as the tools write them down: hexadecimal and decimal text.
-//!
-//! In: the value of an attribute. Out: what it says, or why it says nothing.
+//! Digests and times as the tools write them: hexadecimal and decimal text.
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_time::Timestamp;

@@ -1,6 +1,6 @@
 //! Names as `vis` encodes them: without blanks, controls or anything that a reader would obey.
 //!
-//! In: bytes. Out: bytes, encoded or plain. Source: NetBSD `vis(3)` and `unvis(3)`.
+//! Source: NetBSD `vis(3)` and `unvis(3)`.
 
 use std::io::{self, Write};
 

@@ -10,8 +10,8 @@ use std::process::Command;
 
 use steadfast_digest::Algorithm;
 use steadfast_manifest::{
-    DocumentPlace, ErrorKind, Fault, FaultKind, Format, Mtime, Record, Step, Writer,
-    algorithm_hint, merge, read,
+    DocumentPlace, DocumentWriter, ErrorKind, Fault, FaultKind, Format, Mtime, Record, Step,
+    algorithm_hint, combine, read,
 };
 use steadfast_testing::{Need, skip};
 use steadfast_time::Timestamp;
@@ -25,8 +25,8 @@ pub(crate) fn formats() -> impl Iterator<Item = Format> {
     Format::ALL.iter().copied().filter(|format| *format != Format::Bitrot)
 }
 
-pub(crate) fn writer(format: Format, algorithm: Option<Algorithm>) -> Writer<Vec<u8>> {
-    Writer::new(steadfast_manifest::put(format, algorithm).unwrap(), Vec::new())
+pub(crate) fn writer(format: Format, algorithm: Option<Algorithm>) -> DocumentWriter<Vec<u8>> {
+    DocumentWriter::new(steadfast_manifest::put(format, algorithm).unwrap(), Vec::new())
 }
 
 /// Writes a whole document.
@@ -427,7 +427,7 @@ fn what_a_format_cannot_hold_is_refused_and_the_rest_goes_on() {
         let good = nasty_record(&mut Random::new(13), algorithms(format), 3);
         writer.put(&Record { path: "good".into(), ..good }).unwrap();
         let document = writer.finish().unwrap();
-        let found = merge(records(format, "", &document)).records;
+        let found = combine(records(format, "", &document)).records;
         assert_eq!(found.len(), 1, "{format}: nothing is left of what was refused");
         assert!(found[0].path.ends_with("good"));
     }

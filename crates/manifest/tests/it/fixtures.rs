@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_manifest::{Format, Mtime, Record, Step, confine, folded, merge};
+use steadfast_manifest::{Format, Mtime, Record, Step, combine, confine, folded};
 use steadfast_time::Timestamp;
 
 /// Numbers that look random and are the same every time: xorshift64.
@@ -143,18 +143,18 @@ pub(crate) fn nasty_record(random: &mut Random, algorithms: &[Algorithm], count:
 }
 
 pub(crate) fn by_path(records: impl IntoIterator<Item = Record>) -> BTreeMap<PathBuf, Record> {
-    let merged = merge(records);
-    assert_eq!(merged.conflicts, []);
+    let combined = combine(records);
+    assert_eq!(combined.conflicts, []);
     let keyed = |record: Record| {
         let path = confine(&record.path, Format::Gnu).unwrap();
         (path.clone(), Record { path, ..record })
     };
-    merged.records.into_iter().map(keyed).collect()
+    combined.records.into_iter().map(keyed).collect()
 }
 
 /// Says that a tool's document holds exactly the tree.
 pub(crate) fn assert_holds(found: impl IntoIterator<Item = Record>, names: Names, folder: &str) {
-    let mut found: Vec<Record> = merge(found).records;
+    let mut found: Vec<Record> = combine(found).records;
     let mut expected = tree_of(names);
     for record in &mut found {
         record.path = folded(&confine(&record.path, Format::Gnu).unwrap());

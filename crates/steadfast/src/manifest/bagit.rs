@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
 
-use steadfast_manifest::bagit::{Records, algorithm_of, declaration, encode, fetched, oxum};
+use steadfast_manifest::bagit::{algorithm_of, declaration, encode, fetched, oxum, records};
 
 use super::{
-    Conflict, DocumentPlace, Fault, FaultKind, Format, PathFault, Record, confine, folded, merge,
+    Conflict, DocumentPlace, Fault, FaultKind, Format, PathFault, Record, combine, confine, folded,
 };
 
 pub use steadfast_manifest::bagit::{Oxum, Version, documents};
@@ -134,19 +134,19 @@ impl Bag {
         names.sort_unstable();
         let bag = Bag { version: None, oxum: None, records: Vec::new(), problems: Vec::new() };
         let (present, listed) = (BTreeMap::new(), BTreeMap::new());
-        let mut reader = Reader { root, bag, present, listed, forms: None };
+        let mut reader = BagReader { root, bag, present, listed, forms: None };
         reader.declaration();
         reader.list(Path::new("data"));
         reader.fetch();
-        let records = reader.manifests(&names);
-        reader.compare(records);
+        let listed = reader.manifests(&names);
+        reader.compare(listed);
         reader.oxum();
         Ok(reader.bag)
     }
 }
 
 /// A bag while it is read.
-struct Reader<'a> {
+struct BagReader<'a> {
     root: &'a Path,
     bag: Bag,
     /// The files of the payload, and their lengths.
@@ -157,7 +157,7 @@ struct Reader<'a> {
     forms: Option<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
-impl Reader<'_> {
+impl BagReader<'_> {
     fn fault(&mut self, document: &Path, fault: Fault) {
         self.bag.problems.push(Problem::Fault { document: document.to_owned(), fault });
     }
@@ -256,7 +256,7 @@ impl Reader<'_> {
         // Undeclared bags are read as the most tools would have written them.
         let version = self.bag.version.unwrap_or(Version { major: 0, minor: 97 });
         let mut listed = BTreeSet::new();
-        for record in Records::new(file, Some(algorithm), version) {
+        for record in records(file, Some(algorithm), version) {
             let mut record = match record {
                 Ok(record) => record,
                 Err(fault) => {
@@ -312,9 +312,9 @@ impl Reader<'_> {
 
     /// Compares what is listed with what is there.
     fn compare(&mut self, records: Vec<Record>) {
-        let merged = merge(records);
-        self.bag.problems.extend(merged.conflicts.into_iter().map(Problem::Conflict));
-        for mut record in merged.records {
+        let combined = combine(records);
+        self.bag.problems.extend(combined.conflicts.into_iter().map(Problem::Conflict));
+        for mut record in combined.records {
             let length = match record.path.starts_with("data") {
                 true => self.present.get(&record.path).copied(),
                 false => self.own_length(&record.path),

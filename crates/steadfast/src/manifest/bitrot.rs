@@ -12,7 +12,7 @@ use std::io::{self, BufRead, Read as _, Write};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, MAIN_DB};
 use steadfast_manifest::Put;
-use steadfast_manifest::bitrot::{MAGIC, NewRow, Row, Value};
+use steadfast_manifest::bitrot::{BitrotRow, MAGIC, NewBitrotRow, SqlValue};
 
 use super::{DocumentPlace, Error, Fault, FaultKind, Record};
 
@@ -22,13 +22,13 @@ pub const DATABASE_NAME: &str = ".bitrot.db";
 /// The longest database that is read, in bytes: some two million files.
 pub const DATABASE_LEN_MAX: u64 = 1 << 30;
 
-/// Rows that are fetched at once.
+/// How many rows are fetched at once.
 const BATCH_LEN: usize = 256;
 
 const TABLE: &str = "bitrot";
 
 /// Reads records row by row.
-pub(super) struct Records<R> {
+pub(super) struct DatabaseRecords<R> {
     /// The document, until it is loaded.
     reader: Option<R>,
     connection: Option<Connection>,
@@ -37,9 +37,14 @@ pub(super) struct Records<R> {
     batch: VecDeque<Result<Record, Fault>>,
 }
 
-impl<R: BufRead> Records<R> {
-    pub(super) fn new(reader: R) -> Records<R> {
-        Records { reader: Some(reader), connection: None, last: i64::MIN, batch: VecDeque::new() }
+impl<R: BufRead> DatabaseRecords<R> {
+    pub(super) fn new(reader: R) -> DatabaseRecords<R> {
+        DatabaseRecords {
+            reader: Some(reader),
+            connection: None,
+            last: i64::MIN,
+            batch: VecDeque::new(),
+        }
     }
 
     fn fetch(&mut self) -> Result<(), Fault> {
@@ -58,7 +63,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Records<R> {
+impl<R: BufRead> Iterator for DatabaseRecords<R> {
     type Item = Result<Record, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -154,7 +159,7 @@ fn fetch(
         }
         fetched = Some(number);
         let place = DocumentPlace::Row { table: TABLE, row: number };
-        let row = Row {
+        let row = BitrotRow {
             path: value(row.get_ref(1)?),
             mtime: value(row.get_ref(2)?),
             hash: value(row.get_ref(3)?),
@@ -165,22 +170,22 @@ fn fetch(
     Ok(fetched)
 }
 
-fn value(value: ValueRef<'_>) -> Value<'_> {
+fn value(value: ValueRef<'_>) -> SqlValue<'_> {
     match value {
-        ValueRef::Text(text) => Value::Text(text),
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Null => Value::Null,
-        ValueRef::Real(_) | ValueRef::Blob(_) => Value::Other,
+        ValueRef::Text(text) => SqlValue::Text(text),
+        ValueRef::Integer(number) => SqlValue::Integer(number),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Real(_) | ValueRef::Blob(_) => SqlValue::Other,
     }
 }
 
 /// Makes a database; the rows are gathered in memory and written at the end.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct DatabaseWriter {
     connection: Option<Connection>,
 }
 
-impl Rows {
+impl DatabaseWriter {
     fn connection(&mut self) -> rusqlite::Result<&Connection> {
         if self.connection.is_none() {
             let connection = Connection::open_in_memory()?;
@@ -195,7 +200,7 @@ impl Rows {
         Ok(self.connection.as_ref().expect("it was made just now"))
     }
 
-    fn insert(&mut self, row: NewRow) -> rusqlite::Result<bool> {
+    fn insert(&mut self, row: NewBitrotRow) -> rusqlite::Result<bool> {
         let insert = "INSERT OR IGNORE INTO bitrot VALUES (?1, ?2, ?3, ?4)";
         let mut statement = self.connection()?.prepare_cached(insert)?;
         Ok(statement.execute((row.path, row.mtime, row.hash, row.timestamp))? == 1)
@@ -212,9 +217,9 @@ fn output(error: rusqlite::Error) -> Error {
     Error::from(io::Error::other(error))
 }
 
-impl Put for Rows {
+impl Put for DatabaseWriter {
     fn put(&mut self, record: &Record, _: &mut dyn Write) -> Result<(), Error> {
-        match self.insert(NewRow::of(record)?).map_err(output)? {
+        match self.insert(NewBitrotRow::of(record)?).map_err(output)? {
             true => Ok(()),
             false => {
                 let why = "another file has the same name in NFKD";

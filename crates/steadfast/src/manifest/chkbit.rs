@@ -7,39 +7,39 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use steadfast_manifest::chkbit::Records;
+use steadfast_manifest::chkbit::records;
 
-use super::{DocumentPlace, Fault, Record};
+use super::{DocumentPlace, Fault, Record, Records};
 
 pub use steadfast_manifest::chkbit::{DATABASE_NAME, INDEX_NAME, documents};
 
 /// Reads the `.chkbit-db` of a tree, or else the `.chkbit` of every directory in it.
-pub struct Tree {
+pub struct IndexTree {
     root: PathBuf,
     /// Directories still to be read, relative to the root, the next one last.
     folders: Vec<PathBuf>,
     /// The index in hand, and what its paths begin with.
-    index: Option<(PathBuf, Records<BufReader<File>>)>,
+    index: Option<(PathBuf, Records<'static>)>,
     /// Where that index stands.
     document: PathBuf,
 }
 
 /// A fault, and the document that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeFault {
+pub struct IndexTreeFault {
     /// The index or directory, relative to the root.
     pub document: PathBuf,
     /// What is wrong.
     pub fault: Fault,
 }
 
-impl Tree {
+impl IndexTree {
     /// Looks which of the two a tree has.
     ///
     /// # Errors
     /// If the database is there and cannot be opened.
-    pub fn open(root: &Path) -> io::Result<Tree> {
-        let mut tree = Tree {
+    pub fn open(root: &Path) -> io::Result<IndexTree> {
+        let mut tree = IndexTree {
             root: root.to_owned(),
             folders: vec![PathBuf::new()],
             index: None,
@@ -48,7 +48,7 @@ impl Tree {
         if let Some(file) = open_regular(&root.join(DATABASE_NAME))? {
             tree.folders.clear();
             tree.document = DATABASE_NAME.into();
-            tree.index = Some((PathBuf::new(), Records::new(BufReader::new(file), true)));
+            tree.index = Some((PathBuf::new(), Records::of(records(BufReader::new(file), true))));
         }
         Ok(tree)
     }
@@ -67,14 +67,15 @@ impl Tree {
         self.folders.append(&mut inner);
         if let Some(file) = open_regular(&path.join(INDEX_NAME))? {
             self.document = folder.join(INDEX_NAME);
-            self.index = Some((folder.to_owned(), Records::new(BufReader::new(file), false)));
+            self.index =
+                Some((folder.to_owned(), Records::of(records(BufReader::new(file), false))));
         }
         Ok(())
     }
 }
 
-impl Iterator for Tree {
-    type Item = Result<Record, TreeFault>;
+impl Iterator for IndexTree {
+    type Item = Result<Record, IndexTreeFault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -85,7 +86,10 @@ impl Iterator for Tree {
                         return Some(Ok(record));
                     }
                     Some(Err(fault)) => {
-                        return Some(Err(TreeFault { document: self.document.clone(), fault }));
+                        return Some(Err(IndexTreeFault {
+                            document: self.document.clone(),
+                            fault,
+                        }));
                     }
                     None => self.index = None,
                 }
@@ -93,15 +97,15 @@ impl Iterator for Tree {
             let folder = self.folders.pop()?;
             if let Err(error) = self.enter(&folder) {
                 let fault = Fault::io(DocumentPlace::Document, &error);
-                return Some(Err(TreeFault { document: folder, fault }));
+                return Some(Err(IndexTreeFault { document: folder, fault }));
             }
         }
     }
 }
 
-impl std::fmt::Debug for Tree {
+impl std::fmt::Debug for IndexTree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tree").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("IndexTree").field("root", &self.root).finish_non_exhaustive()
     }
 }
 

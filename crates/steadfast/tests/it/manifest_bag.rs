@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use steadfast::manifest::bagit::{self, Bag, Oxum, Problem};
-use steadfast::manifest::chkbit::{self, Tree as Indexes};
+use steadfast::manifest::chkbit::{self, IndexTree as Indexes};
 use steadfast::manifest::{Dispute, FaultKind, Format, Mtime, PathFault, Record, Step, writer};
 use steadfast::{Algorithm, Timestamp};
 

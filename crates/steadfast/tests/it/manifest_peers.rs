@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use steadfast::manifest::bagit::{self, Bag};
-use steadfast::manifest::chkbit::{self, Tree as Indexes};
+use steadfast::manifest::chkbit::{self, IndexTree as Indexes};
 use steadfast::manifest::{Format, Mtime, Record, Step, read, writer};
 use steadfast::{Algorithm, Timestamp};
 use steadfast_testing::program as peer;

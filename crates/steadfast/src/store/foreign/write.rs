@@ -56,14 +56,14 @@ fn is_held(old: &[ForeignAttribute], (name, value): &(String, Vec<u8>)) -> bool 
 }
 
 /// Where attributes are set: a file, or what stands for one in a test.
-trait Place {
+trait AttributeSink {
     fn set(&self, name: &str, value: &[u8]) -> io::Result<()>;
     fn remove(&self, name: &str) -> io::Result<()>;
     /// Says whether an attribute has a value.
     fn has(&self, name: &str, value: &[u8]) -> io::Result<bool>;
 }
 
-impl Place for File {
+impl AttributeSink for File {
     fn set(&self, name: &str, value: &[u8]) -> io::Result<()> {
         xattr::set(self, name, value)
     }
@@ -84,7 +84,7 @@ impl Place for File {
 
 /// Puts the new attributes in the place of the old ones, or leaves the old ones.
 fn replace(
-    place: &dyn Place,
+    place: &dyn AttributeSink,
     old: &[ForeignAttribute],
     new: &[(String, Vec<u8>)],
 ) -> io::Result<()> {
@@ -97,7 +97,7 @@ fn replace(
         .inspect_err(|_| restore(place, old, new))
 }
 
-fn set(place: &dyn Place, name: &str, value: &[u8]) -> io::Result<()> {
+fn set(place: &dyn AttributeSink, name: &str, value: &[u8]) -> io::Result<()> {
     place.set(name, value)?;
     if place.has(name, value)? {
         return Ok(());
@@ -113,7 +113,7 @@ fn set(place: &dyn Place, name: &str, value: &[u8]) -> io::Result<()> {
 
 /// Undoes what was written and sets the old attributes again, the digests last. The error that led
 /// here is what is reported: nothing more can be done about a refusal now.
-fn restore(place: &dyn Place, old: &[ForeignAttribute], new: &[(String, Vec<u8>)]) {
+fn restore(place: &dyn AttributeSink, old: &[ForeignAttribute], new: &[(String, Vec<u8>)]) {
     for (name, _) in new.iter().rev() {
         if place.remove(name).is_err() {
             // A digest that cannot be taken away must keep the times it has.
@@ -155,7 +155,7 @@ mod tests {
 
     /// How a place misbehaves.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Fault {
+    enum SinkFault {
         /// It refuses two calls.
         Refuses,
         /// It refuses one call, and does nothing from another on, as if the power were gone.
@@ -169,7 +169,7 @@ mod tests {
     /// Attributes in memory, and trouble at two calls by their numbers.
     struct Faulty {
         attributes: RefCell<BTreeMap<String, Vec<u8>>>,
-        fault: Fault,
+        fault: SinkFault,
         at: [u32; 2],
         calls: Cell<u32>,
     }
@@ -178,7 +178,7 @@ mod tests {
     const NEVER: u32 = u32::MAX;
 
     impl Faulty {
-        fn with(old: &[(String, Vec<u8>)], fault: Fault, at: [u32; 2]) -> Faulty {
+        fn with(old: &[(String, Vec<u8>)], fault: SinkFault, at: [u32; 2]) -> Faulty {
             let attributes = RefCell::new(old.iter().cloned().collect());
             Faulty { attributes, fault, at, calls: Cell::new(0) }
         }
@@ -187,13 +187,13 @@ mod tests {
             let call = self.calls.get() + 1;
             self.calls.set(call);
             match (self.fault, self.at) {
-                (Fault::Refuses, at) if at.contains(&call) => {
+                (SinkFault::Refuses, at) if at.contains(&call) => {
                     Err(io::ErrorKind::PermissionDenied.into())
                 }
-                (Fault::Dies, [once, on]) if call == once || call >= on => {
+                (SinkFault::Dies, [once, on]) if call == once || call >= on => {
                     Err(io::ErrorKind::NotConnected.into())
                 }
-                (Fault::Cuts, [on, _]) => Ok(call >= on),
+                (SinkFault::Cuts, [on, _]) => Ok(call >= on),
                 _ => Ok(false),
             }
         }
@@ -211,11 +211,11 @@ mod tests {
         }
     }
 
-    impl Place for Faulty {
+    impl AttributeSink for Faulty {
         fn set(&self, name: &str, value: &[u8]) -> io::Result<()> {
             let cut = self.call()?;
             let mut attributes = self.attributes.borrow_mut();
-            if self.fault == Fault::DropsSetAgain && attributes.remove(name).is_some() {
+            if self.fault == SinkFault::DropsSetAgain && attributes.remove(name).is_some() {
                 return Ok(());
             }
             let value = if cut { &value[..value.len() / 2] } else { value };
@@ -248,7 +248,7 @@ mod tests {
 
     /// Replaces a tag by that of an edited file, with trouble at every call in turn and at every
     /// later one besides, and shows how each ended.
-    fn at_every_call(fault: Fault, mut ended: impl FnMut(&Faulty, bool, &[ForeignTags; 2])) {
+    fn at_every_call(fault: SinkFault, mut ended: impl FnMut(&Faulty, bool, &[ForeignTags; 2])) {
         for kind in [ForeignKind::Shatag, ForeignKind::Unraid, ForeignKind::Dintch] {
             let tag = tag(Algorithm::Sha256);
             let (old, new) = (encode(kind, &tag).unwrap(), encode(kind, &edited(&tag)).unwrap());
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_refusal_leaves_the_old_tag_wherever_it_comes() {
-        at_every_call(Fault::Refuses, |place, ok, [old, new]| {
+        at_every_call(SinkFault::Refuses, |place, ok, [old, new]| {
             let tags = place.tags();
             match place.at {
                 [_, NEVER] => assert_eq!(&tags, if ok { new } else { old }),
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_loss_of_power_leaves_the_old_tag_the_new_one_or_half_of_one() {
-        at_every_call(Fault::Dies, |place, _, [old, new]| {
+        at_every_call(SinkFault::Dies, |place, _, [old, new]| {
             let tags = place.tags();
             let half = !tags.iter().any(Result::is_ok);
             assert!(tags == *old || tags == *new || half, "{:?}: {tags:?}", place.at);
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_place_that_drops_what_is_set_again_is_asked_twice() {
-        at_every_call(Fault::DropsSetAgain, |place, ok, [_, new]| {
+        at_every_call(SinkFault::DropsSetAgain, |place, ok, [_, new]| {
             assert!(ok);
             assert_eq!(place.tags(), *new);
         });
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn what_is_not_read_back_is_not_believed() {
-        at_every_call(Fault::Cuts, |place, ok, [old, new]| {
+        at_every_call(SinkFault::Cuts, |place, ok, [old, new]| {
             let tags = place.tags();
             assert_eq!(ok, tags == *new);
             assert!(ok || tags == *old || !tags.iter().any(Result::is_ok), "{tags:?}");

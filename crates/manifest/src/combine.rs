@@ -1,7 +1,7 @@
-//! Several manifests over one tree as one, so that each file is hashed once.
+//! Combines several manifests over one tree, so that each file is hashed once.
 //!
-//! In: records, in any order. Out: one record for each path, and where documents disagree. Holds
-//! every record at once: the memory is that of the documents.
+//! Takes records in any order; returns one record for each path, and where documents disagree.
+//! Holds every record at once: the memory is that of the documents.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use steadfast_digest::{Algorithm, Digest};
 
 use crate::{Format, Record, confine};
 
-/// What came of merging.
+/// The result of combining documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct Combined {
     /// One record for each path, in the order in which the paths were first named.
     pub records: Vec<Record>,
     /// What the documents contradict each other in; the first word counts.
@@ -37,27 +37,27 @@ pub enum Dispute {
     Length(u64, u64),
 }
 
-/// Merges the records of one path: `./a` and `a` are the same.
+/// Combines the records of one path: `./a` and `a` are the same.
 ///
 /// Where two records have a time, that of the finer step stays, or else the first.
-pub fn merge(records: impl IntoIterator<Item = Record>) -> Merged {
-    let mut merged = Merged::default();
+pub fn combine(records: impl IntoIterator<Item = Record>) -> Combined {
+    let mut combined = Combined::default();
     let mut places: HashMap<PathBuf, usize> = HashMap::new();
     for mut record in records {
         // The strictness of Windows formats is for those who open; here it would part equals.
         let key = confine(&record.path, Format::Gnu).unwrap_or_else(|_| record.path.clone());
-        let place = *places.entry(key).or_insert(merged.records.len());
-        match merged.records.get_mut(place) {
-            Some(first) => join(first, &record, &mut merged.conflicts),
+        let place = *places.entry(key).or_insert(combined.records.len());
+        match combined.records.get_mut(place) {
+            Some(first) => join(first, &record, &mut combined.conflicts),
             None => {
                 let whole = record.clone();
                 record.digests.clear();
-                join(&mut record, &whole, &mut merged.conflicts);
-                merged.records.push(record);
+                join(&mut record, &whole, &mut combined.conflicts);
+                combined.records.push(record);
             }
         }
     }
-    merged
+    combined
 }
 
 fn join(first: &mut Record, later: &Record, conflicts: &mut Vec<Conflict>) {
@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn each_path_comes_once_with_all_its_digests() {
-        let merged = merge([
+        let combined = combine([
             record("a", Algorithm::Md5, 1),
             record("b", Algorithm::Md5, 2),
             record("./a", Algorithm::Sha1, 3),
             record("b", Algorithm::Md5, 2),
         ]);
-        assert_eq!(merged.conflicts, []);
-        let [a, b] = &merged.records[..] else { panic!("{merged:?}") };
+        assert_eq!(combined.conflicts, []);
+        let [a, b] = &combined.records[..] else { panic!("{combined:?}") };
         assert_eq!(a.digests.len(), 2);
         assert_eq!(a.digest(Algorithm::Sha1).unwrap().as_bytes(), [3; 20]);
         assert_eq!(b.digests.len(), 1);
@@ -111,9 +111,9 @@ mod tests {
         first.length = Some(5);
         let mut later = record("a", Algorithm::Md5, 2);
         later.length = Some(6);
-        let merged = merge([first.clone(), later]);
-        assert_eq!(merged.records, [first]);
-        let about: Vec<Dispute> = merged.conflicts.iter().map(|found| found.about).collect();
+        let combined = combine([first.clone(), later]);
+        assert_eq!(combined.records, [first]);
+        let about: Vec<Dispute> = combined.conflicts.iter().map(|found| found.about).collect();
         assert!(matches!(about[..], [Dispute::Digest(Algorithm::Md5, ..), Dispute::Length(5, 6)]));
     }
 
@@ -121,8 +121,8 @@ mod tests {
     fn a_document_may_contradict_itself() {
         let mut twice = record("a", Algorithm::Md5, 1);
         twice.digests.push(record("a", Algorithm::Md5, 2).digests[0]);
-        let merged = merge([twice]);
-        assert_eq!((merged.records[0].digests.len(), merged.conflicts.len()), (1, 1));
+        let combined = combine([twice]);
+        assert_eq!((combined.records[0].digests.len(), combined.conflicts.len()), (1, 1));
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
         coarse.mtime = Some(Mtime::from_steps(5, Step::Second));
         fine.mtime = Some(Mtime::from_steps(5_000_000_007, Step::Nanosecond));
         let expected = fine.mtime;
-        assert_eq!(merge([coarse.clone(), fine.clone()]).records[0].mtime, expected);
-        assert_eq!(merge([fine, coarse]).records[0].mtime, expected);
+        assert_eq!(combine([coarse.clone(), fine.clone()]).records[0].mtime, expected);
+        assert_eq!(combine([fine, coarse]).records[0].mtime, expected);
     }
 }
