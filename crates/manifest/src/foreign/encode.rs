@@ -76,7 +76,7 @@ fn placed(
             (None, Some(hash)) if slot == ForeignSlot::DintchTime => {
                 hash.name.replace("dintch.hash", "dintch.time")
             }
-            _ => slot.own_name(mac_prefix).into_owned(),
+            _ => slot.own_name(mac_prefix),
         };
         match slot {
             ForeignSlot::ShatagTime => {

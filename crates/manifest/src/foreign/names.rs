@@ -1,8 +1,4 @@
-//! Which attribute of which tool a name is, by whatever way it came to this system.
-//!
-//! In: the name of an attribute. Out: the [`ForeignSlot`] it fills. Knows nothing of values.
-
-use std::borrow::Cow;
+//! Recognises the attributes of other tools by name, by whatever way they came to this system.
 
 use steadfast_digest::Algorithm;
 
@@ -50,88 +46,71 @@ impl ForeignSlot {
     /// Recognises a name.
     pub fn of(name: &str) -> Option<ForeignSlot> {
         let bare = carrier::bare(name);
-        if let Some(dintch) = bare.strip_prefix("co.eclecticlight.dintch.") {
-            return ForeignSlot::of_dintch(dintch);
-        }
-        match bare {
-            "shatag.sha256" => return Some(ForeignSlot::ShatagDigest),
-            "shatag.ts" => return Some(ForeignSlot::ShatagTime),
-            "security.ima" => return Some(ForeignSlot::Ima),
-            // Unraid's names are anybody's words without the namespace.
-            _ if bare.len() == name.len() => return None,
-            _ => {}
-        }
-        Some(match bare {
-            "sha256" => ForeignSlot::UnraidSha256,
-            "blake3" => ForeignSlot::UnraidBlake3,
-            "blake2" => ForeignSlot::UnraidBlake2,
-            "md5" => ForeignSlot::UnraidMd5,
-            "scandate" => ForeignSlot::UnraidScanDate,
-            "filedate" => ForeignSlot::UnraidFileDate,
-            "filesize" => ForeignSlot::UnraidFileSize,
-            _ => return None,
-        })
+        // Names of macOS may have its flags behind a `#`.
+        let plain = match bare.starts_with(DINTCH) {
+            true => carrier::without_flags(bare)?,
+            false => bare,
+        };
+        let (slot, kind, ..) = SLOTS.iter().find(|(.., known, _)| *known == plain)?;
+        // Unraid's names are common words, and are its own only in the namespace of users.
+        let is_own = *kind != ForeignKind::Unraid || bare.len() < name.len();
+        is_own.then_some(*slot)
     }
 
-    /// Recognises `hash` and `time`, with the flags of macOS behind a `#` or without.
-    fn of_dintch(name: &str) -> Option<ForeignSlot> {
-        match carrier::without_flags(name)? {
-            "hash" => Some(ForeignSlot::DintchHash),
-            "time" => Some(ForeignSlot::DintchTime),
-            _ => None,
-        }
+    fn row(self) -> &'static SlotRow {
+        SLOTS.iter().find(|(slot, ..)| *slot == self).expect("every slot has its row")
     }
 
     /// Returns whose attribute it is.
     pub fn kind(self) -> ForeignKind {
-        match self {
-            ForeignSlot::ShatagDigest | ForeignSlot::ShatagTime => ForeignKind::Shatag,
-            ForeignSlot::DintchHash | ForeignSlot::DintchTime => ForeignKind::Dintch,
-            ForeignSlot::Ima => ForeignKind::Ima,
-            _ => ForeignKind::Unraid,
-        }
-    }
-
-    /// Says whether the attribute holds a digest, without which the others are no tag.
-    pub fn is_digest(self) -> bool {
-        let alone = [ForeignSlot::ShatagDigest, ForeignSlot::DintchHash, ForeignSlot::Ima];
-        alone.contains(&self) || ForeignSlot::UNRAID_DIGESTS.contains(&self)
+        self.row().1
     }
 
     /// Returns the algorithm of a digest that the name of its attribute tells.
     pub fn algorithm(self) -> Option<Algorithm> {
-        match self {
-            ForeignSlot::ShatagDigest | ForeignSlot::DintchHash | ForeignSlot::UnraidSha256 => {
-                Some(Algorithm::Sha256)
-            }
-            ForeignSlot::UnraidBlake3 => Some(Algorithm::Blake3),
-            ForeignSlot::UnraidBlake2 => Some(Algorithm::Blake2b),
-            ForeignSlot::UnraidMd5 => Some(Algorithm::Md5),
-            _ => None,
-        }
+        self.row().3
+    }
+
+    /// Says whether the attribute holds a digest, without which the others are no tag.
+    pub fn is_digest(self) -> bool {
+        self.algorithm().is_some() || self == ForeignSlot::Ima
     }
 
     /// Returns the name that the tool itself gives the attribute on this system, which puts
     /// `mac_prefix` before the names of macOS.
-    pub fn own_name(self, mac_prefix: &str) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            ForeignSlot::ShatagDigest => "user.shatag.sha256",
-            ForeignSlot::ShatagTime => "user.shatag.ts",
-            ForeignSlot::UnraidSha256 => "user.sha256",
-            ForeignSlot::UnraidBlake3 => "user.blake3",
-            ForeignSlot::UnraidBlake2 => "user.blake2",
-            ForeignSlot::UnraidMd5 => "user.md5",
-            ForeignSlot::UnraidScanDate => "user.scandate",
-            ForeignSlot::UnraidFileDate => "user.filedate",
-            ForeignSlot::UnraidFileSize => "user.filesize",
-            ForeignSlot::Ima => "security.ima",
-            ForeignSlot::DintchHash | ForeignSlot::DintchTime => {
-                let part = if self == ForeignSlot::DintchHash { "hash" } else { "time" };
-                return format!("{mac_prefix}co.eclecticlight.dintch.{part}#S").into();
-            }
-        })
+    pub fn own_name(self, mac_prefix: &str) -> String {
+        let (_, kind, name, _) = self.row();
+        match kind {
+            ForeignKind::Ima => (*name).to_owned(),
+            ForeignKind::Dintch => format!("{mac_prefix}{name}#S"),
+            ForeignKind::Shatag | ForeignKind::Unraid => format!("user.{name}"),
+        }
     }
 }
+
+/// What the names of Dintch's attributes begin with.
+const DINTCH: &str = "co.eclecticlight.dintch.";
+
+/// A slot, whose it is, its name without prefixes and flags, and the algorithm that the name tells.
+type SlotRow = (ForeignSlot, ForeignKind, &'static str, Option<Algorithm>);
+
+const SLOTS: [SlotRow; 12] = {
+    use ForeignKind::{Dintch, Ima, Shatag, Unraid};
+    [
+        (ForeignSlot::ShatagDigest, Shatag, "shatag.sha256", Some(Algorithm::Sha256)),
+        (ForeignSlot::ShatagTime, Shatag, "shatag.ts", None),
+        (ForeignSlot::UnraidSha256, Unraid, "sha256", Some(Algorithm::Sha256)),
+        (ForeignSlot::UnraidBlake3, Unraid, "blake3", Some(Algorithm::Blake3)),
+        (ForeignSlot::UnraidBlake2, Unraid, "blake2", Some(Algorithm::Blake2b)),
+        (ForeignSlot::UnraidMd5, Unraid, "md5", Some(Algorithm::Md5)),
+        (ForeignSlot::UnraidScanDate, Unraid, "scandate", None),
+        (ForeignSlot::UnraidFileDate, Unraid, "filedate", None),
+        (ForeignSlot::UnraidFileSize, Unraid, "filesize", None),
+        (ForeignSlot::DintchHash, Dintch, "co.eclecticlight.dintch.hash", Some(Algorithm::Sha256)),
+        (ForeignSlot::DintchTime, Dintch, "co.eclecticlight.dintch.time", None),
+        (ForeignSlot::Ima, Ima, "security.ima", None),
+    ]
+};
 
 #[cfg(test)]
 mod tests {
