@@ -15,8 +15,8 @@ use steadfast::catalogue::{
     Audit, Duplicates, Failure, Overdue, RunRecord, Standing, Verification,
 };
 
-use crate::catalogue::DAY_S;
 use crate::output::Output;
+use crate::units::DAY_S;
 
 pub use csv::AuditCsv;
 pub use json::AuditJson;

@@ -1,5 +1,4 @@
-//! What audits and histories both show of a catalogue: its runs, the standings of files, and how
-//! large a part something is.
+//! What audits and histories both show of a catalogue: runs, standings, shares and ages.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +10,12 @@ use steadfast::{Tag, Timestamp, Verdict};
 use crate::document::{Cell, Table};
 use crate::escape;
 use crate::text::{RED, YELLOW};
-use crate::units::{self, Units};
-
-/// Seconds in a day.
-pub(crate) const DAY_S: i64 = 86_400;
+use crate::units::{self, DAY_S, Units};
 
 /// Cells of a bar.
 const BAR_LEN: u64 = 20;
 
-/// Digits of a digest that tell two apart by eye.
+/// Digits of a digest that are shown where a reader only compares it with others.
 const DIGITS_SHOWN: usize = 12;
 
 /// Returns the colour of a standing.
@@ -31,7 +27,7 @@ pub(crate) fn style_of(standing: Standing) -> Style {
     }
 }
 
-/// Returns counts by standing in the order of [`Verdict::ALL`], the tags' own troubles last.
+/// Returns counts by standing in the order of [`Verdict::ALL`], lost and replaced tags last.
 pub(crate) fn worst_first<'a>(
     counts: impl Iterator<Item = (&'a Standing, &'a u64)>,
 ) -> impl Iterator<Item = (&'a Standing, &'a u64)> {
@@ -50,7 +46,7 @@ fn place_of(name: &str) -> usize {
     place.unwrap_or(Verdict::ALL.len())
 }
 
-/// Returns a part as a share: "0 %" and "100 %" mean none and all, and nothing else does.
+/// Returns a part as a share: "0 %" only if it is zero, "100 %" only if it is the whole.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     if part == 0 || whole == 0 {
         return if whole == 0 { "–".to_owned() } else { "0 %".to_owned() };
@@ -65,7 +61,7 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// Returns a part as a bar: empty and full mean none and all, and nothing else does.
+/// Returns a part as a bar: empty only if it is zero, full only if it is the whole.
 pub(crate) fn bar(part: u64, whole: u64) -> String {
     if whole == 0 {
         return String::new();
@@ -111,7 +107,7 @@ pub(crate) fn standing_key(standing: Standing) -> &'static str {
     }
 }
 
-/// A run, as a catalogue remembers it.
+/// A run, as the catalogue recorded it.
 #[derive(Serialize)]
 pub(crate) struct RunObject<'a> {
     run: i64,
@@ -153,7 +149,7 @@ pub(crate) fn source(run: &RunRecord) -> &str {
     }
 }
 
-/// Says how a run ended, if not as it should.
+/// Says how a run ended, if it did not reach its end.
 pub(crate) fn ending(run: &RunRecord) -> &'static str {
     match run.state {
         RunState::Whole => "",
@@ -186,7 +182,7 @@ pub(crate) fn runs_table<'a>(
     table
 }
 
-/// What a run came to: how it ended, if not as it should, and its counts, the worst first.
+/// The result of a run: how it ended, if it did not reach its end, and its counts, worst first.
 fn found(run: &RunRecord) -> String {
     let mut counts: Vec<(&String, &u64)> = run.counts.iter().collect();
     counts.sort_by_key(|(name, _)| place_of(name));

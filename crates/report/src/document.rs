@@ -120,7 +120,7 @@ impl Quantity {
             Quantity::Time(0.0) => "0 s".to_owned(),
             Quantity::Time(ns) if ns < 0.0 => format!("-{}", units::duration(-ns as u64)),
             Quantity::Time(ns) => units::duration(ns as u64),
-            Quantity::Days(ns) => format!("{} d", units::digits(ns / 86_400e9)),
+            Quantity::Days(ns) => format!("{} d", units::digits(ns / units::DAY_NS)),
             Quantity::Count(count) => units::count(count),
             Quantity::Share(share) => units::share(share),
             Quantity::Ratio(ratio) => format!("{}×", units::digits(ratio)),
@@ -164,7 +164,7 @@ impl Axis {
         Axis { title: title.into(), of, scale }
     }
 
-    /// Makes an axis with a place for each name, which needs no title.
+    /// Makes an axis with a place for each name. It has no title.
     pub fn names(names: impl IntoIterator<Item = String>) -> Axis {
         Axis::new("", Quantity::Count(0), Scale::Names(names.into_iter().collect()))
     }

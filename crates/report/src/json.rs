@@ -29,7 +29,7 @@ pub(crate) fn write_notice(notice: &Notice, out: &mut Vec<u8>) {
     write_object(&NoticeObject { notice: &notice.text, path }, out);
 }
 
-/// Appends the last line of a document: what it came to.
+/// Appends the last line of a document: its summary.
 pub(crate) fn write_summary(summary: &impl Serialize, out: &mut Vec<u8>) {
     #[derive(Serialize)]
     struct LastLine<'a, T> {

@@ -7,14 +7,14 @@ use crate::escape;
 /// What was rendered and not yet written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// The answer to what was asked.
+    /// The document itself, for standard output.
     pub answer: Vec<u8>,
-    /// What the reader should know besides, and what went wrong.
+    /// Notices and errors, for standard error.
     pub trouble: Vec<u8>,
 }
 
 impl Output {
-    /// Appends a notice to the troubles, as every renderer of text lines does.
+    /// Appends a notice to the troubles, as every renderer but that of JSON does.
     pub(crate) fn write_notice(&mut self, notice: &Notice) {
         let place = notice.path.as_deref().map(|path| format!("`{}`: ", escape::path(path)));
         let place = place.unwrap_or_default();

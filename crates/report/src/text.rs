@@ -1,19 +1,18 @@
-//! Lines of text for people: colours that carry meaning, and columns of equal width.
-//!
-//! In: words that are safe to show already. Out: lines without blanks at their ends.
+//! Lines of text for people: colours, and columns of equal width. Text that comes here is escaped
+//! already.
 
 use anstyle::{AnsiColor, Style};
 
 use crate::document::{Align, Cell, Table};
 use crate::units::Units;
 
-/// The style of decay: what must not be overlooked.
+/// The style of corruption and other failures.
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 
-/// The style of whatever else is not as it should be.
+/// The style of all other findings.
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// Returns text in a style, if colours may carry meaning.
+/// Returns text in a style, if `color` is set.
 pub(crate) fn painted(text: &str, style: Style, color: bool) -> String {
     match color {
         true => format!("{style}{text}{style:#}"),

@@ -5,6 +5,12 @@
 use jiff::tz::Offset;
 use steadfast::Timestamp;
 
+/// Seconds in a day.
+pub(crate) const DAY_S: i64 = 86_400;
+
+/// Nanoseconds in a day.
+pub(crate) const DAY_NS: f64 = DAY_S as f64 * 1e9;
+
 /// Which multiples of bytes a document shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
@@ -177,7 +183,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// Seconds of 400 years, after which the Gregorian calendar repeats itself: 146,097 days.
-const CYCLE_S: i64 = 146_097 * 86_400;
+const CYCLE_S: i64 = 146_097 * DAY_S;
 
 /// Returns a moment in UTC, as in "2024-03-01 12:00:05Z". Parts of a second are cut.
 ///
@@ -200,7 +206,7 @@ pub fn moment_exact(timestamp: Timestamp) -> String {
     format!("{text}.{:09}Z", timestamp.nanoseconds)
 }
 
-/// Returns two moments in UTC, to their nanoseconds if they differ and would look the same.
+/// Returns two moments in UTC, with nanoseconds if they would look the same without.
 pub(crate) fn moments_apart(one: Timestamp, other: Timestamp) -> [String; 2] {
     let moments = [one, other].map(moment);
     match one != other && moments[0] == moments[1] {

@@ -106,7 +106,7 @@ impl RunView {
         self.verdicts.iter().find(|(other, _)| *other == verdict).map_or(0, |&(_, files)| files)
     }
 
-    /// Says what the walk passed by, each kind with its number: "3 symbolic links".
+    /// Lists what the walk skipped, each kind with its number: "3 symbolic links".
     pub fn skipped(&self) -> Vec<String> {
         let skipped = &self.skipped;
         let kinds = [
@@ -157,7 +157,7 @@ fn skipped_by_name<S: Serializer>(skipped: &Skipped, serializer: S) -> Result<S:
     counts_by_name(&counts, serializer)
 }
 
-/// Returns those of some numbers that are not zero, each with its noun for one or for many.
+/// Lists the numbers that are not zero, each with its noun. Input: singular, plural, number.
 pub(crate) fn told(numbers: &[(&str, &str, u64)]) -> Vec<String> {
     let some = numbers.iter().filter(|(.., number)| *number > 0);
     some.map(|(one, many, number)| units::counted(*number, one, many)).collect()

@@ -10,7 +10,7 @@ use crate::catalogue::RunObject;
 use crate::csv::{write_header, write_row};
 use crate::output::Output;
 
-/// The columns, always these and in this order. What does not belong to a row is an empty field.
+/// The columns, always these and in this order. A field that does not apply is empty.
 const COLUMNS: [&str; 16] = [
     "about",
     "path",

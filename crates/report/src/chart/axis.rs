@@ -8,7 +8,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
 use crate::document::{Axis, Chart, Mark, Quantity, Scale};
-use crate::units::Units;
+use crate::units::{self, Units};
 
 /// Along which side an axis lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,7 +228,7 @@ fn values(chart: &Chart, direction: AxisSide) -> impl Iterator<Item = f64> + '_ 
 /// Returns in what the marks of an axis up to `highest` are counted: days, hours, mebibytes.
 fn unit(of: Quantity, highest: f64, units: Units) -> f64 {
     match (of, units) {
-        (Quantity::Days(_), _) => 86_400e9,
+        (Quantity::Days(_), _) => units::DAY_NS,
         (Quantity::Time(_), _) if highest >= 7_200e9 => 3_600e9,
         (Quantity::Time(_), _) if highest >= 120e9 => 60e9,
         (Quantity::Bytes(_) | Quantity::Rate(_), Units::Iec) => {

@@ -283,7 +283,7 @@ fn times(pair: &Pair) -> String {
     format!("modification time {now}, not {was}")
 }
 
-/// What a walk passed by. Links and special files were compared as names only.
+/// Lists what a walk skipped. Links and special files were compared by name only.
 fn passed_by(skipped: &Skipped) -> Vec<String> {
     told(&[
         ("symbolic link", "symbolic links", skipped.symlinks),

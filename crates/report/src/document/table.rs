@@ -91,7 +91,7 @@ impl Cell {
         Cell::Text(text.into())
     }
 
-    /// Makes a cell of words that may be none.
+    /// Makes a cell of words; an empty one if there are none.
     pub fn words(text: String) -> Cell {
         if text.is_empty() { Cell::Empty } else { Cell::Text(text) }
     }
@@ -138,7 +138,7 @@ impl Serialize for Cell {
     }
 }
 
-/// Whole numbers stay whole: a length may have more digits than a fraction can hold.
+/// Writes bytes and counts as integers: a float would round lengths above 2^53.
 fn number<S: Serializer>(of: &Quantity, serializer: S) -> Result<S::Ok, S::Error> {
     match of {
         Quantity::Bytes(value) | Quantity::Count(value) => serializer.serialize_u64(*value),

@@ -34,7 +34,7 @@ const COLUMNS: [&str; 20] = [
     "other_b64",
 ];
 
-/// One row. What does not belong to it is left empty.
+/// One row. Fields that do not apply are empty.
 #[derive(Serialize)]
 struct HistoryRow<'a> {
     #[serde(flatten)]
@@ -102,7 +102,7 @@ fn write_run(history: &History, of: &HistoryRun, out: &mut Vec<u8>) {
     }
     let said = |name: &str| of.happened.iter().any(|happened| happened.what == name);
     let verdict = verdict_of(of).filter(|verdict| !said(verdict.name()));
-    // A run in which nothing happened to the file has a row all the same.
+    // A run without events for the file has a row, too.
     if verdict.is_some() || of.happened.is_empty() {
         let judged = HistoryRow {
             what: verdict.map(|verdict| verdict.name()).unwrap_or_default(),

@@ -64,7 +64,7 @@ pub(super) fn directory_title(view: &HistoryView<'_>, path: &Path) -> String {
     }
 }
 
-/// Says which runs the list has, and which counts.
+/// Says which runs the list includes, and what their counts cover.
 pub(super) fn directory_note(path: &Path, runs: &[RunOver]) -> Option<String> {
     if !path.as_os_str().is_empty() {
         let note = "Counts are of whole runs. Runs over a part of it are not listed.";
@@ -75,7 +75,7 @@ pub(super) fn directory_note(path: &Path, runs: &[RunOver]) -> Option<String> {
     (parts > 0).then(|| format!("{counted} of these judged a part of it, or nothing."))
 }
 
-/// What is known of a file now. `color` says whether colours may carry meaning.
+/// What is known of a file now, in colour if `color` is set.
 pub(super) fn file_facts(
     view: &HistoryView<'_>,
     history: &History,
@@ -137,17 +137,17 @@ fn known_facts(
     rows
 }
 
-/// When a run began that had to do with the file, or first saw it.
+/// When a run began, if it judged the file or was the first to see it.
 fn started(view: &HistoryView<'_>, history: &History, run: i64) -> Option<Timestamp> {
     let mut runs = history.runs.iter().map(|of| &of.run).chain(view.first);
     runs.find(|other| other.id == run).map(|other| other.started)
 }
 
-/// A run's row, and below it one for each further thing that happened in it.
+/// The row of a run. Each further event of that run has a row of its own below it.
 fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
     let verdict = verdict_of(of).map_or("–", |verdict| verdict.name());
     let tags = tags_after(of);
-    // What the verdict says already need not be said again.
+    // An event that repeats the verdict is left out.
     let happened = of.happened.iter().zip(&tags).filter(|(happened, _)| {
         happened.what != verdict || happened.other.is_some() || changes_tag(happened)
     });

@@ -96,7 +96,7 @@ impl FileObject {
     }
 }
 
-/// What is known of a file now: of one that was not read, no digest.
+/// The present contents of a file. Without a digest if the file was not read.
 #[derive(Serialize)]
 struct PresentContents {
     #[serde(skip_serializing_if = "Option::is_none")]
