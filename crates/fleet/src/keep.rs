@@ -10,10 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast::catalogue::{
-    Begin, Catalogue, Finding, Keeper, Records, Scope, Sighting, Standing, Writer,
+    Catalogue, CatalogueReader, FileState, Finding, LockRequest, Observation, Recorder, RunScope,
+    RunStart,
 };
 use steadfast::tag::TagPlace;
-use steadfast::{Event, FileEvent, Monitor, Noted, Notice, Subject, Summary, Tag, Timestamp};
+use steadfast::{
+    Event, FileEvent, FindingEvent, Monitor, Notice, Subject, Summary, Tag, Timestamp,
+};
 
 use crate::error::Error;
 use crate::job::Job;
@@ -46,22 +49,22 @@ pub(crate) fn keep(
     let root = past.root.clone();
     let media = summary.bytes > 0 && summary.bytes_from_media == summary.bytes;
     let mark = mark(job, &summary.backend);
-    let begin = Begin {
+    let begin = RunStart {
         verb: "check",
         read_from: if media { "media" } else { "cache" },
         backend: &mark,
         now: Timestamp { seconds: begun_s.unwrap_or(now().seconds), nanoseconds: 0 },
         accepts: false,
     };
-    let mut keeper: Option<Keeper> = None;
+    let mut recorder: Option<Recorder> = None;
     let (mut parent, mut rows) = (Arc::from(Path::new("")), 0_u64);
     let mut found = Vec::new();
     while let Some(JoinedRow { row, begun_s, .. }) = next()? {
         rows += 1;
         if rows.is_multiple_of(TICK_ROWS)
-            && let Some(keeper) = &mut keeper
+            && let Some(recorder) = &mut recorder
         {
-            keeper.tick(now())?;
+            recorder.tick(now())?;
         }
         let Some(mut event) = row.to_event(&root) else { continue };
         if event.subject == Subject::Directory {
@@ -73,20 +76,20 @@ pub(crate) fn keep(
         if !past.wants(&event, &relative, judged_by, begun_s)? {
             continue;
         }
-        let sighting = Sighting {
+        let observation = Observation {
             status: row.status(),
             stored: judged_by,
-            ..Sighting::of(&event, TagPlace::CatalogueAlone)
+            ..Observation::of(&event, TagPlace::CatalogueAlone)
         };
-        let keeper = match &mut keeper {
-            Some(keeper) => keeper,
+        let recorder = match &mut recorder {
+            Some(recorder) => recorder,
             none => none.insert(past.begin(&begin)?),
         };
-        keeper.see(&sighting, &mut |finding| found.push(finding))?;
+        recorder.observe(&observation, &mut |finding| found.push(finding))?;
         tell(&root, &mut found, summary, monitor);
     }
-    if let Some(keeper) = keeper {
-        keeper.finish(true, now(), &mut |finding| found.push(finding))?;
+    if let Some(recorder) = recorder {
+        recorder.finish(true, now(), &mut |finding| found.push(finding))?;
     }
     tell(&root, &mut found, summary, monitor);
     for text in past.notices() {
@@ -110,7 +113,7 @@ struct Past {
     /// The writer. `None` once the run has begun.
     writer: Option<Catalogue>,
     reader: Catalogue,
-    records: Records,
+    records: CatalogueReader,
     root: PathBuf,
     /// The last run when the job was planned.
     planned_run: i64,
@@ -126,7 +129,7 @@ struct Past {
 
 impl Past {
     fn open(job: &Job, file: &Path, now: Timestamp) -> Result<Past, Error> {
-        let writer = Writer { verb: "fleet merge", now, wait: None };
+        let writer = LockRequest { verb: "fleet merge", now, wait: None };
         let writer = Catalogue::open_writer(file, &writer)?;
         writer.guard()?;
         let root = writer.root().to_owned();
@@ -142,7 +145,7 @@ impl Past {
         Ok(Past {
             writer: Some(writer),
             reader,
-            records: Records::open(file, Scope::files_beneath(&root))?,
+            records: CatalogueReader::open(file, RunScope::files_beneath(&root))?,
             root,
             planned_run: job.header().catalogue_run.unwrap_or(0),
             begun,
@@ -153,9 +156,9 @@ impl Past {
         })
     }
 
-    fn begin(&mut self, begin: &Begin<'_>) -> Result<Keeper, Error> {
+    fn begin(&mut self, begin: &RunStart<'_>) -> Result<Recorder, Error> {
         let writer = self.writer.take().expect("a run is begun once");
-        Ok(writer.keeper(Scope::files_beneath(&self.root), begin)?)
+        Ok(writer.recorder(RunScope::files_beneath(&self.root), begin)?)
     }
 
     /// Returns whether to record a row; counts it if not.
@@ -173,7 +176,7 @@ impl Past {
         }
         let Some(look) = look else { return Ok(true) };
         let mut last = look.last_checked_run;
-        if look.standing == Standing::Missing {
+        if look.standing == FileState::Missing {
             // A missing file has no check, but an event.
             let history = self.reader.history(relative)?;
             last = history.runs.last().map_or(last, |run| run.run.id.max(last));
@@ -230,6 +233,6 @@ fn tell(root: &Path, found: &mut Vec<Finding>, summary: &mut Summary, monitor: &
         }
         summary.note(&finding);
         let path = root.join(finding.path());
-        monitor.event(&Event::Finding(Box::new(Noted { path, finding })));
+        monitor.event(&Event::Finding(Box::new(FindingEvent { path, finding })));
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::beneath::FileKind;
-use steadfast::catalogue::{self, Catalogue, DueOptions, Records, Scope};
+use steadfast::catalogue::{self, Catalogue, CatalogueReader, DueOptions, RunScope};
 use steadfast::run::{List, Unlisted};
 use steadfast::store::{StoredTag, is_sidecar, tag_at};
 use steadfast::{
@@ -30,7 +30,7 @@ pub struct KnownFiles {
 enum KnownSource {
     Tree(Box<(Selection, Options)>),
     List { entries: BTreeMap<PathBuf, Option<Reference>>, unlisted: Vec<Unlisted> },
-    Catalogue { file: PathBuf, beneath: PathBuf, records: Box<Records>, now: Timestamp },
+    Catalogue { file: PathBuf, beneath: PathBuf, records: Box<CatalogueReader>, now: Timestamp },
 }
 
 impl std::fmt::Debug for KnownSource {
@@ -128,8 +128,8 @@ impl KnownFiles {
         let catalogue = Catalogue::open_reader(&file)?;
         catalogue.guard()?;
         let beneath = root.strip_prefix(catalogue.root()).unwrap_or(Path::new("")).to_owned();
-        let scope = Scope::files_beneath(catalogue.root());
-        let records = Box::new(Records::open(&file, scope)?);
+        let scope = RunScope::files_beneath(catalogue.root());
+        let records = Box::new(CatalogueReader::open(&file, scope)?);
         Ok(KnownFiles { root, source: KnownSource::Catalogue { file, beneath, records, now } })
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use steadfast::catalogue::{
-    Audit, Duplicates, Failure, Overdue, RunRecord, Standing, Verification,
+    Audit, CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue, RunRecord,
 };
 
 use crate::output::Output;
@@ -38,7 +38,7 @@ pub struct AuditView<'a> {
     /// The days after which a proof is overdue, if that was asked.
     pub overdue_days: Option<u32>,
     /// What looking through the catalogue came to, if that was asked.
-    pub verification: Option<&'a Verification>,
+    pub verification: Option<&'a CatalogueVerification>,
 }
 
 /// What runs read that began within some days.
@@ -94,9 +94,9 @@ pub struct AuditTally {
     /// Their bytes.
     pub overdue_bytes: u64,
     /// Failures that are not settled, by what was wrong.
-    pub open: BTreeMap<Standing, u64>,
+    pub open: BTreeMap<FileState, u64>,
     /// Failures that are settled since.
-    pub settled: BTreeMap<Standing, u64>,
+    pub settled: BTreeMap<FileState, u64>,
     /// Groups of files with the same contents.
     pub groups: u64,
     /// Files in those beyond the first of each.
@@ -117,7 +117,7 @@ impl AuditTally {
     }
 
     /// Counts a failure.
-    pub fn count_failure(&mut self, failure: &Failure) {
+    pub fn count_failure(&mut self, failure: &FailedCheck) {
         let by_standing = if failure.settled { &mut self.settled } else { &mut self.open };
         *by_standing.entry(failure.standing).or_default() += 1;
     }
@@ -132,9 +132,9 @@ impl AuditTally {
     }
 
     /// Returns the exit status that it asks for.
-    pub fn exit_status(&self, verification: Option<&Verification>) -> u8 {
+    pub fn exit_status(&self, verification: Option<&CatalogueVerification>) -> u8 {
         let damaged = verification.is_some_and(|verification| !verification.is_sound());
-        if self.open.contains_key(&Standing::Corrupt) {
+        if self.open.contains_key(&FileState::Corrupt) {
             3
         } else if self.interrupted {
             130
@@ -160,7 +160,7 @@ pub trait AuditRenderer {
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output);
 
     /// Appends a failure.
-    fn failure(&mut self, failure: &Failure, output: &mut Output);
+    fn failure(&mut self, failure: &FailedCheck, output: &mut Output);
 
     /// Appends files with the same contents.
     fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output);
@@ -178,13 +178,13 @@ mod tests {
     use std::path::PathBuf;
     use steadfast::Timestamp;
 
-    fn failure(standing: Standing, now: Option<Standing>) -> Failure {
+    fn failure(standing: FileState, now: Option<FileState>) -> FailedCheck {
         let at = Timestamp { seconds: 5, nanoseconds: 0 };
-        let settled = now.is_none_or(Standing::proves);
-        Failure { path: PathBuf::from("a"), run: 1, at, standing, now, settled }
+        let settled = now.is_none_or(FileState::proves);
+        FailedCheck { path: PathBuf::from("a"), run: 1, at, standing, now, settled }
     }
 
-    fn status(failures: &[(Standing, Option<Standing>)]) -> u8 {
+    fn status(failures: &[(FileState, Option<FileState>)]) -> u8 {
         let mut tally = AuditTally::default();
         for (standing, now) in failures {
             tally.count_failure(&failure(*standing, *now));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_status_is_that_of_what_is_not_settled() {
-        use Standing::{Corrupt, Fine, Missing, Modified, TagReplaced, Touched, Unreadable};
+        use FileState::{Corrupt, Fine, Missing, Modified, TagReplaced, Touched, Unreadable};
         let rows: [(&[_], u8); 8] = [
             (&[], 0),
             (&[(Corrupt, Some(Fine)), (Modified, Some(Touched)), (Missing, None)], 0),
@@ -212,8 +212,11 @@ mod tests {
 
     #[test]
     fn a_damaged_catalogue_and_an_interruption_have_their_status() {
-        let damaged = Verification { problems: vec!["odd".to_owned()], ..Verification::default() };
-        let sound = Verification::default();
+        let damaged = CatalogueVerification {
+            problems: vec!["odd".to_owned()],
+            ..CatalogueVerification::default()
+        };
+        let sound = CatalogueVerification::default();
         let mut tally = AuditTally::default();
         assert_eq!(tally.exit_status(Some(&sound)), 0);
         assert_eq!(tally.exit_status(Some(&damaged)), 2);
@@ -221,7 +224,7 @@ mod tests {
         assert_eq!(tally.exit_status(Some(&damaged)), 1, "1 outranks 2");
         tally.interrupted = true;
         assert_eq!(tally.exit_status(None), 130);
-        tally.count_failure(&failure(Standing::Corrupt, Some(Standing::Corrupt)));
+        tally.count_failure(&failure(FileState::Corrupt, Some(FileState::Corrupt)));
         assert_eq!(tally.exit_status(None), 3, "decay is told even then");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anstyle::Style;
 use serde::Serialize;
-use steadfast::catalogue::{RunRecord, RunState, Standing};
+use steadfast::catalogue::{FileState, RunRecord, RunState};
 use steadfast::{Tag, Timestamp, Verdict};
 
 use crate::document::{Cell, Table};
@@ -19,21 +19,21 @@ const BAR_LEN: u64 = 20;
 const DIGITS_SHOWN: usize = 12;
 
 /// Returns the colour of a standing.
-pub(crate) fn style_of(standing: Standing) -> Style {
+pub(crate) fn style_of(standing: FileState) -> Style {
     match standing {
-        Standing::Fine | Standing::Touched => Style::new(),
-        Standing::Corrupt => RED,
+        FileState::Fine | FileState::Touched => Style::new(),
+        FileState::Corrupt => RED,
         _ => YELLOW,
     }
 }
 
 /// Returns counts by standing in the order of [`Verdict::ALL`], lost and replaced tags last.
 pub(crate) fn worst_first<'a>(
-    counts: impl Iterator<Item = (&'a Standing, &'a u64)>,
-) -> impl Iterator<Item = (&'a Standing, &'a u64)> {
+    counts: impl Iterator<Item = (&'a FileState, &'a u64)>,
+) -> impl Iterator<Item = (&'a FileState, &'a u64)> {
     let mut counts: Vec<_> = counts.collect();
-    let place = |standing: Standing| match standing {
-        Standing::TagLost | Standing::TagReplaced => Verdict::ALL.len(),
+    let place = |standing: FileState| match standing {
+        FileState::TagLost | FileState::TagReplaced => Verdict::ALL.len(),
         other => place_of(other.verdict(true).name()),
     };
     counts.sort_by_key(|(standing, _)| place(**standing));
@@ -99,10 +99,10 @@ pub(crate) fn short_digest(tag: &Tag) -> String {
 }
 
 /// The key of a standing in JSON, which has no spaces.
-pub(crate) fn standing_key(standing: Standing) -> &'static str {
+pub(crate) fn standing_key(standing: FileState) -> &'static str {
     match standing {
-        Standing::TagLost => "tag_lost",
-        Standing::TagReplaced => "tag_replaced",
+        FileState::TagLost => "tag_lost",
+        FileState::TagReplaced => "tag_replaced",
         other => other.name(),
     }
 }
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn standings_come_the_worst_first() {
-        let counts = Standing::ALL.map(|standing| (standing, 1));
+        let counts = FileState::ALL.map(|standing| (standing, 1));
         let order = worst_first(counts.iter().map(|(standing, count)| (standing, count)));
         let order: Vec<&str> = order.map(|(standing, _)| standing.name()).collect();
         assert_eq!(

@@ -10,7 +10,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use steadfast::diff::{DiffSummary, Difference, Kind, Pair};
+use steadfast::diff::{DiffSummary, Difference, PathKind, PathPair};
 use steadfast::{Notice, Skipped, Verdict};
 
 pub use csv::DiffCsv;
@@ -22,7 +22,7 @@ use crate::output::Output;
 /// Writes one kind of document, piece by piece, as a comparison goes on.
 pub trait DiffRenderer {
     /// Appends what the document says of one path, if anything.
-    fn pair(&mut self, pair: &Pair, output: &mut Output);
+    fn pair(&mut self, pair: &PathPair, output: &mut Output);
 
     /// Appends a circumstance.
     fn notice(&mut self, notice: &Notice, output: &mut Output);
@@ -41,17 +41,17 @@ pub struct DiffRoots {
 }
 
 /// Whether a reader must see the pair: for how it differs, or for what else is wrong.
-pub fn finds(pair: &Pair) -> bool {
+pub fn finds(pair: &PathPair) -> bool {
     pair.difference != Difference::Same || pair.exit_status() != 0
 }
 
 /// Returns the name of what is at a path, unless it is a regular file.
-fn kind_name(kind: Kind) -> Option<&'static str> {
+fn kind_name(kind: PathKind) -> Option<&'static str> {
     match kind {
-        Kind::File => None,
-        Kind::Directory => Some("directory"),
-        Kind::Symlink => Some("symlink"),
-        Kind::Special => Some("special"),
+        PathKind::File => None,
+        PathKind::Directory => Some("directory"),
+        PathKind::Symlink => Some("symlink"),
+        PathKind::Special => Some("special"),
     }
 }
 
@@ -78,25 +78,25 @@ fn decay(verdict: Option<Verdict>) -> Option<Verdict> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast::diff::{Doubt, Side};
+    use steadfast::diff::{Doubt, FileSide};
     use steadfast::event::FileError;
     use steadfast::{Algorithm, Digest, Tag, Timestamp};
 
-    fn side(content: u8, length: u64) -> Option<Box<Side>> {
+    fn side(content: u8, length: u64) -> Option<Box<FileSide>> {
         let mtime = Timestamp { seconds: 1_709_294_405, nanoseconds: 5 };
         let digest = Digest::from_slice(&[content; 4]).unwrap();
         let tagged = Timestamp { seconds: 1_763_650_000, nanoseconds: 0 };
-        let mut side = Side::default();
+        let mut side = FileSide::default();
         (side.length, side.mtime) = (Some(length), Some(mtime));
         side.tag = Some(Tag { algorithm: Algorithm::Crc32c, digest, length, mtime, tagged });
         Some(Box::new(side))
     }
 
-    fn pair(path: &str, difference: Difference) -> Pair {
-        Pair {
+    fn pair(path: &str, difference: Difference) -> PathPair {
+        PathPair {
             path: path.into(),
             moved_to: None,
-            kind: Kind::File,
+            kind: PathKind::File,
             difference,
             doubt: None,
             times_differ: false,
@@ -106,26 +106,26 @@ mod tests {
     }
 
     /// One of everything.
-    fn pairs() -> Vec<Pair> {
+    fn pairs() -> Vec<PathPair> {
         let mut later = pair("later", Difference::Same);
         later.times_differ = true;
         later.there.as_mut().unwrap().mtime.as_mut().unwrap().seconds += 3600;
-        let different = Pair { there: side(2, 9), ..pair("new\nline", Difference::Different) };
-        let longer = Pair { there: side(2, 10), ..pair("longer", Difference::Different) };
+        let different = PathPair { there: side(2, 9), ..pair("new\nline", Difference::Different) };
+        let longer = PathPair { there: side(2, 10), ..pair("longer", Difference::Different) };
         let doubt = Some(Doubt::NoTagHere);
-        let unknown = Pair { doubt, ..pair("unknown", Difference::Unknown) };
+        let unknown = PathPair { doubt, ..pair("unknown", Difference::Unknown) };
         let mut closed = pair("closed", Difference::Unreadable);
         let reason = "permission denied".to_owned();
         closed.there.as_mut().unwrap().trouble = Some(FileError { operation: "open", reason });
-        (closed.here, closed.kind) = (None, Kind::Directory);
+        (closed.here, closed.kind) = (None, PathKind::Directory);
         let mut decayed = pair("decayed", Difference::Same);
         decayed.here.as_mut().unwrap().verdict = Some(Verdict::Corrupt);
         let moved_to = Some("to\u{202e}".into());
-        let moved = Pair { moved_to, ..pair("from", Difference::Moved) };
-        let mut link = Pair { kind: Kind::Symlink, ..pair("link", Difference::Different) };
+        let moved = PathPair { moved_to, ..pair("from", Difference::Moved) };
+        let mut link = PathPair { kind: PathKind::Symlink, ..pair("link", Difference::Different) };
         (link.here, link.there) = (Some(Box::default()), Some(Box::default()));
-        let here = Pair { there: None, ..pair("sub/here", Difference::OnlyHere) };
-        let there = Pair { here: None, ..pair("there", Difference::OnlyThere) };
+        let here = PathPair { there: None, ..pair("sub/here", Difference::OnlyHere) };
+        let there = PathPair { here: None, ..pair("there", Difference::OnlyThere) };
         let lost = pair("lost", Difference::TagLost);
         let same = pair("same", Difference::Same);
         vec![

@@ -14,7 +14,7 @@ mod xml;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use steadfast::catalogue::{RunRecord, Standing};
+use steadfast::catalogue::{FileState, RunRecord};
 use steadfast::{Algorithm, Tag, Timestamp};
 
 use crate::units;
@@ -98,7 +98,7 @@ pub enum PremisHappening<'a> {
     /// The file was read and compared with its tag, or should have been.
     FixityCheck {
         /// How it stood then.
-        standing: Standing,
+        standing: FileState,
     },
     /// A digest was computed and kept as the file's tag.
     DigestCalculation {
@@ -240,21 +240,21 @@ fn detail(run: &RunRecord) -> String {
 }
 
 /// What a fixity check that left this standing found.
-fn standing_note(standing: Standing) -> &'static str {
+fn standing_note(standing: FileState) -> &'static str {
     match standing {
-        Standing::Fine => "intact: the digest is that of the tag",
-        Standing::Touched => {
+        FileState::Fine => "intact: the digest is that of the tag",
+        FileState::Touched => {
             "touched: the digest is that of the tag, the modification time is another"
         }
-        Standing::Modified => "modified: other contents and another modification time than tagged",
-        Standing::Corrupt => "corrupt: other contents, although the modification time stands",
-        Standing::Unreadable => "unreadable: nothing is known of the contents",
-        Standing::Unstable => "unstable: the file changed while it was read",
-        Standing::Missing => "missing: the file is gone",
-        Standing::TagLost => {
+        FileState::Modified => "modified: other contents and another modification time than tagged",
+        FileState::Corrupt => "corrupt: other contents, although the modification time stands",
+        FileState::Unreadable => "unreadable: nothing is known of the contents",
+        FileState::Unstable => "unstable: the file changed while it was read",
+        FileState::Missing => "missing: the file is gone",
+        FileState::TagLost => {
             "intact: the digest is that of the tag in the catalogue; the file has lost its own"
         }
-        Standing::TagReplaced => {
+        FileState::TagReplaced => {
             "tag replaced: the file's own tag is of other contents than the catalogue's"
         }
     }

@@ -293,7 +293,7 @@ pub fn finding_detail(finding: &Finding) -> Option<String> {
             let differ = facts.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name);
             Some(differ.collect::<Vec<_>>().join(", "))
         }
-        Finding::Standing { standing, .. } => {
+        Finding::FileState { standing, .. } => {
             Some(format!("an earlier run found it {}; unchanged since", standing.name()))
         }
         _ => None,

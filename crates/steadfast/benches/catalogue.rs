@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use steadfast::catalogue::{
-    Begin, Catalogue, DueOptions, Keeper, Records, Scope, Sighting, Writer,
+    Catalogue, CatalogueReader, DueOptions, LockRequest, Observation, Recorder, RunScope, RunStart,
 };
 use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
@@ -63,8 +63,8 @@ fn moment(seconds: i64) -> Timestamp {
     Timestamp { seconds, nanoseconds: 0 }
 }
 
-fn writer() -> Writer<'static> {
-    Writer { verb: "bench", now: moment(1), wait: None }
+fn writer() -> LockRequest<'static> {
+    LockRequest { verb: "bench", now: moment(1), wait: None }
 }
 
 /// A file that is made up from its number.
@@ -136,10 +136,11 @@ impl Iterator for Maker {
     }
 }
 
-fn keeper(file: &Path, scope: &Scope, verb: &str, now: i64) -> Keeper {
+fn recorder(file: &Path, scope: &RunScope, verb: &str, now: i64) -> Recorder {
     let catalogue = Catalogue::open_writer(file, &writer()).expect("it is there");
-    let begin = Begin { verb, read_from: "cache", backend: "", now: moment(now), accepts: false };
-    catalogue.keeper(scope.clone(), &begin).expect("it can be written")
+    let begin =
+        RunStart { verb, read_from: "cache", backend: "", now: moment(now), accepts: false };
+    catalogue.recorder(scope.clone(), &begin).expect("it can be written")
 }
 
 /// Follows a run over the made tree; returns seconds of wall time and of processor time for the
@@ -152,8 +153,8 @@ fn follow(
     change: impl Fn(usize, &mut Made),
 ) -> (f64, f64) {
     const BUNCH: usize = 10_000;
-    let scope = Scope::whole(root);
-    let mut keeper = keeper(file, &scope, "check", 2);
+    let scope = RunScope::whole(root);
+    let mut recorder = recorder(file, &scope, "check", 2);
     let (mut wall, mut cpu) = (0.0, 0.0);
     let mut maker = Maker::new(root, size).enumerate();
     let mut seconds = 2;
@@ -166,7 +167,7 @@ fn follow(
         bunch.iter_mut().for_each(|(number, made)| change(*number, made));
         let (start, start_cpu) = (Instant::now(), process_cpu_ns());
         for (_, made) in &bunch {
-            let sighting = Sighting {
+            let observation = Observation {
                 path: &made.path,
                 subject: Subject::File,
                 status: Some(made.status),
@@ -176,15 +177,15 @@ fn follow(
                 actual: Some(made.tag),
                 place: TagPlace::Attribute,
             };
-            keeper.see(&sighting, &mut |_| {}).expect("it can be written");
+            recorder.observe(&observation, &mut |_| {}).expect("it can be written");
         }
         seconds += 1;
-        keeper.tick(moment(seconds)).expect("it can be written");
+        recorder.tick(moment(seconds)).expect("it can be written");
         wall += start.elapsed().as_secs_f64();
         cpu += (process_cpu_ns() - start_cpu) as f64 / 1e9;
     }
     let (start, start_cpu) = (Instant::now(), process_cpu_ns());
-    keeper.finish(true, moment(seconds), &mut |_| {}).expect("it can be written");
+    recorder.finish(true, moment(seconds), &mut |_| {}).expect("it can be written");
     wall += start.elapsed().as_secs_f64();
     cpu += (process_cpu_ns() - start_cpu) as f64 / 1e9;
     (wall, cpu)
@@ -217,7 +218,7 @@ fn measure(size: usize) {
     let audit = reader().audit(&[1, 30], moment(3)).expect("it can be read");
     assert_eq!(audit.tagged, size as u64);
     let audit = start.elapsed().as_secs_f64();
-    let records = Records::open(&file, Scope::whole(&root)).expect("it is there");
+    let records = CatalogueReader::open(&file, RunScope::whole(&root)).expect("it is there");
     let start = Instant::now();
     let asked = size.min(100_000);
     for made in Maker::new(&root, asked) {
@@ -246,7 +247,7 @@ fn quick(tree: &Path) {
     let file = folder.path().join("catalogue.sqlite");
     let root = tree.canonicalize().expect("it is there");
     Catalogue::create(&root, Some(&file), &writer()).expect("there is none");
-    let mut keeper = keeper(&file, &Scope::whole(&root), "tag", 2);
+    let mut recorder = recorder(&file, &RunScope::whole(&root), "tag", 2);
     let mut stack = vec![root.clone()];
     while let Some(directory) = stack.pop() {
         let entries = fs::read_dir(&directory).expect("it can be listed");
@@ -261,7 +262,7 @@ fn quick(tree: &Path) {
                 let name = path.file_name().expect("it has one").to_owned();
                 let path = FilePath { parent: Arc::clone(&parent), name };
                 let made = Maker::new(&root, 1).next().expect("one");
-                let sighting = Sighting {
+                let observation = Observation {
                     path: &path,
                     subject: Subject::File,
                     status: Some(status),
@@ -271,11 +272,11 @@ fn quick(tree: &Path) {
                     actual: Some(Tag { length: status.length, ..made.tag }),
                     place: TagPlace::Attribute,
                 };
-                keeper.see(&sighting, &mut |_| {}).expect("it can be written");
+                recorder.observe(&observation, &mut |_| {}).expect("it can be written");
             }
         }
     }
-    keeper.finish(true, moment(3), &mut |_| {}).expect("it can be written");
+    recorder.finish(true, moment(3), &mut |_| {}).expect("it can be written");
     let selection = Selection { roots: vec![root], ..Selection::default() };
     let (mut best, mut best_cpu) = (f64::MAX, f64::MAX);
     let mut files = 0;

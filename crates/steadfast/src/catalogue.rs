@@ -9,9 +9,9 @@
 //! nothing changed seals what it saw, finds the same seal, and writes one row for each slice; rows
 //! of files are read only where a seal differs. The seal is also how damage is recognised.
 
-mod absent;
+mod missing;
 mod audit;
-mod book;
+mod writes;
 mod column;
 mod coverage;
 mod directory;
@@ -22,8 +22,8 @@ mod error;
 mod finding;
 mod history;
 mod home;
-mod keeper;
-mod merge;
+mod recorder;
+mod reconcile;
 mod meta;
 mod moved;
 mod place;
@@ -32,11 +32,11 @@ mod records;
 mod runs;
 mod schema;
 mod scope;
-mod sighting;
+mod observation;
 mod slice;
-mod sought;
+mod lookup;
 mod trees;
-mod unvisited;
+mod not_visited;
 mod verify;
 mod volume;
 
@@ -48,28 +48,28 @@ use rusqlite::Connection;
 
 use steadfast_sys::file::Timestamp;
 
-pub use audit::{Audit, Failure, Overdue, Window};
+pub use audit::{Audit, AuditWindow, FailedCheck, Overdue};
 pub use due::{Due, DueEntry, DueOptions};
 pub use duplicates::Duplicates;
-pub use entry::{Facts, Standing};
+pub use entry::{FileFacts, FileState};
 pub use error::{CatalogueError, CatalogueErrorKind};
-pub use finding::{Change, Finding, Say};
-pub use history::{Happened, History, HistoryRun, Look};
-pub use keeper::{Begin, Keeper};
-pub use place::Writer;
+pub use finding::{FactChange, Finding, Say};
+pub use history::{Happened, History, HistoryRun, KnownFile};
+pub use lookup::LookupMatch;
+pub use observation::Observation;
+pub use place::LockRequest;
 pub(crate) use place::{command, real_of};
 pub use quick::QuickSummary;
-pub use records::Records;
+pub use recorder::{Recorder, RunStart};
+pub use records::CatalogueReader;
 pub use runs::{RunRecord, RunState};
-pub use scope::Scope;
-pub use sighting::Sighting;
-pub use sought::Sought;
+pub use scope::RunScope;
 pub use trees::{CataloguedTree, TreeList};
-pub use verify::Verification;
-pub use volume::Volume;
+pub use verify::CatalogueVerification;
+pub use volume::TreeVolume;
 
 use directory::{Directory, ROOT};
-use error::Fault;
+use error::DbError;
 use home::Home;
 pub(crate) use home::folder;
 use place::Lock;
@@ -100,10 +100,10 @@ impl Catalogue {
     pub fn create(
         root: &Path,
         file: Option<&Path>,
-        writer: &Writer<'_>,
+        writer: &LockRequest<'_>,
     ) -> Result<Catalogue, CatalogueError> {
         let real = root.canonicalize();
-        let real = real.map_err(|error| Fault::io("find the tree's root", &error).at(root))?;
+        let real = real.map_err(|error| DbError::io("find the tree's root", &error).at(root))?;
         let inside = place::inside(&real);
         let file = file.map_or_else(|| inside.clone(), Path::to_owned);
         Catalogue::create_at(&real, &file, file == inside, writer).map_err(|fault| fault.at(&file))
@@ -113,9 +113,9 @@ impl Catalogue {
         root: &Path,
         file: &Path,
         inside: bool,
-        writer: &Writer<'_>,
-    ) -> Result<Catalogue, Fault> {
-        let volume = Volume::of(root)?;
+        writer: &LockRequest<'_>,
+    ) -> Result<Catalogue, DbError> {
+        let volume = TreeVolume::of(root)?;
         place::ensure_apart(root, file)?;
         let home = Home::make(file)?;
         place::ensure_none(&home)?;
@@ -139,9 +139,9 @@ impl Catalogue {
         home: &Home,
         root: &Path,
         inside: bool,
-        volume: &Volume,
-        writer: &Writer<'_>,
-    ) -> Result<(), Fault> {
+        volume: &TreeVolume,
+        writer: &LockRequest<'_>,
+    ) -> Result<(), DbError> {
         let db = schema::connect(home, Access::Create)?;
         let directory = Directory { id: ROOT, parent: 0, name: Vec::new(), mounted: false };
         db.execute_batch("BEGIN IMMEDIATE")?;
@@ -151,7 +151,7 @@ impl Catalogue {
         directory.put(&db)?;
         db.execute_batch("COMMIT")?;
         // Closing the last connection takes the log into the file, which then stands alone.
-        db.close().map_err(|(_, error)| Fault::from(error))
+        db.close().map_err(|(_, error)| DbError::from(error))
     }
 
     /// Finds the catalogue of the nearest tree at or above a path, which need not be there itself.
@@ -180,7 +180,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// If it is absent, in use, damaged, or of a later version.
-    pub fn open_writer(file: &Path, writer: &Writer<'_>) -> Result<Catalogue, CatalogueError> {
+    pub fn open_writer(file: &Path, writer: &LockRequest<'_>) -> Result<Catalogue, CatalogueError> {
         let open = || {
             let home = there(file)?;
             let lock = Lock::take(&home, writer)?;
@@ -191,7 +191,7 @@ impl Catalogue {
             runs::ensure_slices(&db)?;
             Ok(Catalogue { db, file: file.to_owned(), root, writes: true, lock: Some(lock) })
         };
-        open().map_err(|fault: Fault| fault.at(file))
+        open().map_err(|fault: DbError| fault.at(file))
     }
 
     /// Opens a catalogue to read, beside a writer or on a medium that cannot be written.
@@ -216,7 +216,7 @@ impl Catalogue {
             reading(&db, || directory::ensure_all(&db))?;
             Ok(Catalogue { db, file: file.to_owned(), root, writes: false, lock })
         };
-        open().map_err(|fault: Fault| fault.at(file))
+        open().map_err(|fault: DbError| fault.at(file))
     }
 
     /// Says whether there is a catalogue, what is left of one that is gone, or something else in
@@ -229,7 +229,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// If somebody writes to it, it is something else, or the system refuses.
-    pub fn set_aside(file: &Path, writer: &Writer<'_>) -> Result<PathBuf, CatalogueError> {
+    pub fn set_aside(file: &Path, writer: &LockRequest<'_>) -> Result<PathBuf, CatalogueError> {
         let aside = || {
             let home = Home::open(file)?;
             let _lock = Lock::take(&home, writer)?;
@@ -265,7 +265,7 @@ impl Catalogue {
         let guard = || {
             let recognised = volume::recognise(&self.db, &self.root, &self.file)?;
             if recognised == Recognised::Renumbered && self.writes {
-                Volume::of(&self.root)?.store(&self.db)?;
+                TreeVolume::of(&self.root)?.store(&self.db)?;
             }
             Ok(())
         };
@@ -280,8 +280,8 @@ impl Catalogue {
     pub fn rebind(&mut self, root: &Path) -> Result<(), CatalogueError> {
         let rebind = || {
             let real = root.canonicalize();
-            let real = real.map_err(|error| Fault::io("find the tree's root", &error))?;
-            let volume = Volume::of(&real)?;
+            let real = real.map_err(|error| DbError::io("find the tree's root", &error))?;
+            let volume = TreeVolume::of(&real)?;
             self.db.execute_batch("BEGIN IMMEDIATE")?;
             volume.store(&self.db)?;
             if place::inside(&real) != self.file {
@@ -290,7 +290,7 @@ impl Catalogue {
             self.db.execute_batch("COMMIT")?;
             Ok(real)
         };
-        self.root = rebind().map_err(|fault: Fault| fault.at(&self.file))?;
+        self.root = rebind().map_err(|fault: DbError| fault.at(&self.file))?;
         Ok(())
     }
 
@@ -316,19 +316,19 @@ impl Catalogue {
         schema::TABLES.iter().map(|table| format!("{table};\n")).collect()
     }
 
-    fn wrong(&self, fault: Fault) -> CatalogueError {
+    fn wrong(&self, fault: DbError) -> CatalogueError {
         fault.at(&self.file)
     }
 }
 
 /// Opens the folder of a catalogue that must be there: SQLite would say "unable to open".
-fn there(file: &Path) -> Result<Home, Fault> {
-    let absent = |message| Fault::new(CatalogueErrorKind::Absent, message);
+fn there(file: &Path) -> Result<Home, DbError> {
+    let absent = |message| DbError::new(CatalogueErrorKind::Absent, message);
     match Home::open(file) {
         Ok(home) if home.has("") => Ok(home),
         Ok(home) if place::is_lost(file) && place::is_unfinished(&home) => {
             let message = "`steadfast init` began here and did not finish";
-            Err(Fault::new(CatalogueErrorKind::Unfinished, message))
+            Err(DbError::new(CatalogueErrorKind::Unfinished, message))
         }
         Ok(_) if place::is_lost(file) => {
             Err(absent("the catalogue is gone, and what was beside it is still there"))
@@ -342,13 +342,14 @@ fn there(file: &Path) -> Result<Home, Fault> {
 }
 
 /// The root of the tree: above the catalogue, or where the catalogue says.
-fn root_of(db: &Connection, home: &Home) -> Result<PathBuf, Fault> {
+fn root_of(db: &Connection, home: &Home) -> Result<PathBuf, DbError> {
     let root = meta::bytes(db, "root")?;
     if !root.is_empty() {
         return Ok(PathBuf::from(OsStr::from_bytes(&root)));
     }
     let root = home.folder().parent();
-    let root = root.ok_or_else(|| Fault::damaged("it is not in the folder that it was made in"))?;
+    let root =
+        root.ok_or_else(|| DbError::damaged("it is not in the folder that it was made in"))?;
     Ok(root.to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! Is one tree a faithful copy of another? Two walks, merged path by path.
 //!
-//! In: two directories. Out: a [`Pair`] for each path that either has, and a [`DiffSummary`]. By
+//! In: two directories. Out: a [`PathPair`] for each path that either has, and a [`DiffSummary`]. By
 //! recorded tags, which reads attributes and status only, or by reading both sides. Each side is a
 //! source of entries in path order; a tree is one, whatever else knows paths and digests can be
 //! another. Writes nothing. Specified in `docs/diff.md`.
@@ -8,7 +8,7 @@
 mod compare;
 mod links;
 mod list;
-mod merge;
+mod join;
 mod moves;
 mod pair;
 mod source;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_sys::file::{FileKind, Status};
 
-pub use pair::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
+pub use pair::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPair};
 
 use crate::error::Error;
 use crate::event::Notice;
@@ -30,10 +30,10 @@ use crate::monitor::Progress;
 use crate::reference::Reference;
 use crate::run::{Options, ReadFrom};
 use crate::walk::Excludes;
-use list::List;
-use merge::{Ended, Merge};
-use source::Source;
-use tree::{Means, Tree};
+use join::{Join, JoinEnd};
+use list::ListSide;
+use source::DiffSource;
+use tree::{DiffSetup, TreeSide};
 
 /// Which trees to compare, and how.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +53,7 @@ pub struct Trees {
 /// Listens to a comparison. Calls come from the thread that asked for it, one at a time.
 pub trait DiffMonitor {
     /// Hears of one path: in path order, except for what is only on one side and for moves.
-    fn pair(&mut self, pair: &Pair);
+    fn pair(&mut self, pair: &PathPair);
 
     /// Hears of a circumstance.
     fn notice(&mut self, notice: &Notice);
@@ -79,8 +79,8 @@ pub fn diff(
 ) -> Result<DiffSummary, Error> {
     ensure_two_directories(trees)?;
     let excludes = Arc::new(Excludes::new(&trees.excludes)?);
-    let means = Means::of(trees, options, &excludes)?;
-    let there = There::Tree(Tree::start(&trees.there, &means)?);
+    let means = DiffSetup::of(trees, options, &excludes)?;
+    let there = CopySide::Tree(TreeSide::start(&trees.there, &means)?);
     compare_sides(trees, there, &means, &excludes, options, monitor)
 }
 
@@ -99,45 +99,45 @@ pub fn diff_list(
     let first = list.iter().find_map(|(_, reference)| reference.digests.first());
     let algorithm = options.algorithm.or(first.map(|(algorithm, _)| *algorithm));
     let options = Options { algorithm, ..options.clone() };
-    let means = Means::of(trees, &options, &excludes)?;
+    let means = DiffSetup::of(trees, &options, &excludes)?;
     let itself = trees.there.canonicalize().ok().zip(trees.here.canonicalize().ok());
     let itself = itself.and_then(|(list, root)| Some(list.strip_prefix(root).ok()?.to_owned()));
-    let there = There::List(List::new(list, itself.as_deref(), &excludes));
+    let there = CopySide::List(ListSide::new(list, itself.as_deref(), &excludes));
     compare_sides(trees, there, &means, &excludes, &options, monitor)
 }
 
 /// The side that is to be a copy.
-enum There {
-    Tree(Tree),
-    List(List),
+enum CopySide {
+    Tree(TreeSide),
+    List(ListSide),
 }
 
-impl There {
-    fn source(&mut self) -> &mut dyn Source {
+impl CopySide {
+    fn source(&mut self) -> &mut dyn DiffSource {
         match self {
-            There::Tree(tree) => tree,
-            There::List(list) => list,
+            CopySide::Tree(tree) => tree,
+            CopySide::List(list) => list,
         }
     }
 
-    fn tree(&self) -> Option<&Tree> {
+    fn tree(&self) -> Option<&TreeSide> {
         match self {
-            There::Tree(tree) => Some(tree),
-            There::List(_) => None,
+            CopySide::Tree(tree) => Some(tree),
+            CopySide::List(_) => None,
         }
     }
 }
 
 fn compare_sides(
     trees: &Trees,
-    mut there: There,
-    means: &Means,
+    mut there: CopySide,
+    means: &DiffSetup,
     excludes: &Arc<Excludes>,
     options: &Options,
     monitor: &mut dyn DiffMonitor,
 ) -> Result<DiffSummary, Error> {
     let start = Instant::now();
-    let mut here = Tree::start(&trees.here, means)?;
+    let mut here = TreeSide::start(&trees.here, means)?;
     let summary = DiffSummary {
         read: trees.read,
         algorithm: trees.read.then_some(means.algorithm()),
@@ -147,11 +147,11 @@ fn compare_sides(
         ..DiffSummary::default()
     };
     let mut teller = Teller { summary, monitor, stop: &options.stop, start, told: start };
-    let mut merge = Merge::new(&mut here, there.source());
+    let mut merge = Join::new(&mut here, there.source());
     let ended = merge.run(&mut teller)?;
     let mut notices = merge.finish(&mut teller);
-    let whole = ended == Ended::Whole;
-    let there_skipped = there.tree().map(Tree::skipped).unwrap_or_default();
+    let whole = ended == JoinEnd::Whole;
+    let there_skipped = there.tree().map(TreeSide::skipped).unwrap_or_default();
     let skipped = [here.skipped(), there_skipped];
     if whole
         && there.tree().is_some()
@@ -196,7 +196,7 @@ struct Teller<'a> {
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 impl Teller<'_> {
-    fn tell(&mut self, pair: &Pair) {
+    fn tell(&mut self, pair: &PathPair) {
         self.summary.count(pair);
         self.monitor.pair(pair);
     }

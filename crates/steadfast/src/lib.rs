@@ -47,7 +47,7 @@ pub use crate::calibration::fastest_lanes;
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::event::{Action, FileEvent, FilePath, Notice, Resized, Skipped, Subject};
-pub use crate::monitor::{Event, Monitor, Noted, Progress, Summary};
+pub use crate::monitor::{Event, FindingEvent, Monitor, Progress, Summary};
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};

@@ -29,14 +29,14 @@ pub enum Event {
     /// What became of one file, or of a directory that could not be walked.
     File(Box<FileEvent>),
     /// What only the catalogue knows of a file, beside its verdict.
-    Finding(Box<Noted>),
+    Finding(Box<FindingEvent>),
     /// A circumstance that the reader should know of; no file was judged by it.
     Notice(Notice),
 }
 
 /// Something that no verdict tells, and where.
 #[derive(Clone, Debug)]
-pub struct Noted {
+pub struct FindingEvent {
     /// The path as the user would write it.
     pub path: PathBuf,
     /// What was found there.

@@ -9,10 +9,10 @@ mod foreign;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
-use steadfast_manifest::foreign::{ForeignTag, ForeignTime, Resolution};
 use crate::manifest::{Record, Step};
 use crate::tag::Tag;
 use crate::verdict::Verdict;
+use steadfast_manifest::foreign::{ForeignTag, ForeignTime, Resolution};
 
 pub(crate) use foreign::agrees;
 

@@ -11,7 +11,7 @@ mod hash;
 mod import;
 mod judge;
 mod tag_context;
-mod kept;
+mod catalogue_session;
 mod leaves;
 mod listed;
 mod options;
@@ -33,9 +33,9 @@ use std::time::Instant;
 
 use steadfast_sys::file::Timestamp;
 
+use catalogue_session::{Kept, Opened};
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
-use kept::{Kept, Opened};
 use leaves::leaves_folder;
 pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 pub use read::read_without_hashing;
@@ -48,10 +48,10 @@ pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute};
 
 use crate::calibration::fastest_lanes;
-use crate::catalogue::{Catalogue, Finding, Records, Scope, Writer};
+use crate::catalogue::{Catalogue, CatalogueReader, Finding, LockRequest, RunScope};
 use crate::error::Error;
 use crate::event::Notice;
-use crate::monitor::{Event, Monitor, Noted, Summary};
+use crate::monitor::{Event, FindingEvent, Monitor, Summary};
 use crate::pipeline::Task;
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
@@ -117,10 +117,10 @@ pub fn run_with(
     };
     let lost = match opened {
         Some(_) => Vec::new(),
-        None => kept::lost(verb, selection, options),
+        None => catalogue_session::lost(verb, selection, options),
     };
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
-    let scope = opened.as_ref().map(|opened| Scope::of(opened.catalogue.root(), selection));
+    let scope = opened.as_ref().map(|opened| RunScope::of(opened.catalogue.root(), selection));
     let records = match opened.as_ref().zip(scope.as_ref()) {
         Some((opened, scope)) => Some(opened.records(scope)?),
         None => consulted(verb, selection, options, monitor)?,
@@ -128,7 +128,7 @@ pub fn run_with(
     let settings = RunSettings::of(options, selection)?;
     let backend = settings.lanes.to_string();
     let accepts = options.accept_missing && !options.dry_run;
-    let begin = kept::begin(verb.name(), &backend, accepts, options);
+    let begin = catalogue_session::begin(verb.name(), &backend, accepts, options);
     let catalogue = opened.as_ref().map(|opened| opened.file.as_path());
     let pages = pages_of(verb, catalogue, options)?;
     let gone = opened.as_ref().map_or(Ok(Vec::new()), |opened| opened.gone(selection))?;
@@ -168,10 +168,10 @@ fn consulted(
     selection: &Selection,
     options: &Options,
     monitor: &mut dyn Monitor,
-) -> Result<Option<Arc<Records>>, Error> {
-    let records = || -> Result<Option<Arc<Records>>, Error> {
+) -> Result<Option<Arc<CatalogueReader>>, Error> {
+    let records = || -> Result<Option<Arc<CatalogueReader>>, Error> {
         let Some(opened) = Opened::consult(verb, selection, options)? else { return Ok(None) };
-        let scope = Scope::of(opened.catalogue.root(), selection);
+        let scope = RunScope::of(opened.catalogue.root(), selection);
         Ok(Some(opened.records(&scope)?))
     };
     match records() {
@@ -195,13 +195,13 @@ pub fn init(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let writer = Writer { verb: "init", now: (options.now)(), wait: None };
+    let writer = LockRequest { verb: "init", now: (options.now)(), wait: None };
     let catalogue = Catalogue::create(root, file, &writer)?;
-    kept::enter(&catalogue, options);
+    catalogue_session::enter(&catalogue, options);
     let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
-    let scope = Scope::of(catalogue.root(), &selection);
+    let scope = RunScope::of(catalogue.root(), &selection);
     let opened = Opened::new(catalogue);
-    let begin = kept::begin("init", "", false, options);
+    let begin = catalogue_session::begin("init", "", false, options);
     let work = Work {
         verb: "init",
         task: task_of(Verb::Show, context_of(Arc::new(Xattr), None, options)),
@@ -290,12 +290,12 @@ pub fn import(
     let opened = Opened::find(Verb::Import, &selection, options)?;
     // Where the tree's root is above or elsewhere, a walk's scope without its walks.
     let scope = opened.as_ref().map(|opened| {
-        let whole = Scope::of(opened.catalogue.root(), &selection);
+        let whole = RunScope::of(opened.catalogue.root(), &selection);
         whole.without_walks()
     });
     let records = opened.as_ref().zip(scope.as_ref());
     let records = records.map(|(opened, scope)| opened.records(scope)).transpose()?;
-    let begin = kept::begin(Verb::Import.name(), "", false, options);
+    let begin = catalogue_session::begin(Verb::Import.name(), "", false, options);
     let kept = opened.zip(scope);
     let kept = kept.map(|(opened, scope)| opened.keep(scope, &selection, &begin)).transpose()?;
     let context = context_of(Arc::new(Xattr), records, options);
@@ -310,7 +310,7 @@ fn tell_extra(root: &Path, extra: Vec<PathBuf>, summary: &mut Summary, monitor: 
     let shown = if root == Path::new(".") { Path::new("") } else { root };
     for path in extra {
         let path = shown.join(path);
-        let noted = Noted { finding: Finding::Extra { path: path.clone() }, path };
+        let noted = FindingEvent { finding: Finding::Extra { path: path.clone() }, path };
         summary.note(&noted.finding);
         monitor.event(&Event::Finding(Box::new(noted)));
     }
@@ -355,7 +355,7 @@ fn check_due(
 ) -> Result<Summary, Error> {
     let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));
     let root = opened.catalogue.root().to_owned();
-    let scope = Scope::files_beneath(&root);
+    let scope = RunScope::files_beneath(&root);
     let records = Some(opened.records(&scope)?);
     let beneath = beneath(&root, selection)?;
     let (list, outcome) = DueList::begin(&opened, choice, beneath, (options.now)())?;
@@ -363,7 +363,7 @@ fn check_due(
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let settings = RunSettings::of(options, &selection)?;
     let backend = settings.lanes.to_string();
-    let begin = kept::begin(Verb::Check.name(), &backend, false, options);
+    let begin = catalogue_session::begin(Verb::Check.name(), &backend, false, options);
     let pages = pages_of(Verb::Check, Some(&opened.file), options)?;
     let mut context = TagContext { pages, ..context_of(store, records, options) };
     let time_limit = deadline.map(|deadline| {
@@ -395,7 +395,7 @@ fn beneath(root: &Path, selection: &Selection) -> Result<PathBuf, Error> {
     match (real.strip_prefix(root), root.strip_prefix(&real)) {
         (Ok(down), _) => Ok(down.to_owned()),
         (_, Ok(_)) => Ok(PathBuf::new()),
-        _ => Err(Error::usage(kept::NOT_IN_TREE).at(path)),
+        _ => Err(Error::usage(catalogue_session::NOT_IN_TREE).at(path)),
     }
 }
 
@@ -415,7 +415,7 @@ pub fn quick(
     let opened = opened.ok_or_else(|| Error::usage(NOT_CATALOGUED))?;
     let mut summary = Summary { verb: "check", engine: "quick", workers: 1, ..Summary::default() };
     summary.catalogued = true;
-    kept::look_quickly(opened, selection, options, &mut summary, monitor)?;
+    catalogue_session::look_quickly(opened, selection, options, &mut summary, monitor)?;
     if let Some(notice) = summary.unproved(no_file(), options.allow_empty) {
         summary.raise_status(notice.status);
         monitor.event(&Event::Notice(notice));
@@ -435,7 +435,7 @@ const NOT_CATALOGUED: &str =
 
 fn context_of(
     store: Arc<dyn Store>,
-    records: Option<Arc<Records>>,
+    records: Option<Arc<CatalogueReader>>,
     options: &Options,
 ) -> TagContext {
     TagContext {

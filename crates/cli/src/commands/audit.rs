@@ -6,7 +6,7 @@ mod premis;
 use std::path::{Path, PathBuf};
 
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, RunRecord, Standing};
+use steadfast::catalogue::{Catalogue, FileState, RunRecord};
 use steadfast_report::audit::{
     AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditTextOptions,
     AuditView, WindowReading,
@@ -84,7 +84,7 @@ fn stream(
     outlet: &mut DocumentOutlet,
 ) -> anyhow::Result<AuditTally> {
     let mut tally = AuditTally { proves_nothing: view.audit.tagged == 0, ..AuditTally::default() };
-    let mut last = (PathBuf::new(), 0, Standing::Fine);
+    let mut last = (PathBuf::new(), 0, FileState::Fine);
     renderer.begin_part(AuditPart::Failures, &mut outlet.pending);
     catalogue.failures(&mut |failure| {
         // A file that is new and bad has two events in one run.

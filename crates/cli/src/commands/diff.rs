@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
-use steadfast::diff::{DiffMonitor, DiffSummary, Pair, Trees, diff, diff_list};
+use steadfast::diff::{DiffMonitor, DiffSummary, PathPair, Trees, diff, diff_list};
 use steadfast::{Notice, Options, Progress};
 use steadfast_report::diff::{
     DiffCsv, DiffJson, DiffRenderer, DiffRoots, DiffText, DiffTextOptions,
@@ -156,7 +156,7 @@ impl DiffListener {
 }
 
 impl DiffMonitor for DiffListener {
-    fn pair(&mut self, pair: &Pair) {
+    fn pair(&mut self, pair: &PathPair) {
         self.renderer.pair(pair, &mut self.pending);
         self.pour_if_much();
     }

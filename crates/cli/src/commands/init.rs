@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, FILE, FOLDER, TreeList, Writer};
+use steadfast::catalogue::{Catalogue, FILE, FOLDER, LockRequest, TreeList};
 
 use crate::args::InitArgs;
 use crate::exit::complain;
@@ -18,7 +18,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
         return forget(&args.root, trees);
     }
     let options = Options { qos: args.level.level(), trees, ..Options::default() };
-    let writer = Writer { verb: "init", now: (options.now)(), wait: None };
+    let writer = LockRequest { verb: "init", now: (options.now)(), wait: None };
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;
         catalogue.rebind(&args.root)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use steadfast::catalogue::{Begin, Catalogue, Scope, Sighting, Writer};
+use steadfast::catalogue::{Catalogue, LockRequest, Observation, RunScope, RunStart};
 use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Digest, FilePath, Selection, Subject, Tag, Timestamp, Verdict};
 use steadfast_sys::file::Status;
@@ -28,7 +28,7 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
     let now = ago(days);
     // The tests beside this one start programs; between fork and exec these hold the lock too.
     let stop = AtomicBool::new(false);
-    let writer = Writer { verb, now, wait: Some(&stop) };
+    let writer = LockRequest { verb, now, wait: Some(&stop) };
     let root = tree.path("").canonicalize().unwrap();
     let file = root.join(".steadfast/catalogue.sqlite");
     let catalogue = match file.exists() {
@@ -36,9 +36,9 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
         false => Catalogue::create(&root, None, &writer).unwrap(),
     };
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
-    let scope = Scope::of(&root, &selection);
-    let begin = Begin { verb, read_from, backend: "test x1", now, accepts: false };
-    let mut keeper = catalogue.keeper(scope, &begin).unwrap();
+    let scope = RunScope::of(&root, &selection);
+    let begin = RunStart { verb, read_from, backend: "test x1", now, accepts: false };
+    let mut recorder = catalogue.recorder(scope, &begin).unwrap();
     for (content, name) in (1..).zip(names) {
         let whole = root.join(name);
         let (parent, name) = (whole.parent().unwrap(), whole.file_name().unwrap());
@@ -51,7 +51,7 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
             tagged: ago(500),
         };
         let tags = verb == "tag";
-        let sighting = Sighting {
+        let observation = Observation {
             path: &FilePath { parent: Arc::from(parent), name: name.to_owned() },
             subject: Subject::File,
             status: Some(status),
@@ -61,9 +61,9 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
             actual: Some(tag),
             place: TagPlace::Attribute,
         };
-        keeper.see(&sighting, &mut |_| ()).unwrap();
+        recorder.observe(&observation, &mut |_| ()).unwrap();
     }
-    keeper.finish(true, now, &mut |_| ()).unwrap();
+    recorder.finish(true, now, &mut |_| ()).unwrap();
 }
 
 fn proved(said: &Outcome, days: u64) -> (u64, u64) {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use steadfast::catalogue::{Catalogue, CatalogueError, DueOptions, Records, RunRecord, Scope};
+use steadfast::catalogue::{
+    Catalogue, CatalogueError, CatalogueReader, DueOptions, RunRecord, RunScope,
+};
 use steadfast::manifest::Record;
 use steadfast::{FilePath, Skipped, Timestamp};
 
@@ -92,7 +94,7 @@ impl JobSource for CatalogueSource {
             let message = format!("the catalogue `{file}` knows no file with a tag in `{place}`");
             return Err(Error::usage(message));
         }
-        let records = Records::open(&self.file, Scope::files_beneath(&self.root))?;
+        let records = CatalogueReader::open(&self.file, RunScope::files_beneath(&self.root))?;
         let (mut devices, mut parent) = (DeviceCache::default(), Arc::from(Path::new("")));
         while let Some(entry) = due.next()? {
             if stop.load(Ordering::Relaxed) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use steadfast::catalogue::{Catalogue, DueOptions, RunState, Standing};
+use steadfast::catalogue::{Catalogue, DueOptions, FileState, RunState};
 use steadfast::{Options, ReadFrom, Timestamp, Verdict};
 use steadfast_fleet::{By, CatalogueSource, Job, Size};
 
@@ -53,7 +53,7 @@ fn a_job_is_one_run_of_the_catalogue() {
     assert_eq!(runs[0].counts["corrupt"], 1);
     let audit = catalogue.audit(&[1], later(0)).unwrap();
     assert_eq!((audit.tagged, audit.windows[0].entries), (40, 38), "what was proved today");
-    assert_eq!(audit.standings[&Standing::Missing], 1);
+    assert_eq!(audit.standings[&FileState::Missing], 1);
     let history = catalogue.history("d0/f10".as_ref()).unwrap();
     assert_eq!(history.runs.last().unwrap().verdict, Some(Verdict::Missing));
     let missing = heard.files.iter().filter(|file| file.verdict == Some(Verdict::Missing));
@@ -126,7 +126,7 @@ fn what_was_judged_since_stays_as_it_was_judged() {
     assert_eq!(check(&folder).exit_status(), 3);
     let (_, heard) = folder.merge(&job, false).unwrap();
     let standings = opened(&folder).audit(&[1], later(0)).unwrap().standings;
-    assert_eq!((standings[&Standing::Corrupt], standings[&Standing::Missing]), (1, 1));
+    assert_eq!((standings[&FileState::Corrupt], standings[&FileState::Missing]), (1, 1));
     let words = "40 files judged by another run since: what the job found is not entered";
     assert!(heard.notices.contains(&words.to_owned()), "{:?}", heard.notices);
 }

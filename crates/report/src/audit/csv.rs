@@ -1,7 +1,7 @@
 //! An audit, as a spreadsheet reads it: a header, then one row for each fact.
 
 use serde::Serialize;
-use steadfast::catalogue::{Duplicates, Failure, Overdue};
+use steadfast::catalogue::{Duplicates, FailedCheck, Overdue};
 use steadfast_events::PathText;
 
 use super::json::{AuditLine, FailureObject, OverdueObject};
@@ -80,7 +80,7 @@ impl AuditRenderer for AuditCsv {
         write_line("overdue", OverdueObject::of(overdue), output);
     }
 
-    fn failure(&mut self, failure: &Failure, output: &mut Output) {
+    fn failure(&mut self, failure: &FailedCheck, output: &mut Output) {
         write_line("failure", FailureObject::of(failure), output);
     }
 

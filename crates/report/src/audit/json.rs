@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
+use steadfast::catalogue::{CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue};
 use steadfast_events::PathText;
 
 use super::{AuditRenderer, AuditTally, AuditView};
@@ -30,7 +30,7 @@ impl AuditRenderer for AuditJson {
         write_line("overdue", OverdueObject::of(overdue), output);
     }
 
-    fn failure(&mut self, failure: &Failure, output: &mut Output) {
+    fn failure(&mut self, failure: &FailedCheck, output: &mut Output) {
         write_line("failure", FailureObject::of(failure), output);
     }
 
@@ -99,7 +99,7 @@ pub(super) struct FailureObject {
 }
 
 impl FailureObject {
-    pub(super) fn of(failure: &Failure) -> FailureObject {
+    pub(super) fn of(failure: &FailedCheck) -> FailureObject {
         FailureObject {
             path: PathText::of(&failure.path),
             run: failure.run,
@@ -239,7 +239,7 @@ struct VerificationObject {
 }
 
 impl VerificationObject {
-    fn of(verification: &Verification) -> VerificationObject {
+    fn of(verification: &CatalogueVerification) -> VerificationObject {
         VerificationObject {
             sound: verification.is_sound(),
             directories: verification.directories,
@@ -251,7 +251,7 @@ impl VerificationObject {
     }
 }
 
-fn counts(standings: &BTreeMap<Standing, u64>) -> CountsByName {
+fn counts(standings: &BTreeMap<FileState, u64>) -> CountsByName {
     CountsByName(
         standings.iter().map(|(standing, count)| (standing_key(*standing), *count)).collect(),
     )

@@ -4,7 +4,7 @@
 //! escaped. It reads the same without colour. What is not settled is listed, the rest counted.
 
 use anstyle::Style;
-use steadfast::catalogue::{Duplicates, Failure, Overdue, Standing, Verification};
+use steadfast::catalogue::{CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue};
 
 use super::{AuditPart, AuditRenderer, AuditTally, AuditView};
 use crate::catalogue::{ago, bar, runs_table, share, short_digest, style_of, worst_first};
@@ -170,8 +170,8 @@ impl AuditText {
         write_titled(&runs_table(title, view.audit.runs.iter().take(shown), units), units, text);
     }
 
-    fn write_verification(&self, verification: &Verification, text: &mut String) {
-        let Verification { directories, entries, events, runs, problems } = verification;
+    fn write_verification(&self, verification: &CatalogueVerification, text: &mut String) {
+        let CatalogueVerification { directories, entries, events, runs, problems } = verification;
         text.push_str(&format!(
             "\nThe catalogue itself\n  looked at {}, {}, {} and {}\n",
             units::counted(*directories, "directory", "directories"),
@@ -251,7 +251,7 @@ impl AuditRenderer for AuditText {
         let (length, path) =
             (self.options.units.bytes(overdue.length), escape::path(&overdue.path));
         text.push_str(&format!("  {proof:<20}  {length:>8}  {path}"));
-        if !matches!(overdue.standing, Standing::Fine | Standing::Touched) {
+        if !matches!(overdue.standing, FileState::Fine | FileState::Touched) {
             let name = self.painted(overdue.standing.name(), style_of(overdue.standing));
             text.push_str(&format!("  ({name})"));
         }
@@ -259,7 +259,7 @@ impl AuditRenderer for AuditText {
         output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn failure(&mut self, failure: &Failure, output: &mut Output) {
+    fn failure(&mut self, failure: &FailedCheck, output: &mut Output) {
         let settled = failure.settled;
         if settled && !self.options.verbose {
             return;
@@ -274,7 +274,7 @@ impl AuditRenderer for AuditText {
         text.push_str(&format!("  {name}  {moment}  run {run}  {path}"));
         let now = match failure.now {
             None => Some("settled: taken out of the catalogue".to_owned()),
-            Some(Standing::TagLost) if settled => Some("settled: contents proved".to_owned()),
+            Some(FileState::TagLost) if settled => Some("settled: contents proved".to_owned()),
             Some(now) if settled => Some(format!("settled: {}", now.name())),
             Some(now) if now != failure.standing => Some(format!("now {}", now.name())),
             Some(_) => None,

@@ -1,7 +1,7 @@
 //! A comparison, as a spreadsheet reads it: a header, then one row for each path.
 
 use steadfast::Notice;
-use steadfast::diff::{DiffSummary, Pair};
+use steadfast::diff::{DiffSummary, PathPair};
 
 use super::json::PairObject;
 use super::{DiffRenderer, finds};
@@ -56,7 +56,7 @@ impl DiffCsv {
 }
 
 impl DiffRenderer for DiffCsv {
-    fn pair(&mut self, pair: &Pair, output: &mut Output) {
+    fn pair(&mut self, pair: &PathPair, output: &mut Output) {
         self.begin(output);
         if !self.quiet || finds(pair) {
             write_row(&COLUMNS, &PairObject::of(pair), &mut output.answer);

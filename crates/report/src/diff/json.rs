@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use steadfast::diff::{DiffSummary, Difference, Pair, Side};
+use steadfast::diff::{DiffSummary, Difference, FileSide, PathPair};
 use steadfast::{Notice, Skipped};
 use steadfast_events::{Nanoseconds, PathText, TagText};
 
@@ -19,7 +19,7 @@ pub struct DiffJson {
 }
 
 impl DiffRenderer for DiffJson {
-    fn pair(&mut self, pair: &Pair, output: &mut Output) {
+    fn pair(&mut self, pair: &PathPair, output: &mut Output) {
         if !self.quiet || finds(pair) {
             write_object(&PairObject::of(pair), &mut output.answer);
         }
@@ -54,7 +54,7 @@ pub(super) struct PairObject {
 }
 
 impl PairObject {
-    pub(super) fn of(pair: &Pair) -> PairObject {
+    pub(super) fn of(pair: &PathPair) -> PairObject {
         PairObject {
             path: PathText::of(beneath(&pair.path)),
             kind: kind_name(pair.kind),
@@ -87,7 +87,7 @@ struct SideObject {
 }
 
 impl SideObject {
-    fn of(side: &Side) -> SideObject {
+    fn of(side: &FileSide) -> SideObject {
         let trouble = side.trouble.as_ref().or(side.tag_trouble.as_ref());
         SideObject {
             length: side.length,

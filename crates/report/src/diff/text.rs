@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anstyle::Style;
-use steadfast::diff::{DiffSummary, Difference, Doubt, Kind, Pair, Side};
+use steadfast::diff::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPair};
 use steadfast::{Notice, Skipped, Verdict};
 
 use super::{DiffRenderer, DiffRoots, beneath, decay, finds};
@@ -50,7 +50,7 @@ impl DiffText {
     }
 
     /// The path as it helps most: with its root where only that one has it.
-    fn place(&self, pair: &Pair) -> String {
+    fn place(&self, pair: &PathPair) -> String {
         let roots = &self.options.roots;
         let path = match (pair.difference, &pair.here) {
             (Difference::OnlyHere, _) => joined(&roots.here, &pair.path),
@@ -69,16 +69,16 @@ impl DiffText {
         }
     }
 
-    fn details(&self, pair: &Pair) -> Vec<String> {
+    fn details(&self, pair: &PathPair) -> Vec<String> {
         let mut details = Vec::new();
         details.extend(match pair.kind {
-            Kind::File => None,
-            Kind::Directory => Some("a directory".to_owned()),
-            Kind::Symlink if pair.difference == Difference::Different => {
+            PathKind::File => None,
+            PathKind::Directory => Some("a directory".to_owned()),
+            PathKind::Symlink if pair.difference == Difference::Different => {
                 Some("symbolic links to different targets".to_owned())
             }
-            Kind::Symlink => Some("a symbolic link".to_owned()),
-            Kind::Special => Some("a special file".to_owned()),
+            PathKind::Symlink => Some("a symbolic link".to_owned()),
+            PathKind::Special => Some("a special file".to_owned()),
         });
         details.extend(self.lengths(pair));
         details.extend(pair.doubt.map(|doubt| self.doubt(doubt)));
@@ -98,7 +98,7 @@ impl DiffText {
     }
 
     /// Both lengths where they differ; else why equal lengths do not matter.
-    fn lengths(&self, pair: &Pair) -> Option<String> {
+    fn lengths(&self, pair: &PathPair) -> Option<String> {
         let lengths = pair.here.as_ref()?.length.zip(pair.there.as_ref()?.length);
         let (here, there) = lengths.filter(|_| pair.difference == Difference::Different)?;
         let bytes = |length| units::counted(length, "byte", "bytes");
@@ -127,7 +127,7 @@ impl DiffText {
     }
 
     /// What went wrong on one side, and what its tag makes of its contents.
-    fn troubles(&self, root: &Path, side: &Side) -> Vec<String> {
+    fn troubles(&self, root: &Path, side: &FileSide) -> Vec<String> {
         let root = escape::path(root);
         let troubles = side.trouble.iter().chain(&side.tag_trouble);
         let mut told: Vec<String> = troubles
@@ -219,7 +219,7 @@ impl DiffText {
 }
 
 impl DiffRenderer for DiffText {
-    fn pair(&mut self, pair: &Pair, output: &mut Output) {
+    fn pair(&mut self, pair: &PathPair, output: &mut Output) {
         self.doubtful |= pair.doubt.is_some();
         let finding = finds(pair);
         if !finding && !self.options.verbose {
@@ -274,8 +274,8 @@ fn joined(root: &Path, path: &Path) -> String {
     }
 }
 
-fn times(pair: &Pair) -> String {
-    let mtime = |side: &Option<Box<Side>>| side.as_ref().and_then(|side| side.mtime);
+fn times(pair: &PathPair) -> String {
+    let mtime = |side: &Option<Box<FileSide>>| side.as_ref().and_then(|side| side.mtime);
     let (Some(here), Some(there)) = (mtime(&pair.here), mtime(&pair.there)) else {
         return "modification times differ".to_owned();
     };

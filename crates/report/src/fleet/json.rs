@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use steadfast_events::PathText;
-use steadfast_fleet::{Job, PartOutcome, PlannedJob, JobStatus};
+use steadfast_fleet::{Job, JobStatus, PartOutcome, PlannedJob};
 
 use crate::json::write_object;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use steadfast::catalogue::{Happened, History, HistoryRun, Look, Standing};
+use steadfast::catalogue::{FileState, Happened, History, HistoryRun, KnownFile};
 use steadfast::{Tag, Timestamp};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
@@ -102,11 +102,11 @@ pub(super) fn file_runs(history: &History) -> Table {
 fn known_facts(
     view: &HistoryView<'_>,
     history: &History,
-    look: &Look,
+    look: &KnownFile,
     color: bool,
 ) -> Vec<(&'static str, String)> {
     let name = match look.standing {
-        Standing::Fine => Standing::Fine.verdict(look.tag.is_some()).name(),
+        FileState::Fine => FileState::Fine.verdict(look.tag.is_some()).name(),
         other => other.name(),
     };
     let style = style_of(look.standing);

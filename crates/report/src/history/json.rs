@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use steadfast::Tag;
-use steadfast::catalogue::{Happened, History, HistoryRun, Look};
+use steadfast::catalogue::{Happened, History, HistoryRun, KnownFile};
 use steadfast_events::{Nanoseconds, PathText, TagText};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
@@ -143,7 +143,7 @@ struct KnownObject {
 }
 
 impl KnownObject {
-    fn of(view: &HistoryView<'_>, look: &Look) -> KnownObject {
+    fn of(view: &HistoryView<'_>, look: &KnownFile) -> KnownObject {
         let some = |run: i64| Some(run).filter(|run| *run != 0);
         KnownObject {
             standing: standing_key(look.standing),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use steadfast_events::PathText;
-use steadfast_objects::{Extent, ObjectFinding, Judged, ObjectDigest, ObjectsSummary};
+use steadfast_objects::{Extent, Judged, ObjectDigest, ObjectFinding, ObjectsSummary};
 
 use crate::json::{write_object, write_summary};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::Timestamp;
-use steadfast::catalogue::{History, HistoryRun, Standing};
+use steadfast::catalogue::{FileState, History, HistoryRun};
 
 use super::{PremisEvents, PremisHappening, PremisObjects};
 use crate::history::{tags_after, verdict_of};
@@ -60,7 +60,7 @@ fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut
 /// When a file was judged: the moment is kept where its standing changed, else it was no earlier
 /// than the run's beginning.
 fn judged_at(run: &HistoryRun) -> Timestamp {
-    let is_verdict = |name: &str| Standing::ALL.iter().any(|standing| standing.name() == name);
+    let is_verdict = |name: &str| FileState::ALL.iter().any(|standing| standing.name() == name);
     let told = run
         .happened
         .iter()

@@ -6,7 +6,7 @@
 //! the first are shown and the rest counted.
 
 use steadfast::catalogue::Audit;
-use steadfast::{Event, FileEvent, Noted, Stage, Timestamp, Verdict};
+use steadfast::{Event, FileEvent, FindingEvent, Stage, Timestamp, Verdict};
 
 use crate::document::{
     Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Scale, Section, Table,
@@ -87,7 +87,7 @@ impl RunReport {
         });
     }
 
-    fn noted(&mut self, noted: &Noted) {
+    fn noted(&mut self, noted: &FindingEvent) {
         if noted.finding.exit_status() == 0 {
             return;
         }

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 use steadfast::cost::{Limit, ThreadCost};
-use steadfast::{Cost, Event, FileEvent, Noted, Stage, Subject};
+use steadfast::{Cost, Event, FileEvent, FindingEvent, Stage, Subject};
 use steadfast_events::{Nanoseconds, PathText, ReferenceText, TagText, origin_name};
 
 use super::Renderer;
@@ -129,7 +129,7 @@ pub(super) struct FindingObject<'a> {
 }
 
 impl FindingObject<'_> {
-    pub(super) fn of(noted: &Noted) -> FindingObject<'_> {
+    pub(super) fn of(noted: &FindingEvent) -> FindingObject<'_> {
         FindingObject {
             path: PathText::of(&noted.path),
             finding: noted.finding.name(),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use anstyle::Style;
 use steadfast::catalogue::Finding as CatalogueFinding;
-use steadfast::{Action, Algorithm, Event, FileEvent, Noted, Notice, Subject, Verdict};
+use steadfast::{Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subject, Verdict};
 
 use super::Renderer;
 use crate::escape;
@@ -118,7 +118,7 @@ impl Text {
         }
     }
 
-    fn noted(&mut self, noted: &Noted, output: &mut Output) {
+    fn noted(&mut self, noted: &FindingEvent, output: &mut Output) {
         let matters = noted.finding.exit_status() != 0;
         let shown = match noted.finding {
             CatalogueFinding::New { .. } => self.options.verbose,

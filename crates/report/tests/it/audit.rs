@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use steadfast::catalogue::{Audit, Verification};
+use steadfast::catalogue::{Audit, CatalogueVerification};
 use steadfast_report::audit::{
     AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditTextOptions,
     AuditView, WindowReading,
@@ -16,13 +16,13 @@ use crate::ledger;
 #[derive(Default)]
 struct Asked {
     overdue_days: Option<u32>,
-    verification: Option<Verification>,
+    verification: Option<CatalogueVerification>,
     duplicates: bool,
     /// Whether anything ever failed.
     failures: bool,
 }
 
-fn everything(verification: Verification) -> Asked {
+fn everything(verification: CatalogueVerification) -> Asked {
     Asked {
         overdue_days: Some(90),
         verification: Some(verification),

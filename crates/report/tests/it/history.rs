@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::Verdict;
-use steadfast::catalogue::{History, HistoryRun, Standing};
+use steadfast::catalogue::{FileState, History, HistoryRun};
 use steadfast_report::Units;
 use steadfast_report::history::{
     HistoryOf, HistoryView, RunOver, document, tags_after, verdict_of, write_csv, write_json,
@@ -92,8 +92,8 @@ fn each_event_leaves_the_tag_that_the_next_one_found() {
     let run = ledger::run(1, "update", 3, &[]);
     let (one, two) = (Some(ledger::tag(1)), Some(ledger::tag(2)));
     let events = [("new", None), ("tagged", None), ("corrupt", None), ("retagged", one)];
-    let happened = events.map(|(what, tag)| ledger::happened(&run, what, Standing::Fine, tag));
-    let (verdict, standing) = (Some(Verdict::Intact), Standing::Fine);
+    let happened = events.map(|(what, tag)| ledger::happened(&run, what, FileState::Fine, tag));
+    let (verdict, standing) = (Some(Verdict::Intact), FileState::Fine);
     let run = HistoryRun { run, verdict, standing, tag: two, happened: happened.to_vec() };
     assert_eq!(tags_after(&run), [None, one, one, two]);
 }
@@ -109,9 +109,9 @@ fn a_run_that_set_the_tag_judged_nothing_by_it() {
         ("new", Some(Verdict::Intact)),
     ] {
         let run = ledger::run(1, "update", 3, &[]);
-        let happened = vec![ledger::happened(&run, what, Standing::Fine, None)];
+        let happened = vec![ledger::happened(&run, what, FileState::Fine, None)];
         let tag = Some(ledger::tag(1));
-        let (verdict, standing) = (Some(Verdict::Intact), Standing::Fine);
+        let (verdict, standing) = (Some(Verdict::Intact), FileState::Fine);
         let run = HistoryRun { run, verdict, standing, tag, happened };
         assert_eq!(verdict_of(&run), expected, "{what}");
     }

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use steadfast::catalogue::{
-    Audit, Begin, Catalogue, Duplicates, Facts, Failure, Happened, History, HistoryRun, Look,
-    Overdue, RunRecord, RunState, Scope, Standing, Verification, Window, Writer,
+    Audit, AuditWindow, Catalogue, CatalogueVerification, Duplicates, FailedCheck, FileFacts,
+    FileState, Happened, History, HistoryRun, KnownFile, LockRequest, Overdue, RunRecord, RunScope,
+    RunStart, RunState,
 };
 use steadfast::{Algorithm, Digest, Tag, Timestamp, Verdict};
 
@@ -54,17 +55,17 @@ fn empty_run() -> RunRecord {
     static RUN: OnceLock<RunRecord> = OnceLock::new();
     let make = || {
         let folder = tempfile::tempdir().unwrap();
-        let writer = Writer { verb: "check", now: moment(NOW), wait: None };
+        let writer = LockRequest { verb: "check", now: moment(NOW), wait: None };
         let catalogue = Catalogue::create(folder.path(), None, &writer).unwrap();
-        let begin = Begin {
+        let begin = RunStart {
             verb: "check",
             read_from: "cache",
             backend: "x86_shani x4",
             now: moment(NOW),
             accepts: false,
         };
-        let keeper = catalogue.keeper(Scope::default(), &begin).unwrap();
-        keeper.finish(true, moment(NOW), &mut |_| ()).unwrap()
+        let recorder = catalogue.recorder(RunScope::default(), &begin).unwrap();
+        recorder.finish(true, moment(NOW), &mut |_| ()).unwrap()
     };
     RUN.get_or_init(make).clone()
 }
@@ -86,7 +87,7 @@ pub(crate) fn runs() -> Vec<RunRecord> {
 }
 
 pub(crate) fn audit() -> Audit {
-    let window = |days, entries, bytes| Window { days, entries, bytes };
+    let window = |days, entries, bytes| AuditWindow { days, entries, bytes };
     Audit {
         at: moment(NOW),
         entries: 12_400,
@@ -100,9 +101,9 @@ pub(crate) fn audit() -> Audit {
         never: (1, 1_000_000),
         oldest_proof: Some(moment(NOW - 200 * DAY_S)),
         standings: BTreeMap::from([
-            (Standing::Corrupt, 2),
-            (Standing::Missing, 1),
-            (Standing::TagLost, 10),
+            (FileState::Corrupt, 2),
+            (FileState::Missing, 1),
+            (FileState::TagLost, 10),
         ]),
         runs: runs(),
     }
@@ -115,7 +116,7 @@ pub(crate) fn empty_audit() -> Audit {
         entries: 0,
         tagged: 0,
         bytes: 0,
-        windows: vec![Window { days: 1, entries: 0, bytes: 0 }],
+        windows: vec![AuditWindow { days: 1, entries: 0, bytes: 0 }],
         never: (0, 0),
         oldest_proof: None,
         standings: BTreeMap::new(),
@@ -127,8 +128,8 @@ pub(crate) fn hostile() -> PathBuf {
     PathBuf::from(OsStr::from_bytes(b"odd/\x1b[31m\xff <&>\n.jpg"))
 }
 
-pub(crate) fn failures() -> Vec<Failure> {
-    let failure = |path: &str, run, days, standing, now| Failure {
+pub(crate) fn failures() -> Vec<FailedCheck> {
+    let failure = |path: &str, run, days, standing, now| FailedCheck {
         path: PathBuf::from(path),
         run,
         at: moment(NOW - days * DAY_S + 60),
@@ -136,12 +137,12 @@ pub(crate) fn failures() -> Vec<Failure> {
         now,
         settled: now.is_none_or(|now| now.proves() && now != standing),
     };
-    use Standing::{Corrupt, Fine, Missing, Modified, TagLost};
+    use FileState::{Corrupt, Fine, Missing, Modified, TagLost};
     vec![
         failure("2019/a.jpg", 3, 100, Modified, Some(Fine)),
         failure("2019/b.jpg", 5, 3, Corrupt, Some(Corrupt)),
-        Failure { path: hostile(), ..failure("", 2, 200, Corrupt, Some(Missing)) },
-        Failure { path: hostile(), ..failure("", 5, 3, Missing, Some(Missing)) },
+        FailedCheck { path: hostile(), ..failure("", 2, 200, Corrupt, Some(Missing)) },
+        FailedCheck { path: hostile(), ..failure("", 5, 3, Missing, Some(Missing)) },
         failure("2020/gone.jpg", 2, 200, Missing, None),
         failure("2020/lost.jpg", 2, 200, TagLost, Some(TagLost)),
     ]
@@ -155,10 +156,10 @@ pub(crate) fn overdue() -> Vec<Overdue> {
         standing,
     };
     vec![
-        overdue("2019/new.jpg", 1_000_000, None, Standing::Fine),
+        overdue("2019/new.jpg", 1_000_000, None, FileState::Fine),
         Overdue {
             path: hostile(),
-            ..overdue("", 4_194_304, Some(moment(NOW - 200 * DAY_S)), Standing::Missing)
+            ..overdue("", 4_194_304, Some(moment(NOW - 200 * DAY_S)), FileState::Missing)
         },
     ]
 }
@@ -174,28 +175,34 @@ pub(crate) fn duplicates() -> Vec<Duplicates> {
     ]
 }
 
-pub(crate) fn sound() -> Verification {
-    Verification { directories: 12, entries: 12_400, events: 31, runs: 5, problems: Vec::new() }
+pub(crate) fn sound() -> CatalogueVerification {
+    CatalogueVerification {
+        directories: 12,
+        entries: 12_400,
+        events: 31,
+        runs: 5,
+        problems: Vec::new(),
+    }
 }
 
-pub(crate) fn damaged() -> Verification {
+pub(crate) fn damaged() -> CatalogueVerification {
     let problem = "the catalogue is damaged: a row of `runs` does not fit its check value";
-    Verification { problems: vec![problem.to_owned()], ..sound() }
+    CatalogueVerification { problems: vec![problem.to_owned()], ..sound() }
 }
 
 pub(crate) fn happened(
     run: &RunRecord,
     what: &str,
-    standing: Standing,
+    standing: FileState,
     before: Option<Tag>,
 ) -> Happened {
     let at = moment(run.started.seconds + 60);
     Happened { at, what: what.to_owned(), standing, before, other: None }
 }
 
-fn facts() -> Facts {
+fn facts() -> FileFacts {
     let tag = tag(2);
-    Facts { length: tag.length, mtime: tag.mtime, ctime: tag.mtime, inode: 42 }
+    FileFacts { length: tag.length, mtime: tag.mtime, ctime: tag.mtime, inode: 42 }
 }
 
 /// A file that was tagged, proved, edited, retagged, and decayed.
@@ -206,21 +213,21 @@ pub(crate) fn history() -> History {
     broken.state = RunState::Interrupted;
     let decay = run(6, "check", 3, &[]);
     let (old, new) = (Some(tag(1)), Some(tag(2)));
-    let judged = |run: RunRecord, standing: Standing, tag, happened| HistoryRun {
+    let judged = |run: RunRecord, standing: FileState, tag, happened| HistoryRun {
         verdict: Some(standing.verdict(true)),
         run,
         standing,
         tag,
         happened,
     };
-    use Standing::{Corrupt, Fine, Modified};
+    use FileState::{Corrupt, Fine, Modified};
     let tagged = vec![happened(&tagging, "tagged", Fine, None)];
     let modified = vec![happened(&edit, "modified", Modified, None)];
     let retagged = vec![happened(&retag, "retagged", Fine, old)];
     let corrupt = vec![happened(&decay, "corrupt", Corrupt, None)];
     History {
         path: PathBuf::from("2019/a & b.jpg"),
-        now: Some(Look {
+        now: Some(KnownFile {
             facts: facts(),
             tag: new,
             standing: Corrupt,
@@ -244,17 +251,17 @@ pub(crate) fn moved_history() -> History {
     let (came, went) = (run(3, "check", 100, &[]), run(6, "check", 3, &[]));
     let from = Happened {
         other: Some(PathBuf::from("old/a.jpg")),
-        ..happened(&came, "moved from", Standing::Fine, None)
+        ..happened(&came, "moved from", FileState::Fine, None)
     };
     let to = Happened {
         other: Some(PathBuf::from("2020/a.jpg")),
-        ..happened(&went, "moved to", Standing::Fine, Some(tag(1)))
+        ..happened(&went, "moved to", FileState::Fine, Some(tag(1)))
     };
-    let new = happened(&came, "new", Standing::Fine, None);
+    let new = happened(&came, "new", FileState::Fine, None);
     let row = |run, tag, happened| HistoryRun {
         run,
         verdict: Some(Verdict::Intact),
-        standing: Standing::Fine,
+        standing: FileState::Fine,
         tag,
         happened,
     };
@@ -269,10 +276,10 @@ pub(crate) fn moved_history() -> History {
 pub(crate) fn untagged_history() -> History {
     History {
         path: PathBuf::from("notes.txt"),
-        now: Some(Look {
+        now: Some(KnownFile {
             facts: facts(),
             tag: None,
-            standing: Standing::Fine,
+            standing: FileState::Fine,
             first_run: 5,
             last_checked_run: 0,
             last_proved_run: 0,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
-use steadfast::catalogue::Standing;
+use steadfast::catalogue::FileState;
 use steadfast::{Algorithm, Digest, Tag};
 use steadfast_report::premis::{PremisHappening, PremisObjects, write_premis};
 
@@ -280,7 +280,7 @@ fn tree_document(paths: &[&Path], tags: &[Tag]) -> Vec<u8> {
         objects.file(path, Some(tag), Some(tag.length), &mut out);
     }
     let mut events = objects.events();
-    for (id, standing) in (1..).zip(Standing::ALL) {
+    for (id, standing) in (1..).zip(FileState::ALL) {
         let mut run = run(id, "check", 9, &[]);
         run.version = format!("0.{}.0", id % 2);
         for path in paths {

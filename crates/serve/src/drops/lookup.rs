@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use steadfast::catalogue::{Catalogue, CatalogueError, Sought, Standing};
+use steadfast::catalogue::{Catalogue, CatalogueError, FileState, LookupMatch};
 use steadfast::{Digest, Timestamp, Verdict};
 use steadfast_report::escape;
 
@@ -132,7 +132,7 @@ fn search(
     }
     let digests: Vec<Digest> = by_digest.keys().copied().collect();
     let names: Vec<&OsStr> = by_name.keys().map(|name| OsStr::from_bytes(name)).collect();
-    catalogue.seek(&digests, &names, &mut |sought: Sought| {
+    catalogue.look_up(&digests, &names, &mut |sought: LookupMatch| {
         let path = catalogue.root().join(&sought.path);
         // Of nested roots, each lists its own files only.
         if roots.place_of(&path).is_none_or(|at| at.root != place.root) {
@@ -141,7 +141,7 @@ fn search(
         let known = || TaggedMatch {
             path: escape::path(&path),
             tagged: sought.tag.tagged,
-            standing: (sought.standing != Standing::Fine).then(|| sought.standing.name()),
+            standing: (sought.standing != FileState::Fine).then(|| sought.standing.name()),
         };
         let fits =
             |at: &usize| files[*at].read.as_ref().is_ok_and(|read| read.matches(&sought.tag));

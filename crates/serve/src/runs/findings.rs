@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use steadfast::{FileEvent, Noted, Verdict};
+use steadfast::{FileEvent, FindingEvent, Verdict};
 use steadfast_report::escape;
 use steadfast_report::view::{FindingRule, finding_detail, known_of};
 
@@ -64,7 +64,7 @@ impl Findings {
     }
 
     /// Adds an outcome of the catalogue if it is a finding; returns whether it is.
-    pub(crate) fn add_noted(&mut self, noted: &Noted) -> bool {
+    pub(crate) fn add_noted(&mut self, noted: &FindingEvent) -> bool {
         if noted.finding.exit_status() == 0 {
             return false;
         }

@@ -15,12 +15,12 @@ use rusqlite::Connection;
 use steadfast_sys::file::Timestamp;
 
 use super::directory::{Paths, at_path};
-use super::entry::{Known, Record, Standing};
-use super::error::Fault;
+use super::entry::{FileRecord, FileRow, FileState};
+use super::error::DbError;
 use super::history::{read_event, select_events};
-use super::records::{Cache, Found, reading};
+use super::records::{FoundRow, SliceCache, reading};
 use super::runs::{self, RunRecord};
-use super::slice::{Slice, next_first, rows_of, slices_after};
+use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError};
 
 /// Slices that are looked at in one go.
@@ -31,7 +31,7 @@ const DAY_S: i64 = 86_400;
 
 /// How much was proved within some days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct AuditWindow {
     /// The days before the audit.
     pub days: u32,
     /// Files whose contents were proved within them.
@@ -52,13 +52,13 @@ pub struct Audit {
     /// Bytes of those.
     pub bytes: u64,
     /// What was proved, by days.
-    pub windows: Vec<Window>,
+    pub windows: Vec<AuditWindow>,
     /// Tagged files that were never proved, and their bytes.
     pub never: (u64, u64),
     /// The oldest proof that any proved file relies on.
     pub oldest_proof: Option<Timestamp>,
     /// Files that stand otherwise than fine, by standing.
-    pub standings: BTreeMap<Standing, u64>,
+    pub standings: BTreeMap<FileState, u64>,
     /// The last runs, the latest first.
     pub runs: Vec<RunRecord>,
 }
@@ -73,12 +73,12 @@ pub struct Overdue {
     /// When it was last proved; `None` for never.
     pub last_proof: Option<Timestamp>,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: FileState,
 }
 
 /// Something that was wrong with a file at some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailedCheck {
     /// Its path from the root.
     pub path: PathBuf,
     /// The run that said so.
@@ -86,9 +86,9 @@ pub struct Failure {
     /// When, UTC.
     pub at: Timestamp,
     /// What was wrong.
-    pub standing: Standing,
+    pub standing: FileState,
     /// How it stands now, wherever it moved since; `None` if it is known no more.
-    pub now: Option<Standing>,
+    pub now: Option<FileState>,
     /// Whether it is settled: a later run read the file and found it well, or its loss was
     /// accepted. That nobody looked since settles nothing.
     pub settled: bool,
@@ -122,18 +122,18 @@ impl Catalogue {
     /// If the catalogue cannot be read.
     pub fn failures(
         &self,
-        visit: &mut dyn FnMut(Failure) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(FailedCheck) -> ControlFlow<()>,
     ) -> Result<(), CatalogueError> {
         reading(&self.db, || failures(&self.db, visit)).map_err(|fault| self.wrong(fault))
     }
 }
 
-fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, Fault> {
+fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {
     /// Runs that an audit shows.
     const RUNS_SHOWN: i64 = 30;
     let starts = runs::starts(db)?;
     let mut proved: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
-    let mut standings: BTreeMap<Standing, u64> = BTreeMap::new();
+    let mut standings: BTreeMap<FileState, u64> = BTreeMap::new();
     let (mut entries, mut tagged, mut total_bytes) = (0, 0, 0_u64);
     let mut add = |run, count: u64, bytes: u64| {
         let class = proved.entry(run).or_default();
@@ -152,7 +152,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, Faul
             if let Some(tag) = &row.record.tag {
                 add(row.last_proved(slice.checked_run), 1, tag.length);
             }
-            if row.record.standing != Standing::Fine {
+            if row.record.standing != FileState::Fine {
                 *standings.entry(row.record.standing).or_default() += 1;
             }
         }
@@ -166,7 +166,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, Faul
         let within = proved.iter().filter(|(run, _)| start(run) >= since);
         let sum = |(a, b): (u64, u64), (_, (c, d)): (&i64, &(u64, u64))| (a + c, b + d);
         let (entries, bytes) = within.fold((0, 0), sum);
-        Window { days, entries, bytes }
+        AuditWindow { days, entries, bytes }
     });
     Ok(Audit {
         at: now,
@@ -186,7 +186,7 @@ fn overdue(
     days: u32,
     now: Timestamp,
     visit: &mut dyn FnMut(Overdue) -> ControlFlow<()>,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let starts = runs::starts(db)?;
     let since = now.seconds.saturating_sub(i64::from(days) * DAY_S);
     let start = |run: i64| starts.get(&run).copied();
@@ -218,16 +218,16 @@ fn overdue(
 
 fn failures(
     db: &Connection,
-    visit: &mut dyn FnMut(Failure) -> ControlFlow<()>,
-) -> Result<(), Fault> {
+    visit: &mut dyn FnMut(FailedCheck) -> ControlFlow<()>,
+) -> Result<(), DbError> {
     let mut paths = Paths::default();
-    let mut cache = Cache::default();
+    let mut cache = SliceCache::default();
     runs::ensure_past(db)?;
     let mut statement = db.prepare(&select_events("standing > 1 AND what <> 'dropped'"))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
         let (mut failed, failure) = read_event(row, |event| {
-            let failure = Failure {
+            let failure = FailedCheck {
                 path: PathBuf::from(OsStr::from_bytes(event.name)),
                 run: event.run,
                 at: super::seconds(event.at_s),
@@ -236,7 +236,15 @@ fn failures(
                 settled: false,
             };
             let (run, number) = (event.run, event.number);
-            (Placed { directory: event.directory, name: event.name.to_vec(), run, number }, failure)
+            (
+                PlacedFailure {
+                    directory: event.directory,
+                    name: event.name.to_vec(),
+                    run,
+                    number,
+                },
+                failure,
+            )
         })?;
         let path = paths.of(db, failed.directory)?.join(&failure.path);
         let dropped = failed.follow(db)?;
@@ -244,7 +252,7 @@ fn failures(
             true => None,
             false => cache.find(db, failed.directory, &failed.name)?,
         };
-        let failure = Failure {
+        let failure = FailedCheck {
             path,
             now: now.as_ref().map(|found| found.known.record.standing),
             settled: dropped || now.is_some_and(|found| settles(&found, &failure)),
@@ -258,7 +266,7 @@ fn failures(
 }
 
 /// Where a file was at some point of its history.
-struct Placed {
+struct PlacedFailure {
     directory: i64,
     name: Vec<u8>,
     run: i64,
@@ -266,9 +274,9 @@ struct Placed {
     number: i64,
 }
 
-impl Placed {
+impl PlacedFailure {
     /// Follows a file to where it is now; says whether its loss was accepted on the way.
-    fn follow(&mut self, db: &Connection) -> Result<bool, Fault> {
+    fn follow(&mut self, db: &Connection) -> Result<bool, DbError> {
         let next = select_events(
             "directory = ? AND name = ? AND (run, number) > (?, ?) \
              AND what IN ('moved to', 'dropped')",
@@ -285,24 +293,26 @@ impl Placed {
             let Some(to) = to else { return Ok(true) };
             let to = PathBuf::from(OsString::from_vec(to));
             let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
-                return Err(Fault::damaged("a file moved to no name"));
+                return Err(DbError::damaged("a file moved to no name"));
             };
             let parent = at_path(db, parent)?;
-            let parent = parent.ok_or_else(|| Fault::damaged("a file moved to nowhere"))?;
+            let parent = parent.ok_or_else(|| DbError::damaged("a file moved to nowhere"))?;
             let (directory, name) = (parent.id, name.as_bytes().to_vec());
-            *self = Placed { directory, name, run, number };
+            *self = PlacedFailure { directory, name, run, number };
         }
     }
 }
 
 /// Says whether a file as it is known now settles a failure of it.
-fn settles(found: &Found, failure: &Failure) -> bool {
-    let Record { tag, standing, .. } = found.known.record;
-    let of_contents =
-        !matches!(failure.standing, Standing::Unreadable | Standing::Unstable | Standing::Missing);
+fn settles(found: &FoundRow, failure: &FailedCheck) -> bool {
+    let FileRecord { tag, standing, .. } = found.known.record;
+    let of_contents = !matches!(
+        failure.standing,
+        FileState::Unreadable | FileState::Unstable | FileState::Missing
+    );
     match tag {
         // Without a tag nothing is proved of contents; that it is there and can be read, is.
-        None => standing == Standing::Fine && !of_contents,
+        None => standing == FileState::Fine && !of_contents,
         Some(_) => {
             found.known.last_proved(found.slice_run) > failure.run && standing != failure.standing
         }
@@ -312,13 +322,13 @@ fn settles(found: &Found, failure: &Failure) -> bool {
 /// Looks at one slice: its directory, itself, its rows if they are wanted.
 type Visit<'a> = dyn FnMut(
         i64,
-        &Slice,
-        &mut dyn FnMut() -> Result<Vec<Known>, Fault>,
-    ) -> Result<ControlFlow<()>, Fault>
+        &NameSlice,
+        &mut dyn FnMut() -> Result<Vec<FileRow>, DbError>,
+    ) -> Result<ControlFlow<()>, DbError>
     + 'a;
 
 /// Visits every slice, as all were at one moment.
-fn each_slice(db: &Connection, visit: &mut Visit<'_>) -> Result<(), Fault> {
+fn each_slice(db: &Connection, visit: &mut Visit<'_>) -> Result<(), DbError> {
     let mut buffer = Vec::new();
     let mut after: Option<(i64, Vec<u8>)> = None;
     runs::ensure_slices(db)?;

@@ -1,6 +1,6 @@
 //! Columns → values of the house, with every type and size looked at.
 //!
-//! In: a row of a file that may be damaged or planted. Out: values, or a [`Fault`]; never a panic
+//! In: a row of a file that may be damaged or planted. Out: values, or a [`DbError`]; never a panic
 //! and never an allocation by a length that the file made up.
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
@@ -9,62 +9,64 @@ use rusqlite::{Row, Statement};
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
-use super::error::Fault;
+use super::error::DbError;
 use crate::tag::Tag;
 
 /// The longest name that any file system keeps, in bytes: 255 UTF-16 units, three bytes each.
 pub(super) const NAME_LEN_MAX: usize = 765;
 
 /// Reads a whole number.
-pub(super) fn integer(row: &Row<'_>, at: usize) -> Result<i64, Fault> {
+pub(super) fn integer(row: &Row<'_>, at: usize) -> Result<i64, DbError> {
     match row.get_ref(at)? {
         ValueRef::Integer(value) => Ok(value),
-        other => Err(Fault::damaged(format_args!("a {} in place of a number", other.data_type()))),
+        other => {
+            Err(DbError::damaged(format_args!("a {} in place of a number", other.data_type())))
+        }
     }
 }
 
 /// Reads a number of things.
-pub(super) fn count(row: &Row<'_>, at: usize) -> Result<u64, Fault> {
+pub(super) fn count(row: &Row<'_>, at: usize) -> Result<u64, DbError> {
     let value = integer(row, at)?;
-    u64::try_from(value).map_err(|_| Fault::damaged(format_args!("a count of {value}")))
+    u64::try_from(value).map_err(|_| DbError::damaged(format_args!("a count of {value}")))
 }
 
 /// Reads a number of 64 bits without sign, kept in the bits of one with sign.
-pub(super) fn unsigned(row: &Row<'_>, at: usize) -> Result<u64, Fault> {
+pub(super) fn unsigned(row: &Row<'_>, at: usize) -> Result<u64, DbError> {
     Ok(integer(row, at)?.cast_unsigned())
 }
 
 /// Reads bytes, at most `len_max` of them.
-pub(super) fn bytes<'r>(row: &'r Row<'_>, at: usize, len_max: usize) -> Result<&'r [u8], Fault> {
+pub(super) fn bytes<'r>(row: &'r Row<'_>, at: usize, len_max: usize) -> Result<&'r [u8], DbError> {
     match row.get_ref(at)? {
         ValueRef::Blob(bytes) if bytes.len() <= len_max => Ok(bytes),
-        ValueRef::Blob(_) => Err(Fault::damaged("a name or a digest is too long")),
-        other => Err(Fault::damaged(format_args!("a {} in place of bytes", other.data_type()))),
+        ValueRef::Blob(_) => Err(DbError::damaged("a name or a digest is too long")),
+        other => Err(DbError::damaged(format_args!("a {} in place of bytes", other.data_type()))),
     }
 }
 
 /// Reads a name of one component.
-pub(super) fn name<'r>(row: &'r Row<'_>, at: usize) -> Result<&'r [u8], Fault> {
+pub(super) fn name<'r>(row: &'r Row<'_>, at: usize) -> Result<&'r [u8], DbError> {
     let name = bytes(row, at, NAME_LEN_MAX)?;
     if matches!(name, b"" | b"." | b"..") || name.contains(&b'/') || name.contains(&0) {
-        return Err(Fault::damaged("a name that no file can have"));
+        return Err(DbError::damaged("a name that no file can have"));
     }
     Ok(name)
 }
 
 /// Reads a text of ours: a word or two.
-pub(super) fn text<'r>(row: &'r Row<'_>, at: usize) -> Result<&'r str, Fault> {
+pub(super) fn text<'r>(row: &'r Row<'_>, at: usize) -> Result<&'r str, DbError> {
     const TEXT_LEN_MAX: usize = 256;
     match row.get_ref(at)? {
         ValueRef::Text(text) if text.len() <= TEXT_LEN_MAX => {
-            str::from_utf8(text).map_err(Fault::damaged)
+            str::from_utf8(text).map_err(DbError::damaged)
         }
-        other => Err(Fault::damaged(format_args!("a {} in place of a word", other.data_type()))),
+        other => Err(DbError::damaged(format_args!("a {} in place of a word", other.data_type()))),
     }
 }
 
 /// Says whether there is nothing.
-pub(super) fn is_null(row: &Row<'_>, at: usize) -> Result<bool, Fault> {
+pub(super) fn is_null(row: &Row<'_>, at: usize) -> Result<bool, DbError> {
     Ok(matches!(row.get_ref(at)?, ValueRef::Null))
 }
 
@@ -91,21 +93,21 @@ pub(super) fn packed(moment: Timestamp) -> [u8; 12] {
 }
 
 /// Reads a moment.
-pub(super) fn moment(row: &Row<'_>, at: usize) -> Result<Timestamp, Fault> {
+pub(super) fn moment(row: &Row<'_>, at: usize) -> Result<Timestamp, DbError> {
     match row.get_ref(at)? {
         ValueRef::Integer(nanoseconds) => Ok(Timestamp::from_nanoseconds(i128::from(nanoseconds))),
         ValueRef::Blob(bytes) => {
             let (seconds, nanoseconds) =
-                bytes.split_first_chunk().ok_or_else(|| Fault::damaged("a time cut short"))?;
+                bytes.split_first_chunk().ok_or_else(|| DbError::damaged("a time cut short"))?;
             let nanoseconds: [u8; 4] =
-                nanoseconds.try_into().map_err(|_| Fault::damaged("a time of another length"))?;
+                nanoseconds.try_into().map_err(|_| DbError::damaged("a time of another length"))?;
             let nanoseconds = u32::from_be_bytes(nanoseconds);
             if nanoseconds >= 1_000_000_000 {
-                return Err(Fault::damaged("a time with too many nanoseconds"));
+                return Err(DbError::damaged("a time with too many nanoseconds"));
             }
             Ok(Timestamp { seconds: i64::from_be_bytes(*seconds), nanoseconds })
         }
-        other => Err(Fault::damaged(format_args!("a {} in place of a time", other.data_type()))),
+        other => Err(DbError::damaged(format_args!("a {} in place of a time", other.data_type()))),
     }
 }
 
@@ -116,18 +118,18 @@ pub(super) fn tag(
     at: usize,
     length: u64,
     mtime: Timestamp,
-) -> Result<Option<Tag>, Fault> {
+) -> Result<Option<Tag>, DbError> {
     if is_null(row, at)? {
         return Ok(None);
     }
     let name = text(row, at)?;
     let algorithm = Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name() == name);
-    let algorithm = algorithm.ok_or_else(|| Fault::damaged("an algorithm that nobody knows"))?;
+    let algorithm = algorithm.ok_or_else(|| DbError::damaged("an algorithm that nobody knows"))?;
     let digest = bytes(row, at + 1, Digest::LEN_MAX)?;
     if digest.len() != algorithm.digest_len() {
-        return Err(Fault::damaged("a digest of another length than its algorithm gives"));
+        return Err(DbError::damaged("a digest of another length than its algorithm gives"));
     }
-    let digest = Digest::from_slice(digest).ok_or_else(|| Fault::damaged("an empty digest"))?;
+    let digest = Digest::from_slice(digest).ok_or_else(|| DbError::damaged("an empty digest"))?;
     let tagged = Timestamp { seconds: integer(row, at + 2)?, nanoseconds: 0 };
     let length = if is_null(row, at + 3)? { length } else { unsigned(row, at + 3)? };
     let mtime = if is_null(row, at + 4)? { mtime } else { moment(row, at + 4)? };

@@ -6,12 +6,12 @@
 
 use rusqlite::Connection;
 
-use super::book;
-use super::error::Fault;
+use super::error::DbError;
+use super::writes;
 
 /// What was covered of one directory so far, its subdirectories apart.
 #[derive(Debug, Default)]
-pub(super) struct Cover {
+pub(super) struct NameCoverage {
     /// The first and last name of a range without gaps that may still grow.
     open: Option<(Vec<u8>, Vec<u8>)>,
     /// Whether anything was passed over.
@@ -20,7 +20,7 @@ pub(super) struct Cover {
     written: bool,
 }
 
-impl Cover {
+impl NameCoverage {
     /// Notes names that were covered.
     pub(super) fn extend(&mut self, first: &[u8], last: &[u8]) {
         match &mut self.open {
@@ -33,7 +33,7 @@ impl Cover {
     }
 
     /// Notes that something was not covered.
-    pub(super) fn gap(&mut self, db: &Connection, run: i64, directory: i64) -> Result<(), Fault> {
+    pub(super) fn gap(&mut self, db: &Connection, run: i64, directory: i64) -> Result<(), DbError> {
         self.broken = true;
         self.flush(db, run, directory)?;
         self.open = None;
@@ -41,9 +41,14 @@ impl Cover {
     }
 
     /// Writes what is covered so far.
-    pub(super) fn flush(&mut self, db: &Connection, run: i64, directory: i64) -> Result<(), Fault> {
+    pub(super) fn flush(
+        &mut self,
+        db: &Connection,
+        run: i64,
+        directory: i64,
+    ) -> Result<(), DbError> {
         if let Some((first, last)) = &self.open {
-            book::put_coverage(db, run, directory, first, Some(last), false)?;
+            writes::put_coverage(db, run, directory, first, Some(last), false)?;
             self.written = true;
         }
         Ok(())
@@ -60,9 +65,9 @@ impl Cover {
         db: &Connection,
         run: i64,
         directory: i64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         if std::mem::take(&mut self.written) {
-            book::remove_coverage(db, run, directory)?;
+            writes::remove_coverage(db, run, directory)?;
         }
         Ok(())
     }
@@ -70,30 +75,30 @@ impl Cover {
 
 /// Subdirectories that were covered with all that is beneath them.
 #[derive(Debug, Default)]
-pub(super) struct Covered {
+pub(super) struct DirectoryCoverage {
     directories: Vec<i64>,
     /// How many of them have a row.
     written: usize,
 }
 
-impl Covered {
+impl DirectoryCoverage {
     pub(super) fn push(&mut self, directory: i64) {
         self.directories.push(directory);
     }
 
     /// Writes those that are not written yet.
-    pub(super) fn flush(&mut self, db: &Connection, run: i64) -> Result<(), Fault> {
+    pub(super) fn flush(&mut self, db: &Connection, run: i64) -> Result<(), DbError> {
         for &directory in &self.directories[self.written..] {
-            book::put_coverage(db, run, directory, b"", None, true)?;
+            writes::put_coverage(db, run, directory, b"", None, true)?;
             self.written += 1;
         }
         Ok(())
     }
 
     /// Takes back what was written: a row of the directory above stands for all.
-    pub(super) fn retract(&mut self, db: &Connection, run: i64) -> Result<(), Fault> {
+    pub(super) fn retract(&mut self, db: &Connection, run: i64) -> Result<(), DbError> {
         for &directory in &self.directories[..self.written] {
-            book::remove_coverage(db, run, directory)?;
+            writes::remove_coverage(db, run, directory)?;
         }
         self.directories.clear();
         self.written = 0;

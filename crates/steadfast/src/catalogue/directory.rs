@@ -12,8 +12,8 @@ use std::path::{Component, Path, PathBuf};
 use rusqlite::{Connection, Row};
 
 use super::column;
-use super::entry::Sum;
-use super::error::{CatalogueErrorKind, Fault};
+use super::entry::RowSum;
+use super::error::{CatalogueErrorKind, DbError};
 use super::runs;
 
 /// The number of the root directory.
@@ -38,7 +38,7 @@ pub(super) struct Directory {
 const DIRECTORY_COLUMNS: &str = "id, parent, name, mounted, sum";
 
 impl Directory {
-    fn read(row: &Row<'_>) -> Result<Directory, Fault> {
+    fn read(row: &Row<'_>) -> Result<Directory, DbError> {
         let id = column::integer(row, 0)?;
         let name = if id == ROOT { column::bytes(row, 2, 0)? } else { column::name(row, 2)? };
         let directory = Directory {
@@ -50,18 +50,18 @@ impl Directory {
         directory.sum().ensure(column::integer(row, 4)?, "directories")?;
         // Whoever climbs from a directory to the root comes to an end because of this.
         if directory.parent >= id || (directory.parent < ROOT) != (id == ROOT) {
-            return Err(Fault::damaged("a directory beneath itself"));
+            return Err(DbError::damaged("a directory beneath itself"));
         }
         Ok(directory)
     }
 
-    fn sum(&self) -> Sum {
-        let sum = Sum::of("directories").number(self.id).number(self.parent).bytes(&self.name);
+    fn sum(&self) -> RowSum {
+        let sum = RowSum::of("directories").number(self.id).number(self.parent).bytes(&self.name);
         sum.number(i64::from(self.mounted))
     }
 
     /// Writes the row.
-    pub(super) fn put(&self, db: &Connection) -> Result<(), Fault> {
+    pub(super) fn put(&self, db: &Connection) -> Result<(), DbError> {
         let mut statement = db.prepare_cached("INSERT INTO directories VALUES (?, ?, ?, ?, ?)")?;
         let sum = self.sum().value();
         statement.execute((self.id, self.parent, self.name.as_slice(), self.mounted, sum))?;
@@ -72,7 +72,7 @@ impl Directory {
 /// Makes sure that every directory is there, as it was written, and is found by its name.
 ///
 /// What is in a directory that the catalogue cannot find would be called new.
-pub(super) fn ensure_all(db: &Connection) -> Result<(), Fault> {
+pub(super) fn ensure_all(db: &Connection) -> Result<(), DbError> {
     let sql = format!("SELECT {DIRECTORY_COLUMNS} FROM directories NOT INDEXED ORDER BY id");
     let mut statement = db.prepare(&sql)?;
     let mut rows = statement.query(())?;
@@ -80,7 +80,7 @@ pub(super) fn ensure_all(db: &Connection) -> Result<(), Fault> {
     while let Some(row) = rows.next()? {
         let Directory { id, parent, name, .. } = Directory::read(row)?;
         if id != next {
-            return Err(Fault::damaged(format_args!("there is no directory {next}")));
+            return Err(DbError::damaged(format_args!("there is no directory {next}")));
         }
         next += 1;
         by_number = by_number.wrapping_add(key_of(id, parent, &name));
@@ -89,7 +89,7 @@ pub(super) fn ensure_all(db: &Connection) -> Result<(), Fault> {
     if totals.directories != next - 1 {
         let total = totals.directories;
         let message = format_args!("of {total} directories there are {}", next - 1);
-        return Err(Fault::damaged(message));
+        return Err(DbError::damaged(message));
     }
     // The index holds all that is asked for: this reads nothing else.
     let mut statement =
@@ -104,25 +104,29 @@ pub(super) fn ensure_all(db: &Connection) -> Result<(), Fault> {
     if by_name == by_number {
         return Ok(());
     }
-    Err(Fault::damaged("directories are not found by their names"))
+    Err(DbError::damaged("directories are not found by their names"))
 }
 
 fn key_of(id: i64, parent: i64, name: &[u8]) -> i64 {
-    Sum::of("names").number(id).number(parent).bytes(name).value()
+    RowSum::of("names").number(id).number(parent).bytes(name).value()
 }
 
 /// Finds a directory by its number.
-pub(super) fn directory(db: &Connection, id: i64) -> Result<Directory, Fault> {
+pub(super) fn directory(db: &Connection, id: i64) -> Result<Directory, DbError> {
     let sql = format!("SELECT {DIRECTORY_COLUMNS} FROM directories WHERE id = ?");
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((id,))?;
     let row = rows.next()?;
-    let row = row.ok_or_else(|| Fault::damaged(format_args!("there is no directory {id}")))?;
+    let row = row.ok_or_else(|| DbError::damaged(format_args!("there is no directory {id}")))?;
     Directory::read(row)
 }
 
 /// Finds a directory by its name.
-pub(super) fn child(db: &Connection, parent: i64, name: &[u8]) -> Result<Option<Directory>, Fault> {
+pub(super) fn child(
+    db: &Connection,
+    parent: i64,
+    name: &[u8],
+) -> Result<Option<Directory>, DbError> {
     let sql = format!("SELECT {DIRECTORY_COLUMNS} FROM directories WHERE parent = ? AND name = ?");
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((parent, name))?;
@@ -130,7 +134,7 @@ pub(super) fn child(db: &Connection, parent: i64, name: &[u8]) -> Result<Option<
 }
 
 /// Finds a directory by its path from the root.
-pub(super) fn at_path(db: &Connection, path: &Path) -> Result<Option<Directory>, Fault> {
+pub(super) fn at_path(db: &Connection, path: &Path) -> Result<Option<Directory>, DbError> {
     match beneath(db, ROOT, path)? {
         Some(id) => directory(db, id).map(Some),
         None => Ok(None),
@@ -138,12 +142,12 @@ pub(super) fn at_path(db: &Connection, path: &Path) -> Result<Option<Directory>,
 }
 
 /// Finds the number of a directory by its path from another.
-pub(super) fn beneath(db: &Connection, above: i64, down: &Path) -> Result<Option<i64>, Fault> {
+pub(super) fn beneath(db: &Connection, above: i64, down: &Path) -> Result<Option<i64>, DbError> {
     let mut found = above;
     for component in down.components() {
         let Component::Normal(name) = component else {
             let message = "a path that does not lead down from the root";
-            return Err(Fault::new(CatalogueErrorKind::Outside, message));
+            return Err(DbError::new(CatalogueErrorKind::Outside, message));
         };
         match child(db, found, name.as_bytes())? {
             Some(child) => found = child.id,
@@ -182,7 +186,7 @@ impl Children {
     }
 
     /// Returns the next one without passing it.
-    pub(super) fn peek(&mut self, db: &Connection) -> Result<Option<&Directory>, Fault> {
+    pub(super) fn peek(&mut self, db: &Connection) -> Result<Option<&Directory>, DbError> {
         if self.page.is_empty() && !self.exhausted {
             let sql = format!(
                 "SELECT {DIRECTORY_COLUMNS} FROM directories WHERE parent = ? AND name > ? \
@@ -194,7 +198,7 @@ impl Children {
                 let child = Directory::read(row)?;
                 let before = self.page.back().map_or(&self.last, |before| &before.name);
                 if child.parent != self.parent || child.name <= *before {
-                    return Err(Fault::damaged("subdirectories are not in order"));
+                    return Err(DbError::damaged("subdirectories are not in order"));
                 }
                 self.page.push_back(child);
             }
@@ -207,7 +211,7 @@ impl Children {
     }
 
     /// Passes the next one and returns it.
-    pub(super) fn next(&mut self, db: &Connection) -> Result<Option<Directory>, Fault> {
+    pub(super) fn next(&mut self, db: &Connection) -> Result<Option<Directory>, DbError> {
         self.peek(db)?;
         Ok(self.page.pop_front())
     }
@@ -221,7 +225,7 @@ pub(super) struct Paths {
 
 impl Paths {
     /// Returns a directory's path from the root; empty for the root itself.
-    pub(super) fn of(&mut self, db: &Connection, id: i64) -> Result<&Path, Fault> {
+    pub(super) fn of(&mut self, db: &Connection, id: i64) -> Result<&Path, DbError> {
         if !self.known.contains_key(&id) {
             if self.known.len() >= PATHS_MAX {
                 self.known.clear();
@@ -233,7 +237,7 @@ impl Paths {
     }
 
     /// Makes a directory's path, from that of the nearest directory above it that is known.
-    fn build(&self, db: &Connection, id: i64) -> Result<PathBuf, Fault> {
+    fn build(&self, db: &Connection, id: i64) -> Result<PathBuf, DbError> {
         let mut names = Vec::new();
         let mut at = directory(db, id)?;
         let mut path = loop {
@@ -251,7 +255,12 @@ impl Paths {
     }
 
     /// Returns the path of a file in a directory.
-    pub(super) fn file(&mut self, db: &Connection, id: i64, name: &[u8]) -> Result<PathBuf, Fault> {
+    pub(super) fn file(
+        &mut self,
+        db: &Connection,
+        id: i64,
+        name: &[u8],
+    ) -> Result<PathBuf, DbError> {
         Ok(self.of(db, id)?.join(OsStr::from_bytes(name)))
     }
 }

@@ -13,11 +13,11 @@ use std::path::PathBuf;
 use steadfast_sys::file::Timestamp;
 
 use super::directory::Paths;
-use super::entry::Known;
-use super::error::Fault;
+use super::entry::FileRow;
+use super::error::DbError;
 use super::records::reading;
 use super::runs::{self, RunState};
-use super::slice::{Slice, next_first, rows_of, slices_after};
+use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError};
 
 /// Slices that are looked at in one go.
@@ -88,7 +88,7 @@ impl Catalogue {
 }
 
 impl Due {
-    fn begin(catalogue: Catalogue, options: &DueOptions, now: Timestamp) -> Result<Due, Fault> {
+    fn begin(catalogue: Catalogue, options: &DueOptions, now: Timestamp) -> Result<Due, DbError> {
         let starts = runs::starts(&catalogue.db)?;
         let mut due = Due {
             catalogue,
@@ -149,7 +149,7 @@ impl Due {
         self.taken.1 = self.taken.1.saturating_sub(entry.length);
     }
 
-    fn take_next(&mut self) -> Result<Option<DueEntry>, Fault> {
+    fn take_next(&mut self) -> Result<Option<DueEntry>, DbError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 // To pass over a large file would be never to check it.
@@ -175,7 +175,7 @@ impl Due {
     }
 
     /// Reads on in a class; says whether there is more to read.
-    fn fill(&mut self, run: i64) -> Result<bool, Fault> {
+    fn fill(&mut self, run: i64) -> Result<bool, DbError> {
         let mut entries = Vec::new();
         let more = self.page(&mut |directory, slice, rows, paths, catalogue| {
             if slice.apart == 0 && slice.checked_run != run {
@@ -196,7 +196,7 @@ impl Due {
     }
 
     /// Adds up files and bytes by the run that last judged them.
-    fn count(&mut self) -> Result<BTreeMap<i64, (u64, u64)>, Fault> {
+    fn count(&mut self) -> Result<BTreeMap<i64, (u64, u64)>, DbError> {
         let mut classes = BTreeMap::new();
         let mut add = |run: i64, files: u64, bytes: u64| {
             let class: &mut (u64, u64) = classes.entry(run).or_default();
@@ -222,7 +222,7 @@ impl Due {
     }
 
     /// Visits some further slices; says whether there are more.
-    fn page(&mut self, visit: &mut Visit<'_>) -> Result<bool, Fault> {
+    fn page(&mut self, visit: &mut Visit<'_>) -> Result<bool, DbError> {
         let Due { catalogue, paths, buffer, after, beneath, .. } = self;
         let db = &catalogue.db;
         reading(db, || {
@@ -249,14 +249,14 @@ impl Due {
 /// Looks at one slice: its directory, itself, its rows if they are wanted.
 type Visit<'a> = dyn FnMut(
         i64,
-        &Slice,
-        &mut dyn FnMut() -> Result<Vec<Known>, Fault>,
+        &NameSlice,
+        &mut dyn FnMut() -> Result<Vec<FileRow>, DbError>,
         &mut Paths,
         &Catalogue,
-    ) -> Result<(), Fault>
+    ) -> Result<(), DbError>
     + 'a;
 
 /// Says whether there is anything to check a file by, and a file.
-fn is_checkable(row: &Known) -> bool {
+fn is_checkable(row: &FileRow) -> bool {
     row.record.tag.is_some()
 }

@@ -11,7 +11,7 @@ use steadfast_sys::file::Timestamp;
 
 use super::column;
 use super::directory::Paths;
-use super::error::Fault;
+use super::error::DbError;
 use super::{Catalogue, CatalogueError};
 use crate::tag::Tag;
 
@@ -40,13 +40,13 @@ impl Catalogue {
 }
 
 /// A tag, and the directories and names of the files that have it.
-type Group = (Tag, Vec<(i64, Vec<u8>)>);
+type DuplicateGroup = (Tag, Vec<(i64, Vec<u8>)>);
 
 fn duplicates(
     db: &Connection,
     length_min: u64,
     visit: &mut dyn FnMut(Duplicates) -> ControlFlow<()>,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let mut statement = db.prepare(
         "SELECT directory, name, algorithm, digest, tagged_s, tag_length, mtime_ns, length \
          FROM entries WHERE digest IS NOT NULL AND standing <> 6 \
@@ -56,7 +56,7 @@ fn duplicates(
     let length_min = i64::try_from(length_min).unwrap_or(i64::MAX);
     let mut rows = statement.query((length_min,))?;
     let mut paths = Paths::default();
-    let mut group: Option<Group> = None;
+    let mut group: Option<DuplicateGroup> = None;
     loop {
         let next = match rows.next()? {
             Some(row) => {
@@ -74,7 +74,7 @@ fn duplicates(
         }
         if let Some((tag, files)) = group.take().filter(|(_, files)| files.len() > 1) {
             let files = files.iter().map(|(directory, name)| paths.file(db, *directory, name));
-            let paths = files.collect::<Result<Vec<PathBuf>, Fault>>()?;
+            let paths = files.collect::<Result<Vec<PathBuf>, DbError>>()?;
             if visit(Duplicates { tag, paths }).is_break() {
                 return Ok(());
             }
@@ -84,7 +84,7 @@ fn duplicates(
     }
 }
 
-fn tag(row: &rusqlite::Row<'_>, length: u64, mtime: Timestamp) -> Result<Tag, Fault> {
+fn tag(row: &rusqlite::Row<'_>, length: u64, mtime: Timestamp) -> Result<Tag, DbError> {
     let tag = column::tag(row, 2, length, mtime)?;
-    tag.ok_or_else(|| Fault::damaged("a digest without an algorithm"))
+    tag.ok_or_else(|| DbError::damaged("a digest without an algorithm"))
 }

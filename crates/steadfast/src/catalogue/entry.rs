@@ -1,6 +1,6 @@
 //! One file as a catalogue knows it, and the seal over many.
 //!
-//! In: what was seen of a file, or a row. Out: a [`Record`] that compares and seals the same
+//! In: what was seen of a file, or a row. Out: a [`FileRecord`] that compares and seals the same
 //! whichever it came from. Knows nothing of runs or of where a file is.
 
 use rusqlite::{Row, Statement};
@@ -9,7 +9,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::column;
-use super::error::Fault;
+use super::error::DbError;
 use crate::tag::Tag;
 use crate::verdict::Verdict;
 
@@ -18,7 +18,7 @@ use crate::verdict::Verdict;
 /// A run gives every file that it covers the verdict of its standing, so only changes of standing
 /// need to be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Standing {
+pub enum FileState {
     /// Intact if it has a tag, otherwise untagged.
     Fine,
     /// Same contents, another modification time.
@@ -39,63 +39,63 @@ pub enum Standing {
     TagReplaced,
 }
 
-impl Standing {
+impl FileState {
     /// Every standing, at the number by which a column holds it.
-    pub const ALL: [Standing; 9] = [
-        Standing::Fine,
-        Standing::Touched,
-        Standing::Modified,
-        Standing::Corrupt,
-        Standing::Unreadable,
-        Standing::Unstable,
-        Standing::Missing,
-        Standing::TagLost,
-        Standing::TagReplaced,
+    pub const ALL: [FileState; 9] = [
+        FileState::Fine,
+        FileState::Touched,
+        FileState::Modified,
+        FileState::Corrupt,
+        FileState::Unreadable,
+        FileState::Unstable,
+        FileState::Missing,
+        FileState::TagLost,
+        FileState::TagReplaced,
     ];
 
     /// Says whether the contents were found to be the tagged ones.
     pub fn proves(self) -> bool {
-        matches!(self, Standing::Fine | Standing::Touched | Standing::TagLost)
+        matches!(self, FileState::Fine | FileState::Touched | FileState::TagLost)
     }
 
     /// Returns the verdict that a file of this standing has.
     pub fn verdict(self, tagged: bool) -> Verdict {
         match self {
-            Standing::Fine if !tagged => Verdict::Untagged,
-            Standing::Fine | Standing::TagLost | Standing::TagReplaced => Verdict::Intact,
-            Standing::Touched => Verdict::Touched,
-            Standing::Modified => Verdict::Modified,
-            Standing::Corrupt => Verdict::Corrupt,
-            Standing::Unreadable => Verdict::Unreadable,
-            Standing::Unstable => Verdict::Unstable,
-            Standing::Missing => Verdict::Missing,
+            FileState::Fine if !tagged => Verdict::Untagged,
+            FileState::Fine | FileState::TagLost | FileState::TagReplaced => Verdict::Intact,
+            FileState::Touched => Verdict::Touched,
+            FileState::Modified => Verdict::Modified,
+            FileState::Corrupt => Verdict::Corrupt,
+            FileState::Unreadable => Verdict::Unreadable,
+            FileState::Unstable => Verdict::Unstable,
+            FileState::Missing => Verdict::Missing,
         }
     }
 
     /// Returns the name in lower case, as events carry it.
     pub fn name(self) -> &'static str {
         match self {
-            Standing::Fine => "fine",
-            Standing::Touched => "touched",
-            Standing::Modified => "modified",
-            Standing::Corrupt => "corrupt",
-            Standing::Unreadable => "unreadable",
-            Standing::Unstable => "unstable",
-            Standing::Missing => "missing",
-            Standing::TagLost => "tag lost",
-            Standing::TagReplaced => "tag replaced",
+            FileState::Fine => "fine",
+            FileState::Touched => "touched",
+            FileState::Modified => "modified",
+            FileState::Corrupt => "corrupt",
+            FileState::Unreadable => "unreadable",
+            FileState::Unstable => "unstable",
+            FileState::Missing => "missing",
+            FileState::TagLost => "tag lost",
+            FileState::TagReplaced => "tag replaced",
         }
     }
 
     /// Makes the standing that a verdict leaves; `None` for one that is no file's own.
-    pub(super) fn of(verdict: Verdict) -> Option<Standing> {
+    pub(super) fn of(verdict: Verdict) -> Option<FileState> {
         Some(match verdict {
-            Verdict::Intact | Verdict::Untagged => Standing::Fine,
-            Verdict::Touched => Standing::Touched,
-            Verdict::Modified => Standing::Modified,
-            Verdict::Corrupt => Standing::Corrupt,
-            Verdict::Unstable => Standing::Unstable,
-            Verdict::Unreadable => Standing::Unreadable,
+            Verdict::Intact | Verdict::Untagged => FileState::Fine,
+            Verdict::Touched => FileState::Touched,
+            Verdict::Modified => FileState::Modified,
+            Verdict::Corrupt => FileState::Corrupt,
+            Verdict::Unstable => FileState::Unstable,
+            Verdict::Unreadable => FileState::Unreadable,
             Verdict::Missing | Verdict::Moved => return None,
         })
     }
@@ -104,16 +104,16 @@ impl Standing {
         self as i64
     }
 
-    pub(super) fn read(row: &Row<'_>, at: usize) -> Result<Standing, Fault> {
+    pub(super) fn read(row: &Row<'_>, at: usize) -> Result<FileState, DbError> {
         let number = column::integer(row, at)?;
-        let standing = usize::try_from(number).ok().and_then(|at| Standing::ALL.get(at));
-        standing.copied().ok_or_else(|| Fault::damaged(format_args!("standing number {number}")))
+        let standing = usize::try_from(number).ok().and_then(|at| FileState::ALL.get(at));
+        standing.copied().ok_or_else(|| DbError::damaged(format_args!("standing number {number}")))
     }
 }
 
 /// What the file system said of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct FileFacts {
     /// Length in bytes.
     pub length: u64,
     /// When the contents were last changed.
@@ -124,25 +124,25 @@ pub struct Facts {
     pub inode: u64,
 }
 
-impl From<&Status> for Facts {
-    fn from(status: &Status) -> Facts {
+impl From<&Status> for FileFacts {
+    fn from(status: &Status) -> FileFacts {
         let Status { length, mtime, ctime, inode, .. } = *status;
-        Facts { length, mtime, ctime, inode }
+        FileFacts { length, mtime, ctime, inode }
     }
 }
 
 /// What a catalogue holds of one file, its name and its runs apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Record {
-    pub(super) facts: Facts,
+pub(super) struct FileRecord {
+    pub(super) facts: FileFacts,
     pub(super) tag: Option<Tag>,
-    pub(super) standing: Standing,
+    pub(super) standing: FileState,
 }
 
-impl Record {
+impl FileRecord {
     /// Appends the bytes that are sealed.
     fn write(&self, name: &[u8], to: &mut Vec<u8>) {
-        let Facts { length, mtime, ctime, inode } = self.facts;
+        let FileFacts { length, mtime, ctime, inode } = self.facts;
         to.extend_from_slice(&(name.len() as u32).to_le_bytes());
         to.extend_from_slice(name);
         to.extend_from_slice(&length.to_le_bytes());
@@ -163,9 +163,9 @@ impl Record {
 
 /// A file's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct FileRow {
     pub(super) name: Vec<u8>,
-    pub(super) record: Record,
+    pub(super) record: FileRecord,
     /// The run that first saw it.
     pub(super) first_run: i64,
     /// The run that last judged it by itself, rather than with its whole slice; 0 for none. Of a
@@ -175,23 +175,23 @@ pub(super) struct Known {
     pub(super) proved_run: i64,
 }
 
-/// The columns of a [`Known`], in the order in which they are read and bound.
+/// The columns of a [`FileRow`], in the order in which they are read and bound.
 pub(super) const COLUMNS: &str = "name, length, mtime_ns, ctime_ns, inode, standing, \
     first_run, checked_run, proved_run, algorithm, digest, tagged_s, tag_length, tag_mtime_ns";
 
-impl Known {
+impl FileRow {
     /// Reads [`COLUMNS`].
-    pub(super) fn read(row: &Row<'_>) -> Result<Known, Fault> {
-        let facts = Facts {
+    pub(super) fn read(row: &Row<'_>) -> Result<FileRow, DbError> {
+        let facts = FileFacts {
             length: column::unsigned(row, 1)?,
             mtime: column::moment(row, 2)?,
             ctime: column::moment(row, 3)?,
             inode: column::unsigned(row, 4)?,
         };
         let tag = column::tag(row, 9, facts.length, facts.mtime)?;
-        Ok(Known {
+        Ok(FileRow {
             name: column::name(row, 0)?.to_vec(),
-            record: Record { facts, tag, standing: Standing::read(row, 5)? },
+            record: FileRecord { facts, tag, standing: FileState::read(row, 5)? },
             first_run: column::integer(row, 6)?,
             checked_run: column::integer(row, 7)?,
             proved_run: column::integer(row, 8)?,
@@ -200,7 +200,7 @@ impl Known {
 
     /// Binds [`COLUMNS`] from the second parameter on; the first is the directory.
     pub(super) fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
-        let Facts { length, mtime, ctime, inode } = self.record.facts;
+        let FileFacts { length, mtime, ctime, inode } = self.record.facts;
         statement.raw_bind_parameter(2, self.name.as_slice())?;
         statement.raw_bind_parameter(3, length.cast_signed())?;
         statement.raw_bind_parameter(4, column::Moment(mtime))?;
@@ -224,7 +224,7 @@ impl Known {
     pub(super) fn last_seen(&self, slice_run: i64) -> i64 {
         let judged = match (self.record.standing, &self.record.tag) {
             // Its slice was judged without it.
-            (Standing::Missing, _) => self.checked_run.max(self.proved_run),
+            (FileState::Missing, _) => self.checked_run.max(self.proved_run),
             (_, None) => self.checked_run,
             (_, Some(_)) => self.last_checked(slice_run),
         };
@@ -248,14 +248,14 @@ pub(super) const SEAL_LEN: usize = 16;
 ///
 /// It must hold against whoever sets attributes to pass a changed tag for the known one, so it is
 /// the front of a BLAKE3 digest.
-pub(super) type Seal = [u8; SEAL_LEN];
+pub(super) type SliceSeal = [u8; SEAL_LEN];
 
 /// Seals records. `buffer` is room to write in, and is left with what was sealed.
 pub(super) fn seal<'r>(
     directory: i64,
-    records: impl Iterator<Item = (&'r [u8], &'r Record)>,
+    records: impl Iterator<Item = (&'r [u8], &'r FileRecord)>,
     buffer: &mut Vec<u8>,
-) -> Seal {
+) -> SliceSeal {
     buffer.clear();
     buffer.extend_from_slice(&directory.to_le_bytes());
     for (name, record) in records {
@@ -268,7 +268,7 @@ pub(super) fn seal<'r>(
 }
 
 /// Makes the check value over what a seal leaves out: the runs of each file.
-pub(super) fn marks<'r>(rows: impl Iterator<Item = &'r Known>) -> u32 {
+pub(super) fn marks<'r>(rows: impl Iterator<Item = &'r FileRow>) -> u32 {
     rows.fold(0, |sum, row| {
         let sum = crc32c::crc32c_append(sum, &row.first_run.to_le_bytes());
         let sum = crc32c::crc32c_append(sum, &row.checked_run.to_le_bytes());
@@ -277,21 +277,21 @@ pub(super) fn marks<'r>(rows: impl Iterator<Item = &'r Known>) -> u32 {
 }
 
 /// A check value over the columns of a row that no seal covers.
-pub(super) struct Sum(u32);
+pub(super) struct RowSum(u32);
 
-impl Sum {
+impl RowSum {
     /// Begins with the name of the table, so that no row passes for one of another.
-    pub(super) fn of(table: &str) -> Sum {
-        Sum(crc32c::crc32c(table.as_bytes()))
+    pub(super) fn of(table: &str) -> RowSum {
+        RowSum(crc32c::crc32c(table.as_bytes()))
     }
 
-    pub(super) fn number(self, number: i64) -> Sum {
-        Sum(crc32c::crc32c_append(self.0, &number.to_le_bytes()))
+    pub(super) fn number(self, number: i64) -> RowSum {
+        RowSum(crc32c::crc32c_append(self.0, &number.to_le_bytes()))
     }
 
-    pub(super) fn bytes(self, bytes: &[u8]) -> Sum {
+    pub(super) fn bytes(self, bytes: &[u8]) -> RowSum {
         let sum = self.number(bytes.len() as i64);
-        Sum(crc32c::crc32c_append(sum.0, bytes))
+        RowSum(crc32c::crc32c_append(sum.0, bytes))
     }
 
     pub(super) fn value(self) -> i64 {
@@ -299,11 +299,11 @@ impl Sum {
     }
 
     /// Compares with what is stored.
-    pub(super) fn ensure(self, stored: i64, table: &str) -> Result<(), Fault> {
+    pub(super) fn ensure(self, stored: i64, table: &str) -> Result<(), DbError> {
         if self.value() == stored {
             return Ok(());
         }
-        Err(Fault::damaged(format_args!("a row of `{table}` does not fit its check value")))
+        Err(DbError::damaged(format_args!("a row of `{table}` does not fit its check value")))
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
     use steadfast_digest::Digest;
 
-    fn record() -> Record {
+    fn record() -> FileRecord {
         let mtime = Timestamp { seconds: 5, nanoseconds: 7 };
         let tag = Tag {
             algorithm: Algorithm::Sha256,
@@ -321,11 +321,11 @@ mod tests {
             mtime,
             tagged: Timestamp { seconds: 9, nanoseconds: 0 },
         };
-        let facts = Facts { length: 10, mtime, ctime: mtime, inode: 3 };
-        Record { facts, tag: Some(tag), standing: Standing::Fine }
+        let facts = FileFacts { length: 10, mtime, ctime: mtime, inode: 3 };
+        FileRecord { facts, tag: Some(tag), standing: FileState::Fine }
     }
 
-    fn sealed(directory: i64, entries: &[(&[u8], Record)]) -> Seal {
+    fn sealed(directory: i64, entries: &[(&[u8], FileRecord)]) -> SliceSeal {
         let entries = entries.iter().map(|(name, record)| (*name, record));
         seal(directory, entries, &mut Vec::new())
     }
@@ -343,7 +343,7 @@ mod tests {
             sealed(1, &[]),
             sealed(1, &[(b"a", one), (b"b", one)]),
         ];
-        let with = |change: &dyn Fn(&mut Record)| {
+        let with = |change: &dyn Fn(&mut FileRecord)| {
             let mut record = one;
             change(&mut record);
             sealed(1, &[(b"a", record)])
@@ -352,7 +352,7 @@ mod tests {
         all.push(with(&|record| record.facts.mtime = other));
         all.push(with(&|record| record.facts.ctime = other));
         all.push(with(&|record| record.facts.inode = 4));
-        all.push(with(&|record| record.standing = Standing::Touched));
+        all.push(with(&|record| record.standing = FileState::Touched));
         all.push(with(&|record| record.tag = None));
         all.push(with(&|record| record.tag = Some(Tag { algorithm: Algorithm::Blake3, ..tag })));
         all.push(with(&|record| record.tag = Some(Tag { digest, ..tag })));
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn standings_have_their_numbers() {
-        for (number, standing) in Standing::ALL.into_iter().enumerate() {
+        for (number, standing) in FileState::ALL.into_iter().enumerate() {
             assert_eq!(standing.number(), number as i64);
         }
     }

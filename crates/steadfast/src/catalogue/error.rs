@@ -1,6 +1,6 @@
 //! Why a catalogue cannot be used, or not further.
 //!
-//! Inside the module a [`Fault`] has no path; whoever opened the file adds it, once.
+//! Inside the module a [`DbError`] has no path; whoever opened the file adds it, once.
 
 use std::fmt;
 use std::io;
@@ -76,32 +76,32 @@ impl From<CatalogueError> for crate::Error {
 
 /// What is wrong, before anyone says where.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct DbError {
     kind: CatalogueErrorKind,
     message: String,
 }
 
-impl Fault {
-    pub(super) fn new(kind: CatalogueErrorKind, message: impl Into<String>) -> Fault {
-        Fault { kind, message: message.into() }
+impl DbError {
+    pub(super) fn new(kind: CatalogueErrorKind, message: impl Into<String>) -> DbError {
+        DbError { kind, message: message.into() }
     }
 
     /// Makes a fault of contents that no version of this program wrote.
-    pub(super) fn damaged(what: impl fmt::Display) -> Fault {
+    pub(super) fn damaged(what: impl fmt::Display) -> DbError {
         let message = format!("the catalogue is damaged: {what}");
-        Fault { kind: CatalogueErrorKind::Damaged, message }
+        DbError { kind: CatalogueErrorKind::Damaged, message }
     }
 
     /// Makes a fault of a full disk, or of a quota that is used up.
-    pub(super) fn full() -> Fault {
+    pub(super) fn full() -> DbError {
         let message = "cannot write the catalogue: no space is left on its volume";
-        Fault { kind: CatalogueErrorKind::Full, message: message.to_owned() }
+        DbError { kind: CatalogueErrorKind::Full, message: message.to_owned() }
     }
 
     /// Makes a fault of a failed system call. `doing` is an infinitive.
-    pub(super) fn io(doing: &str, error: &io::Error) -> Fault {
+    pub(super) fn io(doing: &str, error: &io::Error) -> DbError {
         let kind = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => return Fault::full(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => return DbError::full(),
             io::ErrorKind::NotFound => CatalogueErrorKind::Absent,
             io::ErrorKind::AlreadyExists => CatalogueErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
@@ -109,7 +109,7 @@ impl Fault {
             }
             _ => CatalogueErrorKind::System,
         };
-        Fault { kind, message: format!("cannot {doing}: {error}") }
+        DbError { kind, message: format!("cannot {doing}: {error}") }
     }
 
     pub(super) fn kind(&self) -> CatalogueErrorKind {
@@ -130,26 +130,26 @@ impl Fault {
     }
 }
 
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Fault {
+impl From<rusqlite::Error> for DbError {
+    fn from(error: rusqlite::Error) -> DbError {
         let kind = match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                return Fault::damaged(error);
+                return DbError::damaged(error);
             }
-            Some(ErrorCode::DiskFull) => return Fault::full(),
+            Some(ErrorCode::DiskFull) => return DbError::full(),
             // The file of the memory that connections share could not grow.
             Some(_) if is_extended(&error, rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
-                return Fault::full();
+                return DbError::full();
             }
             Some(ErrorCode::ReadOnly) => CatalogueErrorKind::ReadOnly,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => CatalogueErrorKind::InUse,
             // A table or a column is not as it was made, or holds another type.
             None | Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => {
-                return Fault::damaged(error);
+                return DbError::damaged(error);
             }
             Some(_) => CatalogueErrorKind::System,
         };
-        Fault { kind, message: format!("cannot use the catalogue: {error}") }
+        DbError { kind, message: format!("cannot use the catalogue: {error}") }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::FileKind;
 
-use super::entry::Standing;
+use super::entry::FileState;
 use crate::tag::Tag;
 
 /// One thing that was found. Paths lead down from the tree's root.
@@ -85,14 +85,14 @@ pub enum Finding {
         /// Where.
         path: PathBuf,
         /// Which facts.
-        change: Change,
+        change: FactChange,
     },
     /// A quick look found the facts unchanged of a file that an earlier run judged badly.
-    Standing {
+    FileState {
         /// Where.
         path: PathBuf,
         /// How that run left it.
-        standing: Standing,
+        standing: FileState,
     },
 }
 
@@ -109,7 +109,7 @@ impl Finding {
             | Finding::Unmounted { path, .. }
             | Finding::Extra { path }
             | Finding::Changed { path, .. }
-            | Finding::Standing { path, .. } => path,
+            | Finding::FileState { path, .. } => path,
         }
     }
 
@@ -126,7 +126,7 @@ impl Finding {
             Finding::Unmounted { .. } => "unmounted",
             Finding::Extra { .. } => "extra",
             Finding::Changed { .. } => "changed",
-            Finding::Standing { .. } => "standing",
+            Finding::FileState { .. } => "standing",
         }
     }
 
@@ -142,8 +142,8 @@ impl Finding {
             | Finding::Extra { .. }
             | Finding::Changed { .. } => 1,
             Finding::Unmounted { .. } => 2,
-            Finding::Standing { standing, .. } => match standing {
-                Standing::TagLost | Standing::TagReplaced => 1,
+            Finding::FileState { standing, .. } => match standing {
+                FileState::TagLost | FileState::TagReplaced => 1,
                 other => other.verdict(true).exit_status(false),
             },
         }
@@ -155,7 +155,7 @@ pub type Say<'a> = dyn FnMut(Finding) + 'a;
 
 /// Which facts of a file differ from the catalogue's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct FactChange {
     /// The length.
     pub length: bool,
     /// The modification time.
@@ -166,9 +166,9 @@ pub struct Change {
     pub inode: bool,
 }
 
-impl Change {
+impl FactChange {
     /// Says whether anything differs.
     pub fn any(self) -> bool {
-        self != Change::default()
+        self != FactChange::default()
     }
 }

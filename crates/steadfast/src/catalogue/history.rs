@@ -12,27 +12,27 @@ use rusqlite::{Connection, Row};
 
 use steadfast_sys::file::Timestamp;
 
-use super::absent::PASSED_BY;
-use super::book::{self, Happening};
 use super::column;
 use super::directory::{ROOT, at_path, directory};
-use super::entry::{Facts, Standing};
-use super::error::Fault;
-use super::records::{Found, known_at, reading};
+use super::entry::{FileFacts, FileState};
+use super::error::DbError;
+use super::missing::PASSED_BY;
+use super::records::{FoundRow, known_at, reading};
 use super::runs::{self, RunRecord};
+use super::writes::{self, NewEvent};
 use super::{Catalogue, CatalogueError};
 use crate::tag::Tag;
 use crate::verdict::Verdict;
 
 /// What a catalogue knows of a file now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct KnownFile {
     /// What the file system last said.
-    pub facts: Facts,
+    pub facts: FileFacts,
     /// Its tag, if it has one.
     pub tag: Option<Tag>,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: FileState,
     /// The run that first saw it.
     pub first_run: i64,
     /// The run that last judged it; 0 for none.
@@ -41,10 +41,10 @@ pub struct Look {
     pub last_proved_run: i64,
 }
 
-impl Look {
-    pub(super) fn of(found: &Found) -> Look {
-        let Found { known, slice_run } = found;
-        Look {
+impl KnownFile {
+    pub(super) fn of(found: &FoundRow) -> KnownFile {
+        let FoundRow { known, slice_run } = found;
+        KnownFile {
             facts: known.record.facts,
             tag: known.record.tag,
             standing: known.record.standing,
@@ -63,7 +63,7 @@ pub struct Happened {
     /// What, in words: a verdict, an action, or what only a catalogue finds.
     pub what: String,
     /// How the file stood after it.
-    pub standing: Standing,
+    pub standing: FileState,
     /// The tag that it had until then, if it lost or changed that.
     pub before: Option<Tag>,
     /// Another path that it is about, from the root.
@@ -78,7 +78,7 @@ pub struct HistoryRun {
     /// Its verdict, if it judged the file.
     pub verdict: Option<Verdict>,
     /// How it left the file.
-    pub standing: Standing,
+    pub standing: FileState,
     /// The tag that the file had when the run left it.
     pub tag: Option<Tag>,
     /// What happened in it, in order; nothing if it found the file as the run before left it.
@@ -91,7 +91,7 @@ pub struct History {
     /// Its path from the root.
     pub path: PathBuf,
     /// What is known of it now; `None` if it is known no more, or never was.
-    pub now: Option<Look>,
+    pub now: Option<KnownFile>,
     /// The runs that had to do with it, the first one first.
     pub runs: Vec<HistoryRun>,
 }
@@ -122,7 +122,7 @@ impl Catalogue {
 }
 
 /// An event of one file.
-struct Event {
+struct StoredEvent {
     run: i64,
     changes_tag: bool,
     happened: Happened,
@@ -135,14 +135,14 @@ const TAG_CHANGES: &[&str] =
 /// The event of a file that is at another path by now.
 const MOVED: &str = "moved to";
 
-fn history(db: &Connection, path: &Path) -> Result<History, Fault> {
+fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
     let mut history = History { path: path.to_owned(), now: None, runs: Vec::new() };
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(history) };
     runs::ensure_past(db)?;
     let Some(parent) = at_path(db, parent)? else { return Ok(history) };
     let known = known_at(db, path)?;
     let first_run = known.as_ref().map_or(1, |found| found.known.first_run);
-    history.now = known.as_ref().map(Look::of);
+    history.now = known.as_ref().map(KnownFile::of);
     let events = events_of(db, parent.id, name.as_bytes())?;
     let lives = lives(&events, first_run);
     let tags = tags_after(&events, history.now.as_ref().and_then(|now| now.tag));
@@ -155,7 +155,7 @@ fn history(db: &Connection, path: &Path) -> Result<History, Fault> {
     for run in all {
         let after = events.partition_point(|event| event.run <= run);
         let standing =
-            after.checked_sub(1).map_or(Standing::Fine, |at| events[at].happened.standing);
+            after.checked_sub(1).map_or(FileState::Fine, |at| events[at].happened.standing);
         let tag = tags[after];
         let own = events.iter().filter(|event| event.run == run);
         let has = |what: &str| own.clone().any(|event| event.happened.what == what);
@@ -165,7 +165,8 @@ fn history(db: &Connection, path: &Path) -> Result<History, Fault> {
             _ => None,
         };
         let record = records.get(&run);
-        let record = record.ok_or_else(|| Fault::damaged(format_args!("there is no run {run}")))?;
+        let record =
+            record.ok_or_else(|| DbError::damaged(format_args!("there is no run {run}")))?;
         history.runs.push(HistoryRun {
             run: record.clone(),
             verdict,
@@ -178,9 +179,9 @@ fn history(db: &Connection, path: &Path) -> Result<History, Fault> {
 }
 
 /// The runs between which the file was known, first and last.
-fn lives(events: &[Event], first_run: i64) -> Vec<(i64, i64)> {
+fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     let mut lives = Vec::new();
-    let begins = |event: &&Event| event.happened.what == "new";
+    let begins = |event: &&StoredEvent| event.happened.what == "new";
     // What the first run saw came without an event.
     let mut from = match events.iter().find(begins) {
         Some(event) if events.first().is_some_and(|first| first.run == event.run) => None,
@@ -201,7 +202,7 @@ fn lives(events: &[Event], first_run: i64) -> Vec<(i64, i64)> {
 }
 
 /// The tag before any event, and after each.
-fn tags_after(events: &[Event], now: Option<Tag>) -> Vec<Option<Tag>> {
+fn tags_after(events: &[StoredEvent], now: Option<Tag>) -> Vec<Option<Tag>> {
     let mut tags = vec![now; events.len() + 1];
     for (at, event) in events.iter().enumerate().rev() {
         tags[at] = if event.changes_tag { event.happened.before } else { tags[at + 1] };
@@ -216,20 +217,20 @@ const EVENT_COLUMNS: &str = "directory, name, run, number, at_s, what, standing,
 /// Reads [`EVENT_COLUMNS`] and hands on what they say.
 pub(super) fn read_event<T>(
     row: &Row<'_>,
-    take: impl FnOnce(&Happening<'_>) -> T,
-) -> Result<T, Fault> {
+    take: impl FnOnce(&NewEvent<'_>) -> T,
+) -> Result<T, DbError> {
     const OTHER_LEN_MAX: usize = 1 << 20;
     let other =
         if column::is_null(row, 7)? { None } else { Some(column::bytes(row, 7, OTHER_LEN_MAX)?) };
     let epoch = Timestamp { seconds: 0, nanoseconds: 0 };
-    let happening = Happening {
+    let happening = NewEvent {
         directory: column::integer(row, 0)?,
         name: column::name(row, 1)?,
         run: column::integer(row, 2)?,
         number: column::integer(row, 3)?,
         at_s: column::integer(row, 4)?,
         what: column::text(row, 5)?,
-        standing: Standing::read(row, 6)?,
+        standing: FileState::read(row, 6)?,
         before: column::tag(row, 9, 0, epoch)?,
         other,
     };
@@ -246,17 +247,21 @@ pub(super) fn select_events(condition: &str) -> String {
 }
 
 /// Returns the tags that a file had before its present one, in the order of time.
-pub(super) fn tags_before(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<Tag>, Fault> {
+pub(super) fn tags_before(
+    db: &Connection,
+    directory: i64,
+    name: &[u8],
+) -> Result<Vec<Tag>, DbError> {
     let events = events_of(db, directory, name)?;
     Ok(events.into_iter().filter_map(|event| event.happened.before).collect())
 }
 
-fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<Event>, Fault> {
+fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<StoredEvent>, DbError> {
     let mut statement = db.prepare_cached(&select_events("directory = ? AND name = ?"))?;
     let mut rows = statement.query((directory, name))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        events.push(read_event(row, |event| Event {
+        events.push(read_event(row, |event| StoredEvent {
             run: event.run,
             changes_tag: TAG_CHANGES.contains(&event.what),
             happened: Happened {
@@ -276,7 +281,7 @@ pub(super) fn covering_runs(
     db: &Connection,
     parent: i64,
     name: &[u8],
-) -> Result<BTreeSet<i64>, Fault> {
+) -> Result<BTreeSet<i64>, DbError> {
     let mut runs = BTreeSet::new();
     let mut statement = db.prepare_cached(
         "SELECT run, first, last, beneath, sum FROM coverage WHERE directory = ?",
@@ -291,7 +296,7 @@ pub(super) fn covering_runs(
                 true => None,
                 false => Some(column::bytes(row, 2, column::NAME_LEN_MAX)?),
             };
-            let sum = book::coverage_sum(run, at, first, last, beneath);
+            let sum = writes::coverage_sum(run, at, first, last, beneath);
             sum.ensure(column::integer(row, 4)?, "coverage")?;
             let within = first <= name && last.is_none_or(|last| name <= last);
             if beneath || at == parent && within {
@@ -305,7 +310,10 @@ pub(super) fn covering_runs(
     }
 }
 
-fn records_of(db: &Connection, wanted: &BTreeSet<i64>) -> Result<BTreeMap<i64, RunRecord>, Fault> {
+fn records_of(
+    db: &Connection,
+    wanted: &BTreeSet<i64>,
+) -> Result<BTreeMap<i64, RunRecord>, DbError> {
     let mut records = BTreeMap::new();
     for &run in wanted {
         let found = runs::before(db, run.saturating_add(1), 1)?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use steadfast_sys::file::{Dir, FileKind, Status};
 
-use super::error::{CatalogueErrorKind, Fault};
+use super::error::{CatalogueErrorKind, DbError};
 use crate::tree_folder::FOLDER;
 
 /// What follows a catalogue's name in the names of the files that SQLite keeps, itself first.
@@ -29,19 +29,19 @@ pub(super) struct Home {
 
 impl Home {
     /// Opens the folder of a catalogue, which need not be there itself.
-    pub(super) fn open(file: &Path) -> Result<Home, Fault> {
+    pub(super) fn open(file: &Path) -> Result<Home, DbError> {
         let Some(name) = file.file_name() else {
-            return Err(Fault::new(CatalogueErrorKind::System, "the path names no file"));
+            return Err(DbError::new(CatalogueErrorKind::System, "the path names no file"));
         };
         let (dir, folder) = hold(folder_of(file))?;
         Ok(Home { dir: Arc::new(dir), folder, name: name.to_owned() })
     }
 
     /// Opens the folder for a new catalogue, and makes it if it is absent.
-    pub(super) fn make(file: &Path) -> Result<Home, Fault> {
+    pub(super) fn make(file: &Path) -> Result<Home, DbError> {
         match fs::create_dir(folder_of(file)) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(Fault::io("make its folder", &error))
+                Err(DbError::io("make its folder", &error))
             }
             _ => Home::open(file),
         }
@@ -71,7 +71,7 @@ impl Home {
 
     /// Makes sure that of the files SQLite would open for a database, each is absent or a regular
     /// file without another name. `suffix` is the database's. Returns the path to open.
-    pub(super) fn ensure_plain(&self, suffix: &str) -> Result<PathBuf, Fault> {
+    pub(super) fn ensure_plain(&self, suffix: &str) -> Result<PathBuf, DbError> {
         for part in PARTS {
             let name = self.name(&format!("{suffix}{part}"));
             self.dir.status_of_own(&name).map_err(|error| planted(&name, &error))?;
@@ -81,15 +81,15 @@ impl Home {
 
     /// Makes sure that the folder's path still leads to the open folder. SQLite opens files by
     /// their paths.
-    pub(super) fn ensure_here(&self) -> Result<(), Fault> {
+    pub(super) fn ensure_here(&self) -> Result<(), DbError> {
         let identity = |dir: Dir| dir.status().map(|status| (status.device, status.inode));
         let held = self.dir.status().map(|status| (status.device, status.inode));
         match (held, Dir::open_itself(&self.folder).and_then(identity)) {
             (Ok(held), Ok(there)) if held == there => Ok(()),
-            (Err(error), _) | (_, Err(error)) => Err(Fault::io("look at its folder", &error)),
+            (Err(error), _) | (_, Err(error)) => Err(DbError::io("look at its folder", &error)),
             _ => {
                 let message = "its folder was replaced while it was opened";
-                Err(Fault::new(CatalogueErrorKind::System, message))
+                Err(DbError::new(CatalogueErrorKind::System, message))
             }
         }
     }
@@ -103,28 +103,28 @@ fn folder_of(file: &Path) -> &Path {
 
 /// Opens a folder that holds a catalogue and returns its path without links. The folder of a tree
 /// must not be a link itself; another one is as the user named it.
-fn hold(folder: &Path) -> Result<(Dir, PathBuf), Fault> {
+fn hold(folder: &Path) -> Result<(Dir, PathBuf), DbError> {
     let is_of_tree = folder.file_name() == Some(OsStr::new(FOLDER));
     let real = match is_of_tree {
         true => folder_of(folder).canonicalize().map(|above| above.join(FOLDER)),
         false => folder.canonicalize(),
     };
-    let real = real.map_err(|error| Fault::io("find its folder", &error))?;
+    let real = real.map_err(|error| DbError::io("find its folder", &error))?;
     if is_of_tree && is_blocked(&real) {
         let message = format!(
             "`{FOLDER}` is a symbolic link or another thing that is no directory: nothing is read \
              or written there; remove it"
         );
-        return Err(Fault::new(CatalogueErrorKind::System, message));
+        return Err(DbError::new(CatalogueErrorKind::System, message));
     }
-    let dir = Dir::open_itself(&real).map_err(|error| Fault::io("open its folder", &error))?;
-    let strange = dir.is_strangers().map_err(|error| Fault::io("look at its folder", &error))?;
+    let dir = Dir::open_itself(&real).map_err(|error| DbError::io("open its folder", &error))?;
+    let strange = dir.is_strangers().map_err(|error| DbError::io("look at its folder", &error))?;
     if is_of_tree && strange {
         let message = format!(
             "`{FOLDER}` belongs to another user, and anyone could have put it there: nothing is \
              read or written in it; remove it, or leave it out with --no-catalogue"
         );
-        return Err(Fault::new(CatalogueErrorKind::System, message));
+        return Err(DbError::new(CatalogueErrorKind::System, message));
     }
     Ok((dir, real))
 }
@@ -143,10 +143,10 @@ pub(super) fn is_blocked(folder: &Path) -> bool {
 }
 
 /// Makes a fault of a file that is not one of ours, or that cannot be looked at.
-pub(super) fn planted(name: &OsStr, error: &io::Error) -> Fault {
+pub(super) fn planted(name: &OsStr, error: &io::Error) -> DbError {
     if error.kind() != io::ErrorKind::InvalidInput {
-        return Fault::io("look at it", error);
+        return DbError::io("look at it", error);
     }
     let message = format!("`{}` is not used: {error}", name.to_string_lossy());
-    Fault::new(CatalogueErrorKind::Planted, message)
+    DbError::new(CatalogueErrorKind::Planted, message)
 }

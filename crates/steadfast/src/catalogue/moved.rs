@@ -14,11 +14,11 @@ use steadfast_sys::file::{FileKind, Status};
 
 use super::column;
 use super::directory::Paths;
-use super::entry::{Known, Record, Standing};
-use super::error::Fault;
+use super::entry::{FileRecord, FileRow, FileState};
+use super::error::DbError;
 use super::history::covering_runs;
-use super::keeper::Keeper;
-use super::unvisited::other_on_the_way;
+use super::not_visited::other_on_the_way;
+use super::recorder::Recorder;
 use crate::tag::Tag;
 
 /// Where a file is by now.
@@ -26,7 +26,7 @@ pub(super) struct Arrival {
     pub(super) directory: i64,
     pub(super) name: Vec<u8>,
     pub(super) path: PathBuf,
-    pub(super) standing: Standing,
+    pub(super) standing: FileState,
 }
 
 /// Collects the files that an absent one may be by now: those that got a tag of its digest since it
@@ -35,33 +35,33 @@ pub(super) struct Arrival {
 /// were last found to fit it, and no other file was found to be this one in an earlier run.
 /// `entered_run`: when the file got that tag, 0 for long ago.
 const COLLECT: &str = "
-CREATE INDEX temp.absent_digests ON absent (digest);
-CREATE INDEX temp.absent_inodes ON absent (inode);
-CREATE INDEX temp.absent_targets ON absent (to_directory, to_name);
+CREATE INDEX temp.missing_digests ON missing (digest);
+CREATE INDEX temp.missing_inodes ON missing (inode);
+CREATE INDEX temp.missing_targets ON missing (to_directory, to_name);
 INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, e.run, n.standing IN (0, 1, 7) AND NOT EXISTS (
     SELECT 1 FROM events AS taken WHERE taken.directory = n.directory AND taken.name = n.name
       AND taken.run >= n.first_run AND taken.what = 'moved from')
 FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-WHERE e.run > (SELECT min(seen_run) FROM temp.absent) AND n.standing <> 6
+WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND n.standing <> 6
   AND (e.what = 'new'
     OR e.what IN ('tagged', 'retagged', 'adopted', 'accepted') AND e.digest IS NOT n.digest)
-  AND n.digest IN (SELECT digest FROM temp.absent)
+  AND n.digest IN (SELECT digest FROM temp.missing)
 ORDER BY e.run DESC;
 INSERT OR IGNORE INTO temp.arrivals
 SELECT e.digest, e.algorithm, e.tag_length, n.name, n.directory, n.inode, n.first_run, e.run, 0
 FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-WHERE e.run > (SELECT min(seen_run) FROM temp.absent) AND n.standing <> 6
+WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND n.standing <> 6
   AND e.what IN ('retagged', 'removed', 'accepted')
-  AND e.digest IN (SELECT digest FROM temp.absent)
+  AND e.digest IN (SELECT digest FROM temp.missing)
 ORDER BY e.run DESC;
 INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, 0, 0
 FROM entries AS n
-WHERE (SELECT max(first_run) FROM temp.absent) > 1 AND n.standing <> 6
-  AND n.inode IN (SELECT inode FROM temp.absent) AND n.digest IN (SELECT digest FROM temp.absent);";
+WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND n.standing <> 6
+  AND n.inode IN (SELECT inode FROM temp.missing) AND n.digest IN (SELECT digest FROM temp.missing);";
 
 /// Finds the arrivals for one absent file: `?1` to `?3` its contents, `?4` its inode, `?5` its
 /// name, `?6` and `?7` the first and the last run that saw it.
@@ -78,11 +78,11 @@ FROM temp.arrivals AS n
 WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
   AND (?3 > 0 OR n.name = ?5)
   AND NOT EXISTS (
-    SELECT 1 FROM temp.absent AS other
+    SELECT 1 FROM temp.missing AS other
     WHERE other.to_directory = n.directory AND other.to_name = n.name
       AND other.first_run <= ?7 AND other.seen_run >= ?6)
   AND (n.inode = ?4 OR NOT EXISTS (
-    SELECT 1 FROM temp.absent AS other
+    SELECT 1 FROM temp.missing AS other
     WHERE other.inode = n.inode AND other.digest = n.digest
       AND other.first_run <= ?7 AND other.seen_run >= ?6))";
 
@@ -103,7 +103,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn read(row: &Row<'_>) -> Result<Candidate, Fault> {
+    fn read(row: &Row<'_>) -> Result<Candidate, DbError> {
         Ok(Candidate {
             directory: column::integer(row, 0)?,
             name: column::name(row, 1)?.to_vec(),
@@ -126,17 +126,17 @@ impl Candidate {
     }
 }
 
-impl Keeper {
+impl Recorder {
     /// Notes a file that came in a run that leaves no events. Other runs find it by its event.
     pub(super) fn arrive(
         &mut self,
         directory: i64,
         name: &[u8],
-        record: &Record,
+        record: &FileRecord,
         tag: &Tag,
         first_run: i64,
-    ) -> Result<(), Fault> {
-        if self.manner.writes {
+    ) -> Result<(), DbError> {
+        if self.mode.writes {
             return Ok(());
         }
         self.make_arrivals()?;
@@ -157,7 +157,7 @@ impl Keeper {
         Ok(())
     }
 
-    fn make_arrivals(&mut self) -> Result<(), Fault> {
+    fn make_arrivals(&mut self) -> Result<(), DbError> {
         if !self.has_arrivals {
             self.catalogue.db.execute_batch(
                 "CREATE TEMP TABLE arrivals (digest BLOB, algorithm TEXT, length INTEGER, \
@@ -172,7 +172,7 @@ impl Keeper {
     }
 
     /// Collects where absent files may have gone, once all of them are known.
-    pub(super) fn collect_arrivals(&mut self) -> Result<(), Fault> {
+    pub(super) fn collect_arrivals(&mut self) -> Result<(), DbError> {
         self.make_arrivals()?;
         Ok(self.catalogue.db.execute_batch(COLLECT)?)
     }
@@ -181,10 +181,10 @@ impl Keeper {
     pub(super) fn find_arrival(
         &mut self,
         directory: i64,
-        row: &Known,
+        row: &FileRow,
         slice_run: i64,
         paths: &mut Paths,
-    ) -> Result<Option<Arrival>, Fault> {
+    ) -> Result<Option<Arrival>, DbError> {
         let Some(tag) = row.record.tag else { return Ok(None) };
         let seen = row.first_run..=row.last_seen(slice_run);
         for step in STEPS {
@@ -192,19 +192,19 @@ impl Keeper {
             let Some((there, path)) = self.candidate(&sql, row, &tag, &seen, paths)? else {
                 continue;
             };
-            let mut standing = Standing::Fine;
-            if self.manner.writes {
+            let mut standing = FileState::Fine;
+            if self.mode.writes {
                 let known = self.arrived.find(&self.catalogue.db, there.directory, &there.name)?;
-                let fits = |it: &Record| {
+                let fits = |it: &FileRecord| {
                     it.facts.inode == there.inode
                         && (there.same || it.tag.is_some_and(|it| it.same_contents(&tag)))
                 };
                 let known = known.map(|found| found.known.record).filter(fits);
-                let damaged = || Fault::damaged("a file that came is not as it was when it came");
+                let damaged = || DbError::damaged("a file that came is not as it was when it came");
                 standing = known.ok_or_else(damaged)?.standing;
             }
             let mut taken = self.catalogue.db.prepare_cached(
-                "UPDATE temp.absent SET to_directory = ?, to_name = ? \
+                "UPDATE temp.missing SET to_directory = ?, to_name = ? \
                  WHERE directory = ? AND name = ?",
             )?;
             let Candidate { directory: to_directory, name, .. } = there;
@@ -218,11 +218,11 @@ impl Keeper {
     fn candidate(
         &self,
         sql: &str,
-        row: &Known,
+        row: &FileRow,
         tag: &Tag,
         seen: &RangeInclusive<i64>,
         paths: &mut Paths,
-    ) -> Result<Option<(Candidate, PathBuf)>, Fault> {
+    ) -> Result<Option<(Candidate, PathBuf)>, DbError> {
         let db = &self.catalogue.db;
         let mut statement = db.prepare_cached(sql)?;
         let mut found = statement.query((

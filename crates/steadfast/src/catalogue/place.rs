@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use steadfast_sys::file::{Draft, Existing, Timestamp};
 
-use super::error::{CatalogueErrorKind, Fault};
+use super::error::{CatalogueErrorKind, DbError};
 use super::home::{Home, PARTS, is_blocked, planted};
 use super::schema::APPLICATION_ID;
 pub(super) use crate::tree_folder::DRAFT;
@@ -33,7 +33,7 @@ const PUBLISHED: &[u8] = b" published\n";
 
 /// Who is about to write, and whether it waits for others.
 #[derive(Clone, Copy, Debug)]
-pub struct Writer<'a> {
+pub struct LockRequest<'a> {
     /// The verb, for whoever finds the catalogue in use.
     pub verb: &'a str,
     /// The time of day.
@@ -76,12 +76,12 @@ const ROOM_LEN: usize = 128 << 10;
 
 impl Lock {
     /// Takes the lock of a catalogue.
-    pub(super) fn take(home: &Home, writer: &Writer<'_>) -> Result<Lock, Fault> {
+    pub(super) fn take(home: &Home, writer: &LockRequest<'_>) -> Result<Lock, DbError> {
         let mut file = home.dir().open_own(&home.name(LOCK)).map_err(|error| unusable(&error))?;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::Error(error)) => return Err(Fault::io("lock it", &error)),
+                Err(TryLockError::Error(error)) => return Err(DbError::io("lock it", &error)),
                 Err(TryLockError::WouldBlock) => match writer.wait {
                     Some(stop) if !stop.load(Ordering::Relaxed) => thread::sleep(LOOK_AGAIN),
                     _ => return Err(in_use(&mut file, writer.now)),
@@ -106,12 +106,12 @@ impl Lock {
     ///
     /// # Errors
     /// `Full` if not.
-    pub(super) fn ensure_room(&self) -> Result<(), Fault> {
+    pub(super) fn ensure_room(&self) -> Result<(), DbError> {
         let mut file = &self.file;
         let Ok(len) = file.seek(io::SeekFrom::End(0)) else { return Ok(()) };
         let written = file.write_all(&vec![0; ROOM_LEN]);
         let _ = self.file.set_len(len);
-        match written.map_err(|error| Fault::io("write beside it", &error)) {
+        match written.map_err(|error| DbError::io("write beside it", &error)) {
             Err(fault) if fault.kind() == CatalogueErrorKind::Full => Err(fault),
             _ => Ok(()),
         }
@@ -119,7 +119,7 @@ impl Lock {
 
     /// Keeps writers out while a file is read as if it never changed. `None` if nobody can write,
     /// because the lock cannot even be made.
-    pub(super) fn keep_writers_out(home: &Home) -> Result<Option<Lock>, Fault> {
+    pub(super) fn keep_writers_out(home: &Home) -> Result<Option<Lock>, DbError> {
         let name = home.name(LOCK);
         home.dir().status_of_own(&name).map_err(|error| unusable(&error))?;
         let Ok(file) = home.dir().open_file(&name) else { return Ok(None) };
@@ -129,7 +129,7 @@ impl Lock {
             Err(TryLockError::Error(_)) => Ok(None),
             Err(TryLockError::WouldBlock) => {
                 let message = "somebody is writing to it, and it cannot be read beside that";
-                Err(Fault::new(CatalogueErrorKind::InUse, message))
+                Err(DbError::new(CatalogueErrorKind::InUse, message))
             }
         }
     }
@@ -144,17 +144,17 @@ impl Drop for Lock {
 }
 
 /// Makes a fault of a lock that cannot be opened.
-fn unusable(error: &io::Error) -> Fault {
+fn unusable(error: &io::Error) -> DbError {
     match error.kind() {
         io::ErrorKind::InvalidInput => {
             let message = format!("its lock is not used: {error}; remove it");
-            Fault::new(CatalogueErrorKind::System, message)
+            DbError::new(CatalogueErrorKind::System, message)
         }
-        _ => Fault::io("open its lock", error),
+        _ => DbError::io("open its lock", error),
     }
 }
 
-fn in_use(file: &mut File, now: Timestamp) -> Fault {
+fn in_use(file: &mut File, now: Timestamp) -> DbError {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(LOCK_LEN_MAX).read_to_string(&mut text));
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -166,19 +166,19 @@ fn in_use(file: &mut File, now: Timestamp) -> Fault {
         }
         _ => "in use: another process is writing to it".to_owned(),
     };
-    Fault::new(CatalogueErrorKind::InUse, message)
+    DbError::new(CatalogueErrorKind::InUse, message)
 }
 
 /// Refuses a place in the tree that a walk would not leave out: runs would tag the catalogue, and
 /// call it modified ever after.
-pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), Fault> {
+pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), DbError> {
     match real_of(file) {
         Some(real) if real.starts_with(root) && real != inside(root) => {
             let message = format!(
                 "it would be in the tree itself, which a catalogue is only as `{FOLDER}/{FILE}`: \
                  leave --catalogue out, or name a place outside"
             );
-            Err(Fault::new(CatalogueErrorKind::Outside, message))
+            Err(DbError::new(CatalogueErrorKind::Outside, message))
         }
         _ => Ok(()),
     }
@@ -186,32 +186,32 @@ pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), Fault> {
 
 /// Makes sure that no catalogue is in the way of a new one, nor the log of one, nor anything that
 /// was planted.
-pub(super) fn ensure_none(home: &Home) -> Result<(), Fault> {
+pub(super) fn ensure_none(home: &Home) -> Result<(), DbError> {
     home.ensure_plain("")?;
     if home.has("") {
-        return Err(Fault::new(CatalogueErrorKind::Exists, "there is a catalogue already"));
+        return Err(DbError::new(CatalogueErrorKind::Exists, "there is a catalogue already"));
     }
     if has_log(home) {
         // A log would be taken for one of the new file.
         let message = "the log of a catalogue that is gone is there: --rebuild sets it aside";
-        return Err(Fault::new(CatalogueErrorKind::Exists, message));
+        return Err(DbError::new(CatalogueErrorKind::Exists, message));
     }
     Ok(())
 }
 
 /// Makes an empty file for a new catalogue: what is not whole never has the catalogue's name.
 /// Whoever calls it has the lock.
-pub(super) fn prepare(home: &Home) -> Result<Draft, Fault> {
+pub(super) fn prepare(home: &Home) -> Result<Draft, DbError> {
     for part in PARTS {
         match home.dir().remove_file(&home.name(&format!("{DRAFT}{part}"))) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(Fault::io("remove what an earlier attempt left", &error));
+                return Err(DbError::io("remove what an earlier attempt left", &error));
             }
             _ => {}
         }
     }
     let draft = Draft::named(home.dir(), &home.name(DRAFT));
-    draft.map_err(|error| Fault::io("make it", &error))
+    draft.map_err(|error| DbError::io("make it", &error))
 }
 
 /// Removes what is left of a draft that could not be finished, and the lock that was taken for it:
@@ -228,27 +228,27 @@ pub(super) fn abandon(home: &Home) {
 }
 
 /// Gives a finished draft the catalogue's name.
-pub(super) fn publish(draft: Draft, home: &Home) -> Result<(), Fault> {
+pub(super) fn publish(draft: Draft, home: &Home) -> Result<(), DbError> {
     let published = draft.publish(&home.name(""), Existing::Keep);
-    published.map_err(|error| Fault::io("store it", &error))
+    published.map_err(|error| DbError::io("store it", &error))
 }
 
 /// Puts a catalogue aside under a new name and returns what was added to the name.
-pub(super) fn set_aside(home: &Home, now: Timestamp) -> Result<String, Fault> {
+pub(super) fn set_aside(home: &Home, now: Timestamp) -> Result<String, DbError> {
     if !may_be_ours(home)? {
         let message = "it does not begin as a catalogue begins: it is not put aside for one";
-        return Err(Fault::new(CatalogueErrorKind::Exists, message));
+        return Err(DbError::new(CatalogueErrorKind::Exists, message));
     }
     let suffix = |number: u32| format!(".damaged-{}-{number}", now.seconds);
     let aside = (1..1000).map(suffix).find(|suffix| !home.has(suffix)).ok_or_else(|| {
-        Fault::new(CatalogueErrorKind::Exists, "a thousand damaged ones are there already")
+        DbError::new(CatalogueErrorKind::Exists, "a thousand damaged ones are there already")
     })?;
     // What was not yet taken into the main file goes first: it must not meet another main file.
     for part in PARTS.iter().rev() {
         match home.dir().rename(&home.name(part), &home.name(&format!("{aside}{part}"))) {
             // The file itself may be what is gone.
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(Fault::io("put it aside", &error));
+                return Err(DbError::io("put it aside", &error));
             }
             _ => {}
         }
@@ -310,7 +310,7 @@ fn is_lock_of_init(home: &Home) -> bool {
 
 /// Says whether a file may be put aside as a catalogue: it is where one is kept, is empty, or
 /// begins as one.
-fn may_be_ours(home: &Home) -> Result<bool, Fault> {
+fn may_be_ours(home: &Home) -> Result<bool, DbError> {
     let name = home.name("");
     if name == FILE && home.folder().ends_with(FOLDER) {
         return Ok(true);
@@ -322,7 +322,7 @@ fn may_be_ours(home: &Home) -> Result<bool, Fault> {
     }
     let mut head = [0; 72];
     let read = home.dir().open_file(&name).and_then(|file| file.read_at(&mut head, 0));
-    let len = read.map_err(|error| Fault::io("read it", &error))?;
+    let len = read.map_err(|error| DbError::io("read it", &error))?;
     Ok(len == 0 || head[68..] == (APPLICATION_ID as u32).to_be_bytes())
 }
 

@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast_sys::file::Timestamp;
 
-use super::error::Fault;
+use super::error::DbError;
 use super::finding::Say;
-use super::keeper::{Begin, Keeper, Manner};
-use super::scope::Scope;
-use super::sighting::Sighting;
+use super::observation::Observation;
+use super::recorder::{Recorder, RecorderMode, RunStart};
+use super::scope::RunScope;
 use super::{Catalogue, CatalogueError};
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Skipped, Subject};
@@ -57,14 +57,14 @@ impl Catalogue {
         trouble: &mut dyn FnMut(FileEvent),
     ) -> Result<QuickSummary, Error> {
         let excludes = Excludes::new(&selection.excludes)?;
-        let scope = Scope::of(&self.root, selection);
-        let begin = Begin { verb: "quick", read_from: "", backend: "", now, accepts: false };
-        let manner = Manner { writes: false, quick: true, accepts: false };
+        let scope = RunScope::of(&self.root, selection);
+        let begin = RunStart { verb: "quick", read_from: "", backend: "", now, accepts: false };
+        let mode = RecorderMode { writes: false, quick: true, accepts: false };
         let file = self.file.clone();
-        let mut keeper =
-            Keeper::start(self, scope, &begin, manner).map_err(|fault: Fault| fault.at(&file))?;
+        let mut recorder =
+            Recorder::start(self, scope, &begin, mode).map_err(|fault: DbError| fault.at(&file))?;
         // Whatever the catalogue lacks is worth saying here, even before the first whole run.
-        keeper.filling = false;
+        recorder.filling = false;
         let mut summary = QuickSummary::default();
         let mut failed: Option<CatalogueError> = None;
         let (skipped, whole) = walk(selection, &excludes, has_tag, stop, &mut |found| {
@@ -92,7 +92,7 @@ impl Catalogue {
             if event.status.is_none() && event.subject == Subject::File {
                 return ControlFlow::Continue(());
             }
-            match keeper.see(&Sighting::of(&event, TagPlace::Attribute), say) {
+            match recorder.observe(&Observation::of(&event, TagPlace::Attribute), say) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     failed = Some(error);
@@ -103,14 +103,14 @@ impl Catalogue {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        let found = |keeper: &Keeper, name| keeper.found.get(name).copied().unwrap_or(0);
-        keeper.conclude(whole, say)?;
+        let found = |recorder: &Recorder, name| recorder.found.get(name).copied().unwrap_or(0);
+        recorder.conclude(whole, say)?;
         Ok(QuickSummary {
-            files: keeper.record.files,
-            changed: found(&keeper, "changed"),
-            new: found(&keeper, "new"),
-            missing: found(&keeper, "missing"),
-            standing: found(&keeper, "standing"),
+            files: recorder.record.files,
+            changed: found(&recorder, "changed"),
+            new: found(&recorder, "new"),
+            missing: found(&recorder, "missing"),
+            standing: found(&recorder, "standing"),
             skipped,
             whole,
             ..summary

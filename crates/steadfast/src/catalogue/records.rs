@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use super::directory::{ROOT, at_path, beneath, down_from};
-use super::entry::Known;
-use super::error::Fault;
-use super::history::{Look, tags_before};
-use super::scope::Scope;
+use super::entry::FileRow;
+use super::error::DbError;
+use super::history::{KnownFile, tags_before};
+use super::scope::RunScope;
 use super::slice::{rows_of, slice_with};
 use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
@@ -29,14 +29,14 @@ const DIRECTORIES_MAX: usize = 64;
 
 /// A file's row, and the run that judged its slice.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
-    pub(super) known: Known,
+pub(super) struct FoundRow {
+    pub(super) known: FileRow,
     pub(super) slice_run: i64,
 }
 
 /// Rows of the slices that were asked for last.
 #[derive(Debug, Default)]
-pub(super) struct Cache {
+pub(super) struct SliceCache {
     slices: VecDeque<Loaded>,
     buffer: Vec<u8>,
 }
@@ -47,7 +47,7 @@ struct Loaded {
     first: Vec<u8>,
     next: Option<Vec<u8>>,
     checked_run: i64,
-    rows: Vec<Known>,
+    rows: Vec<FileRow>,
 }
 
 impl Loaded {
@@ -58,14 +58,14 @@ impl Loaded {
     }
 }
 
-impl Cache {
+impl SliceCache {
     /// Finds a file's row by its directory's number and its name.
     pub(super) fn find(
         &mut self,
         db: &Connection,
         directory: i64,
         name: &[u8],
-    ) -> Result<Option<Found>, Fault> {
+    ) -> Result<Option<FoundRow>, DbError> {
         match self.slices.iter().position(|slice| slice.holds(directory, name)) {
             Some(0) => {}
             Some(at) => self.slices.swap(0, at),
@@ -80,7 +80,7 @@ impl Cache {
         let Some(slice) = self.slices.front() else { return Ok(None) };
         let found = slice.rows.binary_search_by(|row| row.name.as_slice().cmp(name));
         let slice_run = slice.checked_run;
-        Ok(found.ok().map(|at| Found { known: slice.rows[at].clone(), slice_run }))
+        Ok(found.ok().map(|at| FoundRow { known: slice.rows[at].clone(), slice_run }))
     }
 
     fn load(
@@ -88,7 +88,7 @@ impl Cache {
         db: &Connection,
         directory: i64,
         name: &[u8],
-    ) -> Result<Option<Loaded>, Fault> {
+    ) -> Result<Option<Loaded>, DbError> {
         let Some((slice, next)) = slice_with(db, directory, name)? else { return Ok(None) };
         let rows = rows_of(db, directory, &slice, next.as_deref(), &mut self.buffer)?;
         let checked_run = slice.checked_run;
@@ -99,8 +99,8 @@ impl Cache {
 /// Reads several tables as they were at one moment: a writer may be at work beside.
 pub(super) fn reading<T>(
     db: &Connection,
-    read: impl FnOnce() -> Result<T, Fault>,
-) -> Result<T, Fault> {
+    read: impl FnOnce() -> Result<T, DbError>,
+) -> Result<T, DbError> {
     if !db.is_autocommit() {
         return read();
     }
@@ -111,40 +111,40 @@ pub(super) fn reading<T>(
 }
 
 /// Finds a file's row by its path from the root.
-pub(super) fn known_at(db: &Connection, path: &Path) -> Result<Option<Found>, Fault> {
+pub(super) fn known_at(db: &Connection, path: &Path) -> Result<Option<FoundRow>, DbError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
     let Some(directory) = at_path(db, parent)? else { return Ok(None) };
-    Cache::default().find(db, directory.id, name.as_bytes())
+    SliceCache::default().find(db, directory.id, name.as_bytes())
 }
 
 /// Answers for tags while a run is under way. To be shared among its threads.
 #[derive(Debug)]
-pub struct Records {
-    scope: Scope,
-    reader: Mutex<Reader>,
+pub struct CatalogueReader {
+    scope: RunScope,
+    reader: Mutex<ReaderState>,
 }
 
 #[derive(Debug)]
-struct Reader {
+struct ReaderState {
     catalogue: Catalogue,
-    cache: Cache,
+    cache: SliceCache,
     directories: VecDeque<(PathBuf, Option<i64>)>,
     last: Option<(Arc<Path>, Option<i64>)>,
 }
 
-impl Records {
+impl CatalogueReader {
     /// Opens a catalogue for a run over a part of its tree.
     ///
     /// # Errors
     /// As [`Catalogue::open_reader`].
-    pub fn open(file: &Path, scope: Scope) -> Result<Records, CatalogueError> {
-        let reader = Reader {
+    pub fn open(file: &Path, scope: RunScope) -> Result<CatalogueReader, CatalogueError> {
+        let reader = ReaderState {
             catalogue: Catalogue::open_reader(file)?,
-            cache: Cache::default(),
+            cache: SliceCache::default(),
             directories: VecDeque::new(),
             last: None,
         };
-        Ok(Records { scope, reader: Mutex::new(reader) })
+        Ok(CatalogueReader { scope, reader: Mutex::new(reader) })
     }
 
     /// Says whether a path is in the catalogued tree.
@@ -166,7 +166,7 @@ impl Records {
     /// Returns the tags that the catalogue has and had for a file, the latest first.
     ///
     /// # Errors
-    /// As [`Records::tag`].
+    /// As [`CatalogueReader::tag`].
     pub(crate) fn tags_so_far(&self, path: &FilePath) -> Result<Vec<Tag>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let tags = reader.tags_so_far(&self.scope, path);
@@ -176,22 +176,22 @@ impl Records {
     /// Returns what is known of a file now; `None` also outside of the catalogue's tree.
     ///
     /// # Errors
-    /// As [`Records::tag`].
-    pub fn look(&self, path: &FilePath) -> Result<Option<Look>, CatalogueError> {
+    /// As [`CatalogueReader::tag`].
+    pub fn look(&self, path: &FilePath) -> Result<Option<KnownFile>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let found = reader.find(&self.scope, path);
         let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
-        Ok(found.map(|found| Look::of(&found)))
+        Ok(found.map(|found| KnownFile::of(&found)))
     }
 }
 
-impl Reader {
-    fn find(&mut self, scope: &Scope, path: &FilePath) -> Result<Option<Found>, Fault> {
+impl ReaderState {
+    fn find(&mut self, scope: &RunScope, path: &FilePath) -> Result<Option<FoundRow>, DbError> {
         let Some((directory, name)) = self.locate(scope, path)? else { return Ok(None) };
         self.cache.find(&self.catalogue.db, directory, name.as_bytes())
     }
 
-    fn tags_so_far(&mut self, scope: &Scope, path: &FilePath) -> Result<Vec<Tag>, Fault> {
+    fn tags_so_far(&mut self, scope: &RunScope, path: &FilePath) -> Result<Vec<Tag>, DbError> {
         let present = self.find(scope, path)?.and_then(|found| found.known.record.tag);
         let Some((directory, name)) = self.locate(scope, path)? else { return Ok(Vec::new()) };
         let earlier = tags_before(&self.catalogue.db, directory, name.as_bytes())?;
@@ -200,7 +200,11 @@ impl Reader {
 
     /// Returns the number of a file's directory and its name; `None` if the catalogue does not know
     /// the directory.
-    fn locate(&mut self, scope: &Scope, path: &FilePath) -> Result<Option<(i64, OsString)>, Fault> {
+    fn locate(
+        &mut self,
+        scope: &RunScope,
+        path: &FilePath,
+    ) -> Result<Option<(i64, OsString)>, DbError> {
         let is_last = |last: &(Arc<Path>, _)| Arc::ptr_eq(&last.0, &path.parent);
         let (directory, name) = match &self.last {
             Some(last) if !path.name.is_empty() && is_last(last) => (last.1, path.name.clone()),
@@ -216,7 +220,7 @@ impl Reader {
         Ok(directory.map(|directory| (directory, name)))
     }
 
-    fn directory(&mut self, relative: &Path) -> Result<Option<i64>, Fault> {
+    fn directory(&mut self, relative: &Path) -> Result<Option<i64>, DbError> {
         // The next directory is often in, or beside, one of the last ones. From the root it takes
         // as many questions as the tree is deep.
         let downs = self.directories.iter().filter_map(|(path, id)| {

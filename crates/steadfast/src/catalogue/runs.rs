@@ -7,8 +7,8 @@ use rusqlite::{Connection, Row};
 use steadfast_sys::file::Timestamp;
 
 use super::column;
-use super::entry::Sum;
-use super::error::Fault;
+use super::entry::RowSum;
+use super::error::DbError;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ impl RunState {
         self as i64
     }
 
-    fn of(number: i64) -> Result<RunState, Fault> {
+    fn of(number: i64) -> Result<RunState, DbError> {
         match number {
             0 => Ok(RunState::Unfinished),
             1 => Ok(RunState::Whole),
             2 => Ok(RunState::Interrupted),
-            _ => Err(Fault::damaged(format_args!("state {number} of a run"))),
+            _ => Err(DbError::damaged(format_args!("state {number} of a run"))),
         }
     }
 
@@ -98,7 +98,7 @@ const RUN_COLUMNS: &str = "id, verb, version, read_from, backend, started_s, lat
 
 impl RunRecord {
     /// Reads [`RUN_COLUMNS`], and the check value, which is over the counts as well.
-    fn read(row: &Row<'_>) -> Result<(RunRecord, i64), Fault> {
+    fn read(row: &Row<'_>) -> Result<(RunRecord, i64), DbError> {
         let moment = |seconds| Timestamp { seconds, nanoseconds: 0 };
         let run = RunRecord {
             id: column::integer(row, 0)?,
@@ -123,21 +123,21 @@ impl RunRecord {
         Ok((run, column::integer(row, 15)?))
     }
 
-    fn sum(&self) -> Sum {
+    fn sum(&self) -> RowSum {
         let texts = [&self.verb, &self.version, &self.read_from, &self.backend];
-        let sum = Sum::of("runs").number(self.id);
+        let sum = RowSum::of("runs").number(self.id);
         let sum = texts.into_iter().fold(sum, |sum, text| sum.bytes(text.as_bytes()));
         let numbers = [self.started.seconds, self.latest.seconds, self.state.number()];
         let numbers = numbers.into_iter().chain([self.files, self.bytes].map(u64::cast_signed));
-        let sum = numbers.chain(self.totals.numbers()).fold(sum, Sum::number);
-        let count = |sum: Sum, (what, count): (&String, &u64)| {
+        let sum = numbers.chain(self.totals.numbers()).fold(sum, RowSum::number);
+        let count = |sum: RowSum, (what, count): (&String, &u64)| {
             sum.bytes(what.as_bytes()).number(count.cast_signed())
         };
         self.counts.iter().fold(sum, count)
     }
 
     /// Writes the row, and the counts.
-    pub(super) fn put(&self, db: &Connection) -> Result<(), Fault> {
+    pub(super) fn put(&self, db: &Connection) -> Result<(), DbError> {
         let mut statement = db.prepare_cached(
             "REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
@@ -169,7 +169,7 @@ impl RunRecord {
 }
 
 /// Reads some runs before one, the latest first; all of them with `i64::MAX` and no limit.
-pub(super) fn before(db: &Connection, id: i64, limit: i64) -> Result<Vec<RunRecord>, Fault> {
+pub(super) fn before(db: &Connection, id: i64, limit: i64) -> Result<Vec<RunRecord>, DbError> {
     let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id < ? ORDER BY id DESC LIMIT ?");
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((id, limit))?;
@@ -179,16 +179,16 @@ pub(super) fn before(db: &Connection, id: i64, limit: i64) -> Result<Vec<RunReco
         run.counts = counts(db, run.id)?;
         run.sum().ensure(sum, "runs")?;
         if runs.last().is_some_and(|later| later.id != run.id + 1) {
-            return Err(Fault::damaged(format_args!("there is no run {}", run.id + 1)));
+            return Err(DbError::damaged(format_args!("there is no run {}", run.id + 1)));
         }
         runs.push(run);
     }
     let first = runs.last().map_or(1, |run| run.id);
     let cut = i64::try_from(runs.len()).is_ok_and(|len| len == limit);
-    if first == 1 || cut { Ok(runs) } else { Err(Fault::damaged("the first runs are missing")) }
+    if first == 1 || cut { Ok(runs) } else { Err(DbError::damaged("the first runs are missing")) }
 }
 
-fn counts(db: &Connection, run: i64) -> Result<BTreeMap<String, u64>, Fault> {
+fn counts(db: &Connection, run: i64) -> Result<BTreeMap<String, u64>, DbError> {
     let mut statement = db.prepare_cached("SELECT what, count FROM counts WHERE run = ?")?;
     let mut rows = statement.query((run,))?;
     let mut counts = BTreeMap::new();
@@ -199,25 +199,25 @@ fn counts(db: &Connection, run: i64) -> Result<BTreeMap<String, u64>, Fault> {
 }
 
 /// Returns the number of the last run, 0 for none, and how many rows there are since.
-pub(super) fn last(db: &Connection) -> Result<(i64, Totals), Fault> {
+pub(super) fn last(db: &Connection) -> Result<(i64, Totals), DbError> {
     let last = before(db, i64::MAX, 1)?;
     Ok(last.first().map_or((0, Totals::NEW), |run| (run.id, run.totals)))
 }
 
 /// Says whether any run came to its end.
-pub(super) fn any_whole(db: &Connection) -> Result<bool, Fault> {
+pub(super) fn any_whole(db: &Connection) -> Result<bool, DbError> {
     let mut statement = db.prepare("SELECT 1 FROM runs WHERE state = ? LIMIT 1")?;
     Ok(statement.exists((RunState::Whole.number(),))?)
 }
 
 /// Returns when each run started, in seconds since 1970.
-pub(super) fn starts(db: &Connection) -> Result<BTreeMap<i64, i64>, Fault> {
+pub(super) fn starts(db: &Connection) -> Result<BTreeMap<i64, i64>, DbError> {
     let all = before(db, i64::MAX, -1)?;
     Ok(all.into_iter().map(|run| (run.id, run.started.seconds)).collect())
 }
 
 /// Makes sure that no slice is lost, nor the runs that say so.
-pub(super) fn ensure_slices(db: &Connection) -> Result<(), Fault> {
+pub(super) fn ensure_slices(db: &Connection) -> Result<(), DbError> {
     let (_, totals) = last(db)?;
     let mut statement =
         db.prepare_cached("SELECT count(*), coalesce(sum(entries), 0) FROM slices")?;
@@ -226,11 +226,11 @@ pub(super) fn ensure_slices(db: &Connection) -> Result<(), Fault> {
     if found == expected {
         return Ok(());
     }
-    Err(Fault::damaged(format_args!("slices are lost: {found:?} are there of {expected:?}")))
+    Err(DbError::damaged(format_args!("slices are lost: {found:?} are there of {expected:?}")))
 }
 
 /// Makes sure that nothing is lost of what history is told from.
-pub(super) fn ensure_past(db: &Connection) -> Result<(), Fault> {
+pub(super) fn ensure_past(db: &Connection) -> Result<(), DbError> {
     let (_, totals) = last(db)?;
     let mut statement =
         db.prepare_cached("SELECT (SELECT count(*) FROM coverage), (SELECT count(*) FROM events)")?;
@@ -239,5 +239,5 @@ pub(super) fn ensure_past(db: &Connection) -> Result<(), Fault> {
     if found == expected {
         return Ok(());
     }
-    Err(Fault::damaged(format_args!("events are lost: {found:?} are there of {expected:?}")))
+    Err(DbError::damaged(format_args!("events are lost: {found:?} are there of {expected:?}")))
 }

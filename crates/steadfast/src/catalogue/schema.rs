@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::error::{CatalogueErrorKind, Fault};
+use super::error::{CatalogueErrorKind, DbError};
 use super::home::Home;
 use super::place::DRAFT;
 
@@ -147,7 +147,7 @@ pub(super) enum Access {
 ///
 /// SQLite opens by paths: it is told to follow no link, on the way either; hard links, fifos and
 /// devices are refused before. The folder is looked at again once SQLite has its files open.
-pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, Fault> {
+pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError> {
     let flags = match access {
         Access::Create | Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -179,7 +179,7 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, Fault> 
         let mode: String = db.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
         if mode != "wal" {
             let message = format!("the file system cannot share memory (journal mode `{mode}`)");
-            return Err(Fault::new(CatalogueErrorKind::System, message));
+            return Err(DbError::new(CatalogueErrorKind::System, message));
         }
         db.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;")?;
     }
@@ -202,26 +202,26 @@ pub(super) fn take_in_log(db: &Connection) {
 }
 
 /// Says so when a file is no catalogue, or one of a later version.
-fn recognise(db: &Connection) -> Result<(), Fault> {
-    let pragma = |name: &str| -> Result<i64, Fault> {
+fn recognise(db: &Connection) -> Result<(), DbError> {
+    let pragma = |name: &str| -> Result<i64, DbError> {
         Ok(db.query_row(&format!("PRAGMA {name}"), (), |row| row.get(0))?)
     };
     if pragma("application_id")? != APPLICATION_ID {
-        return Err(Fault::damaged("it does not begin as a catalogue begins"));
+        return Err(DbError::damaged("it does not begin as a catalogue begins"));
     }
     let version = pragma("user_version")?;
     if version > VERSION {
         let message =
             format!("the catalogue has version {version}; this program knows version {VERSION}");
-        return Err(Fault::new(CatalogueErrorKind::Newer, message));
+        return Err(DbError::new(CatalogueErrorKind::Newer, message));
     }
     if version < 1 {
-        return Err(Fault::damaged(format_args!("its version is {version}")));
+        return Err(DbError::damaged(format_args!("its version is {version}")));
     }
     Ok(())
 }
 
-fn create(db: &Connection) -> Result<(), Fault> {
+fn create(db: &Connection) -> Result<(), DbError> {
     db.execute_batch("PRAGMA page_size = 4096;")?;
     let mut script = String::from("BEGIN IMMEDIATE;\n");
     for table in TABLES {
@@ -234,7 +234,7 @@ fn create(db: &Connection) -> Result<(), Fault> {
 }
 
 /// Brings tables of an earlier version to this one, a version at a time, each in one transaction.
-fn bring_up(db: &Connection) -> Result<(), Fault> {
+fn bring_up(db: &Connection) -> Result<(), DbError> {
     for (from, statements) in MIGRATIONS {
         let version: i64 = db.query_row("PRAGMA user_version", (), |row| row.get(0))?;
         if version == *from {
@@ -251,20 +251,20 @@ fn bring_up(db: &Connection) -> Result<(), Fault> {
 /// Compares the tables with those that this version makes: no more, no less, no other.
 ///
 /// A trigger or another index in a planted file would otherwise act whenever something is written.
-fn ensure_tables(db: &Connection) -> Result<(), Fault> {
+fn ensure_tables(db: &Connection) -> Result<(), DbError> {
     let mut statement = db.prepare(
         "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
     )?;
     let mut rows = statement.query(())?;
     let mut expected: Vec<&str> = TABLES.to_vec();
     while let Some(row) = rows.next()? {
-        let sql = row.get_ref(0)?.as_str().map_err(Fault::damaged)?;
+        let sql = row.get_ref(0)?.as_str().map_err(DbError::damaged)?;
         let Some(at) = expected.iter().position(|table| *table == sql) else {
-            return Err(Fault::damaged("its tables are not those that this program makes"));
+            return Err(DbError::damaged("its tables are not those that this program makes"));
         };
         expected.swap_remove(at);
     }
-    if expected.is_empty() { Ok(()) } else { Err(Fault::damaged("a table is missing")) }
+    if expected.is_empty() { Ok(()) } else { Err(DbError::damaged("a table is missing")) }
 }
 
 /// Names a file that does not change while it is read. Any bytes may be in its path.

@@ -16,7 +16,7 @@ use crate::tree_folder::FOLDER;
 
 /// The part of a tree that a run is about.
 #[derive(Clone, Debug, Default)]
-pub struct Scope {
+pub struct RunScope {
     /// Directories as the run says them, and where they are.
     bases: Above<PathBuf>,
     /// Files that were given by a path that may be a link.
@@ -27,12 +27,12 @@ pub struct Scope {
     gone: Vec<PathBuf>,
 }
 
-impl Scope {
+impl RunScope {
     /// Makes the scope of a selection. `root` is the tree's root without links in its path.
     ///
     /// What cannot be found, and what is outside of the tree, is left out: a run says that itself.
-    pub fn of(root: &Path, selection: &Selection) -> Scope {
-        let mut scope = Scope::default();
+    pub fn of(root: &Path, selection: &Selection) -> RunScope {
+        let mut scope = RunScope::default();
         let mut last = None;
         for path in &selection.roots {
             if let Ok(real) = path.canonicalize() {
@@ -63,27 +63,27 @@ impl Scope {
     }
 
     /// Makes the scope of a run over single files, all of whose paths begin with `root`.
-    pub fn files_beneath(root: &Path) -> Scope {
-        let mut scope = Scope::default();
+    pub fn files_beneath(root: &Path) -> RunScope {
+        let mut scope = RunScope::default();
         scope.bases.insert(root.to_owned(), PathBuf::new());
         scope
     }
 
     /// Makes the scope of a walk over all that is beneath `root`, said with paths that begin so.
-    pub fn whole(root: &Path) -> Scope {
-        let mut scope = Scope::files_beneath(root);
+    pub fn whole(root: &Path) -> RunScope {
+        let mut scope = RunScope::files_beneath(root);
         scope.trees.insert(PathBuf::new(), ());
         scope
     }
 
     /// Makes the same scope of a run over single files: what it does not come to is not missing.
-    pub fn without_walks(self) -> Scope {
-        Scope { trees: Above::default(), ..self }
+    pub fn without_walks(self) -> RunScope {
+        RunScope { trees: Above::default(), ..self }
     }
 
     /// Makes the same scope of a run that was also given these paths of the tree, where nothing is.
-    pub(crate) fn with_gone(self, gone: impl Iterator<Item = PathBuf>) -> Scope {
-        Scope { gone: gone.collect(), ..self }
+    pub(crate) fn with_gone(self, gone: impl Iterator<Item = PathBuf>) -> RunScope {
+        RunScope { gone: gone.collect(), ..self }
     }
 
     /// Returns the paths that were given and are not there.
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn located(scope: &Scope, parent: &str, name: &str) -> Option<(PathBuf, OsString)> {
+    fn located(scope: &RunScope, parent: &str, name: &str) -> Option<(PathBuf, OsString)> {
         scope.locate(&FilePath { parent: Arc::from(Path::new(parent)), name: name.into() })
     }
 
@@ -240,7 +240,7 @@ mod tests {
         let roots = vec![root.join("a"), root.join("link")];
         let listed = vec![root.join("a/b/c"), root.join("a/../a/b/c")];
         let selection = Selection { roots, listed, ..Selection::default() };
-        let scope = Scope::of(&root, &selection);
+        let scope = RunScope::of(&root, &selection);
         let place = Some((PathBuf::from("a/b"), OsString::from("c")));
         let said = |path: &str| root.join(path).to_str().unwrap().to_owned();
         assert_eq!(located(&scope, &said("a/b"), "c"), place);
@@ -257,7 +257,7 @@ mod tests {
         let root = folder.path().canonicalize().unwrap().join("tree");
         std::fs::create_dir(&root).unwrap();
         let roots = vec![root.parent().unwrap().to_owned()];
-        let scope = Scope::of(&root, &Selection { roots, ..Selection::default() });
+        let scope = RunScope::of(&root, &Selection { roots, ..Selection::default() });
         let said = root.join("d");
         let place = Some((PathBuf::from("d"), OsString::from("c")));
         assert_eq!(located(&scope, said.to_str().unwrap(), "c"), place);

@@ -8,8 +8,10 @@
 use rusqlite::{Connection, Row};
 
 use super::column;
-use super::entry::{COLUMNS, Known, Record, SEAL_LEN, Seal, Standing, Sum, marks, seal};
-use super::error::Fault;
+use super::entry::{
+    COLUMNS, FileRecord, FileRow, FileState, RowSum, SEAL_LEN, SliceSeal, marks, seal,
+};
+use super::error::DbError;
 
 /// Files in a slice when it is made.
 pub(super) const SLICE_LEN: usize = 4096;
@@ -19,7 +21,7 @@ pub(super) const SLICE_LEN_MAX: usize = 2 * SLICE_LEN;
 
 /// A slice's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Slice {
+pub(super) struct NameSlice {
     /// The name it begins with; empty for the first of its directory. It goes up to the next.
     pub(super) first: Vec<u8>,
     /// Files.
@@ -35,32 +37,32 @@ pub(super) struct Slice {
     /// judged in.
     pub(super) checked_run: i64,
     pub(super) marks: u32,
-    pub(super) seal: Seal,
+    pub(super) seal: SliceSeal,
 }
 
 const SLICE_COLUMNS: &str =
     "directory, first, entries, tagged, bytes, apart, checked_run, marks, seal, sum";
 
-impl Slice {
+impl NameSlice {
     /// Reads [`SLICE_COLUMNS`]; the directory comes first.
-    fn read(row: &Row<'_>) -> Result<(i64, Slice), Fault> {
+    fn read(row: &Row<'_>) -> Result<(i64, NameSlice), DbError> {
         let directory = column::integer(row, 0)?;
         let first = column::bytes(row, 1, column::NAME_LEN_MAX)?.to_vec();
         let marks = column::integer(row, 7)?;
         let seal = column::bytes(row, 8, SEAL_LEN)?;
-        let slice = Slice {
+        let slice = NameSlice {
             first,
             entries: column::count(row, 2)?,
             tagged: column::count(row, 3)?,
             bytes: column::unsigned(row, 4)?,
             apart: column::count(row, 5)?,
             checked_run: column::integer(row, 6)?,
-            marks: u32::try_from(marks).map_err(|_| Fault::damaged("a check value too large"))?,
-            seal: seal.try_into().map_err(|_| Fault::damaged("a seal cut short"))?,
+            marks: u32::try_from(marks).map_err(|_| DbError::damaged("a check value too large"))?,
+            seal: seal.try_into().map_err(|_| DbError::damaged("a seal cut short"))?,
         };
         slice.sum(directory).ensure(column::integer(row, 9)?, "slices")?;
         if slice.entries > SLICE_LEN_MAX as u64 {
-            return Err(Fault::damaged("a slice that is too long"));
+            return Err(DbError::damaged("a slice that is too long"));
         }
         Ok((directory, slice))
     }
@@ -70,16 +72,16 @@ impl Slice {
         self.first.is_empty()
     }
 
-    fn sum(&self, directory: i64) -> Sum {
+    fn sum(&self, directory: i64) -> RowSum {
         let numbers =
             [self.entries, self.tagged, self.bytes, self.apart].map(u64::cast_signed).into_iter();
-        let sum = Sum::of("slices").number(directory).bytes(&self.first);
+        let sum = RowSum::of("slices").number(directory).bytes(&self.first);
         let numbers = numbers.chain([self.checked_run, i64::from(self.marks)]);
-        numbers.fold(sum, Sum::number).bytes(&self.seal)
+        numbers.fold(sum, RowSum::number).bytes(&self.seal)
     }
 
     /// Writes the row.
-    pub(super) fn put(&self, db: &Connection, directory: i64) -> Result<(), Fault> {
+    pub(super) fn put(&self, db: &Connection, directory: i64) -> Result<(), DbError> {
         let mut statement =
             db.prepare_cached("REPLACE INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
         statement.execute((
@@ -103,7 +105,7 @@ impl Slice {
         first: Vec<u8>,
         rows: &mut [Settled],
         buffer: &mut Vec<u8>,
-    ) -> Slice {
+    ) -> NameSlice {
         let judged = |row: &&mut Settled| row.known.record.tag.is_some() && !row.is_missing();
         let checked_run =
             rows.iter_mut().filter(judged).map(|row| row.last_checked).min().unwrap_or(0);
@@ -114,8 +116,8 @@ impl Slice {
                 row.known.checked_run = own;
                 row.dirty = true;
             }
-            let Record { tag, standing, .. } = &row.known.record;
-            apart += u64::from(own > 0 && tag.is_some() || *standing != Standing::Fine);
+            let FileRecord { tag, standing, .. } = &row.known.record;
+            apart += u64::from(own > 0 && tag.is_some() || *standing != FileState::Fine);
             if let Some(tag) = tag {
                 tagged += 1;
                 bytes = bytes.saturating_add(tag.length);
@@ -123,7 +125,7 @@ impl Slice {
         }
         let sealed = rows.iter().map(|row| (row.known.name.as_slice(), &row.known.record));
         let seal = seal(directory, sealed, buffer);
-        Slice {
+        NameSlice {
             first,
             entries: rows.len() as u64,
             tagged,
@@ -142,21 +144,21 @@ impl Slice {
     pub(super) fn ensure(
         &self,
         directory: i64,
-        rows: &[Known],
+        rows: &[FileRow],
         buffer: &mut Vec<u8>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let sealed = rows.iter().map(|row| (row.name.as_slice(), &row.record));
         let fits = rows.len() as u64 == self.entries
             && marks(rows.iter()) == self.marks
             && seal(directory, sealed, buffer) == self.seal;
-        if fits { Ok(()) } else { Err(Fault::damaged("entries do not fit the seal over them")) }
+        if fits { Ok(()) } else { Err(DbError::damaged("entries do not fit the seal over them")) }
     }
 }
 
 /// A row as a run leaves it.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
-    pub(super) known: Known,
+    pub(super) known: FileRow,
     /// The run that last judged it, by itself or with its slice.
     pub(super) last_checked: i64,
     /// Whether it is to be written.
@@ -165,13 +167,13 @@ pub(super) struct Settled {
 
 impl Settled {
     fn is_missing(&self) -> bool {
-        self.known.record.standing == Standing::Missing
+        self.known.record.standing == FileState::Missing
     }
 
     /// Takes a row as it was, of a slice that `slice_run` judged.
-    pub(super) fn as_was(known: Known, slice_run: i64) -> Settled {
+    pub(super) fn as_was(known: FileRow, slice_run: i64) -> Settled {
         let last_checked = match known.record.tag {
-            Some(_) if known.record.standing != Standing::Missing => known.last_checked(slice_run),
+            Some(_) if known.record.standing != FileState::Missing => known.last_checked(slice_run),
             _ => known.checked_run,
         };
         Settled { known, last_checked, dirty: false }
@@ -179,29 +181,30 @@ impl Settled {
 }
 
 /// Reads a directory's slices in order.
-pub(super) fn slices_of(db: &Connection, directory: i64) -> Result<Vec<Slice>, Fault> {
+pub(super) fn slices_of(db: &Connection, directory: i64) -> Result<Vec<NameSlice>, DbError> {
     let sql = format!("SELECT {SLICE_COLUMNS} FROM slices WHERE directory = ? ORDER BY first");
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((directory,))?;
     let mut slices = Vec::new();
     while let Some(row) = rows.next()? {
-        slices.push(Slice::read(row)?.1);
+        slices.push(NameSlice::read(row)?.1);
     }
-    if slices.is_sorted_by(|a, b| a.first < b.first) && slices.first().is_none_or(Slice::leads) {
+    if slices.is_sorted_by(|a, b| a.first < b.first) && slices.first().is_none_or(NameSlice::leads)
+    {
         return Ok(slices);
     }
-    Err(Fault::damaged("the slices of a directory are not in order"))
+    Err(DbError::damaged("the slices of a directory are not in order"))
 }
 
 /// A slice, and the name that the next one begins with.
-type Bounded = (Slice, Option<Vec<u8>>);
+type Bounded = (NameSlice, Option<Vec<u8>>);
 
 /// Reads the slice that a name would be in.
 pub(super) fn slice_with(
     db: &Connection,
     directory: i64,
     name: &[u8],
-) -> Result<Option<Bounded>, Fault> {
+) -> Result<Option<Bounded>, DbError> {
     let sql = format!(
         "SELECT {SLICE_COLUMNS} FROM slices WHERE directory = ? AND first <= ? \
          ORDER BY first DESC LIMIT 1"
@@ -209,7 +212,7 @@ pub(super) fn slice_with(
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((directory, name))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let slice = Slice::read(row)?.1;
+    let slice = NameSlice::read(row)?.1;
     drop(rows);
     let next = next_first(db, directory, &slice.first)?;
     Ok(Some((slice, next)))
@@ -220,7 +223,7 @@ pub(super) fn next_first(
     db: &Connection,
     directory: i64,
     first: &[u8],
-) -> Result<Option<Vec<u8>>, Fault> {
+) -> Result<Option<Vec<u8>>, DbError> {
     let mut statement = db.prepare_cached(
         "SELECT first FROM slices WHERE directory = ? AND first > ? ORDER BY first LIMIT 1",
     )?;
@@ -235,7 +238,7 @@ pub(super) fn slices_after(
     db: &Connection,
     after: Option<(i64, &[u8])>,
     limit: usize,
-) -> Result<Vec<(i64, Slice)>, Fault> {
+) -> Result<Vec<(i64, NameSlice)>, DbError> {
     let sql = format!(
         "SELECT {SLICE_COLUMNS} FROM slices WHERE (directory, first) > (?, ?) \
          ORDER BY directory, first LIMIT ?"
@@ -245,7 +248,7 @@ pub(super) fn slices_after(
     let mut rows = statement.query((directory, first, limit as i64))?;
     let mut slices = Vec::new();
     while let Some(row) = rows.next()? {
-        slices.push(Slice::read(row)?);
+        slices.push(NameSlice::read(row)?);
     }
     Ok(slices)
 }
@@ -254,10 +257,10 @@ pub(super) fn slices_after(
 pub(super) fn rows_of(
     db: &Connection,
     directory: i64,
-    slice: &Slice,
+    slice: &NameSlice,
     next: Option<&[u8]>,
     buffer: &mut Vec<u8>,
-) -> Result<Vec<Known>, Fault> {
+) -> Result<Vec<FileRow>, DbError> {
     let bounds = if next.is_some() { "name >= ?2 AND name < ?3" } else { "name >= ?2" };
     let limit = slice.entries as i64 + 1;
     let sql = format!(
@@ -267,7 +270,7 @@ pub(super) fn rows_of(
     let mut found = statement.query((directory, slice.first.as_slice(), next, limit))?;
     let mut rows = Vec::with_capacity(slice.entries as usize);
     while let Some(row) = found.next()? {
-        rows.push(Known::read(row)?);
+        rows.push(FileRow::read(row)?);
     }
     slice.ensure(directory, &rows, buffer)?;
     Ok(rows)

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Timestamp, write_private};
 
-use super::{Catalogue, CatalogueError, Volume, meta};
+use super::{Catalogue, CatalogueError, TreeVolume, meta};
 
 /// The first line; the number is the version's.
 const HEAD: &str = "steadfast trees 1";
@@ -27,7 +27,7 @@ pub struct CataloguedTree {
     /// Its catalogue.
     pub catalogue: PathBuf,
     /// The volume that it is on.
-    pub volume: Volume,
+    pub volume: TreeVolume,
     /// When the catalogue was made, in whole seconds.
     pub made: Timestamp,
 }
@@ -44,7 +44,7 @@ impl Catalogue {
     /// # Errors
     /// If the catalogue cannot be read.
     pub fn tree(&self) -> Result<CataloguedTree, CatalogueError> {
-        let read = || Ok((Volume::load(&self.db)?, meta::integer(&self.db, "created_s")?));
+        let read = || Ok((TreeVolume::load(&self.db)?, meta::integer(&self.db, "created_s")?));
         let (volume, created_s) = read().map_err(|fault| self.wrong(fault))?;
         Ok(CataloguedTree {
             root: self.root.clone(),
@@ -131,7 +131,7 @@ impl TreeList {
 }
 
 fn print(tree: &CataloguedTree) -> String {
-    let Volume { file_system, id, root_inode } = &tree.volume;
+    let TreeVolume { file_system, id, root_inode } = &tree.volume;
     let (root, catalogue) = (tree.root.as_os_str(), tree.catalogue.as_os_str());
     let file_system = encode(file_system.as_bytes());
     let (root, catalogue) = (encode(root.as_bytes()), encode(catalogue.as_bytes()));
@@ -147,7 +147,7 @@ fn parse(line: &str) -> Option<CataloguedTree> {
     Some(CataloguedTree {
         root: path(root).filter(|root| root.is_absolute())?,
         catalogue: path(catalogue).filter(|catalogue| catalogue.is_absolute())?,
-        volume: Volume {
+        volume: TreeVolume {
             file_system: String::from_utf8(decode(file_system)?).ok()?,
             id: u64::from_str_radix(id, 16).ok()?,
             root_inode: root_inode.parse().ok()?,
@@ -186,7 +186,7 @@ mod tests {
         CataloguedTree {
             root: root.to_owned(),
             catalogue: root.join(".steadfast/catalogue.sqlite"),
-            volume: Volume { file_system: "ext4".to_owned(), id: 0xab12, root_inode: 2 },
+            volume: TreeVolume { file_system: "ext4".to_owned(), id: 0xab12, root_inode: 2 },
             made: crate::catalogue::seconds(1_700_000_000),
         }
     }

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::column;
 use super::directory::{Children, ROOT, directory, ensure_all};
-use super::error::Fault;
+use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::records::reading;
 use super::slice::{next_first, rows_of, slices_after};
@@ -20,7 +20,7 @@ const PAGE_LEN: usize = 256;
 
 /// What looking through a catalogue came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verification {
+pub struct CatalogueVerification {
     /// Directories that were looked at.
     pub directories: u64,
     /// Files.
@@ -33,13 +33,13 @@ pub struct Verification {
     pub problems: Vec<String>,
 }
 
-impl Verification {
+impl CatalogueVerification {
     /// Says whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
 
-    fn note(&mut self, fault: &Fault) {
+    fn note(&mut self, fault: &DbError) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(fault.message().to_owned());
         }
@@ -51,8 +51,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// If it cannot be read at all; what is damaged is among the problems.
-    pub fn verify(&self) -> Result<Verification, CatalogueError> {
-        let mut verification = Verification::default();
+    pub fn verify(&self) -> Result<CatalogueVerification, CatalogueError> {
+        let mut verification = CatalogueVerification::default();
         let parts = [pages, directories, entries, events, records];
         let looked = reading(&self.db, || {
             for part in parts {
@@ -69,19 +69,19 @@ impl Catalogue {
 }
 
 /// SQLite's own look at its pages and indexes.
-fn pages(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+fn pages(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {
     let mut statement = db.prepare("PRAGMA integrity_check(100)")?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
         let text: String = row.get(0)?;
         if text != "ok" {
-            verification.note(&Fault::damaged(text.trim()));
+            verification.note(&DbError::damaged(text.trim()));
         }
     }
     Ok(())
 }
 
-fn directories(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+fn directories(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {
     ensure_all(db)?;
     let mut stack = vec![ROOT];
     while let Some(id) = stack.pop() {
@@ -93,12 +93,12 @@ fn directories(db: &Connection, verification: &mut Verification) -> Result<(), F
     }
     let known: i64 = db.query_row("SELECT count(*) FROM directories", (), |row| row.get(0))?;
     if known.cast_unsigned() != verification.directories {
-        return Err(Fault::damaged("some directories cannot be reached from the root"));
+        return Err(DbError::damaged("some directories cannot be reached from the root"));
     }
     Ok(())
 }
 
-fn entries(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+fn entries(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {
     let mut buffer = Vec::new();
     let mut after: Option<(i64, Vec<u8>)> = None;
     loop {
@@ -118,12 +118,12 @@ fn entries(db: &Connection, verification: &mut Verification) -> Result<(), Fault
     }
     let known: i64 = db.query_row("SELECT count(*) FROM entries", (), |row| row.get(0))?;
     if verification.is_sound() && known.cast_unsigned() != verification.entries {
-        return Err(Fault::damaged("some files are in no slice"));
+        return Err(DbError::damaged("some files are in no slice"));
     }
     Ok(())
 }
 
-fn events(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+fn events(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {
     let mut statement = db.prepare(&select_events("1"))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
@@ -133,7 +133,7 @@ fn events(db: &Connection, verification: &mut Verification) -> Result<(), Fault>
     Ok(())
 }
 
-fn records(db: &Connection, verification: &mut Verification) -> Result<(), Fault> {
+fn records(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {
     runs::ensure_slices(db)?;
     runs::ensure_past(db)?;
     let runs = runs::before(db, i64::MAX, -1)?;
@@ -147,7 +147,7 @@ fn records(db: &Connection, verification: &mut Verification) -> Result<(), Fault
     match rows.next()? {
         Some(row) => {
             let run = column::integer(row, 1)?;
-            Err(Fault::damaged(format_args!("coverage of run {run} is of nothing known")))
+            Err(DbError::damaged(format_args!("coverage of run {run} is of nothing known")))
         }
         None => Ok(()),
     }

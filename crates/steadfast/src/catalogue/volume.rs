@@ -12,13 +12,13 @@ use rusqlite::Connection;
 use steadfast_sys::file::{Dir, File, FileKind, Status};
 
 use super::directory::{Paths, ROOT};
-use super::error::{CatalogueErrorKind, Fault};
+use super::error::{CatalogueErrorKind, DbError};
 use super::{column, meta, place};
 use crate::tree_folder::FOLDER;
 
 /// What tells volumes apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Volume {
+pub struct TreeVolume {
     /// The file system's name, as in "ext4".
     pub file_system: String,
     /// Its identifier. Some systems number volumes anew with each mount.
@@ -30,9 +30,9 @@ pub struct Volume {
 /// Entries that are looked at if the identifier does not fit.
 const SAMPLE_LEN: i64 = 32;
 
-impl Volume {
+impl TreeVolume {
     /// Looks at a tree's root.
-    pub(super) fn of(root: &Path) -> Result<Volume, Fault> {
+    pub(super) fn of(root: &Path) -> Result<TreeVolume, DbError> {
         let facts = File::open(root).and_then(|file| {
             let status = file.status()?;
             if status.kind != FileKind::Directory {
@@ -42,13 +42,13 @@ impl Volume {
         });
         let (file_system, id, root_inode) = facts.map_err(|error| {
             let message = format!("its root `{}` cannot be opened: {error}", root.display());
-            Fault::new(CatalogueErrorKind::EmptyRoot, message)
+            DbError::new(CatalogueErrorKind::EmptyRoot, message)
         })?;
-        Ok(Volume { file_system: file_system.name, id, root_inode })
+        Ok(TreeVolume { file_system: file_system.name, id, root_inode })
     }
 
-    pub(super) fn load(db: &Connection) -> Result<Volume, Fault> {
-        Ok(Volume {
+    pub(super) fn load(db: &Connection) -> Result<TreeVolume, DbError> {
+        Ok(TreeVolume {
             file_system: meta::text(db, "file_system")?,
             id: meta::integer(db, "volume")?.cast_unsigned(),
             root_inode: meta::integer(db, "root_inode")?.cast_unsigned(),
@@ -56,7 +56,7 @@ impl Volume {
     }
 
     /// Says how a root differs from the one that the catalogue is of, and what to look at.
-    fn differs_from(&self, expected: &Volume, root: &Path) -> String {
+    fn differs_from(&self, expected: &TreeVolume, root: &Path) -> String {
         let root = root.display();
         if (&self.file_system, self.id) == (&expected.file_system, expected.id) {
             return format!(
@@ -77,7 +77,7 @@ impl Volume {
         )
     }
 
-    pub(super) fn store(&self, db: &Connection) -> Result<(), Fault> {
+    pub(super) fn store(&self, db: &Connection) -> Result<(), DbError> {
         meta::put(db, "file_system", self.file_system.as_str())?;
         meta::put(db, "volume", self.id.cast_signed())?;
         meta::put(db, "root_inode", self.root_inode.cast_signed())
@@ -97,16 +97,16 @@ pub(super) enum Recognised {
 ///
 /// # Errors
 /// If it is another, or empty although it should not be, with words that say what to do.
-pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Recognised, Fault> {
-    let found = Volume::of(root)?;
-    let expected = Volume::load(db)?;
+pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Recognised, DbError> {
+    let found = TreeVolume::of(root)?;
+    let expected = TreeVolume::load(db)?;
     if total(db)? > 0 && is_empty(root)? {
         let message = format!(
             "its root `{}` is empty, although the catalogue knows files there: is something not \
              mounted?",
             root.display()
         );
-        return Err(Fault::new(CatalogueErrorKind::EmptyRoot, message));
+        return Err(DbError::new(CatalogueErrorKind::EmptyRoot, message));
     }
     if found == expected {
         return Ok(Recognised::Same);
@@ -120,19 +120,19 @@ pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Rec
         root.display(),
         place::command("--rebind", root, file)
     );
-    Err(Fault::new(CatalogueErrorKind::OtherVolume, message))
+    Err(DbError::new(CatalogueErrorKind::OtherVolume, message))
 }
 
 /// Files that the catalogue knows.
-pub(super) fn total(db: &Connection) -> Result<u64, Fault> {
+pub(super) fn total(db: &Connection) -> Result<u64, DbError> {
     let total: Option<i64> =
         db.query_row("SELECT sum(entries) FROM slices", (), |row| row.get(0))?;
-    u64::try_from(total.unwrap_or(0)).map_err(|_| Fault::damaged("a negative number of files"))
+    u64::try_from(total.unwrap_or(0)).map_err(|_| DbError::damaged("a negative number of files"))
 }
 
 /// Says whether a directory holds nothing but a catalogue, or what every new volume has.
-fn is_empty(root: &Path) -> Result<bool, Fault> {
-    let unreadable = |error| Fault::io("list its root", &error);
+fn is_empty(root: &Path) -> Result<bool, DbError> {
+    let unreadable = |error| DbError::io("list its root", &error);
     let dir = Dir::open(root).map_err(unreadable)?;
     let mut empty = true;
     dir.entries(&mut |entry| {
@@ -145,7 +145,7 @@ fn is_empty(root: &Path) -> Result<bool, Fault> {
 }
 
 /// Says whether some files are where they were, in the inodes in which they were.
-fn has_same_files(db: &Connection, root: &Path) -> Result<bool, Fault> {
+fn has_same_files(db: &Connection, root: &Path) -> Result<bool, DbError> {
     let mut paths = Paths::default();
     let mut statement = db.prepare(
         "SELECT directory, name, inode, length FROM entries WHERE directory >= ? LIMIT ?",
@@ -170,12 +170,14 @@ mod tests {
 
     #[test]
     fn only_another_volume_is_called_another_volume() {
-        let here = Volume { file_system: "ext4".to_owned(), id: 0xab, root_inode: 7 };
-        let said = |other: Volume| other.differs_from(&here, Path::new("/photos"));
-        let copied = said(Volume { root_inode: 9, ..here.clone() });
+        let here = TreeVolume { file_system: "ext4".to_owned(), id: 0xab, root_inode: 7 };
+        let said = |other: TreeVolume| other.differs_from(&here, Path::new("/photos"));
+        let copied = said(TreeVolume { root_inode: 9, ..here.clone() });
         assert!(copied.contains("on the same volume") && !copied.contains("another volume"));
-        assert!(said(Volume { id: 0xac, ..here.clone() }).contains("on another volume (ext4 ac"));
-        let other = Volume { file_system: "xfs".to_owned(), ..here.clone() };
+        assert!(
+            said(TreeVolume { id: 0xac, ..here.clone() }).contains("on another volume (ext4 ac")
+        );
+        let other = TreeVolume { file_system: "xfs".to_owned(), ..here.clone() };
         assert!(said(other).contains("on another volume (xfs ab"));
     }
 }

@@ -3,19 +3,23 @@
 //! In: what is known of each. Out: a [`Difference`], and why, if it is unknown. Specified in
 //! `docs/diff.md`. Knows nothing of trees or order.
 
-use super::pair::{Difference, Doubt, Kind, Pair, Side};
+use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
 use crate::reference::Reference;
 use crate::tag::Tag;
 use crate::verdict::same_mtime;
 
 /// Compares the files that both sides have at one path.
-pub(super) fn pair(path: std::path::PathBuf, here: Box<Side>, there: Box<Side>) -> Pair {
+pub(super) fn pair(
+    path: std::path::PathBuf,
+    here: Box<FileSide>,
+    there: Box<FileSide>,
+) -> PathPair {
     let (difference, doubt) = compare(&here, &there);
     let same = difference == Difference::Same || difference == Difference::TagLost;
-    Pair {
+    PathPair {
         path,
         moved_to: None,
-        kind: Kind::File,
+        kind: PathKind::File,
         difference,
         doubt,
         times_differ: same && there.listed.is_none() && times_differ(&here, &there),
@@ -24,7 +28,7 @@ pub(super) fn pair(path: std::path::PathBuf, here: Box<Side>, there: Box<Side>) 
     }
 }
 
-fn compare(here: &Side, there: &Side) -> (Difference, Option<Doubt>) {
+fn compare(here: &FileSide, there: &FileSide) -> (Difference, Option<Doubt>) {
     if here.trouble.is_some() || there.trouble.is_some() {
         return (Difference::Unreadable, None);
     }
@@ -47,7 +51,7 @@ fn compare(here: &Side, there: &Side) -> (Difference, Option<Doubt>) {
 }
 
 /// Compares a file with what a list says of it.
-fn by_list(here: &Side, listed: &Reference) -> (Difference, Option<Doubt>) {
+fn by_list(here: &FileSide, listed: &Reference) -> (Difference, Option<Doubt>) {
     let Some(contents) = contents_of(here) else {
         return match (&here.tag, &here.tag_trouble) {
             (_, Some(_)) => (Difference::Unreadable, None),
@@ -63,7 +67,7 @@ fn by_list(here: &Side, listed: &Reference) -> (Difference, Option<Doubt>) {
     }
 }
 
-fn by_tags(here: &Side, there: &Side) -> (Difference, Option<Doubt>) {
+fn by_tags(here: &FileSide, there: &FileSide) -> (Difference, Option<Doubt>) {
     if tag_is_lost(here, there) {
         return (Difference::TagLost, None);
     }
@@ -90,18 +94,18 @@ fn unknown(doubt: Doubt) -> (Difference, Option<Doubt>) {
     (Difference::Unknown, Some(doubt))
 }
 
-fn tag_is_lost(here: &Side, there: &Side) -> bool {
+fn tag_is_lost(here: &FileSide, there: &FileSide) -> bool {
     here.tag.is_some() && there.tag.is_none() && there.tag_trouble.is_none()
 }
 
 /// Says whether a tag is of the contents that the file has now, as far as its status tells.
-fn describes(tag: &Tag, side: &Side) -> bool {
+fn describes(tag: &Tag, side: &FileSide) -> bool {
     let same_time = side.mtime.is_some_and(|mtime| same_mtime(tag.mtime, mtime));
     side.length == Some(tag.length) && same_time
 }
 
 /// Returns what a side is known to hold: what was read, or else what a tag that fits it says.
-pub(super) fn contents_of(side: &Side) -> Option<&Tag> {
+pub(super) fn contents_of(side: &FileSide) -> Option<&Tag> {
     match (&side.trouble, &side.actual, &side.tag) {
         (Some(_), ..) => None,
         (None, Some(actual), _) => Some(actual),
@@ -112,7 +116,7 @@ pub(super) fn contents_of(side: &Side) -> Option<&Tag> {
 
 /// Says whether modification times differ by more than what a coarser file system cuts off, on
 /// either side.
-fn times_differ(here: &Side, there: &Side) -> bool {
+fn times_differ(here: &FileSide, there: &FileSide) -> bool {
     let times = here.mtime.zip(there.mtime);
     times.is_some_and(|(a, b)| !same_mtime(a, b) && !same_mtime(b, a))
 }
@@ -136,41 +140,46 @@ mod tests {
     }
 
     /// A file with a tag that fits it.
-    fn tagged(content: u8, length: u64, mtime_ns: i128) -> Side {
+    fn tagged(content: u8, length: u64, mtime_ns: i128) -> FileSide {
         let tag = tag(content, length, mtime_ns);
-        Side { length: Some(length), mtime: Some(tag.mtime), tag: Some(tag), ..Side::default() }
+        FileSide {
+            length: Some(length),
+            mtime: Some(tag.mtime),
+            tag: Some(tag),
+            ..FileSide::default()
+        }
     }
 
-    fn untagged(length: u64) -> Side {
-        Side { tag: None, ..tagged(0, length, 5) }
+    fn untagged(length: u64) -> FileSide {
+        FileSide { tag: None, ..tagged(0, length, 5) }
     }
 
-    fn read(content: u8, side: Side) -> Side {
+    fn read(content: u8, side: FileSide) -> FileSide {
         let length = side.length.unwrap();
-        Side { actual: Some(tag(content, length, 5)), ..side }
+        FileSide { actual: Some(tag(content, length, 5)), ..side }
     }
 
-    fn damaged(side: Side) -> Side {
+    fn damaged(side: FileSide) -> FileSide {
         let trouble = FileError { operation: "read the tag", reason: "damaged".to_owned() };
-        Side { tag: None, tag_trouble: Some(trouble), ..side }
+        FileSide { tag: None, tag_trouble: Some(trouble), ..side }
     }
 
-    fn unreadable(side: Side) -> Side {
+    fn unreadable(side: FileSide) -> FileSide {
         let trouble = FileError { operation: "open", reason: "permission denied".to_owned() };
-        Side { trouble: Some(trouble), ..side }
+        FileSide { trouble: Some(trouble), ..side }
     }
 
     #[test]
     fn by_recorded_tags() {
-        let stale = |content, length| Side {
+        let stale = |content, length| FileSide {
             mtime: Some(Timestamp::from_nanoseconds(99_000_000_000)),
             ..tagged(content, length, 5)
         };
-        let blake = |side: Side| {
+        let blake = |side: FileSide| {
             let algorithm = Algorithm::Blake3;
-            Side { tag: side.tag.map(|tag| Tag { algorithm, ..tag }), ..side }
+            FileSide { tag: side.tag.map(|tag| Tag { algorithm, ..tag }), ..side }
         };
-        let other_inode = |side: Side, inode| Side { identity: Some((1, inode)), ..side };
+        let other_inode = |side: FileSide, inode| FileSide { identity: Some((1, inode)), ..side };
         let rows = [
             (tagged(1, 9, 5), tagged(1, 9, 5), Difference::Same, None),
             (tagged(1, 9, 5), tagged(2, 9, 5), Difference::Different, None),
@@ -229,7 +238,7 @@ mod tests {
 
     #[test]
     fn coarser_clocks_are_forgiven_without_tags() {
-        let linked = |mtime_ns| Side {
+        let linked = |mtime_ns| FileSide {
             mtime: Some(Timestamp::from_nanoseconds(mtime_ns)),
             identity: Some((1, 7)),
             ..untagged(9)
@@ -255,7 +264,7 @@ mod tests {
     #[test]
     fn statuses_outrank_as_they_should() {
         let copy = |verdict| {
-            let side = Side { verdict, ..read(1, tagged(1, 9, 5)) };
+            let side = FileSide { verdict, ..read(1, tagged(1, 9, 5)) };
             pair("f".into(), Box::new(side.clone()), Box::new(side))
         };
         assert_eq!(copy(Some(Verdict::Intact)).exit_status(), 0);

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Dir, FileKind};
 
-use super::merge::only_of;
-use super::moves::Where;
-use super::pair::{Difference, Kind, Pair, Side};
+use super::join::only_of;
+use super::moves::WhichSide;
+use super::pair::{Difference, FileSide, PathKind, PathPair};
 use super::{Teller, Trees};
 use crate::walk::Excludes;
 
@@ -24,7 +24,7 @@ pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_
     let (Ok(here), Ok(there)) = (Dir::open(&trees.here), Dir::open(&trees.there)) else { return };
     let device = |dir: &Dir| dir.status().map(|status| status.device).ok();
     let devices = trees.one_file_system.then(|| (device(&here), device(&there)));
-    let mut stack = vec![Level::list(Some(here), Some(there), PathBuf::new(), excludes)];
+    let mut stack = vec![LevelPair::list(Some(here), Some(there), PathBuf::new(), excludes)];
     while let Some(level) = stack.last_mut() {
         if teller.stopped() {
             return;
@@ -34,10 +34,12 @@ pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_
             continue;
         };
         let path = level.path.join(&name);
-        for (side, one, other) in [(Where::Here, here, there), (Where::There, there, here)] {
+        for (side, one, other) in
+            [(WhichSide::Here, here, there), (WhichSide::CopySide, there, here)]
+        {
             match (kind_of(one), kind_of(other)) {
-                (Some(kind), Some(same)) if kind == same && side == Where::Here => {
-                    if kind == Kind::Symlink && names_another(trees, &path) {
+                (Some(kind), Some(same)) if kind == same && side == WhichSide::Here => {
+                    if kind == PathKind::Symlink && names_another(trees, &path) {
                         teller.tell(&alone(path.clone(), kind, Difference::Different));
                     }
                 }
@@ -48,28 +50,33 @@ pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_
         }
         let inner = level.enter(&name, here, there, devices);
         if let Some((here, there)) = inner {
-            stack.push(Level::list(here, there, path, excludes));
+            stack.push(LevelPair::list(here, there, path, excludes));
         }
     }
 }
 
 /// One directory on both sides, or on one.
-struct Level {
+struct LevelPair {
     here: Option<Dir>,
     there: Option<Dir>,
     path: PathBuf,
-    names: Names,
+    names: LevelNames,
 }
 
 /// Names that are no regular file on one side at least, and what they are on each.
-type Names = BTreeMap<OsString, (Option<FileKind>, Option<FileKind>)>;
+type LevelNames = BTreeMap<OsString, (Option<FileKind>, Option<FileKind>)>;
 
-type Devices = Option<(Option<u64>, Option<u64>)>;
+type DevicePair = Option<(Option<u64>, Option<u64>)>;
 
-impl Level {
-    fn list(here: Option<Dir>, there: Option<Dir>, path: PathBuf, excludes: &Excludes) -> Level {
+impl LevelPair {
+    fn list(
+        here: Option<Dir>,
+        there: Option<Dir>,
+        path: PathBuf,
+        excludes: &Excludes,
+    ) -> LevelPair {
         let mut names = BTreeMap::new();
-        for (side, dir) in [(Where::Here, &here), (Where::There, &there)] {
+        for (side, dir) in [(WhichSide::Here, &here), (WhichSide::CopySide, &there)] {
             let listed = dir.as_ref().map(|dir| list(dir, side, &path, excludes, &mut names));
             if matches!(listed, Some(Err(_))) {
                 // Names that one side did not tell would seem to be the other's alone.
@@ -77,7 +84,7 @@ impl Level {
                 break;
             }
         }
-        Level { here, there, path, names }
+        LevelPair { here, there, path, names }
     }
 
     /// Opens a directory on the sides that have it. None if there is none, or if a side that has
@@ -87,7 +94,7 @@ impl Level {
         name: &OsStr,
         here: Option<FileKind>,
         there: Option<FileKind>,
-        devices: Devices,
+        devices: DevicePair,
     ) -> Option<(Option<Dir>, Option<Dir>)> {
         let open = |dir: &Option<Dir>, kind, device: Option<u64>| match (dir, kind) {
             (Some(dir), Some(FileKind::Directory)) => {
@@ -107,10 +114,10 @@ impl Level {
 /// Adds a directory's names that are no regular files.
 fn list(
     dir: &Dir,
-    side: Where,
+    side: WhichSide,
     path: &Path,
     excludes: &Excludes,
-    names: &mut Names,
+    names: &mut LevelNames,
 ) -> io::Result<()> {
     dir.entries(&mut |entry| {
         let looked = || dir.status_of(entry.name).map(|status| status.kind).ok();
@@ -121,18 +128,18 @@ fn list(
         if !passed {
             let kinds = names.entry(entry.name.to_owned()).or_default();
             match side {
-                Where::Here => kinds.0 = kind,
-                Where::There => kinds.1 = kind,
+                WhichSide::Here => kinds.0 = kind,
+                WhichSide::CopySide => kinds.1 = kind,
             }
         }
         ControlFlow::Continue(())
     })
 }
 
-fn kind_of(kind: Option<FileKind>) -> Option<Kind> {
+fn kind_of(kind: Option<FileKind>) -> Option<PathKind> {
     match kind? {
-        FileKind::Symlink => Some(Kind::Symlink),
-        FileKind::Other => Some(Kind::Special),
+        FileKind::Symlink => Some(PathKind::Symlink),
+        FileKind::Other => Some(PathKind::Special),
         FileKind::Regular | FileKind::Directory => None,
     }
 }
@@ -143,9 +150,9 @@ fn names_another(trees: &Trees, path: &Path) -> bool {
     target(&trees.here) != target(&trees.there)
 }
 
-fn alone(path: PathBuf, kind: Kind, difference: Difference) -> Pair {
-    let side = |there: bool| there.then(Box::<Side>::default);
-    Pair {
+fn alone(path: PathBuf, kind: PathKind, difference: Difference) -> PathPair {
+    let side = |there: bool| there.then(Box::<FileSide>::default);
+    PathPair {
         path,
         moved_to: None,
         kind,

@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::vec;
 
-use super::pair::Side;
-use super::source::{Entry, Found, Source, Taken};
+use super::pair::FileSide;
+use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use crate::error::Error;
 use crate::reference::Reference;
 use crate::tag::Tag;
 use crate::walk::Excludes;
 
 /// The entries of a list.
-pub(super) struct List {
+pub(super) struct ListSide {
     entries: vec::IntoIter<(PathBuf, Option<Reference>)>,
 }
 
-impl List {
+impl ListSide {
     /// Takes a list, and where the list itself lies beneath the other side, if it does.
     pub(super) fn new(
         list: Vec<(PathBuf, Reference)>,
         itself: Option<&Path>,
         excludes: &Excludes,
-    ) -> List {
+    ) -> ListSide {
         let list = list.into_iter().map(|(path, reference)| (path, Some(reference)));
         let itself = itself.map(|path| (path.to_owned(), None));
         let mut entries: Vec<_> = list.chain(itself).collect();
@@ -38,14 +38,17 @@ impl List {
             }
             same
         });
-        List { entries: entries.into_iter() }
+        ListSide { entries: entries.into_iter() }
     }
 }
 
-impl Source for List {
-    fn take(&mut self, _patience: Duration) -> Result<Taken, Error> {
-        Ok(self.entries.next().map_or(Taken::End, |(path, reference)| {
-            Taken::Entry(Entry { path, found: Found::File(Box::new(side(reference))) })
+impl DiffSource for ListSide {
+    fn take(&mut self, _patience: Duration) -> Result<NextEntry, Error> {
+        Ok(self.entries.next().map_or(NextEntry::End, |(path, reference)| {
+            NextEntry::SideEntry(SideEntry {
+                path,
+                found: EntryContent::File(Box::new(side(reference))),
+            })
         }))
     }
 
@@ -54,8 +57,10 @@ impl Source for List {
     }
 }
 
-fn side(reference: Option<Reference>) -> Side {
-    let Some(reference) = reference else { return Side { is_list: true, ..Side::default() } };
+fn side(reference: Option<Reference>) -> FileSide {
+    let Some(reference) = reference else {
+        return FileSide { is_list: true, ..FileSide::default() };
+    };
     let mtime = reference.mtime.map(|mtime| mtime.time);
     // With all that a tag holds, the file can be known again where it moved to.
     let tag = match (reference.digests.first(), reference.length, mtime) {
@@ -64,11 +69,11 @@ fn side(reference: Option<Reference>) -> Side {
         }
         _ => None,
     };
-    Side {
+    FileSide {
         length: reference.length,
         mtime,
         tag,
         listed: Some(Box::new(reference)),
-        ..Side::default()
+        ..FileSide::default()
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
-use super::pair::Side;
+use super::pair::FileSide;
 use crate::tag::Tag;
 
 /// Memory for unmatched files of both sides, in bytes: some fifty thousand of them.
@@ -21,28 +21,28 @@ const KEPT_LEN_BYTES: usize = 448;
 
 /// A side of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Where {
+pub(super) enum WhichSide {
     Here,
-    There,
+    CopySide,
 }
 
-impl Where {
-    pub(super) fn other(self) -> Where {
+impl WhichSide {
+    pub(super) fn other(self) -> WhichSide {
         match self {
-            Where::Here => Where::There,
-            Where::There => Where::Here,
+            WhichSide::Here => WhichSide::CopySide,
+            WhichSide::CopySide => WhichSide::Here,
         }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Contents {
+struct ContentsKey {
     algorithm: Algorithm,
     digest: Digest,
     length: u64,
 }
 
-struct Kept {
+struct UnmatchedFile {
     path: Box<Path>,
     mtime: Timestamp,
     /// Modification time and moment of the tag that the contents are known by; none if they were
@@ -50,12 +50,12 @@ struct Kept {
     recorded: Option<(Timestamp, Timestamp)>,
 }
 
-type Files = HashMap<Contents, VecDeque<Kept>>;
+type UnmatchedFiles = HashMap<ContentsKey, VecDeque<UnmatchedFile>>;
 
 /// Unmatched files of both sides.
 pub(super) struct Moves {
-    here: Files,
-    there: Files,
+    here: UnmatchedFiles,
+    there: UnmatchedFiles,
     len_bytes: usize,
     len_bytes_max: usize,
     /// Files that found no room.
@@ -68,12 +68,16 @@ impl Moves {
     }
 
     fn within(len_bytes_max: usize) -> Moves {
-        let (here, there) = (Files::new(), Files::new());
+        let (here, there) = (UnmatchedFiles::new(), UnmatchedFiles::new());
         Moves { here, there, len_bytes: 0, len_bytes_max, passed: 0 }
     }
 
     /// Takes a file with these contents that `side` has, the first that was kept.
-    pub(super) fn take(&mut self, side: Where, contents: &Tag) -> Option<(PathBuf, Box<Side>)> {
+    pub(super) fn take(
+        &mut self,
+        side: WhichSide,
+        contents: &Tag,
+    ) -> Option<(PathBuf, Box<FileSide>)> {
         let key = key_of(contents);
         let files = self.files(side);
         let list = files.get_mut(&key)?;
@@ -88,11 +92,11 @@ impl Moves {
     /// Keeps a file that only `side` has; gives it back if there is no room.
     pub(super) fn keep(
         &mut self,
-        side: Where,
+        side: WhichSide,
         path: PathBuf,
-        file: Box<Side>,
+        file: Box<FileSide>,
         contents: &Tag,
-    ) -> Result<(), (PathBuf, Box<Side>)> {
+    ) -> Result<(), (PathBuf, Box<FileSide>)> {
         // That two files are empty is no sign of a move.
         if contents.length == 0 {
             return Err((path, file));
@@ -105,7 +109,7 @@ impl Moves {
         self.len_bytes += len_bytes;
         let recorded = file.actual.is_none().then_some((contents.mtime, contents.tagged));
         let mtime = file.mtime.unwrap_or(contents.mtime);
-        let kept = Kept { path: path.into(), mtime, recorded };
+        let kept = UnmatchedFile { path: path.into(), mtime, recorded };
         let list = self.files(side).entry(key_of(contents));
         list.or_insert_with(|| VecDeque::with_capacity(1)).push_back(kept);
         Ok(())
@@ -117,9 +121,11 @@ impl Moves {
     }
 
     /// Takes what is left, in path order.
-    pub(super) fn leftovers(&mut self) -> impl Iterator<Item = (PathBuf, Where, Box<Side>)> {
+    pub(super) fn leftovers(
+        &mut self,
+    ) -> impl Iterator<Item = (PathBuf, WhichSide, Box<FileSide>)> {
         let mut left = Vec::new();
-        for side in [Where::Here, Where::There] {
+        for side in [WhichSide::Here, WhichSide::CopySide] {
             for (key, list) in std::mem::take(self.files(side)) {
                 left.extend(list.into_iter().map(|kept| (kept, side, key)));
             }
@@ -135,36 +141,36 @@ impl Moves {
         })
     }
 
-    fn files(&mut self, side: Where) -> &mut Files {
+    fn files(&mut self, side: WhichSide) -> &mut UnmatchedFiles {
         match side {
-            Where::Here => &mut self.here,
-            Where::There => &mut self.there,
+            WhichSide::Here => &mut self.here,
+            WhichSide::CopySide => &mut self.there,
         }
     }
 }
 
-impl Kept {
-    fn unpack(self, key: &Contents) -> (PathBuf, Box<Side>) {
-        let Kept { path, mtime, recorded } = self;
+impl UnmatchedFile {
+    fn unpack(self, key: &ContentsKey) -> (PathBuf, Box<FileSide>) {
+        let UnmatchedFile { path, mtime, recorded } = self;
         let contents = |(mtime, tagged)| {
-            let Contents { algorithm, digest, length } = *key;
+            let ContentsKey { algorithm, digest, length } = *key;
             Tag { algorithm, digest, length, mtime, tagged }
         };
         let read = recorded.is_none().then_some((mtime, Timestamp::default()));
-        let side = Side {
+        let side = FileSide {
             length: Some(key.length),
             mtime: Some(mtime),
             tag: recorded.map(contents),
             actual: read.map(contents),
-            ..Side::default()
+            ..FileSide::default()
         };
         (path.into(), Box::new(side))
     }
 }
 
-fn key_of(contents: &Tag) -> Contents {
+fn key_of(contents: &Tag) -> ContentsKey {
     let Tag { algorithm, digest, length, .. } = *contents;
-    Contents { algorithm, digest, length }
+    ContentsKey { algorithm, digest, length }
 }
 
 #[cfg(test)]
@@ -181,8 +187,8 @@ mod tests {
         }
     }
 
-    fn keep(moves: &mut Moves, side: Where, path: &str, tag: Tag) -> bool {
-        let file = Side { tag: Some(tag), mtime: Some(tag.mtime), ..Side::default() };
+    fn keep(moves: &mut Moves, side: WhichSide, path: &str, tag: Tag) -> bool {
+        let file = FileSide { tag: Some(tag), mtime: Some(tag.mtime), ..FileSide::default() };
         moves.keep(side, path.into(), Box::new(file), &tag).is_ok()
     }
 
@@ -190,28 +196,28 @@ mod tests {
     fn equal_contents_come_out_in_the_order_they_came_and_keep_their_tag() {
         let mut moves = Moves::new();
         for path in ["a", "b"] {
-            assert!(keep(&mut moves, Where::Here, path, tag(1, 9)));
+            assert!(keep(&mut moves, WhichSide::Here, path, tag(1, 9)));
         }
-        assert!(moves.take(Where::There, &tag(1, 9)).is_none(), "only A has them");
-        assert!(moves.take(Where::Here, &tag(1, 8)).is_none(), "another length");
-        let (path, side) = moves.take(Where::Here, &tag(1, 9)).unwrap();
+        assert!(moves.take(WhichSide::CopySide, &tag(1, 9)).is_none(), "only A has them");
+        assert!(moves.take(WhichSide::Here, &tag(1, 8)).is_none(), "another length");
+        let (path, side) = moves.take(WhichSide::Here, &tag(1, 9)).unwrap();
         assert_eq!((path, side.tag, side.actual), (PathBuf::from("a"), Some(tag(1, 9)), None));
-        assert_eq!(moves.take(Where::Here, &tag(1, 9)).unwrap().0, PathBuf::from("b"));
-        assert!(moves.take(Where::Here, &tag(1, 9)).is_none());
+        assert_eq!(moves.take(WhichSide::Here, &tag(1, 9)).unwrap().0, PathBuf::from("b"));
+        assert!(moves.take(WhichSide::Here, &tag(1, 9)).is_none());
         assert_eq!(moves.len_bytes, 0);
     }
 
     #[test]
     fn empty_files_are_no_moves_and_memory_is_bounded() {
         let mut moves = Moves::within(2 * (KEPT_LEN_BYTES + 1));
-        assert!(!keep(&mut moves, Where::Here, "e", tag(1, 0)));
+        assert!(!keep(&mut moves, WhichSide::Here, "e", tag(1, 0)));
         assert_eq!(moves.passed(), 0);
-        assert!(keep(&mut moves, Where::There, "b", tag(1, 9)));
-        assert!(keep(&mut moves, Where::Here, "a", tag(2, 9)));
-        assert!(!keep(&mut moves, Where::Here, "c", tag(3, 9)));
+        assert!(keep(&mut moves, WhichSide::CopySide, "b", tag(1, 9)));
+        assert!(keep(&mut moves, WhichSide::Here, "a", tag(2, 9)));
+        assert!(!keep(&mut moves, WhichSide::Here, "c", tag(3, 9)));
         assert_eq!(moves.passed(), 1);
         let order: Vec<_> = moves.leftovers().map(|(path, side, _)| (path, side)).collect();
-        assert_eq!(order, [("a".into(), Where::Here), ("b".into(), Where::There)]);
-        assert!(keep(&mut moves, Where::Here, "c", tag(3, 9)), "there is room again");
+        assert_eq!(order, [("a".into(), WhichSide::Here), ("b".into(), WhichSide::CopySide)]);
+        assert!(keep(&mut moves, WhichSide::Here, "c", tag(3, 9)), "there is room again");
     }
 }

@@ -105,7 +105,7 @@ impl Doubt {
 
 /// What is at a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum PathKind {
     /// A regular file.
     #[default]
     File,
@@ -119,13 +119,13 @@ pub enum Kind {
 
 /// One path on both sides.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub struct PathPair {
     /// The path beneath both directories; of a move, the one beneath A.
     pub path: PathBuf,
     /// Of a move, the path beneath B.
     pub moved_to: Option<PathBuf>,
     /// What is there.
-    pub kind: Kind,
+    pub kind: PathKind,
     /// How B differs.
     pub difference: Difference,
     /// Why it is unknown, if it is.
@@ -133,12 +133,12 @@ pub struct Pair {
     /// Whether the contents are the same and the modification times are not.
     pub times_differ: bool,
     /// What is known of A's file, if A has one.
-    pub here: Option<Box<Side>>,
+    pub here: Option<Box<FileSide>>,
     /// What is known of B's file, if B has one.
-    pub there: Option<Box<Side>>,
+    pub there: Option<Box<FileSide>>,
 }
 
-impl Pair {
+impl PathPair {
     /// Returns the exit status that the pair asks for.
     ///
     /// A faithful copy of a file that decayed is no good news: it counts as a difference.
@@ -155,7 +155,7 @@ impl Pair {
 
 /// What is known of the file on one side.
 #[derive(Clone, Debug, Default)]
-pub struct Side {
+pub struct FileSide {
     /// Length in bytes.
     pub length: Option<u64>,
     /// When the contents were last modified.
@@ -179,16 +179,16 @@ pub struct Side {
     pub(super) from_cache: bool,
 }
 
-impl Side {
+impl FileSide {
     /// Takes what a finished event knows.
-    pub(super) fn of(event: FileEvent) -> Side {
+    pub(super) fn of(event: FileEvent) -> FileSide {
         let failed = matches!(event.verdict, Some(Verdict::Unreadable | Verdict::Unstable));
         let (trouble, tag_trouble) = match failed {
             true => (event.trouble, None),
             false => (None, event.trouble),
         };
         let status = event.status;
-        Side {
+        FileSide {
             length: event.actual.map(|tag| tag.length).or(status.map(|status| status.length)),
             mtime: event.actual.map(|tag| tag.mtime).or(status.map(|status| status.mtime)),
             tag: event.stored,
@@ -258,11 +258,11 @@ impl DiffSummary {
     }
 
     /// Counts one pair.
-    pub fn count(&mut self, pair: &Pair) {
+    pub fn count(&mut self, pair: &PathPair) {
         if let Some(at) = Difference::ALL.iter().position(|other| *other == pair.difference) {
             self.differences[at] += 1;
         }
-        if pair.kind == Kind::File {
+        if pair.kind == PathKind::File {
             self.files_here += u64::from(pair.here.is_some());
             // The list names other files, never itself.
             self.files_there += u64::from(pair.there.as_ref().is_some_and(|side| !side.is_list));

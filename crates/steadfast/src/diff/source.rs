@@ -6,26 +6,26 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::pair::Side;
+use super::pair::FileSide;
 use crate::error::Error;
 use crate::event::FileError;
 
 /// Gives the entries of one side.
-pub(super) trait Source {
+pub(super) trait DiffSource {
     /// Takes the next entry, in the order of `Path`, waiting at most about `patience`.
     ///
     /// # Errors
     /// If what was given so far may lack entries.
-    fn take(&mut self, patience: Duration) -> Result<Taken, Error>;
+    fn take(&mut self, patience: Duration) -> Result<NextEntry, Error>;
 
     /// Returns how many bytes were read so far.
     fn bytes(&self) -> u64;
 }
 
 /// What a source gives.
-pub(super) enum Taken {
+pub(super) enum NextEntry {
     /// The next entry.
-    Entry(Entry),
+    SideEntry(SideEntry),
     /// Nothing yet.
     Pending,
     /// Nothing any more.
@@ -33,16 +33,16 @@ pub(super) enum Taken {
 }
 
 /// One path.
-pub(super) struct Entry {
+pub(super) struct SideEntry {
     /// The path beneath the root.
     pub(super) path: PathBuf,
-    pub(super) found: Found,
+    pub(super) found: EntryContent,
 }
 
 /// What is at a path.
-pub(super) enum Found {
+pub(super) enum EntryContent {
     /// A regular file.
-    File(Box<Side>),
+    File(Box<FileSide>),
     /// A directory of which the contents, or some of them, are not known. It comes before what
     /// was found in it.
     Hidden(FileError),

@@ -13,8 +13,8 @@ use std::{thread, vec};
 use steadfast_digest::{Algorithm, Lanes};
 use steadfast_sys::file::{File, Timestamp};
 
-use super::pair::Side;
-use super::source::{Entry, Found, Source, Taken};
+use super::pair::FileSide;
+use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use super::{Trees, defect};
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Notice, Skipped, Subject};
@@ -35,7 +35,7 @@ const WINDOW: u64 = 4_096;
 const TAGS_LOOKED_AT: usize = 256;
 
 /// What both sides share, settled before the first file is opened.
-pub(super) struct Means {
+pub(super) struct DiffSetup {
     selection: Selection,
     excludes: Arc<Excludes>,
     engine: Arc<dyn Engine>,
@@ -48,7 +48,7 @@ pub(super) struct Means {
     read: bool,
 }
 
-impl Means {
+impl DiffSetup {
     /// Settles them.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Means {
         trees: &Trees,
         options: &Options,
         excludes: &Arc<Excludes>,
-    ) -> Result<Means, Error> {
+    ) -> Result<DiffSetup, Error> {
         let workers = workers_of(options, "a comparison")?;
         let lanes = lanes_of(options)?;
         let open_files = open_files();
@@ -68,7 +68,7 @@ impl Means {
             let selection = Selection { roots: vec![trees.here.clone()], ..selection.clone() };
             trees.read.then(|| algorithm_of_tags(&selection, excludes, &options.stop)).flatten()
         });
-        Ok(Means {
+        Ok(DiffSetup {
             selection,
             excludes: Arc::clone(excludes),
             // One engine for both sides: a limit on the rate is one on both together.
@@ -130,25 +130,25 @@ fn algorithm_of_tags(
 }
 
 /// A tree being walked, and its finished files.
-pub(super) struct Tree {
+pub(super) struct TreeSide {
     root: PathBuf,
     /// What the walk's paths begin with.
     prefix: PathBuf,
     pipeline: Pipeline,
     walked: Arc<Mutex<Skipped>>,
-    task: Arc<Look>,
+    task: Arc<DiffTask>,
     ready: vec::IntoIter<Box<FileEvent>>,
     files: u64,
 }
 
-impl Tree {
+impl TreeSide {
     /// Starts the walk of a directory, and the threads that look at its files.
     ///
     /// # Errors
     /// If the system gives no threads.
-    pub(super) fn start(root: &Path, means: &Means) -> Result<Tree, Error> {
+    pub(super) fn start(root: &Path, means: &DiffSetup) -> Result<TreeSide, Error> {
         let second = means.read && !means.forced;
-        let task = Arc::new(Look {
+        let task = Arc::new(DiffTask {
             algorithm: means.read.then_some(means.algorithm),
             second,
             no_place: AtomicBool::new(false),
@@ -162,7 +162,7 @@ impl Tree {
         let walked = spawn_walk(&pipeline, selection, &means.excludes)?;
         let prefix = if root == Path::new(".") { PathBuf::new() } else { root.to_owned() };
         let (root, ready) = (root.to_owned(), Vec::new().into_iter());
-        Ok(Tree { root, prefix, pipeline, walked, task, ready, files: 0 })
+        Ok(TreeSide { root, prefix, pipeline, walked, task, ready, files: 0 })
     }
 
     /// Returns what the walk passed by, once it has ended.
@@ -185,7 +185,7 @@ impl Tree {
         notices
     }
 
-    fn entry(&mut self, event: FileEvent) -> Entry {
+    fn entry(&mut self, event: FileEvent) -> SideEntry {
         let path = event.path.to_path();
         let path = match path.strip_prefix(&self.prefix) {
             Ok(beneath) if beneath != Path::new(".") => beneath.to_owned(),
@@ -193,31 +193,33 @@ impl Tree {
         };
         self.files += u64::from(event.subject == Subject::File);
         let found = match (event.subject, event.trouble) {
-            (Subject::Directory, Some(trouble)) => Found::Hidden(trouble),
-            (_, trouble) => Found::File(Box::new(Side::of(FileEvent { trouble, ..event }))),
+            (Subject::Directory, Some(trouble)) => EntryContent::Hidden(trouble),
+            (_, trouble) => {
+                EntryContent::File(Box::new(FileSide::of(FileEvent { trouble, ..event })))
+            }
         };
-        Entry { path, found }
+        SideEntry { path, found }
     }
 }
 
-impl Source for Tree {
-    fn take(&mut self, patience: Duration) -> Result<Taken, Error> {
+impl DiffSource for TreeSide {
+    fn take(&mut self, patience: Duration) -> Result<NextEntry, Error> {
         let mut patience = Some(patience);
         loop {
             if let Some(event) = self.ready.next() {
-                return Ok(Taken::Entry(self.entry(*event)));
+                return Ok(NextEntry::SideEntry(self.entry(*event)));
             }
             // Asked before taking: what comes out after the threads' end is all there is.
             let over = self.pipeline.is_over();
             let wait = match patience.take() {
                 Some(_) if over => Duration::ZERO,
                 Some(patience) => patience,
-                None => return Ok(Taken::Pending),
+                None => return Ok(NextEntry::Pending),
             };
             self.ready = self.pipeline.finished(wait).into_iter();
             if over && self.ready.len() == 0 {
                 let whole = !self.pipeline.has_failed() && self.pipeline.has_told_all();
-                return if whole { Ok(Taken::End) } else { Err(defect()) };
+                return if whole { Ok(NextEntry::End) } else { Err(defect()) };
             }
         }
     }
@@ -251,7 +253,7 @@ fn spawn_walk(
 }
 
 /// Looks for a file's tag, and reads the file if it is to be read.
-struct Look {
+struct DiffTask {
     /// The algorithm to compare contents by; none if tags are believed.
     algorithm: Option<Algorithm>,
     /// Whether to compute the algorithm of the file's own tag beside it, to judge the file.
@@ -260,14 +262,14 @@ struct Look {
     no_place: AtomicBool,
 }
 
-impl Look {
+impl DiffTask {
     fn algorithms(&self, event: &FileEvent) -> Option<Algorithms> {
         let own = event.stored.filter(|_| self.second).map(|tag| tag.algorithm);
         self.algorithm.map(|first| Algorithms::two(first, own.unwrap_or(first)))
     }
 }
 
-impl Task for Look {
+impl Task for DiffTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match tag_at(file, &event.path.to_path()) {
             Ok(StoredTag::Whole(tag)) => event.stored = Some(tag),

@@ -6,8 +6,8 @@
 use steadfast_sys::file::Timestamp;
 
 use super::{Computed, Reference};
-use steadfast_manifest::foreign::{ForeignFault, ForeignTag, ForeignTime, Resolution};
 use crate::verdict::{Reading, Verdict, same_mtime};
+use steadfast_manifest::foreign::{ForeignFault, ForeignTag, ForeignTime, Resolution};
 
 /// The step in which cshatag compares times: what SMB keeps.
 const TICK_NS: i128 = 100;
@@ -64,9 +64,9 @@ pub(crate) fn agrees(stored: ForeignTime, actual: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast_manifest::foreign::{FaultReason, ForeignKind};
     use crate::tag::Tag;
     use steadfast_digest::{Algorithm, Digest};
+    use steadfast_manifest::foreign::{FaultReason, ForeignKind};
 
     const MTIME_NS: i128 = 1_704_164_645_123_456_789;
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use steadfast_sys::file::Timestamp;
 
+use super::catalogue_session::{self, Kept};
 use super::due::TimeLimit;
 use super::judge;
-use super::kept::{self, Kept};
 use super::settings::Control;
 use super::survey::Survey;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
@@ -255,7 +255,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Has the catalogue do something, and tells what it finds.
-    fn keep(&mut self, work: impl FnOnce(&mut Kept, Timestamp, &mut kept::Tell<'_>)) {
+    fn keep(&mut self, work: impl FnOnce(&mut Kept, Timestamp, &mut catalogue_session::Tell<'_>)) {
         let Collector { kept, summary, monitor, require_tags, now, .. } = self;
         let Some(kept) = kept else { return };
         work(kept, now(), &mut |event| {

@@ -12,7 +12,7 @@ use std::time::Instant;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::DueChoice;
-use super::kept::Opened;
+use super::catalogue_session::Opened;
 use crate::catalogue::{Catalogue, CatalogueError, Due, DueOptions};
 use crate::error::Error;
 use crate::event::Notice;

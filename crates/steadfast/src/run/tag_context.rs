@@ -13,7 +13,7 @@ use steadfast_sys::file::{File, Timestamp};
 
 use super::check::first_foreign;
 use super::judge::{judge_known, judge_length, read_nevertheless};
-use crate::catalogue::Records;
+use crate::catalogue::CatalogueReader;
 use crate::event::{Action, FileError, FileEvent};
 use crate::pages::{self, Descriptor};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan};
@@ -28,7 +28,7 @@ use crate::verdict::Verdict;
 pub(super) struct TagContext {
     pub(super) store: Arc<dyn Store>,
     /// What the catalogue knows, where the tree has one.
-    pub(super) records: Option<Arc<Records>>,
+    pub(super) records: Option<Arc<CatalogueReader>>,
     /// Whether tags of the catalogue are put back where the attribute is lost.
     pub(super) restore_tags: bool,
     /// Whether hashing also tells what is corrupt by its tag.

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::catalogue_session::Kept;
 use super::collector::{Collector, Halt};
 use super::due::TimeLimit;
-use super::kept::Kept;
 use super::settings::RunSettings;
 use super::source::{Source, WalkEnd};
 use super::survey::Survey;

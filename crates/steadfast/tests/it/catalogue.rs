@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast::catalogue::{
-    Begin, Catalogue, CatalogueErrorKind, Finding, RunRecord, RunState, Scope, Sighting, Standing,
-    Writer,
+    Catalogue, CatalogueErrorKind, FileState, Finding, LockRequest, Observation, RunRecord,
+    RunScope, RunStart, RunState,
 };
 use steadfast::tag::TagPlace;
 use steadfast::verdict::{Reading, Stored};
@@ -83,9 +83,9 @@ pub(crate) fn moment(seconds: i64) -> Timestamp {
 
 /// A writer that waits: a child process of another test may hold a lock for the moment between its
 /// making and its start.
-pub(crate) fn writer(now: i64) -> Writer<'static> {
+pub(crate) fn writer(now: i64) -> LockRequest<'static> {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    Writer { verb: "check", now: moment(now), wait: Some(&NEVER) }
+    LockRequest { verb: "check", now: moment(now), wait: Some(&NEVER) }
 }
 
 impl Garden {
@@ -150,13 +150,16 @@ impl Garden {
             some => some.iter().map(|path| root.join(path)).collect(),
         };
         let scope = match &way.files {
-            Some(_) => Scope::files_beneath(&root),
-            None => Scope::of(&root, &Selection { roots: roots.clone(), ..Selection::default() }),
+            Some(_) => RunScope::files_beneath(&root),
+            None => {
+                RunScope::of(&root, &Selection { roots: roots.clone(), ..Selection::default() })
+            }
         };
         let accepts = way.verb == "update";
         let now = moment(self.now);
-        let begin = Begin { verb: way.verb, read_from: "cache", backend: "test x1", now, accepts };
-        let mut keeper = catalogue.keeper(scope, &begin).unwrap();
+        let begin =
+            RunStart { verb: way.verb, read_from: "cache", backend: "test x1", now, accepts };
+        let mut recorder = catalogue.recorder(scope, &begin).unwrap();
         let (mut findings, mut verdicts) = (Vec::new(), Vec::new());
         let files = match &way.files {
             Some(files) => files.iter().map(|path| (root.join(path), false)).collect(),
@@ -167,25 +170,26 @@ impl Garden {
         for (path, trouble) in files.iter().take(stop) {
             let relative = path.strip_prefix(&root).unwrap();
             let path = parents.path(path);
-            let sighting = if *trouble {
+            let observation = if *trouble {
                 unreadable_directory(&path)
             } else {
                 self.judge(&path, relative, way)
             };
-            let sighting = Sighting { path: &path, ..sighting };
-            let verdict = match sighting.action {
+            let observation = Observation { path: &path, ..observation };
+            let verdict = match observation.action {
                 Some(Action::Tagged | Action::Retagged) => Some(Verdict::Intact),
-                _ => sighting.verdict,
+                _ => observation.verdict,
             };
             verdicts.extend(verdict.map(|verdict| (relative.to_owned(), verdict)));
-            keeper.see(&sighting, &mut |finding| findings.push(finding)).unwrap();
+            recorder.observe(&observation, &mut |finding| findings.push(finding)).unwrap();
             if way.tick_each {
                 self.now += 2;
-                keeper.tick(moment(self.now)).unwrap();
+                recorder.tick(moment(self.now)).unwrap();
             }
         }
         let whole = way.stop_after.is_none();
-        let record = keeper.finish(whole, moment(self.now), &mut |finding| findings.push(finding));
+        let record =
+            recorder.finish(whole, moment(self.now), &mut |finding| findings.push(finding));
         Told { findings, record: record.unwrap(), verdicts }
     }
 
@@ -204,15 +208,15 @@ impl Garden {
         let root = catalogue.root().to_owned();
         let now = moment(self.now);
         let begin =
-            Begin { verb: "tag", read_from: "cache", backend: "test x1", now, accepts: false };
-        let mut keeper = catalogue.keeper(Scope::files_beneath(&root), &begin).unwrap();
+            RunStart { verb: "tag", read_from: "cache", backend: "test x1", now, accepts: false };
+        let mut recorder = catalogue.recorder(RunScope::files_beneath(&root), &begin).unwrap();
         let (some, tag) = self.attributes.iter().next().unwrap();
         let status = Status::of(&root.join(some)).ok();
         let mut parents = Parents::default();
         let mut refused = None;
         for name in names {
             let path = parents.path(&root.join(name));
-            let sighting = Sighting {
+            let observation = Observation {
                 path: &path,
                 subject: Subject::File,
                 status,
@@ -223,13 +227,13 @@ impl Garden {
                 place: TagPlace::CatalogueAlone,
             };
             self.now += 2;
-            let kept = keeper.see(&sighting, &mut |_| {});
-            refused = kept.and_then(|()| keeper.tick(moment(self.now))).err();
+            let kept = recorder.observe(&observation, &mut |_| {});
+            refused = kept.and_then(|()| recorder.tick(moment(self.now))).err();
             if refused.is_some() {
                 break;
             }
         }
-        drop(keeper);
+        drop(recorder);
         (self.reader().entries().unwrap() - before, refused.map(|error| error.kind()))
     }
 
@@ -239,7 +243,7 @@ impl Garden {
         path: &'a FilePath,
         relative: &Path,
         way: &Way<'_>,
-    ) -> Sighting<'a> {
+    ) -> Observation<'a> {
         let whole = path.to_path();
         let attribute = self.attributes.get(relative).copied();
         let (stored, place) = match attribute {
@@ -249,7 +253,7 @@ impl Garden {
             attribute => (attribute, TagPlace::Attribute),
         };
         let place = if stored.is_none() { TagPlace::Attribute } else { place };
-        let mut sighting = Sighting {
+        let mut observation = Observation {
             path,
             subject: Subject::File,
             status: Status::of_link(&whole).ok(),
@@ -260,10 +264,10 @@ impl Garden {
             place,
         };
         let Ok(contents) = fs::read(&whole) else {
-            sighting.verdict = Some(Verdict::Unreadable);
-            sighting.status = None;
-            sighting.stored = None;
-            return sighting;
+            observation.verdict = Some(Verdict::Unreadable);
+            observation.status = None;
+            observation.stored = None;
+            return observation;
         };
         let mut hasher = AlgorithmHasher::new(Algorithm::Blake3);
         hasher.update(&contents);
@@ -271,7 +275,7 @@ impl Garden {
             algorithm: Algorithm::Blake3,
             digest: hasher.finalize(),
             length: contents.len() as u64,
-            mtime: sighting.status.unwrap().mtime,
+            mtime: observation.status.unwrap().mtime,
             tagged: moment(self.now),
         };
         let verdict = stored.as_ref().map_or(Verdict::Untagged, |stored| {
@@ -279,23 +283,23 @@ impl Garden {
         });
         match (way.verb, stored) {
             ("tag" | "update", None) => {
-                sighting.action = Some(Action::Tagged);
-                sighting.actual = Some(actual);
+                observation.action = Some(Action::Tagged);
+                observation.actual = Some(actual);
                 self.attributes.insert(relative.to_owned(), actual);
             }
-            ("tag", Some(_)) => sighting.action = Some(Action::Kept),
+            ("tag", Some(_)) => observation.action = Some(Action::Kept),
             ("update", Some(_)) if verdict == Verdict::Modified => {
-                sighting.verdict = Some(verdict);
-                sighting.action = Some(Action::Retagged);
-                sighting.actual = Some(actual);
+                observation.verdict = Some(verdict);
+                observation.action = Some(Action::Retagged);
+                observation.actual = Some(actual);
                 self.attributes.insert(relative.to_owned(), actual);
             }
             _ => {
-                sighting.verdict = Some(verdict);
-                sighting.actual = stored.map(|_| actual);
+                observation.verdict = Some(verdict);
+                observation.actual = stored.map(|_| actual);
             }
         }
-        sighting
+        observation
     }
 }
 
@@ -316,8 +320,8 @@ impl Parents {
     }
 }
 
-fn unreadable_directory(path: &FilePath) -> Sighting<'_> {
-    Sighting {
+fn unreadable_directory(path: &FilePath) -> Observation<'_> {
+    Observation {
         path,
         subject: Subject::Directory,
         status: None,
@@ -607,7 +611,7 @@ fn a_root_of_one_file_is_judged_by_itself() {
     assert_eq!(told.all(), [""; 0]);
     assert_eq!((told.record.files, told.record.counts.get("modified")), (1, Some(&1)));
     let look = garden.reader().history(Path::new("b/c")).unwrap().now.unwrap();
-    assert_eq!((look.standing, look.last_proved_run), (Standing::Modified, 2));
+    assert_eq!((look.standing, look.last_proved_run), (FileState::Modified, 2));
 }
 
 #[test]
@@ -644,16 +648,16 @@ fn directories_larger_than_a_slice_are_followed_through_every_change() {
 #[test]
 fn a_catalogue_in_use_says_by_whom_and_readers_read() {
     let garden = Garden::planted(&["a"]);
-    let held = Writer { verb: "update", ..writer(garden.now) };
+    let held = LockRequest { verb: "update", ..writer(garden.now) };
     let held = Catalogue::open_writer(&garden.file, &held).unwrap();
-    let at_once = Writer { wait: None, ..writer(garden.now + 7) };
+    let at_once = LockRequest { wait: None, ..writer(garden.now + 7) };
     let refused = Catalogue::open_writer(&garden.file, &at_once).unwrap_err();
     assert_eq!(refused.kind(), CatalogueErrorKind::InUse);
     let text = refused.to_string();
     let process = format!("process {}", std::process::id());
     assert!(text.contains("`update`") && text.contains(&process) && text.contains("7 s"), "{text}");
     let stopped = AtomicBool::new(true);
-    let waits = Writer { wait: Some(&stopped), ..writer(garden.now) };
+    let waits = LockRequest { wait: Some(&stopped), ..writer(garden.now) };
     assert!(Catalogue::open_writer(&garden.file, &waits).is_err(), "told to wait no longer");
     assert_eq!(garden.reader().entries().unwrap(), 1);
     drop(held);
@@ -669,8 +673,8 @@ fn whoever_reads_beside_a_writer_sees_what_was_stored_last() {
     let root = catalogue.root().to_owned();
     let now = moment(garden.now + 10);
     let begin =
-        Begin { verb: "check", read_from: "cache", backend: "test x1", now, accepts: false };
-    let mut keeper = catalogue.keeper(Scope::whole(&root), &begin).unwrap();
+        RunStart { verb: "check", read_from: "cache", backend: "test x1", now, accepts: false };
+    let mut recorder = catalogue.recorder(RunScope::whole(&root), &begin).unwrap();
     let standing = |garden: &Garden| {
         let history = garden.reader().history(Path::new("d0/f03")).unwrap();
         history.now.unwrap().standing
@@ -678,14 +682,14 @@ fn whoever_reads_beside_a_writer_sees_what_was_stored_last() {
     let way = Way { verb: "check", ..Way::default() };
     for (at, path) in garden.paths(&root).iter().enumerate() {
         let whole = path.to_path();
-        let sighting = garden.judge(path, whole.strip_prefix(&root).unwrap(), &way);
-        keeper.see(&sighting, &mut |finding| panic!("{finding:?}")).unwrap();
-        assert_eq!(standing(&garden), Standing::Fine, "{at}: nothing is stored yet");
+        let observation = garden.judge(path, whole.strip_prefix(&root).unwrap(), &way);
+        recorder.observe(&observation, &mut |finding| panic!("{finding:?}")).unwrap();
+        assert_eq!(standing(&garden), FileState::Fine, "{at}: nothing is stored yet");
         assert_eq!(garden.reader().verify().unwrap().problems, [""; 0]);
     }
-    keeper.tick(moment(garden.now + 20)).unwrap();
-    assert_eq!(standing(&garden), Standing::Corrupt);
-    drop(keeper);
+    recorder.tick(moment(garden.now + 20)).unwrap();
+    assert_eq!(standing(&garden), FileState::Corrupt);
+    drop(recorder);
     let unfinished = garden.reader().runs(i64::MAX, 1).unwrap().remove(0);
     assert_eq!(unfinished.state, RunState::Unfinished);
     assert_eq!(garden.reader().unfinished_run().unwrap(), Some(3));
@@ -749,7 +753,7 @@ fn standings_outlast_runs_that_did_not_look() {
     assert_eq!(told.record.counts.get("corrupt"), Some(&1));
     garden.run(&Way { verb: "tag", ..Way::default() });
     let look = garden.reader().history(Path::new("a")).unwrap().now.unwrap();
-    assert_eq!(look.standing, Standing::Corrupt);
+    assert_eq!(look.standing, FileState::Corrupt);
     assert_eq!((look.last_proved_run, look.last_checked_run), (2, 3));
 }
 
@@ -757,7 +761,8 @@ fn standings_outlast_runs_that_did_not_look() {
 fn beneath_a_root_no_link_leads_to_a_catalogue() {
     let (tree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (root, other) = (tree.path().canonicalize().unwrap(), elsewhere.path());
-    let writer = Writer { verb: "init", now: Timestamp { seconds: 1, nanoseconds: 0 }, wait: None };
+    let writer =
+        LockRequest { verb: "init", now: Timestamp { seconds: 1, nanoseconds: 0 }, wait: None };
     Catalogue::create(other, None, &writer).unwrap();
     fs::create_dir_all(root.join("a/b")).unwrap();
     fs::create_dir(other.join("below")).unwrap();

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use steadfast::catalogue::{Begin, Catalogue, CatalogueErrorKind, DueOptions, Scope};
+use steadfast::catalogue::{Catalogue, CatalogueErrorKind, DueOptions, RunScope, RunStart};
 
 use steadfast::{Verb, Verdict};
 
@@ -68,14 +68,14 @@ fn checked(garden: &mut Garden) -> Result<Vec<String>, CatalogueErrorKind> {
     let catalogue = Catalogue::open_writer(&garden.file, &writer(garden.now)).map_err(kind)?;
     catalogue.guard().map_err(kind)?;
     let root = catalogue.root().to_owned();
-    let begin = Begin {
+    let begin = RunStart {
         verb: "check",
         read_from: "cache",
         backend: "test x1",
         now: moment(garden.now),
         accepts: false,
     };
-    let mut keeper = catalogue.keeper(Scope::whole(&root), &begin).map_err(kind)?;
+    let mut recorder = catalogue.recorder(RunScope::whole(&root), &begin).map_err(kind)?;
     let mut said = Vec::new();
     let mut say = |finding: steadfast::catalogue::Finding| {
         said.push(format!("{} {}", finding.name(), finding.path().display()));
@@ -83,10 +83,10 @@ fn checked(garden: &mut Garden) -> Result<Vec<String>, CatalogueErrorKind> {
     let way = Way { verb: "check", ..Way::default() };
     for path in garden.paths(&root) {
         let whole = path.to_path();
-        let sighting = garden.judge(&path, whole.strip_prefix(&root).unwrap(), &way);
-        keeper.see(&sighting, &mut say).map_err(kind)?;
+        let observation = garden.judge(&path, whole.strip_prefix(&root).unwrap(), &way);
+        recorder.observe(&observation, &mut say).map_err(kind)?;
     }
-    keeper.finish(true, moment(garden.now), &mut say).map_err(kind)?;
+    recorder.finish(true, moment(garden.now), &mut say).map_err(kind)?;
     Ok(said)
 }
 

@@ -5,7 +5,9 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use steadfast::catalogue::{Catalogue, DueEntry, DueOptions, Finding, RunState, Sought, Standing};
+use steadfast::catalogue::{
+    Catalogue, DueEntry, DueOptions, FileState, Finding, LookupMatch, RunState,
+};
 use steadfast::{Algorithm, Verdict};
 
 use crate::catalogue::{DAY_S, Garden, Way, moment};
@@ -324,7 +326,7 @@ fn an_audit_says_what_was_proved_when() {
     assert_eq!(overdue, expected);
     let failures = |garden: &Garden| {
         let mut all = Vec::new();
-        let mut visit = |failure: steadfast::catalogue::Failure| {
+        let mut visit = |failure: steadfast::catalogue::FailedCheck| {
             all.push((failure.path.clone(), failure.run, failure.settled));
             ControlFlow::Continue(())
         };
@@ -374,24 +376,24 @@ fn files_are_found_by_their_contents_and_by_their_names() {
     let tag = |path: &str| garden.attributes[Path::new(path)];
     let (digest, name) = (tag("b/c").digest, OsStr::new("a"));
     let mut found = Vec::new();
-    let mut take = |sought: Sought| {
+    let mut take = |sought: LookupMatch| {
         found.push((sought.path, sought.tag.digest, sought.standing));
         ControlFlow::Continue(())
     };
-    garden.reader().seek(&[digest], &[name, OsStr::new("never")], &mut take).unwrap();
+    garden.reader().look_up(&[digest], &[name, OsStr::new("never")], &mut take).unwrap();
     found.sort_by(|one, other| one.0.cmp(&other.0));
     let paths: Vec<&Path> = found.iter().map(|(path, ..)| path.as_path()).collect();
     assert_eq!(paths, ["a", "b/a", "b/c"].map(Path::new));
     assert_eq!(found[2].1, digest);
-    assert!(found.iter().all(|(_, _, standing)| *standing == Standing::Fine));
-    let mut none = |sought: Sought| panic!("{sought:?} was not sought");
-    garden.reader().seek(&[], &[], &mut none).unwrap();
+    assert!(found.iter().all(|(_, _, standing)| *standing == FileState::Fine));
+    let mut none = |sought: LookupMatch| panic!("{sought:?} was not sought");
+    garden.reader().look_up(&[], &[], &mut none).unwrap();
     let mut first = 0;
-    let mut one = |_: Sought| {
+    let mut one = |_: LookupMatch| {
         first += 1;
         ControlFlow::Break(())
     };
-    garden.reader().seek(&[], &[name], &mut one).unwrap();
+    garden.reader().look_up(&[], &[name], &mut one).unwrap();
     assert_eq!(first, 1, "who has enough is told no more");
     assert_eq!(garden.reader().algorithms().unwrap(), [Algorithm::Blake3]);
 }

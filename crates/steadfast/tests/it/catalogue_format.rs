@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use steadfast::Verdict;
-use steadfast::catalogue::{Catalogue, Standing};
+use steadfast::catalogue::{Catalogue, FileState};
 
 use crate::catalogue::{moment, writer};
 use crate::tree::Tree;
@@ -55,7 +55,7 @@ fn catalogues_of_version_1_tell_what_they_always_told() {
         assert_eq!(verdicts("b/gone"), all(&[Intact, Intact, Missing]));
         assert_eq!(verdicts("b/new"), [(3, Some(Untagged))]);
         let look = catalogue.history(Path::new("b/corrupt")).unwrap().now.unwrap();
-        assert_eq!((look.standing, look.last_proved_run), (Standing::Corrupt, 2));
+        assert_eq!((look.standing, look.last_proved_run), (FileState::Corrupt, 2));
         let tag = look.tag.unwrap();
         assert_eq!((tag.algorithm.name(), tag.length), ("blake3", 9));
         let audit = catalogue.audit(&[1], moment(1_700_010_801)).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use steadfast::catalogue::{Begin, Catalogue, Scope, Sighting};
+use steadfast::catalogue::{Catalogue, Observation, RunScope, RunStart};
 use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Digest, Tag};
 use steadfast::{FilePath, Subject};
@@ -45,22 +45,22 @@ fn writer_that_is_killed() {
     let round: i64 = std::env::var(ROUND).unwrap().parse().unwrap();
     let file = Catalogue::find(&tree).unwrap();
     let catalogue = Catalogue::open_writer(&file, &writer(round)).unwrap();
-    let scope = Scope::whole(&tree);
-    let begin = Begin {
+    let scope = RunScope::whole(&tree);
+    let begin = RunStart {
         verb: "update",
         read_from: "cache",
         backend: "test x1",
         now: moment(round),
         accepts: true,
     };
-    let mut keeper = catalogue.keeper(scope, &begin).unwrap();
+    let mut recorder = catalogue.recorder(scope, &begin).unwrap();
     let mut seconds = round;
     for directory in 0..DIRECTORIES {
         let parent: Arc<Path> = Arc::from(tree.join(format!("d{directory}")));
         for file in 0..FILES {
             let name = path_of(directory, file).file_name().unwrap().to_owned();
             let path = FilePath { parent: Arc::clone(&parent), name };
-            let sighting = Sighting {
+            let observation = Observation {
                 path: &path,
                 subject: Subject::File,
                 status: Some(status(file)),
@@ -70,14 +70,14 @@ fn writer_that_is_killed() {
                 actual: Some(tag_of(round, file)),
                 place: TagPlace::CatalogueAlone,
             };
-            keeper.see(&sighting, &mut |_| {}).unwrap();
+            recorder.observe(&observation, &mut |_| {}).unwrap();
         }
         seconds += 2;
-        keeper.tick(moment(seconds)).unwrap();
+        recorder.tick(moment(seconds)).unwrap();
         // What is in the deepest directory is settled when the walk leaves it.
         println!("stored {directory}");
     }
-    keeper.finish(true, moment(seconds), &mut |_| {}).unwrap();
+    recorder.finish(true, moment(seconds), &mut |_| {}).unwrap();
     println!("stored {DIRECTORIES}");
 }
 

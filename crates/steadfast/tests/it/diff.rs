@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::Ordering;
 
-use steadfast::diff::{DiffMonitor, DiffSummary, Difference, Doubt, Kind, Pair, Trees, diff};
+use steadfast::diff::{
+    DiffMonitor, DiffSummary, Difference, Doubt, PathKind, PathPair, Trees, diff,
+};
 use steadfast::{Algorithm, Notice, Options, Selection, Verb, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
@@ -23,13 +25,13 @@ struct Two {
 
 #[derive(Default)]
 struct Said {
-    pairs: Vec<Pair>,
+    pairs: Vec<PathPair>,
     notices: Vec<Notice>,
     summary: DiffSummary,
 }
 
 impl DiffMonitor for Said {
-    fn pair(&mut self, pair: &Pair) {
+    fn pair(&mut self, pair: &PathPair) {
         self.pairs.push(pair.clone());
     }
 
@@ -83,7 +85,7 @@ fn compare(trees: &Trees, options: &Options) -> Said {
 }
 
 impl Said {
-    fn of(&self, path: &str) -> &Pair {
+    fn of(&self, path: &str) -> &PathPair {
         let found = self.pairs.iter().find(|pair| pair.path == Path::new(path));
         found.unwrap_or_else(|| panic!("nothing was said of {path}"))
     }
@@ -241,24 +243,24 @@ fn links_and_pipes_are_compared_by_name() {
     fs::create_dir(two.at("b/only")).unwrap();
     symlink("x", two.at("b/only/link")).unwrap();
     let said = two.diff(false);
-    let told: Vec<(&str, Kind, Difference)> = said
+    let told: Vec<(&str, PathKind, Difference)> = said
         .pairs
         .iter()
-        .filter(|pair| pair.kind != Kind::File)
+        .filter(|pair| pair.kind != PathKind::File)
         .map(|pair| (pair.path.to_str().unwrap(), pair.kind, pair.difference))
         .collect();
     let expected = [
-        ("only/link", Kind::Symlink, Difference::OnlyThere),
-        ("other", Kind::Symlink, Difference::Different),
-        ("pipe", Kind::Special, Difference::OnlyThere),
-        ("sub/here", Kind::Symlink, Difference::OnlyHere),
+        ("only/link", PathKind::Symlink, Difference::OnlyThere),
+        ("other", PathKind::Symlink, Difference::Different),
+        ("pipe", PathKind::Special, Difference::OnlyThere),
+        ("sub/here", PathKind::Symlink, Difference::OnlyHere),
     ];
     assert_eq!(told, expected);
     assert_eq!((said.summary.skipped_here.symlinks, said.summary.skipped_there.special), (3, 1));
     assert_eq!(said.status(), 1);
     let trees = Trees { excludes: vec!["o*".to_owned(), "pipe".to_owned()], ..two.trees(false) };
     let said = compare(&trees, &Options::default());
-    let kinds = said.pairs.iter().filter(|pair| pair.kind != Kind::File).count();
+    let kinds = said.pairs.iter().filter(|pair| pair.kind != PathKind::File).count();
     assert_eq!(kinds, 1, "excluded on both sides");
 }
 
@@ -270,7 +272,10 @@ fn a_link_where_a_directory_was_leads_nowhere() {
     two.tree.write("b/y", "two");
     let said = two.diff(true);
     assert_eq!(said.difference("d/x"), Difference::OnlyHere);
-    assert_eq!((said.difference("d"), said.of("d").kind), (Difference::OnlyThere, Kind::Symlink));
+    assert_eq!(
+        (said.difference("d"), said.of("d").kind),
+        (Difference::OnlyThere, PathKind::Symlink)
+    );
 }
 
 #[test]

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast::catalogue::{
-    Catalogue, CatalogueError, Failure, Overdue, Records, RunRecord, Scope, Standing,
+    Catalogue, CatalogueError, CatalogueReader, FailedCheck, FileState, Overdue, RunRecord,
+    RunScope,
 };
 use steadfast::{FilePath, Tag, Timestamp};
 use steadfast_report::audit::AuditTally;
@@ -89,19 +90,19 @@ fn write_proof(
     let happening = if made_it {
         PremisHappening::DigestCalculation { tag, before: None }
     } else {
-        let standing = if file.standing.proves() { file.standing } else { Standing::Fine };
+        let standing = if file.standing.proves() { file.standing } else { FileState::Fine };
         PremisHappening::FixityCheck { standing }
     };
     events.event(&file.path, run, at, happening, out);
 }
 
 fn write_failure(
-    failure: &Failure,
+    failure: &FailedCheck,
     runs: &CatalogueRuns,
     events: &mut PremisEvents,
     out: &mut Vec<u8>,
 ) {
-    let Failure { path, at, standing, .. } = failure;
+    let FailedCheck { path, at, standing, .. } = failure;
     if standing.proves() {
         return;
     }
@@ -134,7 +135,7 @@ impl CatalogueRuns {
 
 /// The tags of files that come in the order of the catalogue.
 struct Tags {
-    records: Records,
+    records: CatalogueReader,
     root: PathBuf,
     /// The directory of the last file, from the root, and as it is asked for.
     parent: Option<(PathBuf, Arc<Path>)>,
@@ -144,7 +145,7 @@ struct Tags {
 impl Tags {
     fn of(catalogue: &Catalogue) -> anyhow::Result<Tags> {
         let root = catalogue.root().to_owned();
-        let records = Records::open(catalogue.file(), Scope::files_beneath(&root))?;
+        let records = CatalogueReader::open(catalogue.file(), RunScope::files_beneath(&root))?;
         Ok(Tags { records, root, parent: None, failed: None })
     }
 

@@ -32,10 +32,16 @@ pub enum Existing {
 /// If the kind has no place for the tag's algorithm; if another tag is there that is to be kept;
 /// if the system refuses, or what is read back is not what was written. The old tag is put back
 /// then, as far as the system lets it.
-pub fn write(file: &File, kind: ForeignKind, tag: &Tag, existing: Existing) -> Result<(), FileError> {
+pub fn write(
+    file: &File,
+    kind: ForeignKind,
+    tag: &Tag,
+    existing: Existing,
+) -> Result<(), FileError> {
     let no_place = || refusal(format!("{} keeps no digests of {}", kind.owner(), tag.algorithm));
     encode(kind, tag).ok_or_else(no_place)?;
-    let mut old = held_on(file).map_err(|error| FileError::from_io("read the tag again", &error))?;
+    let mut old =
+        held_on(file).map_err(|error| FileError::from_io("read the tag again", &error))?;
     old.retain(|held| held.slot.kind() == kind);
     let new = encode_over(kind, tag, &old, MAC_PREFIX).ok_or_else(no_place)?;
     if old.len() == new.len() && new.iter().all(|attribute| is_held(&old, attribute)) {

@@ -8,15 +8,15 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-use super::book;
 use super::column;
 use super::directory::Paths;
-use super::entry::{Known, Standing};
-use super::error::Fault;
+use super::entry::{FileRow, FileState};
+use super::error::DbError;
 use super::finding::{Finding, Say};
-use super::keeper::Keeper;
+use super::not_visited::{Presence, look};
+use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
-use super::unvisited::{Presence, look};
+use super::writes;
 
 /// The event of a file that was not where it should be, in a run that said nothing of it.
 pub(super) const PASSED_BY: &str = "passed by";
@@ -25,34 +25,34 @@ pub(super) const PASSED_BY: &str = "passed by";
 const PAGE_LEN: i64 = 512;
 
 /// A file that is gone.
-struct Absent {
+struct MissingRow {
     directory: i64,
     name: Vec<u8>,
 }
 
-impl Keeper {
+impl Recorder {
     /// Notes a file that is gone as far as can be told by now. `slice_run` judged its slice.
     ///
     /// Until the run says more, an event holds that it did not judge the file: it may not come to
     /// its end.
-    pub(super) fn note_absent(
+    pub(super) fn note_missing(
         &mut self,
         directory: i64,
-        row: &Known,
+        row: &FileRow,
         slice_run: i64,
-    ) -> Result<(), Fault> {
-        if !self.has_absent {
+    ) -> Result<(), DbError> {
+        if !self.has_missing {
             self.catalogue.db.execute_batch(
-                "CREATE TEMP TABLE absent (directory INTEGER, name BLOB, digest BLOB, \
+                "CREATE TEMP TABLE missing (directory INTEGER, name BLOB, digest BLOB, \
                  inode INTEGER, first_run INTEGER, seen_run INTEGER, to_directory INTEGER, \
                  to_name BLOB, PRIMARY KEY (directory, name)) WITHOUT ROWID",
             )?;
-            self.has_absent = true;
+            self.has_missing = true;
         }
         let (name, standing) = (row.name.as_slice(), row.record.standing);
-        self.happen(directory, name, PASSED_BY, standing, None, None)?;
+        self.write_event(directory, name, PASSED_BY, standing, None, None)?;
         let mut statement = self.catalogue.db.prepare_cached(
-            "INSERT OR IGNORE INTO temp.absent VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
+            "INSERT OR IGNORE INTO temp.missing VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
         )?;
         let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
         let inode = row.record.facts.inode.cast_signed();
@@ -62,15 +62,15 @@ impl Keeper {
     }
 
     /// Says of each absent file what became of it.
-    pub(super) fn settle_absent(&mut self, say: &mut Say<'_>) -> Result<(), Fault> {
-        if !self.has_absent {
+    pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+        if !self.has_missing {
             return Ok(());
         }
         self.collect_arrivals()?;
         let mut paths = Paths::default();
         let mut after: (i64, Vec<u8>) = (i64::MIN, Vec::new());
         loop {
-            let page = page_of_absent(&self.catalogue.db, &after)?;
+            let page = page_of_missing(&self.catalogue.db, &after)?;
             let Some(last) = page.last() else { break };
             after = (last.directory, last.name.clone());
             let mut rest = page.as_slice();
@@ -85,21 +85,21 @@ impl Keeper {
     /// Settles those of the absent files that are in one slice with the first; returns how many.
     fn settle_slice(
         &mut self,
-        head: &Absent,
-        absent: &[Absent],
+        head: &MissingRow,
+        absent: &[MissingRow],
         paths: &mut Paths,
         say: &mut Say<'_>,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, DbError> {
         let db = &self.catalogue.db;
         let directory = head.directory;
         let Some((slice, next)) = slice_with(db, directory, &head.name)? else {
-            return Err(Fault::damaged("a file that was just read is in no slice"));
+            return Err(DbError::damaged("a file that was just read is in no slice"));
         };
         let rows = rows_of(db, directory, &slice, next.as_deref(), &mut self.buffer)?;
-        let here = |other: &&Absent| {
+        let here = |other: &&MissingRow| {
             other.directory == directory && next.as_ref().is_none_or(|next| other.name < *next)
         };
-        let mine: Vec<&Absent> = absent.iter().take_while(here).collect();
+        let mine: Vec<&MissingRow> = absent.iter().take_while(here).collect();
         let mut settled = Vec::with_capacity(rows.len());
         let mut mine_next = mine.iter().peekable();
         // Looking for where a file went reads slices, this one too: its rows go together.
@@ -119,7 +119,7 @@ impl Keeper {
             }
         }
         gone.iter().try_for_each(|name| self.take_out(directory, name))?;
-        if self.manner.writes {
+        if self.mode.writes {
             self.amend(directory, &slice, settled)?;
         }
         Ok(mine.len())
@@ -134,7 +134,7 @@ impl Keeper {
         path: PathBuf,
         paths: &mut Paths,
         say: &mut Say<'_>,
-    ) -> Result<Option<Settled>, Fault> {
+    ) -> Result<Option<Settled>, DbError> {
         // It may have come back since the walk was there.
         let Presence::Gone(instead) = look(&self.catalogue.root, &path) else {
             return Ok(Some(row));
@@ -145,37 +145,37 @@ impl Keeper {
             && let Some(arrival) = self.find_arrival(directory, &row.known, slice_run, paths)?
         {
             let (from_bytes, to) = (path.as_os_str().as_bytes(), arrival.path);
-            let (standing, name) = (Standing::Fine, row.known.name.as_slice());
+            let (standing, name) = (FileState::Fine, row.known.name.as_slice());
             let to_bytes = Some(to.as_os_str().as_bytes());
-            self.happen(directory, name, "moved to", standing, Some(tag), to_bytes)?;
+            self.write_event(directory, name, "moved to", standing, Some(tag), to_bytes)?;
             let (there, name_there) = (arrival.directory, arrival.name.as_slice());
             let came = Some(from_bytes);
-            self.happen(there, name_there, "moved from", arrival.standing, None, came)?;
+            self.write_event(there, name_there, "moved from", arrival.standing, None, came)?;
             self.say(say, Finding::Moved { from: path, to, tag });
             return Ok(None);
         }
-        let known = record.standing == Standing::Missing;
-        let accepted = self.manner.accepts;
+        let known = record.standing == FileState::Missing;
+        let accepted = self.mode.accepts;
         let tag = record.tag;
         self.say(say, Finding::Missing { path, tag, instead, known, accepted });
         let name = row.known.name.clone();
         if accepted {
-            self.happen(directory, &name, "dropped", Standing::Missing, tag, None)?;
+            self.write_event(directory, &name, "dropped", FileState::Missing, tag, None)?;
             return Ok(None);
         }
         if !known {
             row.known.proved_run = row.known.last_proved(slice_run);
             row.known.checked_run = row.known.last_seen(slice_run);
-            row.known.record.standing = Standing::Missing;
+            row.known.record.standing = FileState::Missing;
             row.dirty = true;
-            self.happen(directory, &name, "missing", Standing::Missing, None, None)?;
+            self.write_event(directory, &name, "missing", FileState::Missing, None, None)?;
         }
         Ok(Some(row))
     }
 
     /// Takes back that a file was passed by.
-    fn judge_after_all(&mut self, directory: i64, row: &Known) -> Result<(), Fault> {
-        if self.manner.writes {
+    fn judge_after_all(&mut self, directory: i64, row: &FileRow) -> Result<(), DbError> {
+        if self.mode.writes {
             let mut statement = self.catalogue.db.prepare_cached(
                 "DELETE FROM events WHERE directory = ? AND name = ? AND run = ? AND what = ?",
             )?;
@@ -186,23 +186,23 @@ impl Keeper {
         Ok(())
     }
 
-    fn take_out(&mut self, directory: i64, name: &[u8]) -> Result<(), Fault> {
-        if self.manner.writes {
-            book::remove_entry(&self.catalogue.db, directory, name)?;
+    fn take_out(&mut self, directory: i64, name: &[u8]) -> Result<(), DbError> {
+        if self.mode.writes {
+            writes::remove_entry(&self.catalogue.db, directory, name)?;
         }
         Ok(())
     }
 }
 
-fn page_of_absent(db: &Connection, after: &(i64, Vec<u8>)) -> Result<Vec<Absent>, Fault> {
+fn page_of_missing(db: &Connection, after: &(i64, Vec<u8>)) -> Result<Vec<MissingRow>, DbError> {
     let mut statement = db.prepare_cached(
-        "SELECT directory, name FROM temp.absent WHERE (directory, name) > (?, ?) \
+        "SELECT directory, name FROM temp.missing WHERE (directory, name) > (?, ?) \
          ORDER BY directory, name LIMIT ?",
     )?;
     let mut rows = statement.query((after.0, after.1.as_slice(), PAGE_LEN))?;
     let mut page = Vec::new();
     while let Some(row) = rows.next()? {
-        page.push(Absent {
+        page.push(MissingRow {
             directory: column::integer(row, 0)?,
             name: column::name(row, 1)?.to_vec(),
         });

@@ -15,11 +15,11 @@ use rusqlite::Connection;
 use steadfast_sys::file::{FileKind, Status};
 
 use super::directory::{Children, Directory, at_path, child};
-use super::entry::Known;
-use super::error::Fault;
+use super::entry::FileRow;
+use super::error::DbError;
 use super::finding::{Finding, Say};
-use super::keeper::{Keeper, Level};
 use super::place::real_of;
+use super::recorder::{OpenDir, Recorder};
 use super::records::known_at;
 use super::slice::{rows_of, slices_of};
 use super::{Catalogue, CatalogueError};
@@ -60,7 +60,7 @@ fn is_absence(error: &io::Error) -> bool {
 }
 
 /// A directory that was passed by, and how its files are to be taken.
-struct Passed {
+struct PassedDirectory {
     directory: Directory,
     path: PathBuf,
     /// Whether it is known to be gone, with all that was in it.
@@ -88,21 +88,21 @@ impl Catalogue {
                     None => false,
                 })
         };
-        let is_known = is_known().map_err(|fault: Fault| fault.at(&self.file))?;
+        let is_known = is_known().map_err(|fault: DbError| fault.at(&self.file))?;
         Ok(is_known.then_some(relative))
     }
 }
 
-impl Keeper {
+impl Recorder {
     /// Looks for the known files at paths that were given and where nothing is.
-    pub(super) fn pass_gone(&mut self, say: &mut Say<'_>) -> Result<(), Fault> {
+    pub(super) fn pass_gone(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         for path in self.scope.gone().to_vec() {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let Some(parent) = at_path(self.db(), above)? else { continue };
             if let Some(found) = known_at(self.db(), &path)?
                 && look(&self.catalogue.root, &path) != Presence::Hidden
             {
-                self.note_absent(parent.id, &found.known, found.slice_run)?;
+                self.note_missing(parent.id, &found.known, found.slice_run)?;
             }
             if let Some(directory) = child(self.db(), parent.id, name.as_bytes())? {
                 self.pass(directory, above, say)?;
@@ -112,12 +112,12 @@ impl Keeper {
     }
 
     /// Settles a known file that did not come by.
-    pub(super) fn meet_unvisited(
+    pub(super) fn check_not_visited(
         &mut self,
-        level: &mut Level,
-        row: &Known,
+        level: &mut OpenDir,
+        row: &FileRow,
         slice_run: i64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         if !level.walked {
             return self.cover(level, &row.name, false);
         }
@@ -125,7 +125,7 @@ impl Keeper {
         let path = level.relative.join(OsStr::from_bytes(&row.name));
         let gone = listed && look(&self.catalogue.root, &path) != Presence::Hidden;
         if gone {
-            self.note_absent(level.id, row, slice_run)?;
+            self.note_missing(level.id, row, slice_run)?;
         }
         self.cover(level, &row.name, gone)
     }
@@ -134,10 +134,10 @@ impl Keeper {
     /// without a name.
     pub(super) fn pass_children(
         &mut self,
-        level: &mut Level,
+        level: &mut OpenDir,
         name: Option<&[u8]>,
         say: &mut Say<'_>,
-    ) -> Result<Option<Directory>, Fault> {
+    ) -> Result<Option<Directory>, DbError> {
         if level.id == 0 {
             return Ok(None);
         }
@@ -166,11 +166,11 @@ impl Keeper {
         directory: Directory,
         above: &Path,
         say: &mut Say<'_>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, DbError> {
         let path = above.join(OsStr::from_bytes(&directory.name));
         let mut complete = true;
-        let mut stack = vec![Passed { directory, path, gone: false }];
-        while let Some(Passed { directory, path, gone }) = stack.pop() {
+        let mut stack = vec![PassedDirectory { directory, path, gone: false }];
+        while let Some(PassedDirectory { directory, path, gone }) = stack.pop() {
             let gone = match self.presence_of(&directory, &path, gone) {
                 Some(gone) => gone,
                 None => {
@@ -186,7 +186,7 @@ impl Keeper {
             let mut children = Children::of(directory.id);
             while let Some(directory) = children.next(&self.catalogue.db)? {
                 let path = path.join(OsStr::from_bytes(&directory.name));
-                stack.push(Passed { directory, path, gone });
+                stack.push(PassedDirectory { directory, path, gone });
             }
         }
         Ok(complete)
@@ -222,7 +222,7 @@ impl Keeper {
     }
 
     /// Looks for the files of one directory; says whether none is hidden.
-    fn pass_files(&mut self, directory: i64, path: &Path, gone: bool) -> Result<bool, Fault> {
+    fn pass_files(&mut self, directory: i64, path: &Path, gone: bool) -> Result<bool, DbError> {
         let mut complete = true;
         let slices = slices_of(self.db(), directory)?;
         for (at, slice) in slices.iter().enumerate().filter(|(_, slice)| slice.entries > 0) {
@@ -231,7 +231,7 @@ impl Keeper {
             for row in rows_of(db, directory, slice, next, &mut self.buffer)? {
                 let file = || path.join(OsStr::from_bytes(&row.name));
                 if gone || look(&self.catalogue.root, &file()) != Presence::Hidden {
-                    self.note_absent(directory, &row, slice.checked_run)?;
+                    self.note_missing(directory, &row, slice.checked_run)?;
                 } else {
                     complete = false;
                 }
@@ -242,7 +242,7 @@ impl Keeper {
 }
 
 /// Counts the known files beneath a directory.
-fn entries_beneath(db: &Connection, directory: i64) -> Result<u64, Fault> {
+fn entries_beneath(db: &Connection, directory: i64) -> Result<u64, DbError> {
     let mut entries = 0;
     let mut stack = vec![directory];
     while let Some(directory) = stack.pop() {

@@ -7,13 +7,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::book::{self, Happening};
-use super::entry::{Facts, Known, Record, Standing};
-use super::error::Fault;
-use super::finding::{Change, Finding, Say};
-use super::keeper::{Keeper, Level};
-use super::sighting::{Batch, Seen};
-use super::slice::{SLICE_LEN, SLICE_LEN_MAX, Settled, Slice, rows_of};
+use super::entry::{FileFacts, FileRecord, FileRow, FileState};
+use super::error::DbError;
+use super::finding::{FactChange, Finding, Say};
+use super::observation::{FileBatch, ObservedFile};
+use super::recorder::{OpenDir, Recorder};
+use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
+use super::writes::{self, NewEvent};
 use crate::beneath;
 use crate::store::xattr::Xattr;
 use crate::store::{Store, StoredTag};
@@ -22,7 +22,7 @@ use crate::tag::TagPlace;
 use crate::verdict::Verdict;
 
 /// What became of the tag of a known file.
-struct Outcome {
+struct TagOutcome {
     tag: Option<Tag>,
     /// The event's name, if the tag changed.
     what: Option<&'static str>,
@@ -32,13 +32,13 @@ struct Outcome {
     lost: bool,
 }
 
-impl Keeper {
+impl Recorder {
     pub(super) fn settle_batch(
         &mut self,
-        level: &mut Level,
-        batch: &Batch,
+        level: &mut OpenDir,
+        batch: &FileBatch,
         say: &mut Say<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         if batch.is_empty() && (!level.walked || level.slices.is_empty()) {
             return Ok(());
         }
@@ -46,23 +46,28 @@ impl Keeper {
             return self.add(level, batch, say);
         }
         let slice = &level.slices[level.at];
-        let same = !self.manner.quick
+        let same = !self.mode.quick
             && batch.len() as u64 == slice.entries
             && batch.seal(level.id, &mut self.buffer) == Some(slice.seal);
         match batch.all_checked() {
             Some(checked) if same => self.confirm(level, batch, checked),
-            _ => self.merge(level, batch, say),
+            _ => self.reconcile_slice(level, batch, say),
         }
     }
 
     /// Settles a slice in which nothing changed, once its rows were found to be what was sealed:
     /// later runs take tags from them.
-    fn confirm(&mut self, level: &mut Level, batch: &Batch, checked: bool) -> Result<(), Fault> {
+    fn confirm(
+        &mut self,
+        level: &mut OpenDir,
+        batch: &FileBatch,
+        checked: bool,
+    ) -> Result<(), DbError> {
         let run = self.record.id;
         let (slice, next) = (&level.slices[level.at], level.slices.get(level.at + 1));
         let next = next.map(|next| next.first.as_slice());
         rows_of(&self.catalogue.db, level.id, slice, next, &mut self.buffer)?;
-        if !self.manner.writes {
+        if !self.mode.writes {
             return Ok(());
         }
         if !checked {
@@ -73,7 +78,7 @@ impl Keeper {
         }
         let slice = &mut level.slices[level.at];
         slice.checked_run = run;
-        let fine = |seen: &Seen| seen.record.standing == Standing::Fine;
+        let fine = |seen: &ObservedFile| seen.record.standing == FileState::Fine;
         slice.apart = batch.iter().filter(|(_, seen)| !fine(seen)).count() as u64;
         slice.put(&self.catalogue.db, level.id)?;
         if let (Some((first, _)), Some(last)) = (batch.iter().next(), batch.last()) {
@@ -83,13 +88,18 @@ impl Keeper {
     }
 
     /// Adds files to a directory of which none were known.
-    fn add(&mut self, level: &mut Level, batch: &Batch, say: &mut Say<'_>) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        level: &mut OpenDir,
+        batch: &FileBatch,
+        say: &mut Say<'_>,
+    ) -> Result<(), DbError> {
         let mut rows = Vec::with_capacity(batch.len());
         for (name, seen) in batch.iter() {
-            rows.extend(self.meet_new(level, name, seen, say)?);
+            rows.extend(self.add_new(level, name, seen, say)?);
         }
         let Some(head) = rows.first() else { return Ok(()) };
-        if !self.manner.writes {
+        if !self.mode.writes {
             return Ok(());
         }
         let first = if level.slices.is_empty() { Vec::new() } else { head.known.name.clone() };
@@ -97,7 +107,12 @@ impl Keeper {
         self.store(level, None, first, rows)
     }
 
-    fn merge(&mut self, level: &mut Level, batch: &Batch, say: &mut Say<'_>) -> Result<(), Fault> {
+    fn reconcile_slice(
+        &mut self,
+        level: &mut OpenDir,
+        batch: &FileBatch,
+        say: &mut Say<'_>,
+    ) -> Result<(), DbError> {
         let slice = level.slices[level.at].clone();
         let next = level.slices.get(level.at + 1).map(|next| next.first.clone());
         let rows =
@@ -106,57 +121,59 @@ impl Keeper {
         let mut known = rows.into_iter().peekable();
         for (name, seen) in batch.iter() {
             while let Some(row) = known.next_if(|row| row.name.as_slice() < name) {
-                self.meet_unvisited(level, &row, slice.checked_run)?;
+                self.check_not_visited(level, &row, slice.checked_run)?;
                 settled.push(Settled::as_was(row, slice.checked_run));
             }
             match known.next_if(|row| row.name.as_slice() == name) {
-                Some(row) => settled.push(self.meet(level, row, slice.checked_run, seen, say)?),
-                None => settled.extend(self.meet_new(level, name, seen, say)?),
+                Some(row) => {
+                    settled.push(self.reconcile_row(level, row, slice.checked_run, seen, say)?)
+                }
+                None => settled.extend(self.add_new(level, name, seen, say)?),
             }
         }
         for row in known {
-            self.meet_unvisited(level, &row, slice.checked_run)?;
+            self.check_not_visited(level, &row, slice.checked_run)?;
             settled.push(Settled::as_was(row, slice.checked_run));
         }
-        if self.manner.writes {
+        if self.mode.writes {
             self.store(level, Some(slice), Vec::new(), settled)?;
         }
         Ok(())
     }
 
     /// Settles a file that the catalogue does not know; `None` if nothing is known of it now.
-    fn meet_new(
+    fn add_new(
         &mut self,
-        level: &mut Level,
+        level: &mut OpenDir,
         name: &[u8],
-        seen: &Seen,
+        seen: &ObservedFile,
         say: &mut Say<'_>,
-    ) -> Result<Option<Settled>, Fault> {
+    ) -> Result<Option<Settled>, DbError> {
         let run = self.record.id;
         if !seen.has_facts {
             return Ok(None);
         }
-        let Record { tag, standing, .. } = seen.record;
+        let FileRecord { tag, standing, .. } = seen.record;
         if !self.filling {
             let path = level.relative.join(OsStr::from_bytes(name));
             self.say(say, Finding::New { path, tag });
         }
         // What the very first run sees needs no event: it is what was there before any.
         if run > 1 {
-            self.happen(level.id, name, "new", standing, None, None)?;
+            self.write_event(level.id, name, "new", standing, None, None)?;
             if let Some(tag) = &tag {
                 self.arrive(level.id, name, &seen.record, tag, run)?;
             }
         }
-        if !self.manner.writes {
+        if !self.mode.writes {
             return Ok(None);
         }
-        if standing != Standing::Fine {
-            self.happen(level.id, name, standing.name(), standing, None, None)?;
+        if standing != FileState::Fine {
+            self.write_event(level.id, name, standing.name(), standing, None, None)?;
         }
         self.cover(level, name, seen.is_checked())?;
         self.unflushed = true;
-        let known = Known {
+        let known = FileRow {
             name: name.to_vec(),
             record: seen.record,
             first_run: run,
@@ -168,34 +185,34 @@ impl Keeper {
     }
 
     /// Settles a known file that was seen.
-    fn meet(
+    fn reconcile_row(
         &mut self,
-        level: &mut Level,
-        row: Known,
+        level: &mut OpenDir,
+        row: FileRow,
         slice_run: i64,
-        seen: &Seen,
+        seen: &ObservedFile,
         say: &mut Say<'_>,
-    ) -> Result<Settled, Fault> {
+    ) -> Result<Settled, DbError> {
         let was = row.record;
         let proved = row.last_proved(slice_run);
         let path = || level.relative.join(OsStr::from_bytes(&row.name));
-        if was.standing == Standing::Missing {
+        if was.standing == FileState::Missing {
             self.say(say, Finding::Returned { path: path() });
         }
-        if self.manner.quick {
+        if self.mode.quick {
             self.compare(path(), &was, &seen.record.facts, say);
             return Ok(Settled::as_was(row, slice_run));
         }
-        let mut outcome = tag_after(&was, seen, self.manner.accepts);
+        let mut outcome = tag_after(&was, seen, self.mode.accepts);
         if outcome.replaced && self.is_own_successor(&path(), &was, seen) {
-            outcome = Outcome { tag: seen.record.tag, what: Some("adopted"), ..outcome };
+            outcome = TagOutcome { tag: seen.record.tag, what: Some("adopted"), ..outcome };
             outcome.replaced = false;
         }
-        let standing = standing_after(&was, seen, &outcome);
+        let standing = state_after(&was, seen, &outcome);
         self.say_of_tag(path(), &was, seen, &outcome, say);
         let checked = seen.is_checked() && !outcome.lost;
         let facts = if seen.has_facts { seen.record.facts } else { was.facts };
-        let record = Record { facts, tag: outcome.tag, standing };
+        let record = FileRecord { facts, tag: outcome.tag, standing };
         let same_contents = match (&was.tag, &outcome.tag) {
             (Some(was), Some(now)) => was.same_contents(now),
             _ => false,
@@ -203,7 +220,7 @@ impl Keeper {
         let mut settled = Settled::as_was(row, slice_run);
         if checked {
             settled.last_checked = self.record.id;
-        } else if was.standing == Standing::Missing || !same_contents {
+        } else if was.standing == FileState::Missing || !same_contents {
             settled.last_checked = 0;
             settled.dirty |= std::mem::take(&mut settled.known.checked_run) != 0;
         }
@@ -216,11 +233,11 @@ impl Keeper {
         settled.known.record = record;
         if outcome.what.is_some() || standing != was.standing {
             let what = outcome.what.unwrap_or_else(|| match was.standing {
-                Standing::Missing if !checked => RETURNED,
+                FileState::Missing if !checked => RETURNED,
                 _ => name_of(standing, record.tag.is_some()),
             });
             let before = outcome.what.and(was.tag);
-            self.happen(level.id, &settled.known.name, what, standing, before, None)?;
+            self.write_event(level.id, &settled.known.name, what, standing, before, None)?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
             // It may be where a file went, seen before it had a tag to be known by.
@@ -233,7 +250,7 @@ impl Keeper {
 
     /// Says whether an attribute took the place of the catalogue's tag in a run of ours that was
     /// killed before it was stored here: the catalogue's tag is then kept beside it.
-    fn is_own_successor(&self, path: &Path, was: &Record, seen: &Seen) -> bool {
+    fn is_own_successor(&self, path: &Path, was: &FileRecord, seen: &ObservedFile) -> bool {
         let (Some(known), Some(attribute)) = (was.tag, seen.record.tag) else { return false };
         let file = beneath::file(&self.catalogue.root, path);
         let previous = file.and_then(|file| Xattr.previous(&file));
@@ -245,11 +262,11 @@ impl Keeper {
     fn compare(
         &mut self,
         path: std::path::PathBuf,
-        was: &Record,
-        facts: &Facts,
+        was: &FileRecord,
+        facts: &FileFacts,
         say: &mut Say<'_>,
     ) {
-        let change = Change {
+        let change = FactChange {
             length: facts.length != was.facts.length,
             mtime: facts.mtime != was.facts.mtime,
             ctime: facts.ctime != was.facts.ctime,
@@ -257,17 +274,17 @@ impl Keeper {
         };
         if change.any() {
             self.say(say, Finding::Changed { path, change });
-        } else if !matches!(was.standing, Standing::Fine | Standing::Missing) {
-            self.say(say, Finding::Standing { path, standing: was.standing });
+        } else if !matches!(was.standing, FileState::Fine | FileState::Missing) {
+            self.say(say, Finding::FileState { path, standing: was.standing });
         }
     }
 
     fn say_of_tag(
         &mut self,
         path: std::path::PathBuf,
-        was: &Record,
-        seen: &Seen,
-        outcome: &Outcome,
+        was: &FileRecord,
+        seen: &ObservedFile,
+        outcome: &TagOutcome,
         say: &mut Say<'_>,
     ) {
         let Some(catalogued) = was.tag else { return };
@@ -287,11 +304,11 @@ impl Keeper {
     /// `old` slice, a new one begins at `first`.
     fn store(
         &mut self,
-        level: &mut Level,
-        old: Option<Slice>,
+        level: &mut OpenDir,
+        old: Option<NameSlice>,
         first: Vec<u8>,
         mut rows: Vec<Settled>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let mut first = old.as_ref().map_or(first, |slice| slice.first.clone());
         let len = if rows.len() > SLICE_LEN_MAX { SLICE_LEN } else { SLICE_LEN_MAX };
         let mut slices = Vec::new();
@@ -300,11 +317,11 @@ impl Keeper {
                 first = chunk[0].known.name.clone();
             }
             let begin = std::mem::take(&mut first);
-            slices.push(Slice::of(level.id, begin, chunk, &mut self.buffer));
+            slices.push(NameSlice::of(level.id, begin, chunk, &mut self.buffer));
         }
         let db = &self.catalogue.db;
         for row in rows.iter().filter(|row| row.dirty) {
-            book::put_entry(db, level.id, &row.known)?;
+            writes::put_entry(db, level.id, &row.known)?;
         }
         for slice in slices.iter().filter(|slice| Some(*slice) != old.as_ref()) {
             slice.put(db, level.id)?;
@@ -320,8 +337,8 @@ impl Keeper {
     }
 
     /// Cuts the slice of the batch where a name would be, so that its head can be settled.
-    pub(super) fn split(&mut self, level: &mut Level, name: &[u8]) -> Result<(), Fault> {
-        if !self.manner.writes {
+    pub(super) fn split(&mut self, level: &mut OpenDir, name: &[u8]) -> Result<(), DbError> {
+        if !self.mode.writes {
             return Ok(());
         }
         let slice = level.slices[level.at].clone();
@@ -331,10 +348,10 @@ impl Keeper {
         let rows = rows.into_iter().map(|row| Settled::as_was(row, slice.checked_run));
         let (mut head, mut tail): (Vec<_>, Vec<_>) =
             rows.partition(|row| row.known.name.as_slice() < name);
-        let head_slice = Slice::of(level.id, slice.first, &mut head, &mut self.buffer);
-        let tail_slice = Slice::of(level.id, name.to_vec(), &mut tail, &mut self.buffer);
+        let head_slice = NameSlice::of(level.id, slice.first, &mut head, &mut self.buffer);
+        let tail_slice = NameSlice::of(level.id, name.to_vec(), &mut tail, &mut self.buffer);
         for row in head.iter().chain(&tail).filter(|row| row.dirty) {
-            book::put_entry(db, level.id, &row.known)?;
+            writes::put_entry(db, level.id, &row.known)?;
         }
         head_slice.put(db, level.id)?;
         tail_slice.put(db, level.id)?;
@@ -344,8 +361,8 @@ impl Keeper {
     }
 
     /// Counts slices that others took the place of.
-    fn account(&mut self, old: &[Slice], new: &[Slice]) {
-        let entries = |slices: &[Slice]| -> i64 {
+    fn account(&mut self, old: &[NameSlice], new: &[NameSlice]) {
+        let entries = |slices: &[NameSlice]| -> i64 {
             slices.iter().map(|slice| slice.entries.cast_signed()).sum()
         };
         let totals = &mut self.record.totals;
@@ -356,11 +373,11 @@ impl Keeper {
     /// Notes whether a file was covered.
     pub(super) fn cover(
         &mut self,
-        level: &mut Level,
+        level: &mut OpenDir,
         name: &[u8],
         covered: bool,
-    ) -> Result<(), Fault> {
-        if !self.manner.writes {
+    ) -> Result<(), DbError> {
+        if !self.mode.writes {
             return Ok(());
         }
         if covered {
@@ -371,23 +388,23 @@ impl Keeper {
     }
 
     /// Writes an event.
-    pub(super) fn happen(
+    pub(super) fn write_event(
         &mut self,
         directory: i64,
         name: &[u8],
         what: &str,
-        standing: Standing,
+        standing: FileState,
         before: Option<Tag>,
         other: Option<&[u8]>,
-    ) -> Result<(), Fault> {
-        if !self.manner.writes {
+    ) -> Result<(), DbError> {
+        if !self.mode.writes {
             return Ok(());
         }
-        self.happenings += 1;
+        self.events_written += 1;
         self.record.totals.events += 1;
-        let (run, number, at_s) = (self.record.id, self.happenings, self.now.seconds);
+        let (run, number, at_s) = (self.record.id, self.events_written, self.now.seconds);
         let happening =
-            Happening { directory, name, run, number, at_s, what, standing, before, other };
+            NewEvent { directory, name, run, number, at_s, what, standing, before, other };
         happening.put(&self.catalogue.db)
     }
 
@@ -395,13 +412,13 @@ impl Keeper {
     pub(super) fn amend(
         &mut self,
         directory: i64,
-        slice: &Slice,
+        slice: &NameSlice,
         mut rows: Vec<Settled>,
-    ) -> Result<(), Fault> {
-        let amended = Slice::of(directory, slice.first.clone(), &mut rows, &mut self.buffer);
+    ) -> Result<(), DbError> {
+        let amended = NameSlice::of(directory, slice.first.clone(), &mut rows, &mut self.buffer);
         let db = &self.catalogue.db;
         for row in rows.iter().filter(|row| row.dirty) {
-            book::put_entry(db, directory, &row.known)?;
+            writes::put_entry(db, directory, &row.known)?;
         }
         amended.put(db, directory)?;
         self.account(std::slice::from_ref(slice), &[amended]);
@@ -416,47 +433,47 @@ const ACCEPTED: &str = "accepted";
 const RETURNED: &str = "returned";
 
 /// Decides which tag a file has from here on.
-fn tag_after(was: &Record, seen: &Seen, accepts: bool) -> Outcome {
-    let kept = Outcome { tag: was.tag, what: None, replaced: false, lost: false };
+fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome {
+    let kept = TagOutcome { tag: was.tag, what: None, replaced: false, lost: false };
     if seen.changed_tag() {
         let what = seen.action.map(crate::Action::name);
-        return Outcome { tag: seen.record.tag, what, ..kept };
+        return TagOutcome { tag: seen.record.tag, what, ..kept };
     }
     match (was.tag, seen.record.tag) {
         (None, None) => kept,
-        (None, Some(_)) => Outcome { tag: seen.record.tag, what: Some("adopted"), ..kept },
+        (None, Some(_)) => TagOutcome { tag: seen.record.tag, what: Some("adopted"), ..kept },
         (Some(was), Some(now)) if was == now || seen.place != TagPlace::Attribute => kept,
         (Some(was), Some(now)) if was.same_contents(&now) => {
-            Outcome { tag: Some(now), what: Some("adopted"), ..kept }
+            TagOutcome { tag: Some(now), what: Some("adopted"), ..kept }
         }
         (Some(_), Some(_)) if accepts => {
-            Outcome { tag: seen.record.tag, what: Some(ACCEPTED), ..kept }
+            TagOutcome { tag: seen.record.tag, what: Some(ACCEPTED), ..kept }
         }
-        (Some(_), Some(_)) => Outcome { replaced: true, ..kept },
+        (Some(_), Some(_)) => TagOutcome { replaced: true, ..kept },
         (Some(_), None) => {
             let lost = seen.has_facts && seen.verdict == Some(Verdict::Untagged);
-            Outcome { lost, ..kept }
+            TagOutcome { lost, ..kept }
         }
     }
 }
 
 /// Decides how a file stands from here on.
-fn standing_after(was: &Record, seen: &Seen, outcome: &Outcome) -> Standing {
-    let returned = if was.standing == Standing::Missing { Standing::Fine } else { was.standing };
+fn state_after(was: &FileRecord, seen: &ObservedFile, outcome: &TagOutcome) -> FileState {
+    let returned = if was.standing == FileState::Missing { FileState::Fine } else { was.standing };
     match seen.verdict {
-        _ if seen.changed_tag() => Standing::Fine,
+        _ if seen.changed_tag() => FileState::Fine,
         _ if outcome.lost => returned,
-        Some(_) if outcome.replaced && seen.record.standing.proves() => Standing::TagReplaced,
+        Some(_) if outcome.replaced && seen.record.standing.proves() => FileState::TagReplaced,
         Some(_) => seen.record.standing,
-        None if outcome.replaced => Standing::TagReplaced,
+        None if outcome.replaced => FileState::TagReplaced,
         None => returned,
     }
 }
 
 /// The name of an event that left this standing.
-fn name_of(standing: Standing, tagged: bool) -> &'static str {
+fn name_of(standing: FileState, tagged: bool) -> &'static str {
     match standing {
-        Standing::TagLost | Standing::TagReplaced => standing.name(),
+        FileState::TagLost | FileState::TagReplaced => standing.name(),
         other => other.verdict(tagged).name(),
     }
 }

@@ -16,18 +16,18 @@ use steadfast_digest::{Algorithm, Digest};
 
 use super::column;
 use super::directory::Paths;
-use super::entry::Standing;
-use super::error::Fault;
+use super::entry::FileState;
+use super::error::DbError;
 use super::records::reading;
 use super::{Catalogue, CatalogueError};
 use crate::tag::Tag;
 
 /// Digests and names that one statement may hold; SQLite takes 32,766 parameters.
-const SOUGHT_MAX: usize = 16_000;
+const LOOKUP_MAX: usize = 16_000;
 
 /// A file that was sought.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sought {
+pub struct LookupMatch {
     /// Its path from the root.
     pub path: PathBuf,
     /// Its name.
@@ -35,7 +35,7 @@ pub struct Sought {
     /// Its tag.
     pub tag: Tag,
     /// How it stood when it was last judged.
-    pub standing: Standing,
+    pub standing: FileState,
 }
 
 impl Catalogue {
@@ -48,14 +48,14 @@ impl Catalogue {
     ///
     /// # Panics
     /// If more than 16,000 digests or as many names are sought.
-    pub fn seek(
+    pub fn look_up(
         &self,
         digests: &[Digest],
         names: &[&OsStr],
-        visit: &mut dyn FnMut(Sought) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(LookupMatch) -> ControlFlow<()>,
     ) -> Result<(), CatalogueError> {
-        assert!(digests.len().max(names.len()) <= SOUGHT_MAX, "too much is sought at once");
-        let sought = reading(&self.db, || seek(&self.db, digests, names, visit));
+        assert!(digests.len().max(names.len()) <= LOOKUP_MAX, "too much is sought at once");
+        let sought = reading(&self.db, || look_up(&self.db, digests, names, visit));
         sought.map_err(|fault| self.wrong(fault))
     }
 
@@ -77,12 +77,12 @@ impl ToSql for Bytes<'_> {
     }
 }
 
-fn seek(
+fn look_up(
     db: &Connection,
     digests: &[Digest],
     names: &[&OsStr],
-    visit: &mut dyn FnMut(Sought) -> ControlFlow<()>,
-) -> Result<(), Fault> {
+    visit: &mut dyn FnMut(LookupMatch) -> ControlFlow<()>,
+) -> Result<(), DbError> {
     let places = |count: usize| vec!["?"; count].join(",");
     let mut statement = db.prepare(&format!(
         "SELECT directory, name, standing, length, mtime_ns, \
@@ -99,11 +99,11 @@ fn seek(
         let name = column::name(row, 1)?.to_vec();
         let (length, mtime) = (column::unsigned(row, 3)?, column::moment(row, 4)?);
         let tag = column::tag(row, 5, length, mtime)?;
-        let found = Sought {
+        let found = LookupMatch {
             path: paths.file(db, column::integer(row, 0)?, &name)?,
             name: OsString::from_vec(name),
-            tag: tag.ok_or_else(|| Fault::damaged("a digest without an algorithm"))?,
-            standing: Standing::read(row, 2)?,
+            tag: tag.ok_or_else(|| DbError::damaged("a digest without an algorithm"))?,
+            standing: FileState::read(row, 2)?,
         };
         if visit(found).is_break() {
             break;
@@ -112,7 +112,7 @@ fn seek(
     Ok(())
 }
 
-fn algorithms(db: &Connection) -> Result<Vec<Algorithm>, Fault> {
+fn algorithms(db: &Connection) -> Result<Vec<Algorithm>, DbError> {
     let mut statement =
         db.prepare("SELECT DISTINCT algorithm FROM entries WHERE algorithm IS NOT NULL")?;
     let mut rows = statement.query(())?;

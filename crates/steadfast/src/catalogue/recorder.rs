@@ -1,9 +1,9 @@
-//! The keeper: follows a run, file by file, and keeps the catalogue by it.
+//! The recorder: follows a run, file by file, and keeps the catalogue by it.
 //!
 //! In: sightings in walk order, from one thread. Out: a catalogue that knows them, and findings.
 //! A stack of open directories follows the walk: what is in a directory comes where its name
-//! stands. What is done with the files of one directory is in `merge.rs`, with known files that
-//! the walk did not come upon in `unvisited.rs`, and what they come to at the end in `absent.rs`
+//! stands. What is done with the files of one directory is in `reconcile.rs`, with known files that
+//! the walk did not come upon in `not_visited.rs`, and what they come to at the end in `missing.rs`
 //! and `moved.rs`.
 
 use std::collections::{BTreeMap, HashSet};
@@ -17,15 +17,15 @@ use rusqlite::Connection;
 
 use steadfast_sys::file::{Status, Timestamp};
 
-use super::coverage::{Cover, Covered};
+use super::coverage::{DirectoryCoverage, NameCoverage};
 use super::directory::{self, Children, Directory, ROOT, down_from};
-use super::error::{CatalogueErrorKind, Fault};
+use super::error::{CatalogueErrorKind, DbError};
 use super::finding::{Finding, Say};
-use super::records::Cache;
+use super::observation::{FileBatch, Observation};
+use super::records::SliceCache;
 use super::runs::{RunRecord, RunState};
-use super::scope::Scope;
-use super::sighting::{Batch, Sighting};
-use super::slice::{Slice, slices_of};
+use super::scope::RunScope;
+use super::slice::{NameSlice, slices_of};
 use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::beneath;
 use crate::event::{FileEvent, Subject};
@@ -43,7 +43,7 @@ const FLUSH_PAUSE: u64 = 10;
 
 /// What a run is, to be remembered with what it found.
 #[derive(Clone, Debug)]
-pub struct Begin<'a> {
+pub struct RunStart<'a> {
     /// The verb.
     pub verb: &'a str,
     /// Where bytes are to come from: "cache" or "media".
@@ -59,7 +59,7 @@ pub struct Begin<'a> {
 
 /// What is to be done with what is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Manner {
+pub(super) struct RecorderMode {
     /// Whether the catalogue is written, or findings are made and nothing else.
     pub(super) writes: bool,
     /// Whether files were only looked at, so that facts alone are compared.
@@ -69,10 +69,10 @@ pub(super) struct Manner {
 
 /// Follows one run.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Recorder {
     pub(super) catalogue: Catalogue,
-    pub(super) scope: Scope,
-    pub(super) manner: Manner,
+    pub(super) scope: RunScope,
+    pub(super) mode: RecorderMode,
     /// The run's row, as it stands.
     pub(super) record: RunRecord,
     /// Whether no run came to an end before this one: then nothing is news.
@@ -85,18 +85,18 @@ pub struct Keeper {
     /// The last directory that was known before the run.
     pub(super) known_directory: i64,
     /// Happenings so far.
-    pub(super) happenings: i64,
+    pub(super) events_written: i64,
     /// Whether there are tables of what is absent and of what arrived.
-    pub(super) has_absent: bool,
+    pub(super) has_missing: bool,
     pub(super) has_arrivals: bool,
     /// Rows of files that came, as they are looked at again.
-    pub(super) arrived: Cache,
+    pub(super) arrived: SliceCache,
     /// Room to seal in.
     pub(super) buffer: Vec<u8>,
     /// How often each verdict came up, as [`Verdict::ALL`], and each finding, by name.
     verdicts: [u64; Verdict::ALL.len()],
     pub(super) found: BTreeMap<&'static str, u64>,
-    levels: Vec<Level>,
+    levels: Vec<OpenDir>,
     /// The directory of the last file, as the run says it; `None` if that is in no tree of ours.
     parent: Option<Arc<Path>>,
     outside: Option<Arc<Path>>,
@@ -115,7 +115,7 @@ pub struct Keeper {
 
 /// One directory on the way down.
 #[derive(Debug, Default)]
-pub(super) struct Level {
+pub(super) struct OpenDir {
     /// Its number; 0 while the catalogue does not know it.
     pub(super) id: i64,
     /// Its path from the root.
@@ -125,15 +125,15 @@ pub(super) struct Level {
     pub(super) walked: bool,
     /// Whether it had no slices, so that files in order only add to it.
     pub(super) fresh: bool,
-    pub(super) slices: Vec<Slice>,
+    pub(super) slices: Vec<NameSlice>,
     /// The slice that the batch belongs to.
     pub(super) at: usize,
-    pub(super) batch: Batch,
+    pub(super) batch: FileBatch,
     /// The last name that was settled.
     last: Vec<u8>,
     pub(super) children: Children,
-    pub(super) cover: Cover,
-    covered: Covered,
+    pub(super) cover: NameCoverage,
+    covered: DirectoryCoverage,
     /// Whether all that is known beneath it was covered, itself apart.
     pub(super) complete: bool,
 }
@@ -143,20 +143,24 @@ impl Catalogue {
     ///
     /// # Errors
     /// If the catalogue cannot be read or written.
-    pub fn keeper(self, scope: Scope, begin: &Begin<'_>) -> Result<Keeper, CatalogueError> {
-        let manner = Manner { writes: self.writes, quick: false, accepts: begin.accepts };
+    pub fn recorder(
+        self,
+        scope: RunScope,
+        begin: &RunStart<'_>,
+    ) -> Result<Recorder, CatalogueError> {
+        let mode = RecorderMode { writes: self.writes, quick: false, accepts: begin.accepts };
         let file = self.file.clone();
-        Keeper::start(self, scope, begin, manner).map_err(|fault| fault.at(&file))
+        Recorder::start(self, scope, begin, mode).map_err(|fault| fault.at(&file))
     }
 }
 
-impl Keeper {
+impl Recorder {
     pub(super) fn start(
         catalogue: Catalogue,
-        scope: Scope,
-        begin: &Begin<'_>,
-        manner: Manner,
-    ) -> Result<Keeper, Fault> {
+        scope: RunScope,
+        begin: &RunStart<'_>,
+        mode: RecorderMode,
+    ) -> Result<Recorder, DbError> {
         let now = super::seconds(begin.now.seconds);
         let (last, totals) = runs::last(&catalogue.db)?;
         let filling = !runs::any_whole(&catalogue.db)?;
@@ -174,19 +178,19 @@ impl Keeper {
             counts: BTreeMap::new(),
             totals,
         };
-        if manner.writes {
+        if mode.writes {
             catalogue.db.execute_batch("BEGIN IMMEDIATE")?;
             record.put(&catalogue.db)?;
         } else {
             // Beside a writer, all is seen as it was at one moment.
             catalogue.db.execute_batch("BEGIN")?;
         }
-        Ok(Keeper {
+        Ok(Recorder {
             root_device: Status::of(&catalogue.root).ok().map(|status| status.device),
             filling,
             catalogue,
             scope,
-            manner,
+            mode,
             record,
             now,
             committed: begin.now,
@@ -195,10 +199,10 @@ impl Keeper {
             flush: Duration::ZERO,
             troubled: HashSet::new(),
             known_directory: totals.directories,
-            happenings: 0,
-            has_absent: false,
+            events_written: 0,
+            has_missing: false,
             has_arrivals: false,
-            arrived: Cache::default(),
+            arrived: SliceCache::default(),
             buffer: Vec::new(),
             verdicts: [0; Verdict::ALL.len()],
             found: BTreeMap::new(),
@@ -227,14 +231,14 @@ impl Keeper {
     /// Takes an event. `place` is where the tag was that the file was judged by.
     ///
     /// # Errors
-    /// As [`Keeper::see`].
+    /// As [`Recorder::observe`].
     pub fn take(
         &mut self,
         event: &FileEvent,
         place: TagPlace,
         say: &mut Say<'_>,
     ) -> Result<(), CatalogueError> {
-        self.see(&Sighting::of(event, place), say)
+        self.observe(&Observation::of(event, place), say)
     }
 
     /// Takes what was seen of a file, or of a directory that could not be walked; or that a known
@@ -246,18 +250,18 @@ impl Keeper {
     /// # Errors
     /// If the catalogue cannot be read or written. Nothing is kept from then on, once: later calls
     /// do nothing.
-    pub fn see(
+    pub fn observe(
         &mut self,
-        sighting: &Sighting<'_>,
+        observation: &Observation<'_>,
         say: &mut Say<'_>,
     ) -> Result<(), CatalogueError> {
-        self.guarded(|keeper| keeper.see_one(sighting, say))
+        self.guarded(|recorder| recorder.observe_one(observation, say))
     }
 
     /// Stores what is known so far, if it is time. To be called a few times a second.
     ///
     /// # Errors
-    /// As [`Keeper::see`].
+    /// As [`Recorder::observe`].
     pub fn tick(&mut self, now: Timestamp) -> Result<(), CatalogueError> {
         let passed = now.seconds.saturating_sub(self.committed.seconds);
         let passed = passed - i64::from(now.nanoseconds < self.committed.nanoseconds);
@@ -267,7 +271,7 @@ impl Keeper {
         }
         self.committed = now;
         self.now = super::seconds(now.seconds);
-        self.guarded(|keeper| keeper.commit(true))
+        self.guarded(|recorder| recorder.commit(true))
     }
 
     /// Ends the run: says what is missing and moved, if the run was `whole`, and stores all.
@@ -293,15 +297,15 @@ impl Keeper {
     ) -> Result<(), CatalogueError> {
         if let Some(kind) = self.broken {
             let message = "the run was not kept to its end, because of an earlier error";
-            return Err(Fault::new(kind, message).at(&self.catalogue.file));
+            return Err(DbError::new(kind, message).at(&self.catalogue.file));
         }
-        self.guarded(|keeper| keeper.end(whole, say))
+        self.guarded(|recorder| recorder.end(whole, say))
     }
 
     /// After an error, leaves the catalogue as it was last stored.
     fn guarded(
         &mut self,
-        work: impl FnOnce(&mut Keeper) -> Result<(), Fault>,
+        work: impl FnOnce(&mut Recorder) -> Result<(), DbError>,
     ) -> Result<(), CatalogueError> {
         if self.broken.is_some() {
             return Ok(());
@@ -320,12 +324,16 @@ impl Keeper {
         })
     }
 
-    fn see_one(&mut self, sighting: &Sighting<'_>, say: &mut Say<'_>) -> Result<(), Fault> {
-        if sighting.subject == Subject::Directory {
-            self.troubled.extend(self.scope.directory(&sighting.path.to_path()));
+    fn observe_one(
+        &mut self,
+        observation: &Observation<'_>,
+        say: &mut Say<'_>,
+    ) -> Result<(), DbError> {
+        if observation.subject == Subject::Directory {
+            self.troubled.extend(self.scope.directory(&observation.path.to_path()));
             return Ok(());
         }
-        let path = sighting.path;
+        let path = observation.path;
         let is = |last: &Option<Arc<Path>>| {
             !path.name.is_empty()
                 && last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &path.parent))
@@ -349,24 +357,24 @@ impl Keeper {
             located = name;
             located.as_os_str()
         };
-        if sighting.verdict == Some(Verdict::Missing) {
+        if observation.verdict == Some(Verdict::Missing) {
             let mut level = self.levels.pop().expect("the root's is there once a file is");
             let noted = self.miss(&mut level, name.as_bytes(), say);
             self.levels.push(level);
             return noted;
         }
-        if self.manner.writes && self.levels.last().is_some_and(|level| level.id == 0) {
-            self.number_levels(sighting.status.as_ref())?;
+        if self.mode.writes && self.levels.last().is_some_and(|level| level.id == 0) {
+            self.number_levels(observation.status.as_ref())?;
         }
-        if let Some(at) = sighting
+        if let Some(at) = observation
             .verdict
             .and_then(|verdict| Verdict::ALL.iter().position(|other| *other == verdict))
         {
             self.verdicts[at] += 1;
-            self.record.bytes += sighting.status.map_or(0, |status| status.length);
+            self.record.bytes += observation.status.map_or(0, |status| status.length);
         }
         self.record.files += 1;
-        if let Some(device) = sighting.status.map(|status| status.device)
+        if let Some(device) = observation.status.map(|status| status.device)
             && self.volumes.iter().all(|(known, _)| *known != device)
         {
             let directory = self.levels.last().map(|level| level.relative.clone());
@@ -374,23 +382,23 @@ impl Keeper {
         }
         let mut level = self.levels.pop().expect("the root's is there once a file is");
         let placed = self.make_room(&mut level, name.as_bytes(), say);
-        level.batch.push(name.as_bytes(), sighting);
+        level.batch.push(name.as_bytes(), observation);
         self.levels.push(level);
         placed
     }
 
     /// Takes it from a run over single files that one was gone. The end looks whether it still is.
-    fn miss(&mut self, level: &mut Level, name: &[u8], say: &mut Say<'_>) -> Result<(), Fault> {
+    fn miss(&mut self, level: &mut OpenDir, name: &[u8], say: &mut Say<'_>) -> Result<(), DbError> {
         // Coverage is in the order of names.
         self.settle(level, say)?;
-        let found = Cache::default().find(self.db(), level.id, name)?;
-        let Some(found) = found.filter(|_| self.manner.writes) else { return Ok(()) };
-        self.note_absent(level.id, &found.known, found.slice_run)?;
+        let found = SliceCache::default().find(self.db(), level.id, name)?;
+        let Some(found) = found.filter(|_| self.mode.writes) else { return Ok(()) };
+        self.note_missing(level.id, &found.known, found.slice_run)?;
         self.cover(level, name, true)
     }
 
     /// Leaves and enters directories until the deepest open one is that of `relative`.
-    fn go_to(&mut self, relative: &Path, say: &mut Say<'_>) -> Result<(), Fault> {
+    fn go_to(&mut self, relative: &Path, say: &mut Say<'_>) -> Result<(), DbError> {
         if self.levels.is_empty() {
             let root = directory::directory(self.db(), ROOT)?;
             self.enter(Some(root), PathBuf::new())?;
@@ -413,7 +421,7 @@ impl Keeper {
         Ok(())
     }
 
-    fn enter(&mut self, known: Option<Directory>, relative: PathBuf) -> Result<(), Fault> {
+    fn enter(&mut self, known: Option<Directory>, relative: PathBuf) -> Result<(), DbError> {
         let walked = self.scope.walks(&relative);
         if walked && self.scope.begins_at(&relative) {
             self.begun.insert(relative.clone());
@@ -423,7 +431,7 @@ impl Keeper {
         if slices.is_empty() && id != 0 {
             ensure_without_entries(self.db(), id)?;
         }
-        self.levels.push(Level {
+        self.levels.push(OpenDir {
             id,
             mounted: known.is_some_and(|directory| directory.mounted),
             walked,
@@ -432,13 +440,13 @@ impl Keeper {
             children: Children::of(id),
             complete: true,
             relative,
-            ..Level::default()
+            ..OpenDir::default()
         });
         Ok(())
     }
 
     /// Leaves the deepest directory, and settles what is open in it.
-    fn leave(&mut self, say: &mut Say<'_>) -> Result<(), Fault> {
+    fn leave(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         let Some(mut level) = self.levels.pop() else { return Ok(()) };
         self.parent = None;
         self.settle(&mut level, say)?;
@@ -447,7 +455,7 @@ impl Keeper {
             self.settle(&mut level, say)?;
         }
         self.pass_children(&mut level, None, say)?;
-        if !self.manner.writes {
+        if !self.mode.writes {
             return Ok(());
         }
         let (run, id) = (self.record.id, level.id);
@@ -464,7 +472,7 @@ impl Keeper {
             Some(above) if whole && id != 0 => above.covered.push(id),
             Some(above) => above.complete &= whole,
             None if whole && id != 0 => {
-                super::book::put_coverage(db, run, id, b"", None, true)?;
+                super::writes::put_coverage(db, run, id, b"", None, true)?;
             }
             None => {}
         }
@@ -472,7 +480,7 @@ impl Keeper {
     }
 
     /// Gives numbers to directories on the way down that have none.
-    fn number_levels(&mut self, status: Option<&Status>) -> Result<(), Fault> {
+    fn number_levels(&mut self, status: Option<&Status>) -> Result<(), DbError> {
         // Those without a number are the deepest.
         let known = self.levels.iter().rposition(|level| level.id != 0);
         let mut parent = known.map_or(0, |at| self.levels[at].id);
@@ -497,14 +505,14 @@ impl Keeper {
     /// Settles what must be before a file of this name can be added to the batch.
     fn make_room(
         &mut self,
-        level: &mut Level,
+        level: &mut OpenDir,
         name: &[u8],
         say: &mut Say<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         let last = level.batch.last().unwrap_or(&level.last);
         let disorder = (!last.is_empty() && name <= last)
             || level.slices.get(level.at).is_some_and(|slice| name < slice.first.as_slice());
-        let index = |level: &Level| {
+        let index = |level: &OpenDir| {
             let after = level.slices.partition_point(|slice| slice.first.as_slice() <= name);
             after.saturating_sub(1)
         };
@@ -531,7 +539,7 @@ impl Keeper {
     }
 
     /// Settles the files of the batch, and known files of their slice that did not come by.
-    fn settle(&mut self, level: &mut Level, say: &mut Say<'_>) -> Result<(), Fault> {
+    fn settle(&mut self, level: &mut OpenDir, say: &mut Say<'_>) -> Result<(), DbError> {
         let mut batch = std::mem::take(&mut level.batch);
         let settled = self.settle_batch(level, &batch, say);
         if let Some(last) = batch.last() {
@@ -545,7 +553,7 @@ impl Keeper {
 
     /// Flushes the files and attributes that rows to be stored rely on: if these reached the medium
     /// after the catalogue, a loss of power would leave files missing or with tags replaced.
-    fn flush_volumes(&mut self) -> Result<(), Fault> {
+    fn flush_volumes(&mut self) -> Result<(), DbError> {
         if !std::mem::take(&mut self.unflushed) {
             return Ok(());
         }
@@ -553,15 +561,16 @@ impl Keeper {
         for (_, directory) in &self.volumes {
             // A directory that is gone or closed by now: the next run finds its files as they are.
             let Ok(dir) = beneath::directory(&self.catalogue.root, directory) else { continue };
-            dir.sync_volume().map_err(|error| Fault::io("flush the files of the tree", &error))?;
+            dir.sync_volume()
+                .map_err(|error| DbError::io("flush the files of the tree", &error))?;
         }
         self.flush = start.elapsed();
         Ok(())
     }
 
     /// Stores what is known so far.
-    fn commit(&mut self, go_on: bool) -> Result<(), Fault> {
-        if !self.manner.writes {
+    fn commit(&mut self, go_on: bool) -> Result<(), DbError> {
+        if !self.mode.writes {
             return Ok(());
         }
         self.flush_volumes()?;
@@ -583,7 +592,7 @@ impl Keeper {
         Ok(())
     }
 
-    fn end(&mut self, whole: bool, say: &mut Say<'_>) -> Result<(), Fault> {
+    fn end(&mut self, whole: bool, say: &mut Say<'_>) -> Result<(), DbError> {
         let nothing = self.record.files == 0 && self.scope.begins_at(Path::new(""));
         let total = if nothing { volume::total(self.db())? } else { 0 };
         if whole && total > 0 {
@@ -607,11 +616,11 @@ impl Keeper {
         }
         if whole {
             self.pass_gone(say)?;
-            self.settle_absent(say)?;
+            self.settle_missing(say)?;
         }
         self.record.state = if whole { RunState::Whole } else { RunState::Interrupted };
         self.commit(false)?;
-        if self.manner.writes {
+        if self.mode.writes {
             schema::take_in_log(self.db());
         }
         Ok(())
@@ -633,10 +642,10 @@ impl Keeper {
 }
 
 /// Makes sure that a directory without slices has no files either.
-fn ensure_without_entries(db: &Connection, directory: i64) -> Result<(), Fault> {
+fn ensure_without_entries(db: &Connection, directory: i64) -> Result<(), DbError> {
     let mut statement = db.prepare_cached("SELECT 1 FROM entries WHERE directory = ? LIMIT 1")?;
     if statement.exists((directory,))? {
-        return Err(Fault::damaged("files of a directory are in no slice"));
+        return Err(DbError::damaged("files of a directory are in no slice"));
     }
     Ok(())
 }

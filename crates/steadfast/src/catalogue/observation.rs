@@ -1,17 +1,17 @@
 //! What a run saw of one file, and of many files of one directory.
 //!
-//! In: events. Out: [`Seen`] files in the order of their names, as many as fit a slice.
+//! In: events. Out: [`ObservedFile`] files in the order of their names, as many as fit a slice.
 
 use crate::event::{Action, FileEvent, FilePath, Subject};
 use crate::tag::{Tag, TagPlace};
 use crate::verdict::Verdict;
 use steadfast_sys::file::{Status, Timestamp};
 
-use super::entry::{Facts, Record, Seal, Standing, seal};
+use super::entry::{FileFacts, FileRecord, FileState, SliceSeal, seal};
 
 /// What a run saw of one file.
 #[derive(Clone, Copy, Debug)]
-pub struct Sighting<'a> {
+pub struct Observation<'a> {
     /// Where, as the user would write it.
     pub path: &'a FilePath,
     /// File or directory.
@@ -30,10 +30,10 @@ pub struct Sighting<'a> {
     pub place: TagPlace,
 }
 
-impl<'a> Sighting<'a> {
-    /// Makes the sighting of an event.
-    pub fn of(event: &'a FileEvent, place: TagPlace) -> Sighting<'a> {
-        Sighting {
+impl<'a> Observation<'a> {
+    /// Makes the observation of an event.
+    pub fn of(event: &'a FileEvent, place: TagPlace) -> Observation<'a> {
+        Observation {
             path: &event.path,
             subject: event.subject,
             status: event.status,
@@ -48,11 +48,11 @@ impl<'a> Sighting<'a> {
 
 /// A file that was seen, as a batch keeps it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct ObservedFile {
     name_start: u32,
     name_len: u16,
     /// What its row would be if nothing speaks against it.
-    pub(super) record: Record,
+    pub(super) record: FileRecord,
     pub(super) verdict: Option<Verdict>,
     pub(super) action: Option<Action>,
     pub(super) place: TagPlace,
@@ -60,7 +60,7 @@ pub(super) struct Seen {
     pub(super) has_facts: bool,
 }
 
-impl Seen {
+impl ObservedFile {
     /// Says whether the file was judged, or its contents read for a tag.
     pub(super) fn is_checked(&self) -> bool {
         self.verdict.is_some() || self.changed_tag()
@@ -75,15 +75,15 @@ impl Seen {
 
 /// Files of one directory, seen and not yet settled.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct FileBatch {
     names: Vec<u8>,
-    seen: Vec<Seen>,
+    seen: Vec<ObservedFile>,
     /// Whether nothing but the seal decides.
     plain: bool,
     checked: usize,
 }
 
-impl Batch {
+impl FileBatch {
     pub(super) fn len(&self) -> usize {
         self.seen.len()
     }
@@ -103,40 +103,40 @@ impl Batch {
         self.seen.last().map(|seen| self.name(seen))
     }
 
-    pub(super) fn name(&self, seen: &Seen) -> &[u8] {
+    pub(super) fn name(&self, seen: &ObservedFile) -> &[u8] {
         &self.names[seen.name_start as usize..][..usize::from(seen.name_len)]
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Seen)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &ObservedFile)> {
         self.seen.iter().map(|seen| (self.name(seen), seen))
     }
 
     /// Adds a file.
-    pub(super) fn push(&mut self, name: &[u8], sighting: &Sighting<'_>) {
+    pub(super) fn push(&mut self, name: &[u8], observation: &Observation<'_>) {
         let changed = matches!(
-            sighting.action,
+            observation.action,
             Some(Action::Tagged | Action::Retagged | Action::Refreshed | Action::Removed)
         );
-        let tag = match sighting.action {
+        let tag = match observation.action {
             Some(Action::Removed) => None,
-            _ if changed => sighting.actual,
-            _ => sighting.stored,
+            _ if changed => observation.actual,
+            _ => observation.stored,
         };
-        let standing = match sighting.verdict {
-            Some(verdict) if !changed => Standing::of(verdict).unwrap_or(Standing::Fine),
-            _ => Standing::Fine,
+        let standing = match observation.verdict {
+            Some(verdict) if !changed => FileState::of(verdict).unwrap_or(FileState::Fine),
+            _ => FileState::Fine,
         };
         // Said in every run, however the contents are.
-        let gone = sighting.place.is_loss() && !changed;
-        let standing = if gone && standing.proves() { Standing::TagLost } else { standing };
-        let facts = sighting.status.as_ref().map(Facts::from);
-        let seen = Seen {
+        let gone = observation.place.is_loss() && !changed;
+        let standing = if gone && standing.proves() { FileState::TagLost } else { standing };
+        let facts = observation.status.as_ref().map(FileFacts::from);
+        let seen = ObservedFile {
             name_start: u32::try_from(self.names.len()).expect("a batch is far below 4 GiB"),
             name_len: u16::try_from(name.len()).expect("file names have at most 765 bytes"),
-            record: Record { facts: facts.unwrap_or(NO_FACTS), tag, standing },
-            verdict: sighting.verdict,
-            action: sighting.action,
-            place: sighting.place,
+            record: FileRecord { facts: facts.unwrap_or(NO_FACTS), tag, standing },
+            verdict: observation.verdict,
+            action: observation.action,
+            place: observation.place,
             has_facts: facts.is_some(),
         };
         let plain = seen.has_facts && !changed && !gone;
@@ -157,12 +157,12 @@ impl Batch {
 
     /// Returns the seal that rows have from which nothing differs that was seen; `None` if a seal
     /// cannot tell.
-    pub(super) fn seal(&self, directory: i64, buffer: &mut Vec<u8>) -> Option<Seal> {
+    pub(super) fn seal(&self, directory: i64, buffer: &mut Vec<u8>) -> Option<SliceSeal> {
         let sealed = self.iter().map(|(name, seen)| (name, &seen.record));
         (self.plain || self.is_empty()).then(|| seal(directory, sealed, buffer))
     }
 }
 
 /// Stands where the file system said nothing.
-const NO_FACTS: Facts = Facts { length: 0, mtime: EPOCH, ctime: EPOCH, inode: 0 };
+const NO_FACTS: FileFacts = FileFacts { length: 0, mtime: EPOCH, ctime: EPOCH, inode: 0 };
 const EPOCH: Timestamp = Timestamp { seconds: 0, nanoseconds: 0 };

@@ -14,12 +14,12 @@ use steadfast_sys::file::Timestamp;
 use super::judge;
 use super::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
 use crate::catalogue::{
-    self, Begin, Catalogue, CatalogueError, CatalogueErrorKind, FILE, FOLDER, Finding, Keeper,
-    Records, Scope, TreeList, Writer,
+    self, Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, FILE, FOLDER, Finding,
+    LockRequest, Recorder, RunScope, RunStart, TreeList,
 };
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice};
-use crate::monitor::{Event, Monitor, Noted, Summary};
+use crate::monitor::{Event, FindingEvent, Monitor, Summary};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -28,7 +28,7 @@ pub(super) const NOT_IN_TREE: &str = "it is not in the catalogued tree";
 
 /// A catalogue at the side of a run.
 pub(super) struct Kept {
-    keeper: Option<Keeper>,
+    recorder: Option<Recorder>,
     places: Places,
     /// What is to be told of how it was opened.
     notices: Vec<Notice>,
@@ -95,7 +95,7 @@ impl Opened {
     /// Refuses a catalogue that was named and is of another tree: it could say nothing of the
     /// paths, and its silence would pass for good news.
     fn ensure_within(&self, selection: &Selection, options: &Options) -> Result<(), Error> {
-        match (&options.catalogue, Scope::outside(self.catalogue.root(), selection)) {
+        match (&options.catalogue, RunScope::outside(self.catalogue.root(), selection)) {
             (CatalogueUse::At(_), Some(path)) => Err(Error::usage(NOT_IN_TREE).at(&path)),
             _ => Ok(()),
         }
@@ -104,7 +104,7 @@ impl Opened {
     fn open(verb: Verb, file: PathBuf, options: &Options) -> Result<Opened, Error> {
         use CatalogueErrorKind::{Absent, Damaged, Full, Planted, ReadOnly, Unfinished};
         let wait = options.wait.then_some(&*options.stop);
-        let writer = Writer { verb: verb.name(), now: clock::utc_now(), wait };
+        let writer = LockRequest { verb: verb.name(), now: clock::utc_now(), wait };
         let mut notices = Vec::new();
         let opened = match options.dry_run {
             true => Catalogue::open_reader(&file),
@@ -140,8 +140,8 @@ impl Opened {
     }
 
     /// Opens what workers ask for tags that the files themselves lack.
-    pub(super) fn records(&self, scope: &Scope) -> Result<Arc<Records>, Error> {
-        Ok(Arc::new(Records::open(&self.file, scope.clone())?))
+    pub(super) fn records(&self, scope: &RunScope) -> Result<Arc<CatalogueReader>, Error> {
+        Ok(Arc::new(CatalogueReader::open(&self.file, scope.clone())?))
     }
 
     /// Returns those of the given paths that are not there and that the catalogue knows: as they
@@ -167,13 +167,13 @@ impl Opened {
     /// Begins to keep a run.
     pub(super) fn keep(
         self,
-        scope: Scope,
+        scope: RunScope,
         selection: &Selection,
-        begin: &Begin<'_>,
+        begin: &RunStart<'_>,
     ) -> Result<Kept, Error> {
         let places = Places::of(self.catalogue.root(), selection);
-        let keeper = self.catalogue.keeper(scope, begin)?;
-        Ok(Kept { keeper: Some(keeper), places, notices: self.notices })
+        let recorder = self.catalogue.recorder(scope, begin)?;
+        Ok(Kept { recorder: Some(recorder), places, notices: self.notices })
     }
 }
 
@@ -242,12 +242,12 @@ pub(super) fn begin<'a>(
     backend: &'a str,
     accepts: bool,
     options: &Options,
-) -> Begin<'a> {
+) -> RunStart<'a> {
     let read_from = match options.read_from {
         ReadFrom::Cache => "cache",
         ReadFrom::Media => "media",
     };
-    Begin { verb, read_from, backend, now: (options.now)(), accepts }
+    RunStart { verb, read_from, backend, now: (options.now)(), accepts }
 }
 
 /// Returns where the catalogue is that a run is to have.
@@ -303,16 +303,16 @@ impl Kept {
         if event.verdict == Some(Verdict::Missing) {
             return;
         }
-        let Kept { keeper: Some(keeper), places, .. } = self else { return };
+        let Kept { recorder: Some(recorder), places, .. } = self else { return };
         let result =
-            keeper.take(event, event.tag_place, &mut |finding| tell(places.event(finding)));
+            recorder.take(event, event.tag_place, &mut |finding| tell(places.event(finding)));
         Kept::check(result, tell);
     }
 
     /// Stores what is known so far, if it is time.
     pub(super) fn tick(&mut self, now: Timestamp, tell: &mut Tell<'_>) {
-        if let Some(keeper) = &mut self.keeper {
-            let result = keeper.tick(now);
+        if let Some(recorder) = &mut self.recorder {
+            let result = recorder.tick(now);
             Kept::check(result, tell);
         }
     }
@@ -320,9 +320,9 @@ impl Kept {
     /// Ends the record of the run, which saw `whole` what it was about, or not.
     pub(super) fn finish(&mut self, whole: bool, now: Timestamp, tell: &mut Tell<'_>) {
         self.notices.drain(..).for_each(|notice| tell(Event::Notice(notice)));
-        let Kept { keeper, places, .. } = self;
-        let Some(keeper) = keeper.take() else { return };
-        let result = keeper.finish(whole, now, &mut |finding| tell(places.event(finding)));
+        let Kept { recorder, places, .. } = self;
+        let Some(recorder) = recorder.take() else { return };
+        let result = recorder.finish(whole, now, &mut |finding| tell(places.event(finding)));
         Kept::check(result.map(|_| ()), tell);
     }
 
@@ -378,7 +378,7 @@ impl Places {
                 // The current directory is shown as nothing before other names.
                 let here = path.as_os_str().is_empty();
                 let path = if here { PathBuf::from(".") } else { path };
-                Event::Finding(Box::new(Noted { path, finding }))
+                Event::Finding(Box::new(FindingEvent { path, finding }))
             }
         }
     }

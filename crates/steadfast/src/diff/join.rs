@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use super::Teller;
 use super::compare::{contents_of, pair};
-use super::moves::{Moves, Where};
-use super::pair::{Difference, Doubt, Kind, Pair, Side};
-use super::source::{Entry, Found, Source, Taken};
+use super::moves::{Moves, WhichSide};
+use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
+use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
 
 /// How a merge ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum JoinEnd {
     /// Both sources are at their ends.
     Whole,
     /// It was told to stop.
@@ -32,26 +32,26 @@ const PATIENCE: Duration = Duration::from_millis(5);
 const PROGRESS_ENTRIES: u32 = 256;
 
 /// One side and its next entry.
-struct Reading<'a> {
-    source: &'a mut dyn Source,
-    head: Option<Entry>,
+struct JoinSide<'a> {
+    source: &'a mut dyn DiffSource,
+    head: Option<SideEntry>,
     over: bool,
     /// Directories of unknown contents around the latest entry, the outermost first.
     hidden: Vec<PathBuf>,
 }
 
-impl<'a> Reading<'a> {
-    fn of(source: &'a mut dyn Source) -> Reading<'a> {
-        Reading { source, head: None, over: false, hidden: Vec::new() }
+impl<'a> JoinSide<'a> {
+    fn of(source: &'a mut dyn DiffSource) -> JoinSide<'a> {
+        JoinSide { source, head: None, over: false, hidden: Vec::new() }
     }
 
     /// Looks for the next entry; says whether it is known what comes next.
     fn fill(&mut self) -> Result<bool, Error> {
         if self.head.is_none() && !self.over {
             match self.source.take(PATIENCE)? {
-                Taken::Entry(entry) => self.head = Some(entry),
-                Taken::Pending => return Ok(false),
-                Taken::End => self.over = true,
+                NextEntry::SideEntry(entry) => self.head = Some(entry),
+                NextEntry::Pending => return Ok(false),
+                NextEntry::End => self.over = true,
             }
         }
         Ok(true)
@@ -69,26 +69,26 @@ impl<'a> Reading<'a> {
 }
 
 /// Two sources on their way to their ends.
-pub(super) struct Merge<'a> {
-    here: Reading<'a>,
-    there: Reading<'a>,
+pub(super) struct Join<'a> {
+    here: JoinSide<'a>,
+    there: JoinSide<'a>,
     moves: Moves,
 }
 
-impl<'a> Merge<'a> {
-    pub(super) fn new(here: &'a mut dyn Source, there: &'a mut dyn Source) -> Merge<'a> {
-        Merge { here: Reading::of(here), there: Reading::of(there), moves: Moves::new() }
+impl<'a> Join<'a> {
+    pub(super) fn new(here: &'a mut dyn DiffSource, there: &'a mut dyn DiffSource) -> Join<'a> {
+        Join { here: JoinSide::of(here), there: JoinSide::of(there), moves: Moves::new() }
     }
 
     /// Goes through both sources.
     ///
     /// # Errors
     /// If a source lacks entries: what was told until then is true, the rest is not known.
-    pub(super) fn run(&mut self, teller: &mut Teller<'_>) -> Result<Ended, Error> {
+    pub(super) fn run(&mut self, teller: &mut Teller<'_>) -> Result<JoinEnd, Error> {
         let mut entries = 0_u32;
         loop {
             if teller.stopped() {
-                return Ok(Ended::Stopped);
+                return Ok(JoinEnd::Stopped);
             }
             let known = self.here.fill()? & self.there.fill()?;
             entries = entries.wrapping_add(1);
@@ -97,7 +97,7 @@ impl<'a> Merge<'a> {
                 teller.progress(|| here.bytes() + there.bytes());
             }
             if known && !self.step(teller) {
-                return Ok(Ended::Whole);
+                return Ok(JoinEnd::Whole);
             }
         }
     }
@@ -123,36 +123,36 @@ impl<'a> Merge<'a> {
             (None, Some(_)) => Ordering::Greater,
             // What hides others comes before what it hides, on the other side too.
             (Some(here), Some(there)) => {
-                let kept = |entry: &Entry| matches!(entry.found, Found::File(_));
+                let kept = |entry: &SideEntry| matches!(entry.found, EntryContent::File(_));
                 here.path.cmp(&there.path).then(kept(here).cmp(&kept(there)))
             }
         };
         let here = if order.is_le() { self.here.head.take() } else { None };
         let there = if order.is_ge() { self.there.head.take() } else { None };
         match (here, there) {
-            (Some(Entry { path, found: Found::File(here) }), Some(there)) => {
-                if let Found::File(there) = there.found {
+            (Some(SideEntry { path, found: EntryContent::File(here) }), Some(there)) => {
+                if let EntryContent::File(there) = there.found {
                     teller.tell(&pair(path, here, there));
                 }
             }
             (Some(here), there) => {
-                self.alone(Where::Here, here, teller);
+                self.alone(WhichSide::Here, here, teller);
                 if let Some(there) = there {
-                    self.alone(Where::There, there, teller);
+                    self.alone(WhichSide::CopySide, there, teller);
                 }
             }
-            (None, Some(there)) => self.alone(Where::There, there, teller),
+            (None, Some(there)) => self.alone(WhichSide::CopySide, there, teller),
             (None, None) => {}
         }
         true
     }
 
     /// Deals with an entry that has no counterpart.
-    fn alone(&mut self, side: Where, entry: Entry, teller: &mut Teller<'_>) {
-        let Entry { path, found } = entry;
+    fn alone(&mut self, side: WhichSide, entry: SideEntry, teller: &mut Teller<'_>) {
+        let SideEntry { path, found } = entry;
         let file = match found {
-            Found::File(file) => file,
-            Found::Hidden(trouble) => {
+            EntryContent::File(file) => file,
+            EntryContent::Hidden(trouble) => {
                 self.side(side).hide(&path);
                 return teller.tell(&hidden(side, path, trouble));
             }
@@ -173,48 +173,67 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn side(&mut self, side: Where) -> &mut Reading<'a> {
+    fn side(&mut self, side: WhichSide) -> &mut JoinSide<'a> {
         match side {
-            Where::Here => &mut self.here,
-            Where::There => &mut self.there,
+            WhichSide::Here => &mut self.here,
+            WhichSide::CopySide => &mut self.there,
         }
     }
 }
 
 /// A pair of which one side is missing.
-fn lone(side: Where, path: PathBuf, kind: Kind, difference: Difference, file: Box<Side>) -> Pair {
+fn lone(
+    side: WhichSide,
+    path: PathBuf,
+    kind: PathKind,
+    difference: Difference,
+    file: Box<FileSide>,
+) -> PathPair {
     let (here, there) = match side {
-        Where::Here => (Some(file), None),
-        Where::There => (None, Some(file)),
+        WhichSide::Here => (Some(file), None),
+        WhichSide::CopySide => (None, Some(file)),
     };
-    Pair { path, moved_to: None, kind, difference, doubt: None, times_differ: false, here, there }
-}
-
-pub(super) fn only_of(side: Where) -> Difference {
-    match side {
-        Where::Here => Difference::OnlyHere,
-        Where::There => Difference::OnlyThere,
+    PathPair {
+        path,
+        moved_to: None,
+        kind,
+        difference,
+        doubt: None,
+        times_differ: false,
+        here,
+        there,
     }
 }
 
-fn only(side: Where, path: PathBuf, file: Box<Side>) -> Pair {
-    lone(side, path, Kind::File, only_of(side), file)
+pub(super) fn only_of(side: WhichSide) -> Difference {
+    match side {
+        WhichSide::Here => Difference::OnlyHere,
+        WhichSide::CopySide => Difference::OnlyThere,
+    }
 }
 
-fn hidden(side: Where, path: PathBuf, trouble: FileError) -> Pair {
-    let file = Box::new(Side { trouble: Some(trouble), ..Side::default() });
-    lone(side, path, Kind::Directory, Difference::Unreadable, file)
+fn only(side: WhichSide, path: PathBuf, file: Box<FileSide>) -> PathPair {
+    lone(side, path, PathKind::File, only_of(side), file)
 }
 
-fn moved(side: Where, one: (PathBuf, Box<Side>), other: (PathBuf, Box<Side>)) -> Pair {
+fn hidden(side: WhichSide, path: PathBuf, trouble: FileError) -> PathPair {
+    let file = Box::new(FileSide { trouble: Some(trouble), ..FileSide::default() });
+    lone(side, path, PathKind::Directory, Difference::Unreadable, file)
+}
+
+fn moved(
+    side: WhichSide,
+    one: (PathBuf, Box<FileSide>),
+    other: (PathBuf, Box<FileSide>),
+) -> PathPair {
     let ((path, here), (moved_to, there)) = match side {
-        Where::Here => (one, other),
-        Where::There => (other, one),
+        WhichSide::Here => (one, other),
+        WhichSide::CopySide => (other, one),
     };
-    Pair {
+    PathPair {
         path,
         moved_to: Some(moved_to),
-        kind: Kind::File,
+        kind: PathKind::File,
         difference: Difference::Moved,
         doubt: None,
         times_differ: false,
@@ -236,22 +255,22 @@ mod tests {
     use steadfast_sys::file::Timestamp;
 
     /// A list in path order that is now and then not ready.
-    struct List {
-        entries: vec::IntoIter<Entry>,
+    struct SlowSource {
+        entries: vec::IntoIter<SideEntry>,
         takes: u32,
         fails: bool,
     }
 
-    impl Source for List {
-        fn take(&mut self, _patience: Duration) -> Result<Taken, Error> {
+    impl DiffSource for SlowSource {
+        fn take(&mut self, _patience: Duration) -> Result<NextEntry, Error> {
             self.takes += 1;
             if self.takes.is_multiple_of(3) {
-                return Ok(Taken::Pending);
+                return Ok(NextEntry::Pending);
             }
             match self.entries.next() {
-                Some(entry) => Ok(Taken::Entry(entry)),
+                Some(entry) => Ok(NextEntry::SideEntry(entry)),
                 None if self.fails => Err(crate::diff::defect()),
-                None => Ok(Taken::End),
+                None => Ok(NextEntry::End),
             }
         }
 
@@ -260,13 +279,13 @@ mod tests {
         }
     }
 
-    type Line = (String, Difference, Option<Doubt>);
+    type ToldPair = (String, Difference, Option<Doubt>);
 
     #[derive(Default)]
-    struct Told(Vec<Line>);
+    struct ToldPairs(Vec<ToldPair>);
 
-    impl DiffMonitor for Told {
-        fn pair(&mut self, pair: &Pair) {
+    impl DiffMonitor for ToldPairs {
+        fn pair(&mut self, pair: &PathPair) {
             let path = match &pair.moved_to {
                 Some(moved_to) => format!("{} -> {}", pair.path.display(), moved_to.display()),
                 None => pair.path.display().to_string(),
@@ -277,7 +296,7 @@ mod tests {
         fn notice(&mut self, _notice: &Notice) {}
     }
 
-    fn file(path: &str, content: u8) -> Entry {
+    fn file(path: &str, content: u8) -> SideEntry {
         let mtime = Timestamp { seconds: 5, nanoseconds: 0 };
         let tag = Tag {
             algorithm: Algorithm::Sha256,
@@ -286,34 +305,36 @@ mod tests {
             mtime,
             tagged: mtime,
         };
-        let side = Side { length: Some(9), mtime: Some(mtime), tag: Some(tag), ..Side::default() };
-        Entry { path: path.into(), found: Found::File(Box::new(side)) }
+        let side =
+            FileSide { length: Some(9), mtime: Some(mtime), tag: Some(tag), ..FileSide::default() };
+        SideEntry { path: path.into(), found: EntryContent::File(Box::new(side)) }
     }
 
-    fn hidden(path: &str) -> Entry {
+    fn hidden(path: &str) -> SideEntry {
         let trouble = FileError { operation: "open", reason: "permission denied".to_owned() };
-        Entry { path: path.into(), found: Found::Hidden(trouble) }
+        SideEntry { path: path.into(), found: EntryContent::Hidden(trouble) }
     }
 
     fn merged(
-        here: Vec<Entry>,
-        there: Vec<Entry>,
+        here: Vec<SideEntry>,
+        there: Vec<SideEntry>,
         fails: bool,
-    ) -> (Vec<Line>, Result<Ended, Error>, DiffSummary) {
+    ) -> (Vec<ToldPair>, Result<JoinEnd, Error>, DiffSummary) {
         let (stop, start) = (AtomicBool::new(false), Instant::now());
-        let mut told = Told::default();
+        let mut told = ToldPairs::default();
         let summary = DiffSummary::default();
         let mut teller = Teller { summary, monitor: &mut told, stop: &stop, start, told: start };
-        let list = |entries: Vec<Entry>| List { entries: entries.into_iter(), takes: 0, fails };
+        let list =
+            |entries: Vec<SideEntry>| SlowSource { entries: entries.into_iter(), takes: 0, fails };
         let (mut here, mut there) = (list(here), list(there));
-        let mut merge = Merge::new(&mut here, &mut there);
+        let mut merge = Join::new(&mut here, &mut there);
         let ended = merge.run(&mut teller);
         merge.finish(&mut teller);
         let summary = teller.summary;
         (told.0, ended, summary)
     }
 
-    fn plain(told: &[Line]) -> Vec<(&str, Difference)> {
+    fn plain(told: &[ToldPair]) -> Vec<(&str, Difference)> {
         told.iter().map(|(path, difference, _)| (path.as_str(), *difference)).collect()
     }
 
@@ -323,7 +344,7 @@ mod tests {
         let here = vec![file("a/b", 1), file("a/d", 2), file("a-b", 3), file("b", 4)];
         let there = vec![file("a/b", 1), file("a-b", 7), file("a.b", 8), file("b", 4)];
         let (told, ended, summary) = merged(here, there, false);
-        assert_eq!(ended.unwrap(), Ended::Whole);
+        assert_eq!(ended.unwrap(), JoinEnd::Whole);
         assert_eq!(
             plain(&told),
             [

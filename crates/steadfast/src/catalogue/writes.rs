@@ -5,12 +5,12 @@
 use rusqlite::Connection;
 
 use super::column;
-use super::entry::{COLUMNS, Known, Standing, Sum};
-use super::error::Fault;
+use super::entry::{COLUMNS, FileRow, FileState, RowSum};
+use super::error::DbError;
 use crate::tag::Tag;
 
 /// Writes a file's row.
-pub(super) fn put_entry(db: &Connection, directory: i64, row: &Known) -> Result<(), Fault> {
+pub(super) fn put_entry(db: &Connection, directory: i64, row: &FileRow) -> Result<(), DbError> {
     let sql = format!(
         "REPLACE INTO entries (directory, {COLUMNS}) \
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -23,7 +23,7 @@ pub(super) fn put_entry(db: &Connection, directory: i64, row: &Known) -> Result<
 }
 
 /// Removes a file's row.
-pub(super) fn remove_entry(db: &Connection, directory: i64, name: &[u8]) -> Result<(), Fault> {
+pub(super) fn remove_entry(db: &Connection, directory: i64, name: &[u8]) -> Result<(), DbError> {
     let mut statement =
         db.prepare_cached("DELETE FROM entries WHERE directory = ? AND name = ?")?;
     statement.execute((directory, name))?;
@@ -32,7 +32,7 @@ pub(super) fn remove_entry(db: &Connection, directory: i64, name: &[u8]) -> Resu
 
 /// What happened to one file in one run.
 #[derive(Clone, Debug)]
-pub(super) struct Happening<'a> {
+pub(super) struct NewEvent<'a> {
     pub(super) directory: i64,
     pub(super) name: &'a [u8],
     pub(super) run: i64,
@@ -41,17 +41,17 @@ pub(super) struct Happening<'a> {
     pub(super) at_s: i64,
     pub(super) what: &'a str,
     /// The standing after it.
-    pub(super) standing: Standing,
+    pub(super) standing: FileState,
     /// The tag before it, if it changed the tag.
     pub(super) before: Option<Tag>,
     /// Another path that it is about.
     pub(super) other: Option<&'a [u8]>,
 }
 
-impl Happening<'_> {
-    pub(super) fn sum(&self) -> Sum {
+impl NewEvent<'_> {
+    pub(super) fn sum(&self) -> RowSum {
         let numbers = [self.directory, self.run, self.number, self.at_s, self.standing.number()];
-        let sum = numbers.into_iter().fold(Sum::of("events"), Sum::number);
+        let sum = numbers.into_iter().fold(RowSum::of("events"), RowSum::number);
         let sum = sum.bytes(self.name).bytes(self.what.as_bytes());
         let sum = sum.bytes(self.other.unwrap_or_default());
         match &self.before {
@@ -66,7 +66,7 @@ impl Happening<'_> {
     }
 
     /// Writes the row.
-    pub(super) fn put(&self, db: &Connection) -> Result<(), Fault> {
+    pub(super) fn put(&self, db: &Connection) -> Result<(), DbError> {
         let mut statement = db.prepare_cached(
             "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
@@ -94,7 +94,7 @@ pub(super) fn put_coverage(
     first: &[u8],
     last: Option<&[u8]>,
     beneath: bool,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let mut statement = db.prepare_cached("REPLACE INTO coverage VALUES (?, ?, ?, ?, ?, ?)")?;
     let sum = coverage_sum(run, directory, first, last, beneath).value();
     statement.execute((directory, run, first, last, beneath, sum))?;
@@ -108,14 +108,14 @@ pub(super) fn coverage_sum(
     first: &[u8],
     last: Option<&[u8]>,
     beneath: bool,
-) -> Sum {
-    let sum = Sum::of("coverage").number(run).number(directory).bytes(first);
+) -> RowSum {
+    let sum = RowSum::of("coverage").number(run).number(directory).bytes(first);
     let sum = sum.number(i64::from(beneath)).number(i64::from(last.is_some()));
     sum.bytes(last.unwrap_or_default())
 }
 
 /// Takes back what was written of a directory's coverage in a run.
-pub(super) fn remove_coverage(db: &Connection, run: i64, directory: i64) -> Result<(), Fault> {
+pub(super) fn remove_coverage(db: &Connection, run: i64, directory: i64) -> Result<(), DbError> {
     let mut statement =
         db.prepare_cached("DELETE FROM coverage WHERE directory = ? AND run = ?")?;
     statement.execute((directory, run))?;
