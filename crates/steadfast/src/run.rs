@@ -11,11 +11,13 @@ mod hash;
 mod import;
 mod judge;
 mod tag_context;
-mod catalogue_session;
 mod leaves;
 mod listed;
+mod open_catalogue;
 mod options;
+mod quick;
 mod read;
+mod recording;
 mod retag;
 mod settings;
 mod show;
@@ -33,12 +35,13 @@ use std::time::Instant;
 
 use steadfast_sys::file::Timestamp;
 
-use catalogue_session::{Kept, Opened};
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
 use leaves::leaves_folder;
 pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
+pub use quick::quick;
 pub use read::read_without_hashing;
+use recording::{RunRecording, run_start};
 use settings::RunSettings;
 pub(crate) use settings::{engine_of, lanes_of, open_files, queue_depth_of, workers_of};
 use source::{ListSource, WalkSource};
@@ -48,7 +51,7 @@ pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute};
 
 use crate::calibration::fastest_lanes;
-use crate::catalogue::{Catalogue, CatalogueReader, Finding, LockRequest, RunScope};
+use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, LockRequest};
 use crate::error::Error;
 use crate::event::Notice;
 use crate::monitor::{Event, FindingEvent, Monitor, Summary};
@@ -107,39 +110,33 @@ pub fn run_with(
     if engine.invents() && verb != Verb::Hash {
         return Err(Error::usage(format!("the engine {} is for measuring alone", engine.name())));
     }
-    let opened = Opened::find(verb, selection, options)?;
-    let opened = match (opened, options.due) {
+    let session = open_catalogue::open(verb, selection, options)?;
+    let session = match (session, options.due) {
         (None, Some(_)) => return Err(Error::usage(NOT_CATALOGUED)),
-        (Some(opened), Some(choice)) if opened.has_due(choice)? => {
-            return check_due(opened, choice, selection, options, engine, store, monitor);
+        (Some(session), Some(choice)) if open_catalogue::has_due(&session, choice)? => {
+            return check_due(session, choice, selection, options, engine, store, monitor);
         }
-        (opened, _) => opened,
+        (session, _) => session,
     };
-    let lost = match opened {
+    let lost = match session {
         Some(_) => Vec::new(),
-        None => catalogue_session::lost(verb, selection, options),
+        None => open_catalogue::lost(verb, selection, options),
     };
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
-    let scope = opened.as_ref().map(|opened| RunScope::of(opened.catalogue.root(), selection));
-    let records = match opened.as_ref().zip(scope.as_ref()) {
-        Some((opened, scope)) => Some(opened.records(scope)?),
-        None => consulted(verb, selection, options, monitor)?,
+    let session = session.map(|session| session.covering(selection)).transpose()?;
+    let records = match &session {
+        Some(session) => Some(Arc::new(session.reader()?)),
+        None => ask_catalogue(verb, selection, options, monitor)?,
     };
     let settings = RunSettings::of(options, selection)?;
     let backend = settings.lanes.to_string();
     let accepts = options.accept_missing && !options.dry_run;
-    let begin = catalogue_session::begin(verb.name(), &backend, accepts, options);
-    let catalogue = opened.as_ref().map(|opened| opened.file.as_path());
+    let start = run_start(verb.name(), &backend, accepts, options);
+    let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let pages = pages_of(verb, catalogue, options)?;
-    let gone = opened.as_ref().map_or(Ok(Vec::new()), |opened| opened.gone(selection))?;
-    let kept = opened.zip(scope).map(|(opened, scope)| {
-        let scope = scope.with_gone(gone.iter().map(|(_, relative)| relative.clone()));
-        opened.keep(scope, selection, &begin)
-    });
-    let kept = kept.transpose()?;
-    // The catalogue tells of these, and a walk would only say that they cannot be opened.
-    let mut walked = selection.clone();
-    walked.roots.retain(|path| !gone.iter().any(|(given, _)| given == path));
+    let walked = session.as_ref().map_or_else(|| selection.clone(), |it| it.walked(selection));
+    let recording = session.map(|session| RunRecording::start(session, selection, &start));
+    let recording = recording.transpose()?;
     let counted = || Survey::start(&walked, &excludes, options.qos);
     let survey = options.survey.then(counted).flatten();
     let work = Work {
@@ -153,34 +150,35 @@ pub fn run_with(
             reads_leaves: verb == Verb::Check,
         }),
         time_limit: None,
-        kept,
+        recording,
         notices: lost,
         if_empty: no_file(),
     };
     execute(work, survey.as_ref(), monitor)
 }
 
-/// Opens the catalogue that a verb asks and does not keep.
+/// Opens the catalogue that a verb only asks for tags.
 ///
-/// Only what would take decay for the truth ends without it; the others say what they do not know.
-fn consulted(
+/// An error ends `hash`, which would otherwise pass corrupt contents for good ones. The other verbs
+/// report it and go on with the tags of the files themselves.
+fn ask_catalogue(
     verb: Verb,
     selection: &Selection,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Arc<CatalogueReader>>, Error> {
-    let records = || -> Result<Option<Arc<CatalogueReader>>, Error> {
-        let Some(opened) = Opened::consult(verb, selection, options)? else { return Ok(None) };
-        let scope = RunScope::of(opened.catalogue.root(), selection);
-        Ok(Some(opened.records(&scope)?))
+    let reader = || -> Result<Option<Arc<CatalogueReader>>, Error> {
+        let session = open_catalogue::open_to_ask(verb, selection, options)?;
+        let Some(session) = session else { return Ok(None) };
+        Ok(Some(Arc::new(session.covering(selection)?.reader()?)))
     };
-    match records() {
+    match reader() {
         Err(error) if verb != Verb::Hash => {
             let text = format!("{error}: only tags at the files themselves are known");
             monitor.event(&Event::Notice(Notice::new(text)));
             Ok(None)
         }
-        records => records,
+        reader => reader,
     }
 }
 
@@ -195,20 +193,19 @@ pub fn init(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let writer = LockRequest { verb: "init", now: (options.now)(), wait: None };
-    let catalogue = Catalogue::create(root, file, &writer)?;
-    catalogue_session::enter(&catalogue, options);
+    let lock = LockRequest { verb: "init", now: (options.now)(), wait: None };
+    let session = CatalogueSession::create(root, file, &lock)?;
+    open_catalogue::enter(session.catalogue(), options);
     let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
-    let scope = RunScope::of(catalogue.root(), &selection);
-    let opened = Opened::new(catalogue);
-    let begin = catalogue_session::begin("init", "", false, options);
+    let session = session.covering(&selection)?;
+    let start = run_start("init", "", false, options);
     let work = Work {
         verb: "init",
         task: task_of(Verb::Show, context_of(Arc::new(Xattr), None, options)),
         engine: Arc::new(Buffered),
         settings: RunSettings::of(options, &selection)?,
         time_limit: None,
-        kept: Some(opened.keep(scope, &selection, &begin)?),
+        recording: Some(RunRecording::start(session, &selection, &start)?),
         notices: Vec::new(),
         // The catalogue is made, and files may follow.
         if_empty: Notice { status: 0, ..no_file() },
@@ -287,20 +284,15 @@ pub fn import(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
-    let opened = Opened::find(Verb::Import, &selection, options)?;
-    // Where the tree's root is above or elsewhere, a walk's scope without its walks.
-    let scope = opened.as_ref().map(|opened| {
-        let whole = RunScope::of(opened.catalogue.root(), &selection);
-        whole.without_walks()
-    });
-    let records = opened.as_ref().zip(scope.as_ref());
-    let records = records.map(|(opened, scope)| opened.records(scope)).transpose()?;
-    let begin = catalogue_session::begin(Verb::Import.name(), "", false, options);
-    let kept = opened.zip(scope);
-    let kept = kept.map(|(opened, scope)| opened.keep(scope, &selection, &begin)).transpose()?;
+    let session = open_catalogue::open(Verb::Import, &selection, options)?;
+    let session = session.map(|session| session.covering_list(&selection));
+    let records = session.as_ref().map(CatalogueSession::reader).transpose()?.map(Arc::new);
+    let start = run_start(Verb::Import.name(), "", false, options);
+    let recording = session.map(|session| RunRecording::start(session, &selection, &start));
+    let recording = recording.transpose()?;
     let context = context_of(Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { context, trust });
-    let mut summary = run_listed(Verb::Import, task, (root, list), kept, options, monitor)?;
+    let mut summary = run_listed(Verb::Import, task, (root, list), recording, options, monitor)?;
     tell_extra(root, extra, &mut summary, monitor);
     Ok(summary)
 }
@@ -320,7 +312,7 @@ fn run_listed(
     verb: Verb,
     task: Arc<dyn Task>,
     (root, list): (&Path, List),
-    kept: Option<Kept>,
+    recording: Option<RunRecording>,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
@@ -335,7 +327,7 @@ fn run_listed(
         engine: engine_of(options),
         settings: RunSettings::of(options, &selection)?,
         time_limit: None,
-        kept,
+        recording,
         source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
         notices: Vec::new(),
         if_empty: Notice::failure("the list names no file"),
@@ -345,7 +337,7 @@ fn run_listed(
 
 /// Checks what is due, the longest-unchecked first.
 fn check_due(
-    opened: Opened,
+    session: CatalogueSession,
     choice: DueChoice,
     selection: &Selection,
     options: &Options,
@@ -354,17 +346,16 @@ fn check_due(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));
-    let root = opened.catalogue.root().to_owned();
-    let scope = RunScope::files_beneath(&root);
-    let records = Some(opened.records(&scope)?);
+    let root = session.catalogue().root().to_owned();
+    let records = Some(Arc::new(session.reader()?));
     let beneath = beneath(&root, selection)?;
-    let (list, outcome) = DueList::begin(&opened, choice, beneath, (options.now)())?;
+    let (list, outcome) = DueList::begin(session.catalogue(), choice, beneath, (options.now)())?;
     let if_empty = list.if_empty();
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let settings = RunSettings::of(options, &selection)?;
     let backend = settings.lanes.to_string();
-    let begin = catalogue_session::begin(Verb::Check.name(), &backend, false, options);
-    let pages = pages_of(Verb::Check, Some(&opened.file), options)?;
+    let start = run_start(Verb::Check.name(), &backend, false, options);
+    let pages = pages_of(Verb::Check, Some(session.catalogue().file()), options)?;
     let mut context = TagContext { pages, ..context_of(store, records, options) };
     let time_limit = deadline.map(|deadline| {
         context.stop = Arc::default();
@@ -376,7 +367,7 @@ fn check_due(
         engine,
         settings,
         time_limit,
-        kept: Some(opened.keep(scope, &Selection::default(), &begin)?),
+        recording: Some(RunRecording::start(session, &Selection::default(), &start)?),
         source: Box::new(ListSource { root, list: Box::new(list) }),
         notices: Vec::new(),
         if_empty,
@@ -395,33 +386,8 @@ fn beneath(root: &Path, selection: &Selection) -> Result<PathBuf, Error> {
     match (real.strip_prefix(root), root.strip_prefix(&real)) {
         (Ok(down), _) => Ok(down.to_owned()),
         (_, Ok(_)) => Ok(PathBuf::new()),
-        _ => Err(Error::usage(catalogue_session::NOT_IN_TREE).at(path)),
+        _ => Err(Error::usage(open_catalogue::NOT_IN_TREE).at(path)),
     }
-}
-
-/// Looks at files without opening them and compares what the file system says with the catalogue:
-/// length, times and inode. It proves nothing about bytes, and leaves no record.
-///
-/// # Errors
-/// If there is no catalogue, or it cannot be read.
-pub fn quick(
-    selection: &Selection,
-    options: &Options,
-    monitor: &mut dyn Monitor,
-) -> Result<Summary, Error> {
-    let start = Instant::now();
-    let reading = Options { dry_run: true, ..options.clone() };
-    let opened = Opened::find(Verb::Check, selection, &reading)?;
-    let opened = opened.ok_or_else(|| Error::usage(NOT_CATALOGUED))?;
-    let mut summary = Summary { verb: "check", engine: "quick", workers: 1, ..Summary::default() };
-    summary.catalogued = true;
-    catalogue_session::look_quickly(opened, selection, options, &mut summary, monitor)?;
-    if let Some(notice) = summary.unproved(no_file(), options.allow_empty) {
-        summary.raise_status(notice.status);
-        monitor.event(&Event::Notice(notice));
-    }
-    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
-    Ok(summary)
 }
 
 /// Returns what to say of a walk that found nothing.

@@ -82,8 +82,8 @@ impl RunScope {
     }
 
     /// Makes the same scope of a run that was also given these paths of the tree, where nothing is.
-    pub(crate) fn with_gone(self, gone: impl Iterator<Item = PathBuf>) -> RunScope {
-        RunScope { gone: gone.collect(), ..self }
+    pub(super) fn with_gone(self, gone: Vec<PathBuf>) -> RunScope {
+        RunScope { gone, ..self }
     }
 
     /// Returns the paths that were given and are not there.

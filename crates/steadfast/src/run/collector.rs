@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use steadfast_sys::file::Timestamp;
 
-use super::catalogue_session::{self, Kept};
 use super::due::TimeLimit;
 use super::judge;
+use super::recording::{RunRecording, Tell};
 use super::settings::Control;
 use super::survey::Survey;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
@@ -39,7 +39,7 @@ pub(super) struct Collector<'a> {
     /// Devices without a place for tags that were told of.
     volumes: HashSet<Option<u64>>,
     pub(super) monitor: &'a mut dyn Monitor,
-    kept: Option<Kept>,
+    recording: Option<RunRecording>,
     now: fn() -> Timestamp,
     pub(super) clock: StageClock,
     /// For how long the run was held.
@@ -104,7 +104,7 @@ impl<'a> Collector<'a> {
         summary: Summary,
         require_tags: bool,
         now: fn() -> Timestamp,
-        kept: Option<Kept>,
+        recording: Option<RunRecording>,
         monitor: &'a mut dyn Monitor,
         clock: StageClock,
     ) -> Collector<'a> {
@@ -114,7 +114,7 @@ impl<'a> Collector<'a> {
             seen: HashSet::new(),
             volumes: HashSet::new(),
             monitor,
-            kept,
+            recording,
             now,
             clock,
             held: Duration::ZERO,
@@ -200,7 +200,7 @@ impl<'a> Collector<'a> {
         for event in events {
             self.take(event);
         }
-        self.keep(|kept, now, tell| kept.tick(now, tell));
+        self.record(|recording, now, tell| recording.tick(now, tell));
         self.clock.lap(Stage::Report);
         self.clock.end_job();
         self.clock.hand_in(JobFacts { files, ..JobFacts::default() });
@@ -225,7 +225,7 @@ impl<'a> Collector<'a> {
         let event = Event::File(event);
         self.monitor.event(&event);
         if let Event::File(event) = event {
-            self.keep(|kept, _, tell| kept.take(&event, tell));
+            self.record(|recording, _, tell| recording.take(&event, tell));
         }
     }
 
@@ -251,14 +251,14 @@ impl<'a> Collector<'a> {
 
     /// Ends the record of the run in the catalogue.
     pub(super) fn finish(&mut self, whole: bool) {
-        self.keep(|kept, now, tell| kept.finish(whole, now, tell));
+        self.record(|recording, now, tell| recording.finish(whole, now, tell));
     }
 
     /// Has the catalogue do something, and tells what it finds.
-    fn keep(&mut self, work: impl FnOnce(&mut Kept, Timestamp, &mut catalogue_session::Tell<'_>)) {
-        let Collector { kept, summary, monitor, require_tags, now, .. } = self;
-        let Some(kept) = kept else { return };
-        work(kept, now(), &mut |event| {
+    fn record(&mut self, work: impl FnOnce(&mut RunRecording, Timestamp, &mut Tell<'_>)) {
+        let Collector { recording, summary, monitor, require_tags, now, .. } = self;
+        let Some(recording) = recording else { return };
+        work(recording, now(), &mut |event| {
             match &event {
                 Event::File(event) => {
                     summary.count(event, judge::exit_status(event, *require_tags, false));

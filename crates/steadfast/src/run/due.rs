@@ -12,7 +12,6 @@ use std::time::Instant;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::DueChoice;
-use super::catalogue_session::Opened;
 use crate::catalogue::{Catalogue, CatalogueError, Due, DueOptions};
 use crate::error::Error;
 use crate::event::Notice;
@@ -43,12 +42,12 @@ pub(super) struct Outcome {
 impl DueList {
     /// Finds what is due in an open catalogue.
     pub(super) fn begin(
-        opened: &Opened,
+        catalogue: &Catalogue,
         choice: DueChoice,
         beneath: PathBuf,
         now: Timestamp,
     ) -> Result<(DueList, Outcome), Error> {
-        let reader = Catalogue::open_reader(&opened.file)?;
+        let reader = Catalogue::open_reader(catalogue.file())?;
         let before_run = if choice.resume { reader.unfinished_run()? } else { None };
         let seconds =
             |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
@@ -60,7 +59,7 @@ impl DueList {
         };
         let due = reader.due(&options, now)?;
         let outcome = Outcome::default();
-        let root = opened.catalogue.root().to_owned();
+        let root = catalogue.root().to_owned();
         Ok((DueList { due, root, outcome: outcome.clone() }, outcome))
     }
 

@@ -37,7 +37,7 @@ pub fn read_without_hashing(
         engine,
         settings: RunSettings::of(options, selection)?,
         time_limit: None,
-        kept: None,
+        recording: None,
         notices: Vec::new(),
         source: Box::new(WalkSource {
             selection: selection.clone(),

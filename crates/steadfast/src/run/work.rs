@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::catalogue_session::Kept;
 use super::collector::{Collector, Halt};
 use super::due::TimeLimit;
+use super::recording::RunRecording;
 use super::settings::RunSettings;
 use super::source::{Source, WalkEnd};
 use super::survey::Survey;
@@ -29,7 +29,8 @@ pub(super) struct Work {
     pub(super) source: Box<dyn Source>,
     pub(super) settings: RunSettings,
     pub(super) time_limit: Option<TimeLimit>,
-    pub(super) kept: Option<Kept>,
+    /// The recording of the run in its catalogue, if it has one.
+    pub(super) recording: Option<RunRecording>,
     /// What is known beforehand and to be told at the end.
     pub(super) notices: Vec<Notice>,
     /// What to say if there was no file at all.
@@ -43,7 +44,7 @@ pub(super) fn execute(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
-    let Work { verb, task, engine, source, settings, time_limit, kept, mut notices, if_empty } =
+    let Work { verb, task, engine, source, settings, time_limit, recording, mut notices, if_empty } =
         work;
     let RunSettings { lanes, trace, dry_run, from_media, allow_empty, .. } = settings;
     let deadline = time_limit.as_ref().map(|limit| limit.deadline);
@@ -57,12 +58,12 @@ pub(super) fn execute(
         workers: sizes.workers,
         backend: lanes.to_string(),
         engine: engine_name,
-        catalogued: kept.is_some(),
+        catalogued: recording.is_some(),
         ..Summary::default()
     };
     let (require_tags, now) = (settings.require_tags, settings.now);
     let mut collector =
-        Collector::new(summary, require_tags, now, kept, monitor, pipeline.report_clock());
+        Collector::new(summary, require_tags, now, recording, monitor, pipeline.report_clock());
     let halt = collector.follow(&pipeline, &settings.control, time_limit.as_ref(), survey, start);
     ensure_whole(&pipeline, halt.is_some())?;
     notices.extend(pipeline.notices());

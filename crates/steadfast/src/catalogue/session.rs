@@ -1,0 +1,153 @@
+//! The catalogue of one run: the one way to open a catalogue for recording or for asking it.
+//!
+//! A session has made sure that the catalogue is of the tree that is there, and knows which part of
+//! the tree the run covers. From it come the reader for the workers and the recorder of the run.
+
+use std::path::{Path, PathBuf};
+
+use super::recorder::{Recorder, RunStart};
+use super::{
+    Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, LockRequest, RunScope,
+};
+use crate::event::Notice;
+use crate::selection::Selection;
+
+/// An open catalogue and the part of its tree that a run covers.
+#[derive(Debug)]
+pub struct CatalogueSession {
+    catalogue: Catalogue,
+    scope: RunScope,
+    /// Selected paths that are known and do not exist, as selected.
+    gone: Vec<PathBuf>,
+    notice: Option<Notice>,
+}
+
+impl CatalogueSession {
+    /// Makes a catalogue and opens it to record its first run.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create`].
+    pub fn create(
+        root: &Path,
+        file: Option<&Path>,
+        lock: &LockRequest<'_>,
+    ) -> Result<CatalogueSession, CatalogueError> {
+        Ok(CatalogueSession::of(Catalogue::create(root, file, lock)?))
+    }
+
+    /// Opens a catalogue to record a run.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open_writer`] and [`Catalogue::guard`].
+    pub fn write(file: &Path, lock: &LockRequest<'_>) -> Result<CatalogueSession, CatalogueError> {
+        CatalogueSession::guarded(Catalogue::open_writer(file, lock)?)
+    }
+
+    /// Opens a catalogue to record a run, or only to read it if its volume is read-only or full.
+    /// [`CatalogueSession::notice`] then says so.
+    ///
+    /// # Errors
+    /// As [`CatalogueSession::write`].
+    pub fn write_or_read(
+        file: &Path,
+        lock: &LockRequest<'_>,
+    ) -> Result<CatalogueSession, CatalogueError> {
+        let text = match Catalogue::open_writer(file, lock) {
+            Ok(catalogue) => return CatalogueSession::guarded(catalogue),
+            Err(error) => match error.kind() {
+                CatalogueErrorKind::Full => {
+                    "no space is left on the volume of the catalogue: this run reads it and leaves \
+                     no record in it"
+                }
+                CatalogueErrorKind::ReadOnly => {
+                    "the catalogue cannot be written here: this run leaves no record in it"
+                }
+                _ => return Err(error),
+            },
+        };
+        let session = CatalogueSession::read(file)?;
+        Ok(CatalogueSession { notice: Some(Notice::new(text).at(file)), ..session })
+    }
+
+    /// Opens a catalogue to read it. A run on it makes findings and records nothing.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open_reader`] and [`Catalogue::guard`].
+    pub fn read(file: &Path) -> Result<CatalogueSession, CatalogueError> {
+        CatalogueSession::guarded(Catalogue::open_reader(file)?)
+    }
+
+    fn guarded(catalogue: Catalogue) -> Result<CatalogueSession, CatalogueError> {
+        catalogue.guard()?;
+        Ok(CatalogueSession::of(catalogue))
+    }
+
+    fn of(catalogue: Catalogue) -> CatalogueSession {
+        let scope = RunScope::files_beneath(catalogue.root());
+        CatalogueSession { catalogue, scope, gone: Vec::new(), notice: None }
+    }
+
+    /// Makes it the session of a run that walks a selection. Without this, a run covers single
+    /// files, named by paths that begin with the tree's root.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn covering(self, selection: &Selection) -> Result<CatalogueSession, CatalogueError> {
+        let (mut gone, mut relative) = (Vec::new(), Vec::new());
+        for path in selection.roots.iter().filter(|_| !selection.exact) {
+            if let Some(known) = self.catalogue.known_and_gone(path)? {
+                gone.push(path.clone());
+                relative.push(known);
+            }
+        }
+        let scope = RunScope::of(self.catalogue.root(), selection).with_gone(relative);
+        Ok(CatalogueSession { scope, gone, ..self })
+    }
+
+    /// Makes it the session of a run over a list of files, named by paths that begin as the
+    /// selection does. Files that the run does not come to are not missing.
+    #[must_use]
+    pub fn covering_list(self, selection: &Selection) -> CatalogueSession {
+        let scope = RunScope::of(self.catalogue.root(), selection).without_walks();
+        CatalogueSession { scope, ..self }
+    }
+
+    /// Returns the selection without the paths that are known and do not exist. The recorder
+    /// reports these; a walk could only say that it cannot open them.
+    pub fn walked(&self, selection: &Selection) -> Selection {
+        let mut walked = selection.clone();
+        walked.roots.retain(|path| !self.gone.contains(path));
+        walked
+    }
+
+    /// Returns the open catalogue.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Returns what the user should know about how the catalogue was opened.
+    pub fn notice(&self) -> Option<&Notice> {
+        self.notice.as_ref()
+    }
+
+    /// Opens a reader for the tags that the files themselves lack.
+    ///
+    /// # Errors
+    /// As [`CatalogueReader::open`].
+    pub fn reader(&self) -> Result<CatalogueReader, CatalogueError> {
+        CatalogueReader::open(&self.catalogue.file, self.scope.clone())
+    }
+
+    /// Starts to record a run.
+    ///
+    /// # Errors
+    /// As [`Catalogue::recorder`].
+    pub fn record(self, start: &RunStart<'_>) -> Result<Recorder, CatalogueError> {
+        self.catalogue.recorder(self.scope, start)
+    }
+
+    /// Gives up the session and keeps the catalogue.
+    pub(crate) fn into_catalogue(self) -> Catalogue {
+        self.catalogue
+    }
+}

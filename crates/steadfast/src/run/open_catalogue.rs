@@ -1,0 +1,199 @@
+//! Which catalogue a run uses, how it is opened, and what to tell the user if it cannot be.
+
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::clock;
+
+use super::{CatalogueUse, DueChoice, Options, Verb};
+use crate::catalogue::{
+    self, Catalogue, CatalogueError, CatalogueErrorKind, CatalogueSession, FILE, FOLDER,
+    LockRequest, RunScope, TreeList,
+};
+use crate::error::Error;
+use crate::event::Notice;
+use crate::selection::Selection;
+
+/// The message about a path that the catalogue cannot know.
+pub(super) const NOT_IN_TREE: &str = "it is not in the catalogued tree";
+
+/// Opens the catalogue that a run is recorded in, or only reads it in a dry run. `None` if there is
+/// none, or the user wants none.
+///
+/// # Errors
+/// If the catalogue is in use, damaged, or of another tree.
+pub(super) fn open(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+) -> Result<Option<CatalogueSession>, Error> {
+    if !is_recorded(verb) {
+        return Ok(None);
+    }
+    let Some(file) = file_of(selection, options)? else { return Ok(None) };
+    let wait = options.wait.then_some(&*options.stop);
+    let lock = LockRequest { verb: verb.name(), now: clock::utc_now(), wait };
+    let session = match (options.dry_run, verb) {
+        (true, _) => CatalogueSession::read(&file),
+        // A check is worth its result even if it cannot be recorded.
+        (false, Verb::Check) => CatalogueSession::write_or_read(&file, &lock),
+        (false, _) => CatalogueSession::write(&file, &lock),
+    };
+    let session = session.map_err(advised)?;
+    if !options.dry_run {
+        enter(session.catalogue(), options);
+    }
+    ensure_within(&session, selection, options)?;
+    Ok(Some(session))
+}
+
+/// Opens the catalogue for a verb that is not recorded but needs its tags: of files on a file
+/// system without attributes, and to recognise corrupt files.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn open_to_ask(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+) -> Result<Option<CatalogueSession>, Error> {
+    let asks = match verb {
+        Verb::Hash => options.judge,
+        Verb::Show | Verb::Export(_) => true,
+        _ => false,
+    };
+    if !asks {
+        return Ok(None);
+    }
+    let Some(file) = file_of(selection, options)? else { return Ok(None) };
+    let session = CatalogueSession::read(&file).map_err(advised)?;
+    ensure_within(&session, selection, options)?;
+    Ok(Some(session))
+}
+
+/// Refuses a named catalogue of another tree. It knows nothing of the paths, and a run that reports
+/// nothing missing would look like a success.
+fn ensure_within(
+    session: &CatalogueSession,
+    selection: &Selection,
+    options: &Options,
+) -> Result<(), Error> {
+    match (&options.catalogue, RunScope::outside(session.catalogue().root(), selection)) {
+        (CatalogueUse::At(_), Some(path)) => Err(Error::usage(NOT_IN_TREE).at(&path)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether the files to check are chosen from the catalogue. To resume a run that ended
+/// normally is to start a new one, with a walk.
+pub(super) fn has_due(session: &CatalogueSession, choice: DueChoice) -> Result<bool, Error> {
+    let DueChoice { older_than, max_time, max_bytes, resume } = choice;
+    let limited = older_than.is_some() || max_time.is_some() || max_bytes.is_some();
+    Ok(limited || (resume && session.catalogue().unfinished_run()?.is_some()))
+}
+
+/// Returns whether runs of a verb are recorded in the catalogue.
+fn is_recorded(verb: Verb) -> bool {
+    match verb {
+        Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } | Verb::Untag => true,
+        Verb::Import => true,
+        Verb::Show | Verb::Hash | Verb::Export(_) => false,
+    }
+}
+
+/// Adds the tree of a catalogue to the list of catalogued trees. A failure is ignored, because the
+/// run does not need the list.
+pub(super) fn enter(catalogue: &Catalogue, options: &Options) {
+    if let (Some(list), Ok(tree)) = (&options.trees, catalogue.tree()) {
+        let _ = TreeList::at(list).enter(&tree);
+    }
+}
+
+/// Returns a notice for each selected tree whose catalogue is gone: the run cannot notice missing
+/// files there.
+pub(super) fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
+    let list = options.trees.as_ref().filter(|_| options.catalogue == CatalogueUse::Nearest);
+    let Some(list) = list.filter(|_| is_recorded(verb)) else { return Vec::new() };
+    let mut lost = TreeList::at(list).lost();
+    lost.retain(|tree| {
+        let mut paths = selection.roots.iter().chain(&selection.listed);
+        paths.any(|path| {
+            let real = catalogue::real_of(path);
+            real.is_some_and(|real| real.starts_with(&tree.root) || tree.root.starts_with(&real))
+        })
+    });
+    let told = lost.iter().map(|tree| {
+        let (file, root) = (tree.catalogue.display(), tree.root.display());
+        Notice::failure(format!(
+            "its catalogue `{file}` is gone: missing files are not noticed. Restore it from a \
+             backup, mount the volume that has it, or make another with `steadfast init {root}`; \
+             if none is wanted, say so with `steadfast init --forget {root}`"
+        ))
+        .at(&tree.root)
+    });
+    told.collect()
+}
+
+/// Adds to an error what the user can do, if the catalogue is damaged or gone.
+pub(super) fn advised(error: CatalogueError) -> Error {
+    use CatalogueErrorKind::{Absent, Damaged, Planted, Unfinished};
+    if !matches!(error.kind(), Damaged | Absent | Planted | Unfinished) {
+        return error.into();
+    }
+    let file = error.path();
+    let root = match file.ends_with(Path::new(FOLDER).join(FILE)) {
+        true => file.parent().and_then(Path::parent),
+        false => None,
+    };
+    let option = if error.kind() == Unfinished { "" } else { "--rebuild" };
+    let command = catalogue::command(option, root.unwrap_or(Path::new("DIR")), file);
+    Error::usage(match error.kind() {
+        Unfinished => format!("{error}: `{command}` makes the catalogue"),
+        Absent => format!("{error}: `{command}` makes one from the tags"),
+        _ => format!(
+            "{error}: `{command}` sets it aside under another name and makes one from the tags"
+        ),
+    })
+}
+
+/// Returns the path of the catalogue that a run uses, if it uses one.
+fn file_of(selection: &Selection, options: &Options) -> Result<Option<PathBuf>, Error> {
+    match &options.catalogue {
+        CatalogueUse::Off => Ok(None),
+        CatalogueUse::At(file) => Ok(Some(file.clone())),
+        CatalogueUse::Nearest => nearest(selection),
+    }
+}
+
+/// Returns the one catalogue above all selected paths, if there is one.
+fn nearest(selection: &Selection) -> Result<Option<PathBuf>, Error> {
+    let mut first: Option<(&Path, Option<PathBuf>)> = None;
+    let mut last_parent = None;
+    for (path, is_root) in selection
+        .roots
+        .iter()
+        .map(|path| (path, true))
+        .chain(selection.listed.iter().map(|path| (path, false)))
+    {
+        // Consecutive paths of a list are often in one directory.
+        if !is_root && last_parent == Some(path.parent()) {
+            continue;
+        }
+        last_parent = (!is_root).then(|| path.parent());
+        let found = match &selection.within {
+            Some(root) => Catalogue::find_beneath(root, path),
+            None => Catalogue::find(path),
+        };
+        match &first {
+            None => first = Some((path, found)),
+            Some((_, before)) if *before == found => {}
+            Some((before, _)) => {
+                let (before, other) = (before.display(), path.display());
+                return Err(Error::usage(format!(
+                    "`{before}` and `{other}` are not in the same catalogued tree: take one at a \
+                     time, or leave the catalogues out with --no-catalogue"
+                )));
+            }
+        }
+    }
+    Ok(first.and_then(|(_, found)| found))
+}

@@ -1,0 +1,79 @@
+//! `check --quick`: walk, compare with the catalogue. Opens no file.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use super::recording::ShownPaths;
+use super::{NOT_CATALOGUED, Options, Verb, judge, no_file, open_catalogue};
+use crate::catalogue::Catalogue;
+use crate::error::Error;
+use crate::event::Notice;
+use crate::monitor::{Event, Monitor, Summary};
+use crate::selection::Selection;
+
+/// Compares what the file system says of files with the catalogue: length, times and inode.
+///
+/// No file is opened, so the result proves nothing about contents, and it is not recorded.
+///
+/// # Errors
+/// If there is no catalogue, or it cannot be read.
+pub fn quick(
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let start = Instant::now();
+    let reading = Options { dry_run: true, ..options.clone() };
+    let session = open_catalogue::open(Verb::Check, selection, &reading)?;
+    let session = session.ok_or_else(|| Error::usage(NOT_CATALOGUED))?;
+    let mut summary = Summary { verb: "check", engine: "quick", workers: 1, ..Summary::default() };
+    summary.catalogued = true;
+    compare(session.into_catalogue(), selection, options, &mut summary, monitor)?;
+    if let Some(notice) = summary.unproved(no_file(), options.allow_empty) {
+        summary.raise_status(notice.status);
+        monitor.event(&Event::Notice(notice));
+    }
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// Compares a selection with its catalogue, and reports what differs.
+fn compare(
+    catalogue: Catalogue,
+    selection: &Selection,
+    options: &Options,
+    summary: &mut Summary,
+    monitor: &mut dyn Monitor,
+) -> Result<(), Error> {
+    let paths = ShownPaths::of(catalogue.root(), selection);
+    let listeners = RefCell::new((summary, monitor));
+    let tell = |event: Event| {
+        let (summary, monitor) = &mut *listeners.borrow_mut();
+        match &event {
+            Event::File(event) => summary.count(event, judge::exit_status(event, false, false)),
+            Event::Finding(event) => summary.note(&event.finding),
+            Event::Notice(notice) => summary.raise_status(notice.status),
+        }
+        monitor.event(&event);
+    };
+    let quick = catalogue.quick(
+        selection,
+        (options.now)(),
+        &options.stop,
+        &mut |finding| tell(paths.event(finding)),
+        &mut |event| tell(Event::File(Box::new(event))),
+    )?;
+    let text = format!(
+        "{} files were looked at by length, times and inode: nothing was proved about their bytes",
+        quick.files
+    );
+    tell(Event::Notice(Notice::new(text)));
+    let (summary, _) = listeners.into_inner();
+    summary.files = quick.files;
+    summary.skipped = quick.skipped;
+    summary.interrupted = !quick.whole;
+    if quick.unreadable > 0 {
+        summary.raise_status(2);
+    }
+    Ok(())
+}

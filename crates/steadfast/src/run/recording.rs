@@ -1,0 +1,153 @@
+//! The recording of a run in its catalogue, beside the run itself.
+//!
+//! Takes each event of the run in walk order, and turns the catalogue's findings into further
+//! events. An error of the catalogue does not end the run: it becomes a notice with status 2.
+
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::file::Timestamp;
+
+use super::open_catalogue::advised;
+use super::{Options, ReadFrom};
+use crate::catalogue::Finding;
+use crate::catalogue::{
+    self, CatalogueError, CatalogueErrorKind, CatalogueSession, Recorder, RunStart,
+};
+use crate::error::Error;
+use crate::event::{FileEvent, FilePath, Notice};
+use crate::monitor::{Event, FindingEvent};
+use crate::selection::Selection;
+use crate::verdict::Verdict;
+
+/// A run that is being recorded.
+pub(super) struct RunRecording {
+    /// Gone once the recording has ended.
+    recorder: Option<Recorder>,
+    paths: ShownPaths,
+    /// What to report about how the catalogue was opened.
+    notice: Option<Notice>,
+}
+
+/// How the user writes the paths of a tree.
+pub(super) struct ShownPaths {
+    root: PathBuf,
+    /// The selected paths as the user wrote them, with their real paths.
+    given: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Returns what a run is recorded as.
+pub(super) fn run_start<'a>(
+    verb: &'a str,
+    backend: &'a str,
+    accepts: bool,
+    options: &Options,
+) -> RunStart<'a> {
+    let read_from = match options.read_from {
+        ReadFrom::Cache => "cache",
+        ReadFrom::Media => "media",
+    };
+    RunStart { verb, read_from, backend, now: (options.now)(), accepts }
+}
+
+/// Receives the events that follow from the catalogue's findings.
+pub(super) type Tell<'a> = dyn FnMut(Event) + 'a;
+
+impl RunRecording {
+    /// Starts to record a run.
+    pub(super) fn start(
+        session: CatalogueSession,
+        selection: &Selection,
+        start: &RunStart<'_>,
+    ) -> Result<RunRecording, Error> {
+        let paths = ShownPaths::of(session.catalogue().root(), selection);
+        let notice = session.notice().cloned();
+        let recorder = session.record(start)?;
+        Ok(RunRecording { recorder: Some(recorder), paths, notice })
+    }
+
+    /// Records an event of the run.
+    pub(super) fn take(&mut self, event: &FileEvent, tell: &mut Tell<'_>) {
+        // A run over a list does not decide what is missing: a walk of the whole tree does.
+        if event.verdict == Some(Verdict::Missing) {
+            return;
+        }
+        let RunRecording { recorder: Some(recorder), paths, .. } = self else { return };
+        let result =
+            recorder.take(event, event.tag_place, &mut |finding| tell(paths.event(finding)));
+        RunRecording::report(result, tell);
+    }
+
+    /// Commits what is recorded so far, if it is time.
+    pub(super) fn tick(&mut self, now: Timestamp, tell: &mut Tell<'_>) {
+        if let Some(recorder) = &mut self.recorder {
+            let result = recorder.tick(now);
+            RunRecording::report(result, tell);
+        }
+    }
+
+    /// Ends the recording. `whole` says whether the run came to its end.
+    pub(super) fn finish(&mut self, whole: bool, now: Timestamp, tell: &mut Tell<'_>) {
+        self.notice.take().into_iter().for_each(|notice| tell(Event::Notice(notice)));
+        let RunRecording { recorder, paths, .. } = self;
+        let Some(recorder) = recorder.take() else { return };
+        let result = recorder.finish(whole, now, &mut |finding| tell(paths.event(finding)));
+        RunRecording::report(result.map(|_| ()), tell);
+    }
+
+    fn report(result: Result<(), CatalogueError>, tell: &mut Tell<'_>) {
+        if let Err(error) = result {
+            let what = match error.kind() {
+                CatalogueErrorKind::Damaged => advised(error).to_string(),
+                _ => error.to_string(),
+            };
+            let text = format!(
+                "{what}. The rest of this run is not recorded, and missing files are not looked for"
+            );
+            tell(Event::Notice(Notice::failure(text)));
+        }
+    }
+}
+
+impl ShownPaths {
+    pub(super) fn of(root: &Path, selection: &Selection) -> ShownPaths {
+        let given = selection.roots.iter().filter_map(|path| {
+            let real = catalogue::real_of(path)?;
+            let shown = if path == Path::new(".") { PathBuf::new() } else { path.clone() };
+            Some((shown, real))
+        });
+        ShownPaths { root: root.to_owned(), given: given.collect() }
+    }
+
+    /// Returns a path of the tree as the user writes it.
+    fn shown(&self, relative: &Path) -> PathBuf {
+        let real = self.root.join(relative);
+        let down = self.given.iter().find_map(|(shown, given)| {
+            let down = real.strip_prefix(given).ok()?;
+            Some(if down.as_os_str().is_empty() { shown.clone() } else { shown.join(down) })
+        });
+        down.unwrap_or(real)
+    }
+
+    pub(super) fn event(&self, finding: Finding) -> Event {
+        let path = self.shown(finding.path());
+        match finding {
+            Finding::Missing { tag, accepted: false, .. } => {
+                let mut event = FileEvent::new(FilePath::whole(&path));
+                (event.verdict, event.stored) = (Some(Verdict::Missing), tag);
+                Event::File(Box::new(event))
+            }
+            Finding::Moved { ref to, tag, .. } => {
+                let mut event = FileEvent::new(FilePath::whole(&path));
+                (event.verdict, event.stored) = (Some(Verdict::Moved), Some(tag));
+                event.moved_to = Some(self.shown(to));
+                Event::File(Box::new(event))
+            }
+            finding => {
+                // `shown` writes the current directory as an empty path.
+                let here = path.as_os_str().is_empty();
+                let path = if here { PathBuf::from(".") } else { path };
+                Event::Finding(Box::new(FindingEvent { path, finding }))
+            }
+        }
+    }
+}
