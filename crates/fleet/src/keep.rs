@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast::catalogue::{
-    Catalogue, CatalogueReader, FileState, Finding, LockRequest, Observation, Recorder, RunScope,
-    RunStart,
+    Catalogue, CatalogueReader, CatalogueSession, FileState, Finding, LockRequest, Observation,
+    Recorder, RunStart,
 };
 use steadfast::tag::TagPlace;
 use steadfast::{
@@ -110,8 +110,8 @@ fn mark_of(job: &Job) -> String {
 
 /// The present state of the catalogue.
 struct Past {
-    /// The writer. `None` once the run has begun.
-    writer: Option<Catalogue>,
+    /// The session that records. `None` once the run has begun.
+    session: Option<CatalogueSession>,
     reader: Catalogue,
     records: CatalogueReader,
     root: PathBuf,
@@ -129,10 +129,9 @@ struct Past {
 
 impl Past {
     fn open(job: &Job, file: &Path, now: Timestamp) -> Result<Past, Error> {
-        let writer = LockRequest { verb: "fleet merge", now, wait: None };
-        let writer = Catalogue::open_writer(file, &writer)?;
-        writer.guard()?;
-        let root = writer.root().to_owned();
+        let lock = LockRequest { verb: "fleet merge", now, wait: None };
+        let session = CatalogueSession::write(file, &lock)?;
+        let root = session.catalogue().root().to_owned();
         let reader = Catalogue::open_reader(file)?;
         let (mut begun, mut own) = (BTreeMap::new(), BTreeSet::new());
         let mark = mark_of(job);
@@ -143,9 +142,9 @@ impl Past {
             }
         })?;
         Ok(Past {
-            writer: Some(writer),
+            records: session.reader()?,
+            session: Some(session),
             reader,
-            records: CatalogueReader::open(file, RunScope::files_beneath(&root))?,
             root,
             planned_run: job.header().catalogue_run.unwrap_or(0),
             begun,
@@ -157,8 +156,8 @@ impl Past {
     }
 
     fn begin(&mut self, begin: &RunStart<'_>) -> Result<Recorder, Error> {
-        let writer = self.writer.take().expect("a run is begun once");
-        Ok(writer.recorder(RunScope::files_beneath(&self.root), begin)?)
+        let session = self.session.take().expect("a run is begun once");
+        Ok(session.record(begin)?)
     }
 
     /// Returns whether to record a row; counts it if not.

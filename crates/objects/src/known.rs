@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::beneath::FileKind;
-use steadfast::catalogue::{self, Catalogue, CatalogueReader, DueOptions, RunScope};
+use steadfast::catalogue::{self, Catalogue, CatalogueReader, CatalogueSession, DueOptions};
 use steadfast::run::{List, Unlisted};
 use steadfast::store::{StoredTag, is_sidecar, tag_at};
 use steadfast::{
@@ -125,11 +125,10 @@ impl KnownFiles {
             Error::usage(format!("{message} `{shown}`: `steadfast init DIR` makes one"))
         })?;
         let root = real(folder)?;
-        let catalogue = Catalogue::open_reader(&file)?;
-        catalogue.guard()?;
-        let beneath = root.strip_prefix(catalogue.root()).unwrap_or(Path::new("")).to_owned();
-        let scope = RunScope::files_beneath(catalogue.root());
-        let records = Box::new(CatalogueReader::open(&file, scope)?);
+        let session = CatalogueSession::read(&file)?;
+        let tree = session.catalogue().root();
+        let beneath = root.strip_prefix(tree).unwrap_or(Path::new("")).to_owned();
+        let records = Box::new(session.reader()?);
         Ok(KnownFiles { root, source: KnownSource::Catalogue { file, beneath, records, now } })
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use steadfast::catalogue::{
-    Catalogue, CatalogueError, CatalogueReader, DueOptions, RunRecord, RunScope,
+    Catalogue, CatalogueError, CatalogueReader, CatalogueSession, DueOptions, RunRecord,
 };
 use steadfast::manifest::Record;
 use steadfast::{FilePath, Skipped, Timestamp};
@@ -52,8 +52,8 @@ impl CatalogueSource {
         })?;
         let real =
             folder.canonicalize().map_err(|e| Error::system(folder, "find it", e).lasting())?;
-        let catalogue = Catalogue::open_reader(&file)?;
-        catalogue.guard()?;
+        let session = CatalogueSession::read(&file)?;
+        let catalogue = session.catalogue();
         let root = catalogue.root().to_owned();
         let beneath = real.strip_prefix(&root).unwrap_or(Path::new("")).to_owned();
         let older_than_s = older_than.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
@@ -82,6 +82,7 @@ impl JobSource for CatalogueSource {
     fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
         let catalogue = Catalogue::open_reader(&self.file)?;
         let begun = begun(&catalogue)?;
+        let records = CatalogueReader::beside(&catalogue)?;
         let options = DueOptions {
             older_than_s: self.older_than_s,
             beneath: self.beneath.clone(),
@@ -94,7 +95,6 @@ impl JobSource for CatalogueSource {
             let message = format!("the catalogue `{file}` knows no file with a tag in `{place}`");
             return Err(Error::usage(message));
         }
-        let records = CatalogueReader::open(&self.file, RunScope::files_beneath(&self.root))?;
         let (mut devices, mut parent) = (DeviceCache::default(), Arc::from(Path::new("")));
         while let Some(entry) = due.next()? {
             if stop.load(Ordering::Relaxed) {

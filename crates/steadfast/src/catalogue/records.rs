@@ -147,6 +147,14 @@ impl CatalogueReader {
         Ok(CatalogueReader { scope, reader: Mutex::new(reader) })
     }
 
+    /// Opens the catalogue once more, for files named by paths that begin with the tree's root.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open_reader`].
+    pub fn beside(catalogue: &Catalogue) -> Result<CatalogueReader, CatalogueError> {
+        CatalogueReader::open(&catalogue.file, RunScope::files_beneath(&catalogue.root))
+    }
+
     /// Says whether a path is in the catalogued tree.
     pub fn covers(&self, path: &FilePath) -> bool {
         self.scope.locate(path).is_some()

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use steadfast::catalogue::{
     Catalogue, CatalogueError, CatalogueReader, FailedCheck, FileState, Overdue, RunRecord,
-    RunScope,
 };
 use steadfast::{FilePath, Tag, Timestamp};
 use steadfast_report::audit::AuditTally;
@@ -145,7 +144,7 @@ struct Tags {
 impl Tags {
     fn of(catalogue: &Catalogue) -> anyhow::Result<Tags> {
         let root = catalogue.root().to_owned();
-        let records = CatalogueReader::open(catalogue.file(), RunScope::files_beneath(&root))?;
+        let records = CatalogueReader::beside(catalogue)?;
         Ok(Tags { records, root, parent: None, failed: None })
     }
 
