@@ -80,7 +80,7 @@ pub fn diff(
     ensure_two_directories(trees)?;
     let excludes = Arc::new(Excludes::new(&trees.excludes)?);
     let means = DiffSetup::of(trees, options, &excludes)?;
-    let there = CopySide::Tree(TreeSide::start(&trees.there, &means)?);
+    let there = CopySide::Tree(TreeSide::start(&trees.there, Some(&trees.here), &means)?);
     compare_sides(trees, there, &means, &excludes, options, monitor)
 }
 
@@ -137,7 +137,8 @@ fn compare_sides(
     monitor: &mut dyn DiffMonitor,
 ) -> Result<DiffSummary, Error> {
     let start = Instant::now();
-    let mut here = TreeSide::start(&trees.here, means)?;
+    let other = there.tree().map(|_| trees.there.as_path());
+    let mut here = TreeSide::start(&trees.here, other, means)?;
     let summary = DiffSummary {
         read: trees.read,
         algorithm: trees.read.then_some(means.algorithm()),

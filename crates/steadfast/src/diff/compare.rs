@@ -4,6 +4,7 @@
 //! `docs/diff.md`. Knows nothing of trees or order.
 
 use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
+use crate::event::FileError;
 use crate::reference::Reference;
 use crate::tag::Tag;
 use crate::verdict::same_mtime;
@@ -11,9 +12,10 @@ use crate::verdict::same_mtime;
 /// Compares the files that both sides have at one path.
 pub(super) fn pair(
     path: std::path::PathBuf,
-    here: Box<FileSide>,
-    there: Box<FileSide>,
+    mut here: Box<FileSide>,
+    mut there: Box<FileSide>,
 ) -> PathPair {
+    ensure_read(&mut here, &mut there);
     let (difference, doubt) = compare(&here, &there);
     let same = difference == Difference::Same || difference == Difference::TagLost;
     PathPair {
@@ -25,6 +27,18 @@ pub(super) fn pair(
         times_differ: same && there.listed.is_none() && times_differ(&here, &there),
         here: Some(here),
         there: Some(there),
+    }
+}
+
+/// Makes a file unreadable that was left unread because the lengths differed, if they are the same by
+/// now: its tag must not decide where files are to be read.
+fn ensure_read(here: &mut FileSide, there: &mut FileSide) {
+    if here.length != there.length {
+        return;
+    }
+    for side in [here, there].into_iter().filter(|side| side.is_unread) {
+        let reason = "the file changed meanwhile".to_owned();
+        side.trouble.get_or_insert(FileError { operation: "read it whole", reason });
     }
 }
 
@@ -108,6 +122,7 @@ fn describes(tag: &Tag, side: &FileSide) -> bool {
 pub(super) fn contents_of(side: &FileSide) -> Option<&Tag> {
     match (&side.trouble, &side.actual, &side.tag) {
         (Some(_), ..) => None,
+        _ if side.is_unread => None,
         (None, Some(actual), _) => Some(actual),
         (None, None, Some(tag)) if describes(tag, side) => Some(tag),
         _ => None,
@@ -221,6 +236,18 @@ mod tests {
         for (number, (here, there, difference)) in rows.iter().enumerate() {
             assert_eq!(compare(here, there).0, *difference, "row {number}");
         }
+    }
+
+    #[test]
+    fn a_file_that_was_left_unread_is_not_judged_by_its_tag() {
+        let unread = |side| Box::new(FileSide { is_unread: true, ..side });
+        let differs = pair("f".into(), unread(tagged(1, 9, 5)), unread(tagged(1, 8, 5)));
+        assert_eq!(differs.difference, Difference::Different);
+        let read = Box::new(read(1, tagged(1, 9, 5)));
+        let same_length = pair("f".into(), unread(tagged(1, 9, 5)), read);
+        assert_eq!(same_length.difference, Difference::Unreadable);
+        assert!(same_length.here.unwrap().trouble.is_some());
+        assert_eq!(contents_of(&unread(tagged(1, 9, 5))), None);
     }
 
     #[test]

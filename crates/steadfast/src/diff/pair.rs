@@ -177,6 +177,9 @@ pub struct FileSide {
     /// Device and inode.
     pub(super) identity: Option<(u64, u64)>,
     pub(super) from_cache: bool,
+    /// Whether it was not read although the comparison reads, because the other file had another
+    /// length.
+    pub(super) is_unread: bool,
 }
 
 impl FileSide {
@@ -199,6 +202,7 @@ impl FileSide {
             listed: None,
             is_list: false,
             identity: status.map(|status| (status.device, status.inode)),
+            is_unread: event.resized.is_some(),
             from_cache: event.actual.is_some() && event.origin != Some(Origin::Media),
         }
     }

@@ -11,13 +11,13 @@ use std::time::Duration;
 use std::{thread, vec};
 
 use steadfast_digest::{Algorithm, Lanes};
-use steadfast_sys::file::{File, Timestamp};
+use steadfast_sys::file::{File, FileKind, Status, Timestamp};
 
 use super::pair::FileSide;
 use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use super::{Trees, defect};
 use crate::error::Error;
-use crate::event::{FileError, FileEvent, Notice, Skipped, Subject};
+use crate::event::{FileError, FileEvent, Notice, Resized, Skipped, Subject};
 use crate::pipeline::{Algorithms, Contents, Pipeline, Plan, Settings, Task};
 use crate::read::Engine;
 use crate::run::{Options, engine_of, lanes_of, no_file, open_files, queue_depth_of, workers_of};
@@ -142,16 +142,24 @@ pub(super) struct TreeSide {
 }
 
 impl TreeSide {
-    /// Starts the walk of a directory, and the threads that look at its files.
+    /// Starts the walk of a directory, and the threads that look at its files. `other` is the other
+    /// directory, if that side is a directory too.
     ///
     /// # Errors
     /// If the system gives no threads.
-    pub(super) fn start(root: &Path, means: &DiffSetup) -> Result<TreeSide, Error> {
+    pub(super) fn start(
+        root: &Path,
+        other: Option<&Path>,
+        means: &DiffSetup,
+    ) -> Result<TreeSide, Error> {
         let second = means.read && !means.forced;
+        let prefix = if root == Path::new(".") { PathBuf::new() } else { root.to_owned() };
         let task = Arc::new(DiffTask {
             algorithm: means.read.then_some(means.algorithm),
             second,
             no_place: AtomicBool::new(false),
+            prefix: prefix.clone(),
+            other: other.and_then(|other| OtherSide::of(other, &means.selection)),
         });
         let queue_depth = queue_depth_of(means.queue_depth, [root])?;
         let settings = means.settings.with_queue_depth(queue_depth);
@@ -160,7 +168,6 @@ impl TreeSide {
         let pipeline = Pipeline::start(look, engine, means.lanes, settings, None)?;
         let selection = Selection { roots: vec![root.to_owned()], ..means.selection.clone() };
         let walked = spawn_walk(&pipeline, selection, &means.excludes)?;
-        let prefix = if root == Path::new(".") { PathBuf::new() } else { root.to_owned() };
         let (root, ready) = (root.to_owned(), Vec::new().into_iter());
         Ok(TreeSide { root, prefix, pipeline, walked, task, ready, files: 0 })
     }
@@ -186,11 +193,7 @@ impl TreeSide {
     }
 
     fn entry(&mut self, event: FileEvent) -> SideEntry {
-        let path = event.path.to_path();
-        let path = match path.strip_prefix(&self.prefix) {
-            Ok(beneath) if beneath != Path::new(".") => beneath.to_owned(),
-            _ => PathBuf::new(),
-        };
+        let path = beneath(&self.prefix, &event.path.to_path());
         self.files += u64::from(event.subject == Subject::File);
         let found = match (event.subject, event.trouble) {
             (Subject::Directory, Some(trouble)) => EntryContent::Hidden(trouble),
@@ -229,6 +232,41 @@ impl DiffSource for TreeSide {
     }
 }
 
+/// Returns the path of a file beneath the directory whose walk's paths begin with `prefix`.
+fn beneath(prefix: &Path, path: &Path) -> PathBuf {
+    match path.strip_prefix(prefix) {
+        Ok(beneath) if beneath != Path::new(".") => beneath.to_owned(),
+        _ => PathBuf::new(),
+    }
+}
+
+/// The other directory, to ask for the length of a file's counterpart.
+struct OtherSide {
+    root: PathBuf,
+    /// The only device that its walk covers, if it covers only one.
+    device: Option<u64>,
+}
+
+impl OtherSide {
+    fn of(root: &Path, selection: &Selection) -> Option<OtherSide> {
+        let device = match selection.one_file_system {
+            true => Some(Status::of(root).ok()?.device),
+            false => None,
+        };
+        Some(OtherSide { root: root.to_owned(), device })
+    }
+
+    /// Returns whether a file has a counterpart of another length, so that the two differ whatever
+    /// they hold.
+    fn has_other_length(&self, path: &Path, length: u64) -> bool {
+        Status::of_link(&self.root.join(path)).is_ok_and(|status| {
+            status.kind == FileKind::Regular
+                && status.length != length
+                && self.device.is_none_or(|device| device == status.device)
+        })
+    }
+}
+
 /// Starts the walk's thread; what it passed by is filled in at its end.
 fn spawn_walk(
     pipeline: &Pipeline,
@@ -260,9 +298,29 @@ struct DiffTask {
     second: bool,
     /// Whether a file was met that can have no tag.
     no_place: AtomicBool,
+    /// What the walk's paths begin with.
+    prefix: PathBuf,
+    other: Option<OtherSide>,
 }
 
 impl DiffTask {
+    /// Judges a file without reading it if its counterpart has another length. Returns whether it
+    /// did.
+    fn judge_by_length(&self, event: &mut FileEvent) -> bool {
+        let (Some(other), Some(status)) = (&self.other, event.status) else { return false };
+        let path = beneath(&self.prefix, &event.path.to_path());
+        if !other.has_other_length(&path, status.length) {
+            return false;
+        }
+        let Status { length, mtime, .. } = status;
+        event.resized = Some(Resized { length, mtime });
+        if let Some(stored) = event.stored.filter(|stored| stored.length != length) {
+            let reading = Reading::Resized { length, mtime };
+            event.verdict = Some(Verdict::of(Stored::Tag(&stored), reading));
+        }
+        true
+    }
+
     fn algorithms(&self, event: &FileEvent) -> Option<Algorithms> {
         let own = event.stored.filter(|_| self.second).map(|tag| tag.algorithm);
         self.algorithm.map(|first| Algorithms::two(first, own.unwrap_or(first)))
@@ -282,6 +340,7 @@ impl Task for DiffTask {
             Err(error) => event.trouble = Some(FileError::from_io("read the tag", &error)),
         }
         match self.algorithms(event) {
+            Some(_) if self.judge_by_length(event) => Plan::Done,
             Some(algorithms) => Plan::Hash { algorithms, settled: false },
             None => Plan::Done,
         }

@@ -207,6 +207,20 @@ fn only_reading_finds_decay_and_says_on_which_side() {
 }
 
 #[test]
+fn files_of_different_lengths_differ_without_being_read() {
+    let two = Two::copied(&[("longer", "one"), ("same", "four")]);
+    two.tree.write("b/longer", "one and more");
+    let said = two.diff(true);
+    assert_eq!((said.status(), said.difference("longer")), (1, Difference::Different));
+    assert_eq!(said.difference("same"), Difference::Same);
+    let pair = said.of("longer");
+    let (here, there) = (pair.here.as_ref().unwrap(), pair.there.as_ref().unwrap());
+    assert_eq!((here.actual, there.actual), (None, None));
+    assert_eq!((here.verdict, there.verdict), (None, Some(Verdict::Modified)));
+    assert_eq!(said.summary.bytes, 8, "those of `same` on both sides");
+}
+
+#[test]
 fn the_algorithm_of_the_tags_serves_unless_one_is_forced() {
     let two = Two { tree: Tree::new() };
     let blake3 = Options { algorithm: Some(Algorithm::Blake3), ..Options::default() };
