@@ -283,7 +283,7 @@ fn quick(tree: &Path) {
     for _ in 0..5 {
         let reader = Catalogue::open_reader(&file).expect("it is there");
         let (start, start_cpu) = (Instant::now(), process_cpu_ns());
-        let stop = AtomicBool::new(false);
+        let stop = Arc::new(AtomicBool::new(false));
         let summary = reader.quick(
             &selection,
             moment(4),

@@ -135,7 +135,8 @@ pub fn run_with(
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let pages = pages_of(verb, catalogue, options)?;
     let walked = session.as_ref().map_or_else(|| selection.clone(), |it| it.walked(selection));
-    let recording = session.map(|session| RunRecording::start(session, selection, &start));
+    let recording =
+        session.map(|session| RunRecording::start(session, selection, &start, &options.stop));
     let recording = recording.transpose()?;
     let counted = || Survey::start(&walked, &excludes, options.qos);
     let survey = options.survey.then(counted).flatten();
@@ -205,7 +206,7 @@ pub fn init(
         engine: Arc::new(Buffered),
         settings: RunSettings::of(options, &selection)?,
         time_limit: None,
-        recording: Some(RunRecording::start(session, &selection, &start)?),
+        recording: Some(RunRecording::start(session, &selection, &start, &options.stop)?),
         notices: Vec::new(),
         // The catalogue is made, and files may follow.
         if_empty: Notice { status: 0, ..no_file() },
@@ -288,7 +289,8 @@ pub fn import(
     let session = session.map(|session| session.covering_list(&selection));
     let records = session.as_ref().map(CatalogueSession::reader).transpose()?.map(Arc::new);
     let start = run_start(Verb::Import.name(), "", false, options);
-    let recording = session.map(|session| RunRecording::start(session, &selection, &start));
+    let recording =
+        session.map(|session| RunRecording::start(session, &selection, &start, &options.stop));
     let recording = recording.transpose()?;
     let context = context_of(Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { context, trust });
@@ -367,7 +369,12 @@ fn check_due(
         engine,
         settings,
         time_limit,
-        recording: Some(RunRecording::start(session, &Selection::default(), &start)?),
+        recording: Some(RunRecording::start(
+            session,
+            &Selection::default(),
+            &start,
+            &options.stop,
+        )?),
         source: Box::new(ListSource { root, list: Box::new(list) }),
         notices: Vec::new(),
         if_empty,

@@ -41,14 +41,7 @@ impl Recorder {
         row: &FileRow,
         slice_run: i64,
     ) -> Result<(), DbError> {
-        if !self.has_missing {
-            self.catalogue.db.execute_batch(
-                "CREATE TEMP TABLE missing (directory INTEGER, name BLOB, digest BLOB, \
-                 inode INTEGER, first_run INTEGER, seen_run INTEGER, to_directory INTEGER, \
-                 to_name BLOB, PRIMARY KEY (directory, name)) WITHOUT ROWID",
-            )?;
-            self.has_missing = true;
-        }
+        self.make_missing()?;
         let (name, standing) = (row.name.as_slice(), row.record.standing);
         self.write_event(directory, name, PASSED_BY, standing, None, None)?;
         let mut statement = self.catalogue.db.prepare_cached(
@@ -61,12 +54,25 @@ impl Recorder {
         Ok(())
     }
 
-    /// Says of each absent file what became of it.
-    pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+    /// Makes the table of missing files, if there is none yet.
+    pub(super) fn make_missing(&mut self) -> Result<(), DbError> {
         if !self.has_missing {
+            self.catalogue.db.execute_batch(
+                "CREATE TEMP TABLE missing (directory INTEGER, name BLOB, digest BLOB, \
+                 inode INTEGER, first_run INTEGER, seen_run INTEGER, to_directory INTEGER, \
+                 to_name BLOB, PRIMARY KEY (directory, name)) WITHOUT ROWID",
+            )?;
+            self.has_missing = true;
+        }
+        Ok(())
+    }
+
+    /// Finds out what became of each missing file. If the user stops the run, the next one looks for
+    /// the rest.
+    pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+        if !self.has_missing || !self.collect_arrivals()? {
             return Ok(());
         }
-        self.collect_arrivals()?;
         let mut paths = Paths::default();
         let mut after: (i64, Vec<u8>) = (i64::MIN, Vec::new());
         loop {
@@ -75,6 +81,9 @@ impl Recorder {
             after = (last.directory, last.name.clone());
             let mut rest = page.as_slice();
             while let Some(head) = rest.first() {
+                if self.is_stopped() {
+                    return Ok(());
+                }
                 let used = self.settle_slice(head, rest, &mut paths, say)?;
                 rest = &rest[used..];
             }
@@ -106,8 +115,9 @@ impl Recorder {
         let mut gone = Vec::new();
         for row in rows {
             let row = Settled::as_was(row, slice.checked_run);
-            let is_absent = mine_next.next_if(|other| other.name == row.known.name).is_some();
-            if !is_absent {
+            let is_missing = mine_next.next_if(|other| other.name == row.known.name).is_some();
+            // After a stop, the file keeps its state and the event that this run passed it by.
+            if !is_missing || self.is_stopped() {
                 settled.push(row);
                 continue;
             }

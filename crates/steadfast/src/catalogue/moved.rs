@@ -7,8 +7,9 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
-use rusqlite::Row;
+use rusqlite::{ErrorCode, Row};
 
 use steadfast_sys::file::{FileKind, Status};
 
@@ -91,6 +92,9 @@ WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
 const STEPS: [&str; 3] =
     ["AND n.inode = ?4 ORDER BY n.name = ?5 DESC, n.directory", "AND n.name = ?5", ""];
 
+/// Instructions of SQLite between two looks at the stop flag: well below a millisecond.
+const STOP_EVERY_OPS: i32 = 1_000;
+
 /// A row of [`FIND`].
 struct Candidate {
     directory: i64,
@@ -171,13 +175,32 @@ impl Recorder {
         Ok(())
     }
 
-    /// Collects where absent files may have gone, once all of them are known.
-    pub(super) fn collect_arrivals(&mut self) -> Result<(), DbError> {
+    /// Collects where missing files may have gone, once all of them are known. Returns false if the
+    /// user stopped the run meanwhile.
+    pub(super) fn collect_arrivals(&mut self) -> Result<bool, DbError> {
         self.make_arrivals()?;
-        Ok(self.catalogue.db.execute_batch(COLLECT)?)
+        let stop = self.stop.clone();
+        if stop.is_some() {
+            // SQLite undoes the whole transaction when a statement in it is interrupted.
+            self.commit(true)?;
+        }
+        let db = &mut self.catalogue.db;
+        let is_stopped = stop.map(|stop| move || stop.load(Ordering::Relaxed));
+        db.progress_handler(STOP_EVERY_OPS, is_stopped)?;
+        let collected = db.execute_batch(COLLECT);
+        db.progress_handler(0, None::<fn() -> bool>)?;
+        match collected {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                if self.mode.writes {
+                    db.execute_batch("BEGIN IMMEDIATE")?;
+                }
+                Ok(!self.is_stopped())
+            }
+            collected => Ok(collected.map(|()| true)?),
+        }
     }
 
-    /// Finds where an absent file went, if anywhere, and takes that for it.
+    /// Finds where a missing file went, if anywhere, and takes that for it.
     pub(super) fn find_arrival(
         &mut self,
         directory: i64,
@@ -248,5 +271,36 @@ impl Recorder {
             return Ok(Some((there, path)));
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use crate::catalogue::{Catalogue, LockRequest, RunScope, RunStart, RunState};
+    use steadfast_sys::file::Timestamp;
+
+    #[test]
+    fn a_stop_interrupts_a_statement_of_sqlite_and_the_run_can_still_be_stored() {
+        let tree = tempfile::tempdir().unwrap();
+        let now = Timestamp::default();
+        let lock = LockRequest { verb: "init", now, wait: None };
+        let catalogue = Catalogue::create(tree.path(), None, &lock).unwrap();
+        let file = catalogue.file().to_owned();
+        let start =
+            RunStart { verb: "check", read_from: "cache", backend: "", now, accepts: false };
+        let mut recorder = catalogue.recorder(RunScope::default(), &start).unwrap();
+        recorder.make_missing().unwrap();
+        let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) \
+            INSERT INTO temp.missing SELECT 1, CAST(i AS BLOB), x'00', i, 1, 1, NULL, NULL FROM n";
+        recorder.db().execute_batch(many).unwrap();
+        recorder.stop_by(Arc::new(AtomicBool::new(true)));
+        assert!(!recorder.collect_arrivals().unwrap(), "interrupted");
+        let record = recorder.finish(true, now, &mut |_| {}).unwrap();
+        assert_eq!(record.state, RunState::Interrupted);
+        let stored = Catalogue::open_reader(&file).unwrap().runs(i64::MAX, 1).unwrap();
+        assert_eq!(stored, [record]);
     }
 }

@@ -171,6 +171,9 @@ impl Recorder {
         let mut complete = true;
         let mut stack = vec![PassedDirectory { directory, path, gone: false }];
         while let Some(PassedDirectory { directory, path, gone }) = stack.pop() {
+            if self.is_stopped() {
+                return Ok(false);
+            }
             let gone = match self.presence_of(&directory, &path, gone) {
                 Some(gone) => gone,
                 None => {
@@ -229,6 +232,9 @@ impl Recorder {
             let next = slices.get(at + 1).map(|next| next.first.as_slice());
             let db = &self.catalogue.db;
             for row in rows_of(db, directory, slice, next, &mut self.buffer)? {
+                if self.is_stopped() {
+                    return Ok(false);
+                }
                 let file = || path.join(OsStr::from_bytes(&row.name));
                 if gone || look(&self.catalogue.root, &file()) != Presence::Hidden {
                     self.note_missing(directory, &row, slice.checked_run)?;

@@ -4,6 +4,7 @@
 //! inode, so it proves nothing about bytes, and leaves no trace in the catalogue.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_sys::file::Timestamp;
@@ -52,7 +53,7 @@ impl Catalogue {
         self,
         selection: &Selection,
         now: Timestamp,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
         say: &mut Say<'_>,
         trouble: &mut dyn FnMut(FileEvent),
     ) -> Result<QuickSummary, Error> {
@@ -65,6 +66,7 @@ impl Catalogue {
             Recorder::start(self, scope, &begin, mode).map_err(|fault: DbError| fault.at(&file))?;
         // Whatever the catalogue lacks is worth saying here, even before the first whole run.
         recorder.filling = false;
+        recorder.stop_by(Arc::clone(stop));
         let mut summary = QuickSummary::default();
         let mut failed: Option<CatalogueError> = None;
         let (skipped, whole) = walk(selection, &excludes, has_tag, stop, &mut |found| {
@@ -112,7 +114,7 @@ impl Catalogue {
             missing: found(&recorder, "missing"),
             standing: found(&recorder, "standing"),
             skipped,
-            whole,
+            whole: whole && !recorder.cut_short,
             ..summary
         })
     }

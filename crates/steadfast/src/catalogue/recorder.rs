@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -109,8 +110,12 @@ pub struct Recorder {
     pub(super) unflushed: bool,
     /// How long the last flush took.
     flush: Duration,
-    /// Why keeping ended before the run did.
+    /// Why recording ended before the run did.
     broken: Option<CatalogueErrorKind>,
+    /// The flag by which the user stops the run, if there is one.
+    pub(super) stop: Option<Arc<AtomicBool>>,
+    /// Whether some work was left out because of that flag.
+    pub(super) cut_short: bool,
 }
 
 /// One directory on the way down.
@@ -211,11 +216,25 @@ impl Recorder {
             outside: None,
             begun: HashSet::new(),
             broken: None,
+            stop: None,
+            cut_short: false,
         })
     }
 
     pub(super) fn db(&self) -> &Connection {
         &self.catalogue.db
+    }
+
+    /// Heeds a stop flag while it looks for missing files, which takes long where millions are gone.
+    /// A run that is stopped there is recorded as interrupted, and the next one looks again.
+    pub fn stop_by(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = Some(stop);
+    }
+
+    /// Returns whether the user stopped the run. The caller then leaves out the rest of its work.
+    pub(super) fn is_stopped(&mut self) -> bool {
+        self.cut_short |= self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
+        self.cut_short
     }
 
     /// Returns the run's number.
@@ -569,7 +588,7 @@ impl Recorder {
     }
 
     /// Stores what is known so far.
-    fn commit(&mut self, go_on: bool) -> Result<(), DbError> {
+    pub(super) fn commit(&mut self, go_on: bool) -> Result<(), DbError> {
         if !self.mode.writes {
             return Ok(());
         }
@@ -598,7 +617,7 @@ impl Recorder {
         if whole && total > 0 {
             self.say(say, Finding::Unmounted { path: PathBuf::new(), entries: total });
         }
-        let whole = whole && total == 0;
+        let whole = whole && total == 0 && !self.cut_short;
         if whole {
             // A tree without any file did not come by.
             let trees: Vec<PathBuf> = self.scope.trees().map(Path::to_owned).collect();
@@ -618,6 +637,7 @@ impl Recorder {
             self.pass_gone(say)?;
             self.settle_missing(say)?;
         }
+        let whole = whole && !self.cut_short;
         self.record.state = if whole { RunState::Whole } else { RunState::Interrupted };
         self.commit(false)?;
         if self.mode.writes {

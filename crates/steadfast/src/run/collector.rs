@@ -249,9 +249,11 @@ impl<'a> Collector<'a> {
         self.notice(Notice::new(text).at(&path));
     }
 
-    /// Ends the record of the run in the catalogue.
+    /// Ends the recording of the run.
     pub(super) fn finish(&mut self, whole: bool) {
-        self.record(|recording, now, tell| recording.finish(whole, now, tell));
+        let mut cut_short = false;
+        self.record(|recording, now, tell| cut_short = recording.finish(whole, now, tell));
+        self.summary.interrupted |= cut_short;
     }
 
     /// Has the catalogue do something, and tells what it finds.

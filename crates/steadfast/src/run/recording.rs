@@ -4,6 +4,8 @@
 //! events. An error of the catalogue does not end the run: it becomes a notice with status 2.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_sys::file::Timestamp;
 
@@ -11,7 +13,7 @@ use super::open_catalogue::advised;
 use super::{Options, ReadFrom};
 use crate::catalogue::Finding;
 use crate::catalogue::{
-    self, CatalogueError, CatalogueErrorKind, CatalogueSession, Recorder, RunStart,
+    self, CatalogueError, CatalogueErrorKind, CatalogueSession, Recorder, RunStart, RunState,
 };
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice};
@@ -26,6 +28,7 @@ pub(super) struct RunRecording {
     paths: ShownPaths,
     /// What to report about how the catalogue was opened.
     notice: Option<Notice>,
+    stop: Arc<AtomicBool>,
 }
 
 /// How the user writes the paths of a tree.
@@ -58,11 +61,13 @@ impl RunRecording {
         session: CatalogueSession,
         selection: &Selection,
         start: &RunStart<'_>,
+        stop: &Arc<AtomicBool>,
     ) -> Result<RunRecording, Error> {
         let paths = ShownPaths::of(session.catalogue().root(), selection);
         let notice = session.notice().cloned();
-        let recorder = session.record(start)?;
-        Ok(RunRecording { recorder: Some(recorder), paths, notice })
+        let mut recorder = session.record(start)?;
+        recorder.stop_by(Arc::clone(stop));
+        Ok(RunRecording { recorder: Some(recorder), paths, notice, stop: Arc::clone(stop) })
     }
 
     /// Records an event of the run.
@@ -85,13 +90,18 @@ impl RunRecording {
         }
     }
 
-    /// Ends the recording. `whole` says whether the run came to its end.
-    pub(super) fn finish(&mut self, whole: bool, now: Timestamp, tell: &mut Tell<'_>) {
+    /// Ends the recording. `whole` says whether the run came to its end. Returns whether the user
+    /// stopped it before all missing files were found.
+    pub(super) fn finish(&mut self, whole: bool, now: Timestamp, tell: &mut Tell<'_>) -> bool {
         self.notice.take().into_iter().for_each(|notice| tell(Event::Notice(notice)));
         let RunRecording { recorder, paths, .. } = self;
-        let Some(recorder) = recorder.take() else { return };
+        let Some(recorder) = recorder.take() else { return false };
         let result = recorder.finish(whole, now, &mut |finding| tell(paths.event(finding)));
+        let is_cut_short = whole
+            && result.as_ref().is_ok_and(|record| record.state == RunState::Interrupted)
+            && self.stop.load(Ordering::Relaxed);
         RunRecording::report(result.map(|_| ()), tell);
+        is_cut_short
     }
 
     fn report(result: Result<(), CatalogueError>, tell: &mut Tell<'_>) {

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::catalogue::{
     Catalogue, CatalogueErrorKind, FileState, Finding, LockRequest, Observation, RunRecord,
@@ -48,6 +48,8 @@ pub(crate) struct Way<'a> {
     pub(crate) unreadable: Vec<&'a str>,
     /// Files that come by before the run is told to stop.
     pub(crate) stop_after: Option<usize>,
+    /// Findings after which the user stops the search for missing files.
+    pub(crate) stop_at_finding: Option<usize>,
     /// Single files instead of a walk.
     pub(crate) files: Option<Vec<PathBuf>>,
     /// Files that lack the attribute and are judged by the catalogue's tag.
@@ -188,8 +190,12 @@ impl Garden {
             }
         }
         let whole = way.stop_after.is_none();
-        let record =
-            recorder.finish(whole, moment(self.now), &mut |finding| findings.push(finding));
+        let stop = Arc::new(AtomicBool::new(way.stop_at_finding == Some(0)));
+        recorder.stop_by(Arc::clone(&stop));
+        let record = recorder.finish(whole, moment(self.now), &mut |finding| {
+            findings.push(finding);
+            stop.fetch_or(way.stop_at_finding == Some(findings.len()), Ordering::Relaxed);
+        });
         Told { findings, record: record.unwrap(), verdicts }
     }
 

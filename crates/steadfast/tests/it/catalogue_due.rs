@@ -341,6 +341,7 @@ fn an_audit_says_what_was_proved_when() {
 
 #[test]
 fn a_quick_look_compares_facts_and_leaves_no_trace() {
+    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
     let mut garden = Garden::planted(&["a", "b/c", "b/d", "e", "f"]);
     garden.tree.corrupt("f", "x");
@@ -355,7 +356,7 @@ fn a_quick_look_compares_facts_and_leaves_no_trace() {
     let summary = garden.reader().quick(
         &selection,
         moment(garden.now),
-        &AtomicBool::new(false),
+        &Arc::new(AtomicBool::new(false)),
         &mut |finding| findings.push(format!("{} {}", finding.name(), finding.path().display())),
         &mut |event| panic!("{event:?}"),
     );

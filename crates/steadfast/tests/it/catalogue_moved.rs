@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use steadfast::catalogue::{Finding, RunState};
 use steadfast::{Tag, Verdict};
 
 use crate::catalogue::{Garden, Way};
@@ -212,4 +213,23 @@ fn files_that_go_and_files_that_moved_are_settled_in_one_slice() {
     assert!(said.contains(&"moved old/c old/e".to_owned()), "{said:?}");
     assert_eq!(garden.tag_at("old/b"), None);
     assert_eq!(garden.check().all(), [""; 0]);
+}
+
+#[test]
+fn a_stop_ends_the_search_for_missing_files_and_the_next_run_finds_the_rest() {
+    let names: Vec<String> = (0..40).map(|number| format!("{}/{number}", number % 4)).collect();
+    let mut files = vec!["present"];
+    files.extend(names.iter().map(String::as_str));
+    let mut garden = Garden::planted(&files);
+    names.iter().for_each(|name| garden.remove(name));
+    for (stop_at, state) in [(0, RunState::Interrupted), (3, RunState::Interrupted)] {
+        let way = Way { verb: "check", stop_at_finding: Some(stop_at), ..Way::default() };
+        let told = garden.run(&way);
+        assert_eq!((told.findings.len(), told.record.state), (stop_at, state));
+    }
+    let told = garden.check();
+    let known = |finding: &&Finding| matches!(finding, Finding::Missing { known: true, .. });
+    assert_eq!((told.findings.len(), told.record.state), (names.len(), RunState::Whole));
+    assert_eq!(told.findings.iter().filter(known).count(), 3, "those of the stopped run");
+    assert_eq!(garden.reader().verify().unwrap().problems, [""; 0]);
 }
