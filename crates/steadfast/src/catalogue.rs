@@ -1,45 +1,48 @@
-//! The catalogue of a tree: what should be in it, and every verdict ever given.
+//! The catalogue of a tree: which files should be in it, and the history of their verdicts.
 //!
-//! In: a tree, and what runs see of it. Out: what only a memory can tell: files that are gone,
-//! moved, new or due, tags that changed unasked, and when each file was last proved. Kept in one
-//! SQLite file, specified in `docs/formats/catalogue.md`. It judges no contents and reads none; it
-//! knows nothing of options or output.
+//! Runs record what they observe, and get back what only stored knowledge can tell: missing, moved
+//! and new files, tags that changed without a command, files that are due, and when each file was
+//! last proved intact. The catalogue is one SQLite file, specified in `docs/formats/catalogue.md`.
+//! It reads no contents, and knows nothing of options or output.
 //!
-//! Files are kept in **slices**, consecutive names of one directory under one seal. A run in which
-//! nothing changed seals what it saw, finds the same seal, and writes one row for each slice; rows
-//! of files are read only where a seal differs. The seal is also how damage is recognised.
+//! The files of a directory are stored in **slices**: consecutive names under one seal, a digest of
+//! their rows. A run in which nothing changed computes the same seal and writes one row for each
+//! slice. The seal is also how damage to the rows is recognised.
+//!
+//! A run opens the catalogue through a [`CatalogueSession`]. The modules stand in reading order.
 
-mod missing;
-mod audit;
-mod writes;
+mod error;
 mod column;
+mod meta;
+mod entry;
+mod finding;
+mod slice;
+mod writes;
 mod coverage;
 mod directory;
-mod due;
-mod duplicates;
-mod entry;
-mod error;
-mod finding;
-mod history;
 mod home;
-mod recorder;
-mod reconcile;
-mod meta;
-mod moved;
 mod place;
-mod quick;
-mod records;
-mod runs;
 mod schema;
-mod scope;
-mod session;
-mod observation;
-mod slice;
-mod lookup;
-mod trees;
-mod not_visited;
-mod verify;
 mod volume;
+mod runs;
+mod trees;
+mod scope;
+mod history;
+mod records;
+mod duplicates;
+mod lookup;
+mod due;
+mod audit;
+mod verify;
+mod observation;
+mod recorder;
+mod open_dir;
+mod not_visited;
+mod reconcile;
+mod moved;
+mod missing;
+mod quick;
+mod session;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

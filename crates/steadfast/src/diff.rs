@@ -1,9 +1,10 @@
-//! Is one tree a faithful copy of another? Two walks, merged path by path.
+//! Compares two trees: is one a faithful copy of the other?
 //!
-//! In: two directories. Out: a [`PathPair`] for each path that either has, and a [`DiffSummary`]. By
-//! recorded tags, which reads attributes and status only, or by reading both sides. Each side is a
-//! source of entries in path order; a tree is one, whatever else knows paths and digests can be
-//! another. Writes nothing. Specified in `docs/diff.md`.
+//! Two walks run side by side, and the files of both are joined path by path. The result is a
+//! [`PathPair`] for each path that either side has, and a [`DiffSummary`]. Files are compared by
+//! their recorded tags, which reads attributes and status only, or by reading both sides. A side is
+//! any source of entries in path order: a tree, or a list. Writes nothing. Specified in
+//! `docs/diff.md`.
 
 mod compare;
 mod links;
@@ -148,9 +149,9 @@ fn compare_sides(
         ..DiffSummary::default()
     };
     let mut teller = Teller { summary, monitor, stop: &options.stop, start, told: start };
-    let mut merge = Join::new(&mut here, there.source());
-    let ended = merge.run(&mut teller)?;
-    let mut notices = merge.finish(&mut teller);
+    let mut join = Join::new(&mut here, there.source());
+    let ended = join.run(&mut teller)?;
+    let mut notices = join.finish(&mut teller);
     let whole = ended == JoinEnd::Whole;
     let there_skipped = there.tree().map(TreeSide::skipped).unwrap_or_default();
     let skipped = [here.skipped(), there_skipped];

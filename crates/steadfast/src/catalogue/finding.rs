@@ -1,5 +1,5 @@
-//! What is found beside verdicts, mostly by a catalogue: gone, moved and new files, and tags that
-//! changed unasked.
+//! What a run finds besides verdicts, mostly by the catalogue: missing, moved and new files, and
+//! tags that changed without a command.
 
 use std::path::{Path, PathBuf};
 

@@ -1,16 +1,14 @@
-//! Files that a catalogue knows by digests or by names, wherever they are in its tree.
+//! Looks up the files of a catalogue by digest or by name.
 //!
-//! In: digests and names, from anyone. Out: the files that have one of them, with their tags. The
-//! tables are made for asking by path; this reads each row once, whatever is sought, and keeps
-//! none.
+//! The tables have an index by path only, so a lookup reads each row once, however many digests and
+//! names it has. It keeps no row in memory.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use steadfast_digest::{Algorithm, Digest};
 
@@ -22,10 +20,10 @@ use super::records::reading;
 use super::{Catalogue, CatalogueError};
 use crate::tag::Tag;
 
-/// Digests and names that one statement may hold; SQLite takes 32,766 parameters.
+/// Digests, and names, in one statement at most: SQLite allows 32,766 parameters.
 const LOOKUP_MAX: usize = 16_000;
 
-/// A file that was sought.
+/// A file that a lookup found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookupMatch {
     /// Its path from the root.
@@ -34,7 +32,7 @@ pub struct LookupMatch {
     pub name: OsString,
     /// Its tag.
     pub tag: Tag,
-    /// How it stood when it was last judged.
+    /// Its state when it was last judged.
     pub standing: FileState,
 }
 
@@ -47,16 +45,16 @@ impl Catalogue {
     /// If the catalogue cannot be read.
     ///
     /// # Panics
-    /// If more than 16,000 digests or as many names are sought.
+    /// If there are more than 16,000 digests or more than 16,000 names.
     pub fn look_up(
         &self,
         digests: &[Digest],
         names: &[&OsStr],
         visit: &mut dyn FnMut(LookupMatch) -> ControlFlow<()>,
     ) -> Result<(), CatalogueError> {
-        assert!(digests.len().max(names.len()) <= LOOKUP_MAX, "too much is sought at once");
-        let sought = reading(&self.db, || look_up(&self.db, digests, names, visit));
-        sought.map_err(|fault| self.wrong(fault))
+        assert!(digests.len().max(names.len()) <= LOOKUP_MAX, "too many to look up at once");
+        let result = reading(&self.db, || look_up(&self.db, digests, names, visit));
+        result.map_err(|fault| self.wrong(fault))
     }
 
     /// Returns the algorithms of the tags that it has, in the order of [`Algorithm::ALL`].
@@ -65,15 +63,6 @@ impl Catalogue {
     /// If the catalogue cannot be read.
     pub fn algorithms(&self) -> Result<Vec<Algorithm>, CatalogueError> {
         algorithms(&self.db).map_err(|fault| self.wrong(fault))
-    }
-}
-
-/// Bytes as SQLite takes them.
-struct Bytes<'a>(&'a [u8]);
-
-impl ToSql for Bytes<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(self.0))
     }
 }
 
@@ -91,8 +80,8 @@ fn look_up(
         places(digests.len()),
         places(names.len()),
     ))?;
-    let values = digests.iter().map(|digest| Bytes(digest.as_bytes()));
-    let values = values.chain(names.iter().map(|name| Bytes(name.as_bytes())));
+    let values = digests.iter().map(|digest| digest.as_bytes());
+    let values = values.chain(names.iter().map(|name| name.as_bytes()));
     let mut rows = statement.query(params_from_iter(values))?;
     let mut paths = Paths::default();
     while let Some(row) = rows.next()? {

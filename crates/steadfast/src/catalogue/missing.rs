@@ -1,7 +1,7 @@
-//! The end of a whole run: each file that is gone has moved, or is missing.
+//! Decides at the end of a whole run which files are missing and which have moved.
 //!
-//! In: files that were looked for and not found. Out: findings, and rows that say so. The list is a
-//! temporary table, so that a tree of millions may be renamed. `moved.rs` finds where files went.
+//! The files that were not found wait in a temporary table, because millions may have been renamed.
+//! `moved.rs` finds where they are now.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -18,23 +18,23 @@ use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
 use super::writes;
 
-/// The event of a file that was not where it should be, in a run that said nothing of it.
+/// The event of a file that was not found, in a run that did not decide whether it is missing.
 pub(super) const PASSED_BY: &str = "passed by";
 
-/// Files that are settled between two looks into the table.
+/// Rows that are read from the table at a time.
 const PAGE_LEN: i64 = 512;
 
-/// A file that is gone.
+/// A file that was not found.
 struct MissingRow {
     directory: i64,
     name: Vec<u8>,
 }
 
 impl Recorder {
-    /// Notes a file that is gone as far as can be told by now. `slice_run` judged its slice.
+    /// Notes a file that was not found. `slice_run` judged its slice.
     ///
-    /// Until the run says more, an event holds that it did not judge the file: it may not come to
-    /// its end.
+    /// Writes an event that the run did not judge the file. The end of the run removes it; a run
+    /// that is interrupted leaves it.
     pub(super) fn note_missing(
         &mut self,
         directory: i64,
@@ -67,8 +67,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Finds out what became of each missing file. If the user stops the run, the next one looks for
-    /// the rest.
+    /// Finds out what became of each missing file. If the user stops the run, the next one looks
+    /// for the rest.
     pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         if !self.has_missing || !self.collect_arrivals()? {
             return Ok(());
@@ -91,7 +91,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Settles those of the absent files that are in one slice with the first; returns how many.
+    /// Settles the missing files that are in the same slice as the first. Returns how many.
     fn settle_slice(
         &mut self,
         head: &MissingRow,
@@ -135,7 +135,7 @@ impl Recorder {
         Ok(mine.len())
     }
 
-    /// Settles one absent file; `None` if its row goes.
+    /// Settles one missing file. `None` if its row is removed.
     fn settle_one(
         &mut self,
         directory: i64,
@@ -183,7 +183,7 @@ impl Recorder {
         Ok(Some(row))
     }
 
-    /// Takes back that a file was passed by.
+    /// Removes the event that the run did not judge a file.
     fn judge_after_all(&mut self, directory: i64, row: &FileRow) -> Result<(), DbError> {
         if self.mode.writes {
             let mut statement = self.catalogue.db.prepare_cached(

@@ -1,6 +1,6 @@
-//! Where an absent file went: the file that has its contents, and came after it was last seen.
+//! Where a missing file went: the file that has its contents, and came after it was last seen.
 //!
-//! In: the table of absent files, and the events of earlier runs. Out: arrivals. A run over a
+//! In: the table of missing files, and the events of earlier runs. Out: arrivals. A run over a
 //! subfolder, a run that was killed, or `tag` may have entered the new path first, so what counts
 //! is which run saw what, and not what is new in this run.
 
@@ -30,10 +30,10 @@ pub(super) struct Arrival {
     pub(super) standing: FileState,
 }
 
-/// Collects the files that an absent one may be by now: those that got a tag of its digest since it
-/// was last seen; those that had one and got another since; and those of its inode and digest that
-/// were known before, as after a move back. `whole`: the present tag has the digest, the contents
-/// were last found to fit it, and no other file was found to be this one in an earlier run.
+/// Collects the files that a missing one may have become: those that got a tag of its digest since
+/// it was last seen; those that had one and got another since; and those of its inode and digest
+/// that were known before, as after a move back. `whole`: the present tag has the digest, the
+/// contents were last found to match it, and no earlier run found another file to be this one.
 /// `entered_run`: when the file got that tag, 0 for long ago.
 const COLLECT: &str = "
 CREATE INDEX temp.missing_digests ON missing (digest);
@@ -62,14 +62,15 @@ SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.direct
   n.first_run, 0, 0
 FROM entries AS n
 WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND n.standing <> 6
-  AND n.inode IN (SELECT inode FROM temp.missing) AND n.digest IN (SELECT digest FROM temp.missing);";
+  AND n.inode IN (SELECT inode FROM temp.missing)
+  AND n.digest IN (SELECT digest FROM temp.missing);";
 
-/// Finds the arrivals for one absent file: `?1` to `?3` its contents, `?4` its inode, `?5` its
+/// Finds the arrivals for one missing file: `?1` to `?3` its contents, `?4` its inode, `?5` its
 /// name, `?6` and `?7` the first and the last run that saw it.
 ///
 /// The same inode is the same file, whatever was done to it since. Another inode is a copy: it must
 /// still have the contents, and its path must be new. Two paths that were there in the same run are
-/// two files; but one file may have had several paths, one after the other. What another absent
+/// two files; but one file may have had several paths, one after the other. What another missing
 /// file became by its inode is not taken for a copy of this one.
 const FIND: &str = "
 SELECT n.directory, n.name, n.inode,
@@ -102,7 +103,7 @@ struct Candidate {
     inode: u64,
     same: bool,
     copy: bool,
-    /// Whether it was known before the absent file was.
+    /// Whether it was known before the missing file was.
     earlier: bool,
 }
 

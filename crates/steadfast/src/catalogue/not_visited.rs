@@ -1,8 +1,7 @@
-//! Known files that a walk did not come upon.
+//! Looks for known files that a walk did not visit.
 //!
-//! In: rows and subdirectories that were passed by. Out: for each file, whether it is gone or was
-//! only hidden from the walk, by a pattern, a border or a failure. Nothing is called missing here:
-//! a file may have moved to where the walk has yet to come.
+//! Each is gone, or was hidden from the walk by a pattern, the border of a file system or an error.
+//! A file that is gone is not missing yet: it may have moved to a place where the walk still comes.
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
@@ -18,8 +17,9 @@ use super::directory::{Children, Directory, at_path, child};
 use super::entry::FileRow;
 use super::error::DbError;
 use super::finding::{Finding, Say};
+use super::open_dir::OpenDir;
 use super::place::real_of;
-use super::recorder::{OpenDir, Recorder};
+use super::recorder::Recorder;
 use super::records::known_at;
 use super::slice::{rows_of, slices_of};
 use super::{Catalogue, CatalogueError};

@@ -1,6 +1,7 @@
-//! What a run saw of one file, and of many files of one directory.
+//! What a run observed of one file, and of many files of one directory.
 //!
-//! In: events. Out: [`ObservedFile`] files in the order of their names, as many as fit a slice.
+//! A [`FileBatch`] holds the [`ObservedFile`]s of a directory in the order of their names, as many
+//! as fit a slice.
 
 use crate::event::{Action, FileEvent, FilePath, Subject};
 use crate::tag::{Tag, TagPlace};
@@ -9,7 +10,7 @@ use steadfast_sys::file::{Status, Timestamp};
 
 use super::entry::{FileFacts, FileRecord, FileState, SliceSeal, seal};
 
-/// What a run saw of one file.
+/// What a run observed of one file.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
     /// Where, as the user would write it.
@@ -46,39 +47,39 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// A file that was seen, as a batch keeps it.
+/// An observed file, as a batch keeps it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ObservedFile {
     name_start: u32,
     name_len: u16,
-    /// What its row would be if nothing speaks against it.
+    /// Its row, unless the known row contradicts it.
     pub(super) record: FileRecord,
     pub(super) verdict: Option<Verdict>,
     pub(super) action: Option<Action>,
     pub(super) place: TagPlace,
-    /// Whether the file system said anything; if not, `record.facts` mean nothing.
+    /// Whether `record.facts` are known.
     pub(super) has_facts: bool,
 }
 
 impl ObservedFile {
-    /// Says whether the file was judged, or its contents read for a tag.
+    /// Returns whether the file was judged, or read for a new tag.
     pub(super) fn is_checked(&self) -> bool {
         self.verdict.is_some() || self.changed_tag()
     }
 
-    /// Says whether the run set or removed the tag.
+    /// Returns whether the run set or removed the tag.
     pub(super) fn changed_tag(&self) -> bool {
         use Action::{Refreshed, Removed, Retagged, Tagged};
         matches!(self.action, Some(Tagged | Retagged | Refreshed | Removed))
     }
 }
 
-/// Files of one directory, seen and not yet settled.
+/// Observed files of one directory that are not settled yet.
 #[derive(Debug, Default)]
 pub(super) struct FileBatch {
     names: Vec<u8>,
     seen: Vec<ObservedFile>,
-    /// Whether nothing but the seal decides.
+    /// Whether comparing seals is enough to tell that nothing changed.
     plain: bool,
     checked: usize,
 }
@@ -146,7 +147,7 @@ impl FileBatch {
         self.seen.push(seen);
     }
 
-    /// Says whether all were judged, or none; `None` for some.
+    /// Returns whether all files were judged; `None` if only some were.
     pub(super) fn all_checked(&self) -> Option<bool> {
         match self.checked {
             0 => Some(false),
@@ -155,14 +156,14 @@ impl FileBatch {
         }
     }
 
-    /// Returns the seal that rows have from which nothing differs that was seen; `None` if a seal
-    /// cannot tell.
+    /// Returns the seal of rows that equal the observed files; `None` if comparing seals is not
+    /// enough.
     pub(super) fn seal(&self, directory: i64, buffer: &mut Vec<u8>) -> Option<SliceSeal> {
         let sealed = self.iter().map(|(name, seen)| (name, &seen.record));
         (self.plain || self.is_empty()).then(|| seal(directory, sealed, buffer))
     }
 }
 
-/// Stands where the file system said nothing.
+/// Used where the file system gave no facts.
 const NO_FACTS: FileFacts = FileFacts { length: 0, mtime: EPOCH, ctime: EPOCH, inode: 0 };
 const EPOCH: Timestamp = Timestamp { seconds: 0, nanoseconds: 0 };

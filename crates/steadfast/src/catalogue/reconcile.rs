@@ -1,7 +1,7 @@
-//! What was seen in a slice meets what is known of it.
+//! Reconciles the observed files with the stored slice.
 //!
-//! In: a batch, and the slice in its place. Out: rows, events, findings, coverage. Where nothing
-//! changed the seal says so, and no row is written.
+//! Compares a batch with the slice in its place, and writes rows, events and coverage. If nothing
+//! changed, the seals are equal and no row is written.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,8 @@ use super::entry::{FileFacts, FileRecord, FileRow, FileState};
 use super::error::DbError;
 use super::finding::{FactChange, Finding, Say};
 use super::observation::{FileBatch, ObservedFile};
-use super::recorder::{OpenDir, Recorder};
+use super::open_dir::OpenDir;
+use super::recorder::Recorder;
 use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
 use super::writes::{self, NewEvent};
 use crate::beneath;
@@ -55,7 +56,7 @@ impl Recorder {
         }
     }
 
-    /// Settles a slice in which nothing changed, once its rows were found to be what was sealed:
+    /// Settles a slice in which nothing changed. Its rows are compared with the seal first, because
     /// later runs take tags from them.
     fn confirm(
         &mut self,
@@ -87,7 +88,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Adds files to a directory of which none were known.
+    /// Adds files to a directory without known files.
     fn add(
         &mut self,
         level: &mut OpenDir,
@@ -141,7 +142,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Settles a file that the catalogue does not know; `None` if nothing is known of it now.
+    /// Settles a file that the catalogue does not know. `None` if it was not looked at either.
     fn add_new(
         &mut self,
         level: &mut OpenDir,
@@ -158,7 +159,7 @@ impl Recorder {
             let path = level.relative.join(OsStr::from_bytes(name));
             self.say(say, Finding::New { path, tag });
         }
-        // What the very first run sees needs no event: it is what was there before any.
+        // The first run writes no event: its files were there before.
         if run > 1 {
             self.write_event(level.id, name, "new", standing, None, None)?;
             if let Some(tag) = &tag {
@@ -184,7 +185,7 @@ impl Recorder {
         Ok(Some(Settled { known, last_checked, dirty: true }))
     }
 
-    /// Settles a known file that was seen.
+    /// Settles a known file that was observed.
     fn reconcile_row(
         &mut self,
         level: &mut OpenDir,
@@ -248,8 +249,8 @@ impl Recorder {
         Ok(settled)
     }
 
-    /// Says whether an attribute took the place of the catalogue's tag in a run of ours that was
-    /// killed before it was stored here: the catalogue's tag is then kept beside it.
+    /// Returns whether a run of ours replaced the tag and was killed before it recorded that. The
+    /// file then still has the catalogue's tag as its previous tag.
     fn is_own_successor(&self, path: &Path, was: &FileRecord, seen: &ObservedFile) -> bool {
         let (Some(known), Some(attribute)) = (was.tag, seen.record.tag) else { return false };
         let file = beneath::file(&self.catalogue.root, path);
@@ -258,7 +259,7 @@ impl Recorder {
             && matches!(previous, Ok(StoredTag::Whole(previous)) if previous == known)
     }
 
-    /// Says what a quick look can tell.
+    /// Compares the facts of a file that was not read.
     fn compare(
         &mut self,
         path: std::path::PathBuf,
@@ -300,7 +301,7 @@ impl Recorder {
         }
     }
 
-    /// Writes the rows of a slice, and the slice anew; cuts it if it grew too long. Without an
+    /// Writes the changed rows of a slice, and the slice. Cuts it if it is too long. Without an
     /// `old` slice, a new one begins at `first`.
     fn store(
         &mut self,
@@ -336,7 +337,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Cuts the slice of the batch where a name would be, so that its head can be settled.
+    /// Cuts the slice of the batch before a name, so that the first part can be settled.
     pub(super) fn split(&mut self, level: &mut OpenDir, name: &[u8]) -> Result<(), DbError> {
         if !self.mode.writes {
             return Ok(());
@@ -360,7 +361,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Counts slices that others took the place of.
+    /// Counts slices that replace others.
     fn account(&mut self, old: &[NameSlice], new: &[NameSlice]) {
         let entries = |slices: &[NameSlice]| -> i64 {
             slices.iter().map(|slice| slice.entries.cast_signed()).sum()
@@ -426,13 +427,13 @@ impl Recorder {
     }
 }
 
-/// The event of an attribute that was believed although the catalogue had another tag.
+/// The event of an attribute that is believed although the catalogue has another tag.
 const ACCEPTED: &str = "accepted";
 
-/// The event of a missing file that is there again, in a run that did not read it.
+/// The event of a missing file that was found again and not read.
 const RETURNED: &str = "returned";
 
-/// Decides which tag a file has from here on.
+/// Decides the tag of a file after the run.
 fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome {
     let kept = TagOutcome { tag: was.tag, what: None, replaced: false, lost: false };
     if seen.changed_tag() {
@@ -457,7 +458,7 @@ fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome
     }
 }
 
-/// Decides how a file stands from here on.
+/// Decides the state of a file after the run.
 fn state_after(was: &FileRecord, seen: &ObservedFile, outcome: &TagOutcome) -> FileState {
     let returned = if was.standing == FileState::Missing { FileState::Fine } else { was.standing };
     match seen.verdict {
@@ -470,7 +471,7 @@ fn state_after(was: &FileRecord, seen: &ObservedFile, outcome: &TagOutcome) -> F
     }
 }
 
-/// The name of an event that left this standing.
+/// Returns the name of an event that leaves a file in this state.
 fn name_of(standing: FileState, tagged: bool) -> &'static str {
     match standing {
         FileState::TagLost | FileState::TagReplaced => standing.name(),

@@ -1,13 +1,11 @@
-//! The recorder: follows a run, file by file, and keeps the catalogue by it.
+//! Records a run in its catalogue, file by file.
 //!
-//! In: sightings in walk order, from one thread. Out: a catalogue that knows them, and findings.
-//! A stack of open directories follows the walk: what is in a directory comes where its name
-//! stands. What is done with the files of one directory is in `reconcile.rs`, with known files that
-//! the walk did not come upon in `not_visited.rs`, and what they come to at the end in `missing.rs`
-//! and `moved.rs`.
+//! The observations of a run come in walk order, from one thread; findings go out. `open_dir.rs`
+//! follows the walk down and up, `reconcile.rs` compares observed files with known ones,
+//! `not_visited.rs` looks for known files that the walk did not visit, and `missing.rs` and
+//! `moved.rs` decide at the end what became of those.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,15 +16,13 @@ use rusqlite::Connection;
 
 use steadfast_sys::file::{Status, Timestamp};
 
-use super::coverage::{DirectoryCoverage, NameCoverage};
-use super::directory::{self, Children, Directory, ROOT, down_from};
 use super::error::{CatalogueErrorKind, DbError};
 use super::finding::{Finding, Say};
-use super::observation::{FileBatch, Observation};
+use super::observation::Observation;
+use super::open_dir::OpenDir;
 use super::records::SliceCache;
 use super::runs::{RunRecord, RunState};
 use super::scope::RunScope;
-use super::slice::{NameSlice, slices_of};
 use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::beneath;
 use crate::event::{FileEvent, Subject};
@@ -42,7 +38,7 @@ const COMMIT_EVERY_S_MAX: u64 = 60;
 /// Pause after a flush, as a multiple of its time: flushing then takes a tenth of a run at most.
 const FLUSH_PAUSE: u64 = 10;
 
-/// What a run is, to be remembered with what it found.
+/// How a run begins, as its record says it.
 #[derive(Clone, Debug)]
 pub struct RunStart<'a> {
     /// The verb.
@@ -53,22 +49,22 @@ pub struct RunStart<'a> {
     pub backend: &'a str,
     /// The time of day.
     pub now: Timestamp,
-    /// Whether the verb accepts changes: what is missing is then taken out, and attributes that
-    /// were replaced are believed.
+    /// Whether the verb accepts changes. Missing files are then removed from the catalogue, and
+    /// replaced attributes are believed.
     pub accepts: bool,
 }
 
-/// What is to be done with what is seen.
+/// What a recorder does with the files that it observes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecorderMode {
-    /// Whether the catalogue is written, or findings are made and nothing else.
+    /// Whether it writes to the catalogue, or only makes findings.
     pub(super) writes: bool,
-    /// Whether files were only looked at, so that facts alone are compared.
+    /// Whether the files were not read, so that it compares facts only.
     pub(super) quick: bool,
     pub(super) accepts: bool,
 }
 
-/// Follows one run.
+/// Records one run.
 #[derive(Debug)]
 pub struct Recorder {
     pub(super) catalogue: Catalogue,
@@ -76,7 +72,7 @@ pub struct Recorder {
     pub(super) mode: RecorderMode,
     /// The run's row, as it stands.
     pub(super) record: RunRecord,
-    /// Whether no run came to an end before this one: then nothing is news.
+    /// Whether this is the first run to come to its end, so that no file is reported as new.
     pub(super) filling: bool,
     pub(super) now: Timestamp,
     /// The device of the tree's root.
@@ -85,28 +81,29 @@ pub struct Recorder {
     pub(super) troubled: HashSet<PathBuf>,
     /// The last directory that was known before the run.
     pub(super) known_directory: i64,
-    /// Happenings so far.
+    /// Events of this run so far.
     pub(super) events_written: i64,
-    /// Whether there are tables of what is absent and of what arrived.
+    /// Whether the temporary tables of missing files and of arrivals exist.
     pub(super) has_missing: bool,
     pub(super) has_arrivals: bool,
-    /// Rows of files that came, as they are looked at again.
+    /// Rows of files that arrived, to be read again.
     pub(super) arrived: SliceCache,
-    /// Room to seal in.
+    /// A buffer for sealing.
     pub(super) buffer: Vec<u8>,
     /// How often each verdict came up, as [`Verdict::ALL`], and each finding, by name.
     verdicts: [u64; Verdict::ALL.len()],
     pub(super) found: BTreeMap<&'static str, u64>,
-    levels: Vec<OpenDir>,
+    /// The open directories, from the root down.
+    pub(super) levels: Vec<OpenDir>,
     /// The directory of the last file, as the run says it; `None` if that is in no tree of ours.
-    parent: Option<Arc<Path>>,
+    pub(super) parent: Option<Arc<Path>>,
     outside: Option<Arc<Path>>,
-    /// Where walks began that came by.
-    begun: HashSet<PathBuf>,
+    /// Roots of the walks seen so far.
+    pub(super) begun: HashSet<PathBuf>,
     committed: Timestamp,
-    /// Volumes that files were seen on, each with a directory of it.
+    /// Devices of the files seen so far, each with one directory on it.
     volumes: Vec<(u64, PathBuf)>,
-    /// Whether rows were written that rely on files or attributes that may not be on the medium.
+    /// Whether rows were written for files or attributes that may not be on the medium yet.
     pub(super) unflushed: bool,
     /// How long the last flush took.
     flush: Duration,
@@ -118,33 +115,8 @@ pub struct Recorder {
     pub(super) cut_short: bool,
 }
 
-/// One directory on the way down.
-#[derive(Debug, Default)]
-pub(super) struct OpenDir {
-    /// Its number; 0 while the catalogue does not know it.
-    pub(super) id: i64,
-    /// Its path from the root.
-    pub(super) relative: PathBuf,
-    pub(super) mounted: bool,
-    /// Whether all that is in it comes by, so that what does not is worth a look.
-    pub(super) walked: bool,
-    /// Whether it had no slices, so that files in order only add to it.
-    pub(super) fresh: bool,
-    pub(super) slices: Vec<NameSlice>,
-    /// The slice that the batch belongs to.
-    pub(super) at: usize,
-    pub(super) batch: FileBatch,
-    /// The last name that was settled.
-    last: Vec<u8>,
-    pub(super) children: Children,
-    pub(super) cover: NameCoverage,
-    covered: DirectoryCoverage,
-    /// Whether all that is known beneath it was covered, itself apart.
-    pub(super) complete: bool,
-}
-
 impl Catalogue {
-    /// Follows a run over a part of the tree.
+    /// Starts to record a run over a part of the tree.
     ///
     /// # Errors
     /// If the catalogue cannot be read or written.
@@ -225,8 +197,9 @@ impl Recorder {
         &self.catalogue.db
     }
 
-    /// Heeds a stop flag while it looks for missing files, which takes long where millions are gone.
-    /// A run that is stopped there is recorded as interrupted, and the next one looks again.
+    /// Sets the flag by which the user stops the run. The search for missing files heeds it, which
+    /// takes minutes if millions are gone. The run is then recorded as interrupted, and the next
+    /// one looks again.
     pub fn stop_by(&mut self, stop: Arc<AtomicBool>) {
         self.stop = Some(stop);
     }
@@ -247,7 +220,7 @@ impl Recorder {
         &self.catalogue.root
     }
 
-    /// Takes an event. `place` is where the tag was that the file was judged by.
+    /// Records an event. `place` is where the tag was that the file was judged by.
     ///
     /// # Errors
     /// As [`Recorder::observe`].
@@ -260,14 +233,14 @@ impl Recorder {
         self.observe(&Observation::of(event, place), say)
     }
 
-    /// Takes what was seen of a file, or of a directory that could not be walked; or that a known
-    /// file was gone, by its verdict.
+    /// Records an observation of a file, or of a directory that could not be walked. The verdict
+    /// `Missing` says that a known file was gone.
     ///
-    /// Findings of a directory's files are said when the walk leaves it or has seen some thousands
-    /// of them, so they come in that order and later than the files' own events.
+    /// It reports findings when the walk leaves their directory or has seen some thousands of its
+    /// files, so they come later than the events of the files.
     ///
     /// # Errors
-    /// If the catalogue cannot be read or written. Nothing is kept from then on, once: later calls
+    /// If the catalogue cannot be read or written. Only the first failure is returned; later calls
     /// do nothing.
     pub fn observe(
         &mut self,
@@ -277,7 +250,7 @@ impl Recorder {
         self.guarded(|recorder| recorder.observe_one(observation, say))
     }
 
-    /// Stores what is known so far, if it is time. To be called a few times a second.
+    /// Commits what is recorded so far, if it is time. The caller calls it a few times a second.
     ///
     /// # Errors
     /// As [`Recorder::observe`].
@@ -293,7 +266,7 @@ impl Recorder {
         self.guarded(|recorder| recorder.commit(true))
     }
 
-    /// Ends the run: says what is missing and moved, if the run was `whole`, and stores all.
+    /// Ends the run and commits. If the run was `whole`, it first reports missing and moved files.
     ///
     /// # Errors
     /// If the catalogue cannot be read or written, or could not at an earlier time.
@@ -308,7 +281,7 @@ impl Recorder {
         Ok(self.record)
     }
 
-    /// Ends the run, or says why it was not kept to its end.
+    /// Ends the run, or returns why it was not recorded to its end.
     pub(super) fn conclude(
         &mut self,
         whole: bool,
@@ -321,7 +294,7 @@ impl Recorder {
         self.guarded(|recorder| recorder.end(whole, say))
     }
 
-    /// After an error, leaves the catalogue as it was last stored.
+    /// Does some work. If it fails, the catalogue stays as it was at the last commit.
     fn guarded(
         &mut self,
         work: impl FnOnce(&mut Recorder) -> Result<(), DbError>,
@@ -406,170 +379,6 @@ impl Recorder {
         placed
     }
 
-    /// Takes it from a run over single files that one was gone. The end looks whether it still is.
-    fn miss(&mut self, level: &mut OpenDir, name: &[u8], say: &mut Say<'_>) -> Result<(), DbError> {
-        // Coverage is in the order of names.
-        self.settle(level, say)?;
-        let found = SliceCache::default().find(self.db(), level.id, name)?;
-        let Some(found) = found.filter(|_| self.mode.writes) else { return Ok(()) };
-        self.note_missing(level.id, &found.known, found.slice_run)?;
-        self.cover(level, name, true)
-    }
-
-    /// Leaves and enters directories until the deepest open one is that of `relative`.
-    fn go_to(&mut self, relative: &Path, say: &mut Say<'_>) -> Result<(), DbError> {
-        if self.levels.is_empty() {
-            let root = directory::directory(self.db(), ROOT)?;
-            self.enter(Some(root), PathBuf::new())?;
-        }
-        let down = loop {
-            let open = self.levels.last().expect("every path begins at the root");
-            if let Some(down) = down_from(&open.relative, relative) {
-                break down;
-            }
-            self.leave(say)?;
-        };
-        for name in down.components() {
-            let name = name.as_os_str();
-            let mut level = self.levels.pop().expect("the root's stays");
-            let child = self.pass_children(&mut level, Some(name.as_bytes()), say);
-            let path = level.relative.join(name);
-            self.levels.push(level);
-            self.enter(child?, path)?;
-        }
-        Ok(())
-    }
-
-    fn enter(&mut self, known: Option<Directory>, relative: PathBuf) -> Result<(), DbError> {
-        let walked = self.scope.walks(&relative);
-        if walked && self.scope.begins_at(&relative) {
-            self.begun.insert(relative.clone());
-        }
-        let id = known.as_ref().map_or(0, |directory| directory.id);
-        let slices = if id == 0 { Vec::new() } else { slices_of(self.db(), id)? };
-        if slices.is_empty() && id != 0 {
-            ensure_without_entries(self.db(), id)?;
-        }
-        self.levels.push(OpenDir {
-            id,
-            mounted: known.is_some_and(|directory| directory.mounted),
-            walked,
-            fresh: slices.is_empty(),
-            slices,
-            children: Children::of(id),
-            complete: true,
-            relative,
-            ..OpenDir::default()
-        });
-        Ok(())
-    }
-
-    /// Leaves the deepest directory, and settles what is open in it.
-    fn leave(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
-        let Some(mut level) = self.levels.pop() else { return Ok(()) };
-        self.parent = None;
-        self.settle(&mut level, say)?;
-        while level.walked && level.at + 1 < level.slices.len() {
-            level.at += 1;
-            self.settle(&mut level, say)?;
-        }
-        self.pass_children(&mut level, None, say)?;
-        if !self.mode.writes {
-            return Ok(());
-        }
-        let (run, id) = (self.record.id, level.id);
-        let db = &self.catalogue.db;
-        let whole = level.walked && level.complete && level.cover.is_whole();
-        if whole && id != 0 {
-            level.cover.retract(db, run, id)?;
-            level.covered.retract(db, run)?;
-        } else {
-            level.cover.flush(db, run, id)?;
-            level.covered.flush(db, run)?;
-        }
-        match self.levels.last_mut() {
-            Some(above) if whole && id != 0 => above.covered.push(id),
-            Some(above) => above.complete &= whole,
-            None if whole && id != 0 => {
-                super::writes::put_coverage(db, run, id, b"", None, true)?;
-            }
-            None => {}
-        }
-        Ok(())
-    }
-
-    /// Gives numbers to directories on the way down that have none.
-    fn number_levels(&mut self, status: Option<&Status>) -> Result<(), DbError> {
-        // Those without a number are the deepest.
-        let known = self.levels.iter().rposition(|level| level.id != 0);
-        let mut parent = known.map_or(0, |at| self.levels[at].id);
-        let elsewhere = status.is_some_and(|status| Some(status.device) != self.root_device);
-        for level in &mut self.levels[known.map_or(0, |at| at + 1)..] {
-            let device = || Status::of(&self.catalogue.root.join(&level.relative));
-            let mounted =
-                elsewhere && device().is_ok_and(|status| Some(status.device) != self.root_device);
-            let name = level.relative.file_name().unwrap_or(OsStr::new(""));
-            let name = name.as_bytes().to_vec();
-            let id = self.record.totals.directories + 1;
-            Directory { id, parent, name, mounted }.put(&self.catalogue.db)?;
-            self.record.totals.directories = id;
-            level.id = id;
-            level.mounted = mounted;
-            level.children = Children::of(id);
-            parent = id;
-        }
-        Ok(())
-    }
-
-    /// Settles what must be before a file of this name can be added to the batch.
-    fn make_room(
-        &mut self,
-        level: &mut OpenDir,
-        name: &[u8],
-        say: &mut Say<'_>,
-    ) -> Result<(), DbError> {
-        let last = level.batch.last().unwrap_or(&level.last);
-        let disorder = (!last.is_empty() && name <= last)
-            || level.slices.get(level.at).is_some_and(|slice| name < slice.first.as_slice());
-        let index = |level: &OpenDir| {
-            let after = level.slices.partition_point(|slice| slice.first.as_slice() <= name);
-            after.saturating_sub(1)
-        };
-        if disorder {
-            self.settle(level, say)?;
-            level.fresh &= level.slices.is_empty();
-            level.at = index(level);
-            return Ok(());
-        }
-        while level.slices.get(level.at + 1).is_some_and(|next| next.first.as_slice() <= name) {
-            self.settle(level, say)?;
-            level.at = if level.walked { level.at + 1 } else { index(level) };
-        }
-        if level.batch.len() >= super::slice::SLICE_LEN {
-            if !level.fresh && !level.slices.is_empty() {
-                self.split(level, name)?;
-            }
-            self.settle(level, say)?;
-            if !level.fresh {
-                level.at = index(level);
-            }
-        }
-        Ok(())
-    }
-
-    /// Settles the files of the batch, and known files of their slice that did not come by.
-    fn settle(&mut self, level: &mut OpenDir, say: &mut Say<'_>) -> Result<(), DbError> {
-        let mut batch = std::mem::take(&mut level.batch);
-        let settled = self.settle_batch(level, &batch, say);
-        if let Some(last) = batch.last() {
-            level.last.clear();
-            level.last.extend_from_slice(last);
-        }
-        batch.clear();
-        level.batch = batch;
-        settled
-    }
-
     /// Flushes the files and attributes that rows to be stored rely on: if these reached the medium
     /// after the catalogue, a loss of power would leave files missing or with tags replaced.
     fn flush_volumes(&mut self) -> Result<(), DbError> {
@@ -587,7 +396,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Stores what is known so far.
+    /// Commits what is recorded so far.
     pub(super) fn commit(&mut self, go_on: bool) -> Result<(), DbError> {
         if !self.mode.writes {
             return Ok(());
@@ -619,7 +428,7 @@ impl Recorder {
         }
         let whole = whole && total == 0 && !self.cut_short;
         if whole {
-            // A tree without any file did not come by.
+            // A walk that found no file has not been begun here.
             let trees: Vec<PathBuf> = self.scope.trees().map(Path::to_owned).collect();
             for tree in trees {
                 if !self.begun.contains(&tree) {
@@ -646,26 +455,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// Takes it that no more files come by in directories that are open.
-    fn give_up_walk(&mut self) {
-        for level in &mut self.levels {
-            level.complete &= !level.walked;
-            level.walked = false;
-        }
-    }
-
-    /// Counts a finding and says it.
+    /// Counts a finding and reports it.
     pub(super) fn say(&mut self, say: &mut Say<'_>, finding: Finding) {
         *self.found.entry(finding.name()).or_default() += 1;
         say(finding);
     }
-}
-
-/// Makes sure that a directory without slices has no files either.
-fn ensure_without_entries(db: &Connection, directory: i64) -> Result<(), DbError> {
-    let mut statement = db.prepare_cached("SELECT 1 FROM entries WHERE directory = ? LIMIT 1")?;
-    if statement.exists((directory,))? {
-        return Err(DbError::damaged("files of a directory are in no slice"));
-    }
-    Ok(())
 }

@@ -1,6 +1,4 @@
-//! What is written into a catalogue beside slices and directories: files, events, coverage, runs.
-//!
-//! In: values. Out: rows. Decides nothing.
+//! Writes rows into a catalogue: files, events and coverage. It decides nothing.
 
 use rusqlite::Connection;
 
@@ -30,17 +28,17 @@ pub(super) fn remove_entry(db: &Connection, directory: i64, name: &[u8]) -> Resu
     Ok(())
 }
 
-/// What happened to one file in one run.
+/// An event: what happened to one file in one run.
 #[derive(Clone, Debug)]
 pub(super) struct NewEvent<'a> {
     pub(super) directory: i64,
     pub(super) name: &'a [u8],
     pub(super) run: i64,
-    /// Makes several of one run different, and keeps their order.
+    /// Its number among the events of the run, in order.
     pub(super) number: i64,
     pub(super) at_s: i64,
     pub(super) what: &'a str,
-    /// The standing after it.
+    /// The state of the file after it.
     pub(super) standing: FileState,
     /// The tag before it, if it changed the tag.
     pub(super) before: Option<Tag>,
@@ -85,8 +83,8 @@ impl NewEvent<'_> {
     }
 }
 
-/// Writes that a run covered some names of a directory: up to `last`, or all; and with all that
-/// is `beneath` it, or without.
+/// Writes that a run covered some names of a directory: from `first` to `last`, or to the end.
+/// `beneath` says whether its subdirectories are covered too.
 pub(super) fn put_coverage(
     db: &Connection,
     run: i64,
@@ -114,7 +112,7 @@ pub(super) fn coverage_sum(
     sum.bytes(last.unwrap_or_default())
 }
 
-/// Takes back what was written of a directory's coverage in a run.
+/// Removes what was written about a directory's coverage in a run.
 pub(super) fn remove_coverage(db: &Connection, run: i64, directory: i64) -> Result<(), DbError> {
     let mut statement =
         db.prepare_cached("DELETE FROM coverage WHERE directory = ? AND run = ?")?;

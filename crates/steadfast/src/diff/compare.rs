@@ -30,8 +30,8 @@ pub(super) fn pair(
     }
 }
 
-/// Makes a file unreadable that was left unread because the lengths differed, if they are the same by
-/// now: its tag must not decide where files are to be read.
+/// Marks a file as unreadable if it was not read because the lengths differed, and the lengths are
+/// the same now. Where files are to be read, a tag must not decide.
 fn ensure_read(here: &mut FileSide, there: &mut FileSide) {
     if here.length != there.length {
         return;

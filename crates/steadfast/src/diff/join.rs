@@ -1,7 +1,7 @@
-//! Two sources in path order → pairs.
+//! Joins two sources in path order.
 //!
-//! In: the entries of both sides. Out: each path once, to the teller. Knows nothing of trees: only
-//! that both sources keep the order of `Path`, component by component, bytes within them.
+//! Takes the entries of both sides and tells each path once. It relies on both sources keeping the
+//! order of `Path`: component by component, and by bytes within a component.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
 
-/// How a merge ended.
+/// How a join ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JoinEnd {
-    /// Both sources are at their ends.
+    /// Both sources came to their ends.
     Whole,
-    /// It was told to stop.
+    /// The user stopped it.
     Stopped,
 }
 
-/// How long one look for an entry may take: short, so that the sources' bounded queues never fill
-/// meanwhile, and that a stop is heard.
+/// How long to wait for one entry. It is short, so that the bounded queue of the other source does
+/// not fill up meanwhile, and a stop is noticed.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// Entries between two looks at the clock.
@@ -36,7 +36,7 @@ struct JoinSide<'a> {
     source: &'a mut dyn DiffSource,
     head: Option<SideEntry>,
     over: bool,
-    /// Directories of unknown contents around the latest entry, the outermost first.
+    /// Directories around the latest entry that could not be read, the outermost first.
     hidden: Vec<PathBuf>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> JoinSide<'a> {
     }
 }
 
-/// Two sources on their way to their ends.
+/// Two sources and what was read of them.
 pub(super) struct Join<'a> {
     here: JoinSide<'a>,
     there: JoinSide<'a>,
@@ -80,10 +80,10 @@ impl<'a> Join<'a> {
         Join { here: JoinSide::of(here), there: JoinSide::of(there), moves: Moves::new() }
     }
 
-    /// Goes through both sources.
+    /// Reads both sources to their ends.
     ///
     /// # Errors
-    /// If a source lacks entries: what was told until then is true, the rest is not known.
+    /// If a source lacks entries. What was told until then is true.
     pub(super) fn run(&mut self, teller: &mut Teller<'_>) -> Result<JoinEnd, Error> {
         let mut entries = 0_u32;
         loop {
@@ -115,7 +115,8 @@ impl<'a> Join<'a> {
         (passed > 0).then_some(Notice::new(text)).into_iter().collect()
     }
 
-    /// Deals with the entry, or the two, that come first; false at the end of both sides.
+    /// Handles the entry that comes first, or the two of the same path. Returns false at the end of
+    /// both sides.
     fn step(&mut self, teller: &mut Teller<'_>) -> bool {
         let order = match (&self.here.head, &self.there.head) {
             (None, None) => return false,
@@ -147,7 +148,7 @@ impl<'a> Join<'a> {
         true
     }
 
-    /// Deals with an entry that has no counterpart.
+    /// Handles an entry without a counterpart.
     fn alone(&mut self, side: WhichSide, entry: SideEntry, teller: &mut Teller<'_>) {
         let SideEntry { path, found } = entry;
         let file = match found {
@@ -315,7 +316,7 @@ mod tests {
         SideEntry { path: path.into(), found: EntryContent::Hidden(trouble) }
     }
 
-    fn merged(
+    fn joined(
         here: Vec<SideEntry>,
         there: Vec<SideEntry>,
         fails: bool,
@@ -327,9 +328,9 @@ mod tests {
         let list =
             |entries: Vec<SideEntry>| SlowSource { entries: entries.into_iter(), takes: 0, fails };
         let (mut here, mut there) = (list(here), list(there));
-        let mut merge = Join::new(&mut here, &mut there);
-        let ended = merge.run(&mut teller);
-        merge.finish(&mut teller);
+        let mut join = Join::new(&mut here, &mut there);
+        let ended = join.run(&mut teller);
+        join.finish(&mut teller);
         let summary = teller.summary;
         (told.0, ended, summary)
     }
@@ -343,7 +344,7 @@ mod tests {
         // As bytes, "a-b" and "a.b" come before "a/b"; as components, after it.
         let here = vec![file("a/b", 1), file("a/d", 2), file("a-b", 3), file("b", 4)];
         let there = vec![file("a/b", 1), file("a-b", 7), file("a.b", 8), file("b", 4)];
-        let (told, ended, summary) = merged(here, there, false);
+        let (told, ended, summary) = joined(here, there, false);
         assert_eq!(ended.unwrap(), JoinEnd::Whole);
         assert_eq!(
             plain(&told),
@@ -363,7 +364,7 @@ mod tests {
     fn moves_are_told_once_whichever_side_comes_first() {
         let here = vec![file("a", 1), file("m", 3), file("z", 2)];
         let there = vec![file("b", 2), file("c", 1), file("m", 3)];
-        let (told, ..) = merged(here, there, false);
+        let (told, ..) = joined(here, there, false);
         assert_eq!(
             plain(&told),
             [("a -> c", Difference::Moved), ("m", Difference::Same), ("z -> b", Difference::Moved)]
@@ -375,7 +376,7 @@ mod tests {
         let here = vec![file("a", 1), hidden("d"), hidden("d/e"), file("d2", 2), file("f", 3)];
         let there =
             vec![file("a", 1), file("d", 5), file("d/e/x", 6), file("d/z", 7), file("d2", 2)];
-        let (told, _, summary) = merged(here, there, false);
+        let (told, _, summary) = joined(here, there, false);
         let unknown = (Difference::Unknown, Some(Doubt::Hidden));
         let expected = [
             ("a", (Difference::Same, None)),
@@ -396,7 +397,7 @@ mod tests {
     fn a_directory_whose_list_breaks_off_hides_the_rest() {
         let here = vec![file("d/a", 1), hidden("d"), file("d/c", 3), file("e", 5)];
         let there = vec![file("d/a", 1), file("d/b", 2), file("d/c", 3), file("e", 5)];
-        let (told, ..) = merged(here, there, false);
+        let (told, ..) = joined(here, there, false);
         assert_eq!(
             plain(&told),
             [
@@ -411,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_source_that_breaks_off_is_an_error_and_no_pile_of_findings() {
-        let (told, ended, _) = merged(vec![file("a", 1)], vec![file("a", 1), file("b", 2)], true);
+        let (told, ended, _) = joined(vec![file("a", 1)], vec![file("a", 1), file("b", 2)], true);
         assert!(ended.is_err());
         assert_eq!(plain(&told), [("a", Difference::Same)]);
     }
