@@ -172,6 +172,26 @@ mod tests {
         }
     }
 
+    /// Counts days one by one, by the rule of the Gregorian calendar and no formula.
+    #[test]
+    fn every_day_of_ten_thousand_years_is_the_next_one() {
+        let is_leap = |year: i32| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let mut seconds = *PRINTABLE_S.start();
+        for year in 0..=9999 {
+            let february = if is_leap(year) { 29 } else { 28 };
+            let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+            for (month, length) in (1..).zip(lengths) {
+                for day in 1..=length {
+                    let text = format!("{year:04}-{month:02}-{day:02} 00:00:00");
+                    assert_eq!(print_utc(seconds).as_ref(), Some(&text));
+                    assert_eq!(parse_utc(&text).map(|time| time.seconds), Some(seconds), "{text}");
+                    seconds += 86_400;
+                }
+            }
+        }
+        assert_eq!(seconds, PRINTABLE_S.end() + 1);
+    }
+
     #[test]
     fn a_moment_that_has_no_four_digit_year_is_printed_as_the_nearest_that_has() {
         let print = |seconds| print(Timestamp { seconds, nanoseconds: 0 });

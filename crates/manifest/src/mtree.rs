@@ -43,12 +43,12 @@ pub(crate) struct EntryParser<R> {
     /// How long that was before each directory was entered.
     entered: Vec<usize>,
     /// What `/set type=` said.
-    default: Option<EntryKind>,
+    default: Option<MtreeKind>,
     ended: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EntryKind {
+enum MtreeKind {
     File,
     Folder,
     Other,
@@ -138,11 +138,11 @@ impl<R: BufRead> EntryParser<R> {
         };
         let full = plain.contains(&b'/');
         let kinds = words(entry).filter_map(|(_, word)| word.strip_prefix(b"type="));
-        let kind = kinds.map(kind).last().or(self.default).unwrap_or(EntryKind::File);
-        if kind == EntryKind::Folder && !full {
+        let kind = kinds.map(kind).last().or(self.default).unwrap_or(MtreeKind::File);
+        if kind == MtreeKind::Folder && !full {
             self.enter(&plain)?;
         }
-        if kind != EntryKind::File {
+        if kind != MtreeKind::File {
             return Ok(None);
         }
         let mut path = Vec::new();
@@ -203,11 +203,11 @@ fn words(entry: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     spans.filter(|(_, len)| *len > 0).map(|(start, len)| (start, &entry[start..start + len]))
 }
 
-fn kind(value: &[u8]) -> EntryKind {
+fn kind(value: &[u8]) -> MtreeKind {
     match value {
-        b"file" => EntryKind::File,
-        b"dir" => EntryKind::Folder,
-        _ => EntryKind::Other,
+        b"file" => MtreeKind::File,
+        b"dir" => MtreeKind::Folder,
+        _ => MtreeKind::Other,
     }
 }
 
