@@ -49,7 +49,7 @@ pub struct Queue {
 
 /// One combination.
 #[derive(Clone, Copy, Debug)]
-struct QueueCell {
+struct QueueCombination {
     order: Order,
     block_len: u64,
     depth: u32,
@@ -148,10 +148,10 @@ impl Workload for Queue {
             session.warn("queue: the file system reads through the page cache whatever is asked");
         }
         let place = session.add_place(site.place.clone());
-        let mut cells: Vec<QueueCell> = Vec::new();
+        let mut cells: Vec<QueueCombination> = Vec::new();
         for (order, block_len, depth) in self.combinations() {
             let series = self.add_series(session, place, cache, (order, block_len, depth));
-            cells.push(QueueCell { order, block_len, depth, series });
+            cells.push(QueueCombination { order, block_len, depth, series });
         }
         let mut random = Random::new(self.seed);
         for round in 0..self.rounds {
@@ -213,7 +213,7 @@ impl Queue {
         &self,
         session: &mut Session<'_>,
         file: &File,
-        cell: QueueCell,
+        cell: QueueCombination,
         round: u32,
         seed: u64,
     ) -> Result<(), End> {
@@ -246,7 +246,7 @@ impl Queue {
 struct QueueReads<'a> {
     file: &'a File,
     blocks: u64,
-    cell: QueueCell,
+    cell: QueueCombination,
     span_ns: u64,
     /// The next block, where they are read one after the other.
     next: AtomicU64,

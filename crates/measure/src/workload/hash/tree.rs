@@ -86,9 +86,9 @@ impl FolderSample {
                     session.doing("counting files")?;
                 }
                 match look(entry, &mut seen) {
-                    Ok(EntryKind::Folder(path)) => folders.push(path),
-                    Ok(EntryKind::File(file)) => tree.take(file, random),
-                    Ok(EntryKind::Other) => {}
+                    Ok(SampledEntry::Folder(path)) => folders.push(path),
+                    Ok(SampledEntry::File(file)) => tree.take(file, random),
+                    Ok(SampledEntry::Other) => {}
                     Err(_) => tree.unseen += 1,
                 }
             }
@@ -119,33 +119,36 @@ impl FolderSample {
 }
 
 /// What an entry is.
-enum EntryKind {
+enum SampledEntry {
     Folder(PathBuf),
     File(SampledFile),
     Other,
 }
 
-fn look(entry: io::Result<fs::DirEntry>, seen: &mut HashSet<(u64, u64)>) -> io::Result<EntryKind> {
+fn look(
+    entry: io::Result<fs::DirEntry>,
+    seen: &mut HashSet<(u64, u64)>,
+) -> io::Result<SampledEntry> {
     let entry = entry?;
     let kind = entry.file_type()?;
     if kind.is_dir() {
         let path = entry.path();
         let is_catalogue = entry.file_name() == FOLDER && path.join(FILE).is_file();
-        return Ok(if is_catalogue { EntryKind::Other } else { EntryKind::Folder(path) });
+        return Ok(if is_catalogue { SampledEntry::Other } else { SampledEntry::Folder(path) });
     }
     if !kind.is_file() {
-        return Ok(EntryKind::Other);
+        return Ok(SampledEntry::Other);
     }
     let path = entry.path();
     if path.parent().is_some_and(|folder| is_sidecar(folder, Path::new(&entry.file_name()))) {
-        return Ok(EntryKind::Other);
+        return Ok(SampledEntry::Other);
     }
     let status = entry.metadata()?;
     if status.nlink() > 1
         && seen.len() < LINKED_FILES_MAX
         && !seen.insert((status.dev(), status.ino()))
     {
-        return Ok(EntryKind::Other);
+        return Ok(SampledEntry::Other);
     }
-    Ok(EntryKind::File(SampledFile { path, length: status.len() }))
+    Ok(SampledEntry::File(SampledFile { path, length: status.len() }))
 }
