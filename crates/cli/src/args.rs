@@ -25,6 +25,7 @@ use clap::{Args, Parser, ValueEnum};
 use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
+use crate::output::stdout_has_color;
 use crate::state_folder;
 
 pub(crate) use catalogue::{AuditArgs, DocumentArgs, HistoryArgs};
@@ -308,11 +309,10 @@ impl OutputArgs {
 
     /// Returns how text is written, with the colours that stdout and the environment allow.
     pub(crate) fn text(&self, rule: FindingRule) -> TextOptions {
-        let choice = anstream::AutoStream::choice(&std::io::stdout());
         TextOptions {
             verbose: self.verbose,
             quiet: self.quiet,
-            color: choice != anstream::ColorChoice::Never,
+            color: stdout_has_color(),
             units: self.units(),
             rule,
         }

@@ -18,7 +18,7 @@ use signal_hook::iterator::Signals;
 use steadfast::verdict::worse_status;
 use steadfast_report::escape;
 
-use crate::output;
+use crate::output::{self, stdout_has_color};
 
 /// Status of a run that could not tell.
 pub(crate) const COULD_NOT_TELL: u8 = 2;
@@ -49,9 +49,9 @@ pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<u8> {
         return Ok(COULD_NOT_TELL);
     }
     let page = error.render();
-    let page = match anstream::AutoStream::choice(&io::stdout()) {
-        anstream::ColorChoice::Never => page.to_string(),
-        _ => page.ansi().to_string(),
+    let page = match stdout_has_color() {
+        true => page.ansi().to_string(),
+        false => page.to_string(),
     };
     output::answer(page.as_bytes()).map(|()| 0)
 }

@@ -15,6 +15,12 @@ pub(crate) fn has_failed() -> bool {
     FAILED.load(Ordering::Relaxed)
 }
 
+/// Returns whether stdout and the environment allow colours.
+pub(crate) fn stdout_has_color() -> bool {
+    let choice = anstream::AutoStream::choice(&io::stdout());
+    choice != anstream::ColorChoice::Never
+}
+
 /// Writes to stdout at once.
 pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
     let write = || {

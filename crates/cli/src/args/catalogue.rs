@@ -126,15 +126,6 @@ pub(crate) struct DocumentArgs {
 impl DocumentArgs {
     /// Returns the multiples of bytes.
     pub(crate) fn units(&self) -> Units {
-        match self.units {
-            UnitsArg::Si => Units::Si,
-            UnitsArg::Iec => Units::Iec,
-        }
-    }
-
-    /// Whether stdout and the environment allow colours.
-    pub(crate) fn color(&self) -> bool {
-        let choice = anstream::AutoStream::choice(&std::io::stdout());
-        choice != anstream::ColorChoice::Never
+        self.units.units()
     }
 }

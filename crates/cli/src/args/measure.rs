@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use steadfast::Level;
+use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_report::document::DocumentTextOptions;
 
@@ -27,6 +28,7 @@ pub(crate) use read::ReadArgs;
 pub(crate) use write::WriteArgs;
 
 use super::{UnitsArg, When};
+use crate::output::stdout_has_color;
 
 /// Measure what this machine can do, and what holds it back.
 ///
@@ -114,6 +116,11 @@ pub(crate) struct SessionArgs {
 }
 
 impl SessionArgs {
+    /// Returns the seed, or a new one.
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or_else(by_chance)
+    }
+
     /// Refuses levels where they mean nothing: of storage the kernel's own threads do much of the
     /// work, at their own.
     fn refuse_levels(&self) -> anyhow::Result<()> {
@@ -172,11 +179,7 @@ pub(crate) struct RecordArgs {
 impl RecordArgs {
     /// Returns how text is written, with the colours that stdout and the environment allow.
     pub(crate) fn text(&self) -> DocumentTextOptions {
-        let choice = anstream::AutoStream::choice(&std::io::stdout());
-        DocumentTextOptions {
-            color: choice != anstream::ColorChoice::Never,
-            units: self.units.units(),
-            brief: self.brief,
-        }
+        let (color, units) = (stdout_has_color(), self.units.units());
+        DocumentTextOptions { color, units, brief: self.brief }
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use steadfast_report::document::DocumentTextOptions;
 
 use super::UnitsArg;
+use crate::output::stdout_has_color;
 
 /// Make a page of records: what machines can do, with charts, beside each other
 ///
@@ -54,11 +55,7 @@ pub(crate) struct ReportArgs {
 impl ReportArgs {
     /// Returns how text is written, with the colours that stdout and the environment allow.
     pub(crate) fn text(&self) -> DocumentTextOptions {
-        let choice = anstream::AutoStream::choice(&std::io::stdout());
-        DocumentTextOptions {
-            color: choice != anstream::ColorChoice::Never,
-            units: self.units.units(),
-            brief: self.brief,
-        }
+        let (color, units) = (stdout_has_color(), self.units.units());
+        DocumentTextOptions { color, units, brief: self.brief }
     }
 }

@@ -14,6 +14,7 @@ use steadfast_report::audit::{
 
 use crate::args::AuditArgs;
 use crate::exit;
+use crate::output::stdout_has_color;
 
 use super::history::open;
 
@@ -69,7 +70,7 @@ fn renderer(args: &AuditArgs) -> Box<dyn AuditRenderer> {
         (_, true) => Box::new(AuditCsv),
         _ => Box::new(AuditText::new(AuditTextOptions {
             verbose: args.verbose,
-            color: args.document.color(),
+            color: stdout_has_color(),
             units: args.document.units(),
         })),
     }

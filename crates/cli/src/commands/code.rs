@@ -17,7 +17,7 @@ use steadfast_report::escape;
 
 use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
 use crate::exit;
-use crate::output::write_out;
+use crate::output::{stdout_has_color, write_out};
 
 pub(super) fn run(args: &CodeArgs) -> anyhow::Result<u8> {
     match &args.what {
@@ -136,11 +136,10 @@ fn write(document: &[u8]) -> anyhow::Result<bool> {
 }
 
 fn text_options(output: &CodeOutputArgs) -> CodeTextOptions {
-    let choice = anstream::AutoStream::choice(&io::stdout());
     CodeTextOptions {
         verbose: output.verbose,
         quiet: output.quiet,
-        color: choice != anstream::ColorChoice::Never,
+        color: stdout_has_color(),
         units: output.units(),
     }
 }

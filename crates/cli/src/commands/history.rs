@@ -14,6 +14,7 @@ use steadfast_report::premis::write_premis;
 
 use crate::args::{DocumentArgs, HistoryArgs};
 use crate::exit;
+use crate::output::stdout_has_color;
 
 use super::audit::{DocumentOutlet, each_run, write_tree};
 
@@ -97,6 +98,6 @@ fn write_view(view: &HistoryView<'_>, document: &DocumentArgs, outlet: &mut Docu
     } else if document.csv {
         write_csv(view, out);
     } else {
-        write_text(view, document.units(), document.color(), out);
+        write_text(view, document.units(), stdout_has_color(), out);
     }
 }

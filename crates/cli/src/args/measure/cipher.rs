@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use steadfast_measure::record::Isa;
-use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cipher::kernels::{CIPHERS, CipherKernel};
 use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand};
@@ -91,7 +90,7 @@ impl CipherArgs {
             session.qos.is_empty(),
             "ciphers are not measured at QoS levels; `measure cpu` and `measure hash` are"
         );
-        let seed = session.seed.unwrap_or_else(by_chance);
+        let seed = session.seed();
         let worker = cipher_worker()?;
         let task = self.task()?;
         let mut cipher = match session.quick {

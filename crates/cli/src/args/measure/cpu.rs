@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use steadfast_measure::record::{self, Record};
-use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::cpu::kernels::Kernel;
@@ -43,7 +42,7 @@ impl CpuArgs {
     /// Returns what is to be measured.
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
         let session = &self.session;
-        let seed = session.seed.unwrap_or_else(by_chance);
+        let seed = session.seed();
         let mut cpu = if session.quick { Cpu::quick(seed) } else { Cpu::standard(seed) };
         cpu.rounds = session.rounds.unwrap_or(cpu.rounds);
         if !session.qos.is_empty() {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
-use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::hash::{FolderEstimate, Hash, Part};
 
@@ -80,7 +79,7 @@ impl MeasureHashArgs {
     /// Returns what is to be measured.
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
         let session = &self.session;
-        let seed = session.seed.unwrap_or_else(by_chance);
+        let seed = session.seed();
         if let Some(root) = self.estimate.clone() {
             session.refuse_levels()?;
             let rounds = session.rounds.unwrap_or(ESTIMATE_ROUNDS);

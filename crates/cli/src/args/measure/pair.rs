@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::ensure;
 use clap::Args;
 use steadfast_measure::record::Side;
-use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::pair::Pair;
 
@@ -73,7 +72,7 @@ impl PairArgs {
             rounds: session.rounds.unwrap_or(rounds),
             half_width: self.within,
             span: Duration::from_secs(span_s),
-            seed: session.seed.unwrap_or_else(by_chance),
+            seed: session.seed(),
         }))
     }
 }

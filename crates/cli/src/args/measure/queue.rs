@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::queue::Queue;
 
@@ -44,7 +43,7 @@ impl QueueArgs {
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
         let session = &self.session;
         session.refuse_levels()?;
-        let seed = session.seed.unwrap_or_else(by_chance);
+        let seed = session.seed();
         let mut queue = queue_of(self.folder.clone(), seed, session.quick);
         queue.rounds = session.rounds.unwrap_or(queue.rounds);
         queue.file_len_bytes = self.size.unwrap_or(queue.file_len_bytes);

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use steadfast_measure::record::Order;
-use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::storage::plan::{Plan, Profile};
 use steadfast_measure::workload::write::Write;
@@ -107,7 +106,7 @@ impl FileArgs {
             (_, _, ProfileArg::Quick) => Profile::Quick,
             (_, _, ProfileArg::SmallFiles) => Profile::SmallFiles,
         };
-        let plan = Plan::new(profile, session.seed.unwrap_or_else(by_chance));
+        let plan = Plan::new(profile, session.seed());
         Plan {
             sets: session.rounds.unwrap_or(plan.sets),
             pause: self.pause.unwrap_or(plan.pause),
