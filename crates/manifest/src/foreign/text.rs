@@ -125,4 +125,14 @@ mod tests {
         assert_eq!(read("99999999999999999999"), None, "beyond 64 bits");
         assert_eq!(seconds(b"\xff\xfe"), None);
     }
+
+    #[test]
+    fn the_longest_value_and_the_longest_number_are_read() {
+        let longest = [b'a'; VALUE_LEN_MAX];
+        assert_eq!(present(&longest), Ok(&longest[..]));
+        assert_eq!(present(&[b'a'; VALUE_LEN_MAX + 1]), Err(FaultReason::TooLong));
+        let longest = format!("1.{}", "0".repeat(NUMBER_LEN_MAX - 2));
+        assert_eq!(read(&longest), Some((1_000_000_000, Resolution::Float)));
+        assert_eq!(read(&format!("{longest}0")), None);
+    }
 }

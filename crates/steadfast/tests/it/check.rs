@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use steadfast::tag::TagError;
 use steadfast::{Action, Algorithm, Options, Verb, Verdict};
 
 use crate::tree::{Tree, run_on};
@@ -223,6 +224,9 @@ fn damaged_tags_are_unreadable_and_never_a_change() {
             assert_eq!(said.verdict("a"), Some(Verdict::Unreadable), "{verb:?} {value:?}");
             assert_eq!(said.status(), 2, "{verb:?} {value:?}");
             assert!(said.of("a").trouble.is_some());
+            // Longer than any tag, and so longer than what is read of it.
+            let too_long = said.of("a").tag_error == Some(TagError::TooLong);
+            assert_eq!(too_long, value.len() == 400, "{verb:?} {value:?}");
         }
         let mut back = [0; 500];
         let len = steadfast_sys::xattr::get(&file, steadfast_sys::xattr::TAG, &mut back).unwrap();

@@ -98,6 +98,15 @@ fn what_is_written_is_read_and_judged() {
         assert_eq!(Xattr.tag(&file).unwrap(), ours, "{kind} left ours alone");
         let after = file.status().unwrap();
         assert_eq!((after.mtime, after.length), (before.mtime, before.length));
+        for name in names(&path) {
+            let mut value = [0; 128];
+            let len = xattr::get(&file, &name, &mut value).unwrap().unwrap();
+            let is_text = !name.contains("steadfast") && !name.ends_with("dintch.hash");
+            assert!(!is_text || value[len - 1] != 0, "{name}: only Samba ends a text in a NUL");
+        }
+        write(&path, kind, &actual(&path, Algorithm::Sha256), Existing::Keep).unwrap();
+        let again = file.status().unwrap();
+        assert_eq!(again.ctime, after.ctime, "{kind}: what is there already is not set again");
 
         tree.corrupt("file", "c0ntents");
         assert_eq!(judge(&path), Verdict::Corrupt, "{kind}");

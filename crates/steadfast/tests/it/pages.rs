@@ -234,9 +234,12 @@ fn tagged_files_are_read_for_their_leaves_once_and_never_retagged() {
     assert!(kept_in(&tree).is_empty(), "nobody asked");
     tree.corrupt("decayed", with_bit(&data["decayed".len()..], 9));
     tree.write(".steadfast/pages/4096/draft-1-0", "what a run that was killed left");
+    let foreign = tree.write(".steadfast/pages/4096/note", "not a draft");
     let said = tree.run_as(Verb::Tag, &keeping(None, false));
     assert_eq!((said.status(), said.verdict("decayed")), (3, Some(Verdict::Corrupt)));
     assert_eq!((said.action("fine"), said.verdict("fine")), (Some(Action::Kept), None));
+    assert!(foreign.is_file(), "only drafts are swept away");
+    fs::remove_file(foreign).unwrap();
     assert_eq!(kept_in(&tree).len(), 1, "damage must not become what pages are held against");
     let left = tree.write(".steadfast/pages/4096/draft-1-1", "left beside leaves that are whole");
     let again = tree.run_as(Verb::Tag, &keeping(None, false));
