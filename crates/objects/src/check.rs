@@ -13,7 +13,7 @@ use steadfast::{Reference, Verdict};
 use crate::address::NameFault;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{Judged, ObjectFinding, ObjectsSummary};
-use crate::known::{KnownFile, KnownFiles, KnownPath};
+use crate::known::{KnownEntry, KnownFiles, KnownPath};
 use crate::listing::{ObjectPart, ObjectParts};
 use crate::local;
 use crate::object::{Extent, Object, ObjectDigest};
@@ -120,13 +120,13 @@ impl CheckRun<'_> {
     }
 
     /// Checks one file. Returns `None` once the run has ended.
-    fn finding(&self, told: KnownFile) -> Option<ObjectFinding> {
+    fn finding(&self, told: KnownEntry) -> Option<ObjectFinding> {
         if !self.goes_on() {
             return None;
         }
         let (path, reference) = match told {
-            KnownFile::File(path, reference) => (path, reference),
-            KnownFile::Unreadable(path, reason) => {
+            KnownEntry::File(path, reference) => (path, reference),
+            KnownEntry::Unreadable(path, reason) => {
                 let judged = Judged::Verdict(Verdict::Unreadable);
                 return Some(ObjectFinding::new(path, None, judged).detailed(reason));
             }

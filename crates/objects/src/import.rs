@@ -14,7 +14,7 @@ use crate::address::{Address, NameFault};
 use crate::check::{ObjectCheckOptions, PartsSource, compare, end};
 use crate::error::Error;
 use crate::finding::{Judged, ObjectFinding, ObjectsSummary};
-use crate::known::{KnownFile, KnownFiles, KnownPath};
+use crate::known::{KnownEntry, KnownFiles, KnownPath};
 use crate::listing::{ObjectPart, ObjectParts};
 use crate::object::{Object, ObjectDigest};
 use crate::ordered::ordered;
@@ -113,10 +113,10 @@ fn mark(path: &Path) -> [u8; 16] {
 }
 
 /// Returns a finding if a report of all objects does not name the file.
-fn absent(told: KnownFile, address: &Address, seen: &HashSet<[u8; 16]>) -> Option<ObjectFinding> {
+fn absent(told: KnownEntry, address: &Address, seen: &HashSet<[u8; 16]>) -> Option<ObjectFinding> {
     let (path, reference) = match told {
-        KnownFile::File(path, reference) => (path, reference?),
-        KnownFile::Unreadable(path, reason) => {
+        KnownEntry::File(path, reference) => (path, reference?),
+        KnownEntry::Unreadable(path, reason) => {
             let judged = Judged::Verdict(Verdict::Unreadable);
             return Some(ObjectFinding::new(path, None, judged).detailed(reason));
         }

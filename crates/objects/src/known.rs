@@ -45,7 +45,7 @@ impl std::fmt::Debug for KnownSource {
 
 /// One recorded file.
 #[derive(Debug)]
-pub(crate) enum KnownFile {
+pub(crate) enum KnownEntry {
     /// A file and its record, if it has one.
     File(PathBuf, Option<Reference>),
     /// A path that cannot be read, and why.
@@ -64,7 +64,7 @@ pub(crate) enum KnownPath {
 }
 
 /// Takes recorded files. Returns false to stop.
-pub(crate) type KnownSink<'a> = dyn FnMut(KnownFile) -> bool + 'a;
+pub(crate) type KnownSink<'a> = dyn FnMut(KnownEntry) -> bool + 'a;
 
 impl KnownFiles {
     /// Uses the tags of the files beneath one directory.
@@ -143,12 +143,12 @@ impl KnownFiles {
             KnownSource::Tree(tree) => walk(&self.root, &tree.0, &tree.1, stop, sink),
             KnownSource::List { entries, unlisted } => {
                 for Unlisted { document, reason } in unlisted {
-                    if !sink(KnownFile::Unreadable(document.clone(), reason.clone())) {
+                    if !sink(KnownEntry::Unreadable(document.clone(), reason.clone())) {
                         return Ok(());
                     }
                 }
                 for (path, reference) in entries {
-                    let told = KnownFile::File(path.clone(), reference.clone());
+                    let told = KnownEntry::File(path.clone(), reference.clone());
                     if stop.load(Ordering::Relaxed) || !sink(told) {
                         return Ok(());
                     }
@@ -162,7 +162,7 @@ impl KnownFiles {
                     let path = entry.path.strip_prefix(beneath).unwrap_or(&entry.path).to_owned();
                     let tag = records.tag(&self.place(&path))?;
                     let reference = tag.map(|tag| Reference::of_tag("catalogue", &tag));
-                    if stop.load(Ordering::Relaxed) || !sink(KnownFile::File(path, reference)) {
+                    if stop.load(Ordering::Relaxed) || !sink(KnownEntry::File(path, reference)) {
                         return Ok(());
                     }
                 }
@@ -291,17 +291,17 @@ struct TagWalk<'a, 'b> {
 }
 
 impl TagWalk<'_, '_> {
-    fn told(&self, event: &FileEvent) -> KnownFile {
+    fn told(&self, event: &FileEvent) -> KnownEntry {
         let path = event.path.to_path();
         let relative = path.strip_prefix(self.root).unwrap_or(&path).to_owned();
         match (&event.trouble, event.subject) {
-            (Some(trouble), _) => KnownFile::Unreadable(relative, trouble.to_string()),
+            (Some(trouble), _) => KnownEntry::Unreadable(relative, trouble.to_string()),
             (None, Subject::Directory) => {
-                KnownFile::Unreadable(relative, "it cannot be listed".to_owned())
+                KnownEntry::Unreadable(relative, "it cannot be listed".to_owned())
             }
             (None, Subject::File) => {
                 let tag = event.stored.as_ref();
-                KnownFile::File(relative, tag.map(|tag| Reference::of_tag("tag", tag)))
+                KnownEntry::File(relative, tag.map(|tag| Reference::of_tag("tag", tag)))
             }
         }
     }

@@ -53,7 +53,7 @@ const REPORT_COLUMNS: usize = 7;
 
 /// The result of a row in JSON.
 #[derive(Deserialize)]
-struct Computed {
+struct ComputedRow {
     #[serde(rename = "checksum_base64")]
     base64: Option<String>,
     #[serde(rename = "checksum_hex")]
@@ -96,9 +96,9 @@ fn some(field: &str) -> Option<String> {
 }
 
 fn computed(message: &str) -> Result<Object, String> {
-    let computed: Computed = serde_json::from_str(message)
+    let computed: ComputedRow = serde_json::from_str(message)
         .map_err(|_| "its result is none of computed digests".to_owned())?;
-    let Computed { base64: Some(base64), algorithm: Some(algorithm), .. } = &computed else {
+    let ComputedRow { base64: Some(base64), algorithm: Some(algorithm), .. } = &computed else {
         return Err("its result names no digest or no algorithm".to_owned());
     };
     let extent = computed.kind.as_deref().map_or(Extent::Unknown, extent_named);

@@ -29,7 +29,7 @@ pub(super) fn run(args: &CodeArgs) -> anyhow::Result<u8> {
 
 /// What became of one path.
 #[derive(Default)]
-struct CodeOutcome {
+struct RenderedCode {
     document: Vec<u8>,
     status: u8,
     read_bytes: u64,
@@ -41,7 +41,7 @@ fn each(
     verb: &'static str,
     paths: &[PathBuf],
     output: &CodeOutputArgs,
-    work: impl Fn(&Path, &Code<'_>, u64) -> anyhow::Result<CodeOutcome>,
+    work: impl Fn(&Path, &Code<'_>, u64) -> anyhow::Result<RenderedCode>,
 ) -> anyhow::Result<u8> {
     let begun = Instant::now();
     let mut counts = CodeCounts { verb, paths: paths.len() as u64, ..CodeCounts::default() };

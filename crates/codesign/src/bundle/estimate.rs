@@ -18,7 +18,7 @@ const LARGE_TRIED: usize = 16;
 const LARGE_TRIED_LEN: u64 = TRY_LEN / LARGE_TRIED as u64;
 
 /// A file that was timed: its length, how much of it was hashed, and how long that took.
-struct TimedFile {
+struct EstimatedFile {
     len_bytes: u64,
     hashed_bytes: u64,
     took_ns: u64,
@@ -51,14 +51,19 @@ impl ResourceCheck<'_> {
     }
 
     /// Times the hashing of some files, in several threads as a check does.
-    fn try_files(self, jobs: &[SealedFile<'_>], lens: &[u64], picked: &[usize]) -> Vec<TimedFile> {
+    fn try_files(
+        self,
+        jobs: &[SealedFile<'_>],
+        lens: &[u64],
+        picked: &[usize],
+    ) -> Vec<EstimatedFile> {
         let tried = Mutex::new(Vec::new());
         share(picked, self.workers, |index, buffer| {
             let begun_ns = clock::monotonic_ns();
             let outcome = self.hash_one(&jobs[*index], LARGE_TRIED_LEN, buffer);
             let took_ns = clock::monotonic_ns() - begun_ns;
             let hashed_bytes = outcome.map_or(0, |(_, hashed_bytes)| hashed_bytes);
-            let one = TimedFile { len_bytes: lens[*index], hashed_bytes, took_ns };
+            let one = EstimatedFile { len_bytes: lens[*index], hashed_bytes, took_ns };
             tried.lock().expect("no thread panics while it counts").push(one);
         });
         tried.into_inner().expect("no thread panics while it counts")
@@ -67,7 +72,7 @@ impl ResourceCheck<'_> {
 
 /// Predicts from the timed files how long all files take. Only one worker at a time hashes the
 /// longest file.
-fn whole_ns(lens: &[u64], tried: &[TimedFile], workers: usize) -> u64 {
+fn whole_ns(lens: &[u64], tried: &[EstimatedFile], workers: usize) -> u64 {
     let of = |small: bool| tried.iter().filter(move |one| (one.len_bytes < SMALL_LEN) == small);
     let took_ns = |small| of(small).map(|one| one.took_ns).sum::<u64>() as f64;
     let small_ns = took_ns(true) / of(true).count().max(1) as f64;
@@ -83,14 +88,14 @@ fn whole_ns(lens: &[u64], tried: &[TimedFile], workers: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{TimedFile, whole_ns};
+    use super::{EstimatedFile, whole_ns};
 
     #[test]
     fn small_files_cost_by_number_and_large_ones_by_length() {
         let tried = [
-            TimedFile { len_bytes: 100, hashed_bytes: 100, took_ns: 1_000 },
-            TimedFile { len_bytes: 200, hashed_bytes: 200, took_ns: 3_000 },
-            TimedFile { len_bytes: 1 << 20, hashed_bytes: 1 << 19, took_ns: 1 << 18 },
+            EstimatedFile { len_bytes: 100, hashed_bytes: 100, took_ns: 1_000 },
+            EstimatedFile { len_bytes: 200, hashed_bytes: 200, took_ns: 3_000 },
+            EstimatedFile { len_bytes: 1 << 20, hashed_bytes: 1 << 19, took_ns: 1 << 18 },
         ];
         let lens = [100, 200, 300, 400, 1 << 20, 1 << 20, 1 << 20];
         let each_ns = 4 * 2_000 + 3 * (1 << 19);

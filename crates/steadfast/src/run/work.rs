@@ -44,8 +44,9 @@ pub(super) fn execute(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
-    let Work { verb, task, engine, source, settings, time_limit, recording, mut notices, if_empty } =
+    let Work { verb, task, engine, source, settings, time_limit, recording, notices, if_empty } =
         work;
+    let mut notices = notices;
     let RunSettings { lanes, trace, dry_run, from_media, allow_empty, .. } = settings;
     let deadline = time_limit.as_ref().map(|limit| limit.deadline);
     let sizes = Settings { deadline, ..settings.pipeline };

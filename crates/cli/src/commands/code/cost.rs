@@ -4,7 +4,7 @@ use steadfast_codesign::VerifyOptions;
 use steadfast_report::code::{CostOfCode, write_cost_json, write_cost_text};
 
 use super::verify::now;
-use super::{CodeOutcome, check_options, each};
+use super::{RenderedCode, check_options, each};
 use crate::args::CodeCostArgs;
 
 pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<u8> {
@@ -14,7 +14,7 @@ pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<u8> {
     each("code cost", &args.paths, &args.output, |path, code, opened_ns| {
         let estimate = code.estimate(&options)?;
         let of = CostOfCode { path, estimate: &estimate, workers: check.workers.get(), opened_ns };
-        let mut outcome = CodeOutcome::default();
+        let mut outcome = RenderedCode::default();
         match args.output.json {
             true => write_cost_json(&of, &mut outcome.document),
             false if args.output.quiet => {}

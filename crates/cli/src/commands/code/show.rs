@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use steadfast_codesign::Coverage;
 use steadfast_report::code::{ShownCode, write_shown_json, write_shown_text};
 
-use super::{CodeOutcome, each, text_options};
+use super::{RenderedCode, each, text_options};
 use crate::args::CodeShowArgs;
 
 pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<u8> {
@@ -13,7 +13,7 @@ pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<u8> {
         let coverage = code.as_binary().map(|binary| Coverage::of(code.source(), binary));
         let coverage = coverage.transpose().context("cannot read what is not sealed")?;
         let shown = ShownCode { path, code, coverage: coverage.as_ref() };
-        let mut outcome = CodeOutcome::default();
+        let mut outcome = RenderedCode::default();
         match args.output.json {
             true => write_shown_json(&shown, &mut outcome.document),
             // Nothing is wrong with what is merely shown.

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 use steadfast_codesign::VerifyOptions;
 use steadfast_report::code::{VerifiedCode, write_verified_json, write_verified_text};
 
-use super::{CodeOutcome, check_options, each, elapsed_ns, text_options};
+use super::{RenderedCode, check_options, each, elapsed_ns, text_options};
 use crate::args::CodeVerifyArgs;
 
 pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<u8> {
@@ -22,10 +22,10 @@ pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<u8> {
         let verification = code.verify(&options)?;
         let elapsed_ns = opened_ns + elapsed_ns(begun);
         let verified = VerifiedCode { path, verification: &verification, elapsed_ns };
-        let mut outcome = CodeOutcome {
+        let mut outcome = RenderedCode {
             status: verification.exit_status(),
             read_bytes: verification.read_bytes(),
-            ..CodeOutcome::default()
+            ..RenderedCode::default()
         };
         match args.output.json {
             true => write_verified_json(&verified, &mut outcome.document),
