@@ -15,16 +15,10 @@ const COMMON: &[&str] = &["Args", "Error", "ErrorKind", "Result"];
 /// Names that are declared more often than once, and how often at most. Sorted. The list only
 /// shrinks: a name that is declared once leaves it.
 const REPEATED: &str = "
-    Amount 2, Answer 3, Bench 2, Beside 2, Block 3, Check 2, Compared 2, Contents 2, Counts 3,
-    Cover 2, Covered 2, Devices 2, Direct 2, DirectoryObject 2, Doing 2, Drawn 2, Ended 3,
-    Existing 2, Facts 2, Failed 2, Fields 2, Files 2, Finding 2, Form 2, Format 2, Found 10,
-    Happening 2, Harmless 2, Head 3, Identity 2, Job 2, Key 2, Kind 3, LastWords 2, Layer 2,
-    Level 3, Line 2, Listener 2, Look 3, Looked 2, Mark 2, Merged 2, Names 2, Outcome 3,
-    Outlet 2, Page 3, Part 2, PartObject 2, Place 3, Placed 2, Plan 2, Planned 2, Point 2,
-    Queue 2, Ran 2, Reader 8, Record 2, ReferenceObject 2, Root 2, Roots 2, Rows 2, Runs 2,
-    Sample 2, Scope 2, Seal 2, Seen 2, Site 2, Slice 2, Source 2, Span 2, Stage 2, State 4,
-    Step 3, Subject 2, Sum 2, Taken 2, Tally 2, Task 2, Thread 2, Told 4, Tried 3, Trouble 3,
-    Verification 2, Visit 2, Ward 2, Window 2, Words 2, Workload 2, Writer 3
+    Beside 2, Block 3, Compared 2, Contents 2, Direct 2, Doing 2, Existing 2, Files 2,
+    Finding 2, Format 2, Identity 2, Job 2, Kind 3, Layer 2, Level 3, Line 2, Mark 2, Names 2,
+    Outcome 3, Part 2, Place 3, Plan 2, Point 2, Queue 2, Record 2, Root 2, Sample 2, Site 2,
+    Source 2, Span 2, Stage 2, State 4, Step 3, Subject 2, Task 2, Visit 2, Workload 2
 ";
 
 /// Files of `crates/sys` that declare the same types for different systems.
@@ -42,7 +36,11 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) {
 
 fn check_against(tree: &Tree, repeated: &str, findings: &mut Findings) {
     let limits: BTreeMap<&str, usize> = entries(repeated).collect();
-    for (name, sites) in declarations(tree) {
+    let mut declared = declarations(tree);
+    for name in limits.keys() {
+        declared.entry(name).or_default();
+    }
+    for (name, sites) in declared {
         let most = limits.get(name).copied().unwrap_or(1);
         let first = sites.values().next().map_or("", |(path, _)| *path);
         for (path, line) in sites.values().skip(most) {
@@ -133,7 +131,9 @@ mod tests {
 
     #[test]
     fn the_list_allows_so_many_and_only_shrinks() {
-        assert_eq!(found("Row 2, Rows 2", &TWICE), [""; 0]);
+        assert_eq!(found("Row 2", &TWICE), [""; 0]);
+        let gone = found("Row 2, Rows 2", &TWICE);
+        assert!(gone[0].contains("`Rows` is declared 0 times: lower its number"), "{gone:?}");
         let third = ("crates/sys/src/table.rs", "trait Row {}\n");
         assert_eq!(found("Row 2", &[TWICE[0], TWICE[1], third]).len(), 1);
         let shrinks = found("Row 3", &TWICE);

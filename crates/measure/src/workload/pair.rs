@@ -50,7 +50,7 @@ pub struct Pair {
 }
 
 /// One folder, while it is measured.
-struct Bench {
+struct PairBench {
     side: Side,
     folder: PathBuf,
     site: Site,
@@ -111,7 +111,7 @@ impl Workload for Pair {
 /// A comparison under way.
 struct PairRun<'p> {
     pair: &'p Pair,
-    benches: Vec<Bench>,
+    benches: Vec<PairBench>,
     series: BTreeMap<SeriesKey, SeriesId>,
     contents: Contents,
     buffer: AlignedBuffer,
@@ -123,7 +123,7 @@ impl<'p> PairRun<'p> {
     fn begin(pair: &'p Pair, session: &mut Session<'_>) -> Result<PairRun<'p>, End> {
         let mut benches = Vec::new();
         for (side, folder) in &pair.folders {
-            benches.push(Bench::open(session, *side, folder, pair)?);
+            benches.push(PairBench::open(session, *side, folder, pair)?);
         }
         let mut series = BTreeMap::new();
         for (at, bench) in benches.iter().enumerate() {
@@ -223,13 +223,13 @@ impl<'p> PairRun<'p> {
     }
 }
 
-impl Bench {
+impl PairBench {
     fn open(
         session: &mut Session<'_>,
         side: Side,
         folder: &Path,
         pair: &Pair,
-    ) -> Result<Bench, Error> {
+    ) -> Result<PairBench, Error> {
         // One file of a folder is there at a time.
         let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0);
         let (mut site, scratch) = scratch::prepare(session, folder, bytes)?;
@@ -244,7 +244,7 @@ impl Bench {
             session.warn(warning);
         }
         let place = session.add_place(site.place.clone());
-        Ok(Bench { side, folder: folder.to_owned(), site, place, scratch })
+        Ok(PairBench { side, folder: folder.to_owned(), site, place, scratch })
     }
 }
 
@@ -257,7 +257,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 /// Reads a file out of an emptied cache, with or without hashing it; returns the digest of the
 /// latter.
 fn read(
-    bench: &Bench,
+    bench: &PairBench,
     session: &mut Session<'_>,
     file: PlannedFile,
     stage: Stage,
@@ -298,7 +298,7 @@ fn expected(contents: &mut Contents, file: PlannedFile) -> Vec<u8> {
 
 fn add_series(
     session: &mut Session<'_>,
-    bench: &Bench,
+    bench: &PairBench,
     stage: Stage,
     length: u64,
     pair: &Pair,
