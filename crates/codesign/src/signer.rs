@@ -203,7 +203,7 @@ impl SignerVerdict {
         }
         if message.trailing_len_bytes > 0 {
             let count = message.trailing_len_bytes;
-            let text = format!("{count} unsigned bytes follow the signature in its blob");
+            let text = format!("{count} bytes follow the signature in its blob, signed by nobody");
             self.findings.push(CodeFinding::warning(FindingKind::SignerMalformed, text));
         }
         // Apple's check stops at the flag and accepts any signature.
