@@ -19,14 +19,11 @@ pub(super) fn pair(
     let (difference, doubt) = compare(&here, &there);
     let same = difference == Difference::Same || difference == Difference::TagLost;
     PathPair {
-        path,
-        moved_to: None,
-        kind: PathKind::File,
-        difference,
         doubt,
         times_differ: same && there.listed.is_none() && times_differ(&here, &there),
         here: Some(here),
         there: Some(there),
+        ..PathPair::new(path, PathKind::File, difference)
     }
 }
 

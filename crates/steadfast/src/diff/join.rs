@@ -49,7 +49,7 @@ impl<'a> JoinSide<'a> {
     fn fill(&mut self) -> Result<bool, Error> {
         if self.head.is_none() && !self.over {
             match self.source.take(PATIENCE)? {
-                NextEntry::SideEntry(entry) => self.head = Some(entry),
+                NextEntry::Entry(entry) => self.head = Some(entry),
                 NextEntry::Pending => return Ok(false),
                 NextEntry::End => self.over = true,
             }
@@ -139,10 +139,10 @@ impl<'a> Join<'a> {
             (Some(here), there) => {
                 self.alone(WhichSide::Here, here, teller);
                 if let Some(there) = there {
-                    self.alone(WhichSide::CopySide, there, teller);
+                    self.alone(WhichSide::There, there, teller);
                 }
             }
-            (None, Some(there)) => self.alone(WhichSide::CopySide, there, teller),
+            (None, Some(there)) => self.alone(WhichSide::There, there, teller),
             (None, None) => {}
         }
         true
@@ -177,7 +177,7 @@ impl<'a> Join<'a> {
     fn side(&mut self, side: WhichSide) -> &mut JoinSide<'a> {
         match side {
             WhichSide::Here => &mut self.here,
-            WhichSide::CopySide => &mut self.there,
+            WhichSide::There => &mut self.there,
         }
     }
 }
@@ -192,24 +192,15 @@ fn lone(
 ) -> PathPair {
     let (here, there) = match side {
         WhichSide::Here => (Some(file), None),
-        WhichSide::CopySide => (None, Some(file)),
+        WhichSide::There => (None, Some(file)),
     };
-    PathPair {
-        path,
-        moved_to: None,
-        kind,
-        difference,
-        doubt: None,
-        times_differ: false,
-        here,
-        there,
-    }
+    PathPair { here, there, ..PathPair::new(path, kind, difference) }
 }
 
 pub(super) fn only_of(side: WhichSide) -> Difference {
     match side {
         WhichSide::Here => Difference::OnlyHere,
-        WhichSide::CopySide => Difference::OnlyThere,
+        WhichSide::There => Difference::OnlyThere,
     }
 }
 
@@ -229,17 +220,13 @@ fn moved(
 ) -> PathPair {
     let ((path, here), (moved_to, there)) = match side {
         WhichSide::Here => (one, other),
-        WhichSide::CopySide => (other, one),
+        WhichSide::There => (other, one),
     };
     PathPair {
-        path,
         moved_to: Some(moved_to),
-        kind: PathKind::File,
-        difference: Difference::Moved,
-        doubt: None,
-        times_differ: false,
         here: Some(here),
         there: Some(there),
+        ..PathPair::new(path, PathKind::File, Difference::Moved)
     }
 }
 
@@ -269,7 +256,7 @@ mod tests {
                 return Ok(NextEntry::Pending);
             }
             match self.entries.next() {
-                Some(entry) => Ok(NextEntry::SideEntry(entry)),
+                Some(entry) => Ok(NextEntry::Entry(entry)),
                 None if self.fails => Err(crate::diff::defect()),
                 None => Ok(NextEntry::End),
             }

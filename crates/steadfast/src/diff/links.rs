@@ -34,8 +34,7 @@ pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_
             continue;
         };
         let path = level.path.join(&name);
-        for (side, one, other) in
-            [(WhichSide::Here, here, there), (WhichSide::CopySide, there, here)]
+        for (side, one, other) in [(WhichSide::Here, here, there), (WhichSide::There, there, here)]
         {
             match (kind_of(one), kind_of(other)) {
                 (Some(kind), Some(same)) if kind == same && side == WhichSide::Here => {
@@ -76,7 +75,7 @@ impl LevelPair {
         excludes: &Excludes,
     ) -> LevelPair {
         let mut names = BTreeMap::new();
-        for (side, dir) in [(WhichSide::Here, &here), (WhichSide::CopySide, &there)] {
+        for (side, dir) in [(WhichSide::Here, &here), (WhichSide::There, &there)] {
             let listed = dir.as_ref().map(|dir| list(dir, side, &path, excludes, &mut names));
             if matches!(listed, Some(Err(_))) {
                 // Names that one side did not tell would seem to be the other's alone.
@@ -129,7 +128,7 @@ fn list(
             let kinds = names.entry(entry.name.to_owned()).or_default();
             match side {
                 WhichSide::Here => kinds.0 = kind,
-                WhichSide::CopySide => kinds.1 = kind,
+                WhichSide::There => kinds.1 = kind,
             }
         }
         ControlFlow::Continue(())
@@ -153,13 +152,8 @@ fn names_another(trees: &Trees, path: &Path) -> bool {
 fn alone(path: PathBuf, kind: PathKind, difference: Difference) -> PathPair {
     let side = |there: bool| there.then(Box::<FileSide>::default);
     PathPair {
-        path,
-        moved_to: None,
-        kind,
-        difference,
-        doubt: None,
-        times_differ: false,
         here: side(difference != Difference::OnlyThere),
         there: side(difference != Difference::OnlyHere),
+        ..PathPair::new(path, kind, difference)
     }
 }

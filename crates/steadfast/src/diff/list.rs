@@ -45,7 +45,7 @@ impl ListSide {
 impl DiffSource for ListSide {
     fn take(&mut self, _patience: Duration) -> Result<NextEntry, Error> {
         Ok(self.entries.next().map_or(NextEntry::End, |(path, reference)| {
-            NextEntry::SideEntry(SideEntry {
+            NextEntry::Entry(SideEntry {
                 path,
                 found: EntryContent::File(Box::new(side(reference))),
             })

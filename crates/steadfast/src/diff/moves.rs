@@ -23,14 +23,14 @@ const KEPT_LEN_BYTES: usize = 448;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WhichSide {
     Here,
-    CopySide,
+    There,
 }
 
 impl WhichSide {
     pub(super) fn other(self) -> WhichSide {
         match self {
-            WhichSide::Here => WhichSide::CopySide,
-            WhichSide::CopySide => WhichSide::Here,
+            WhichSide::Here => WhichSide::There,
+            WhichSide::There => WhichSide::Here,
         }
     }
 }
@@ -125,7 +125,7 @@ impl Moves {
         &mut self,
     ) -> impl Iterator<Item = (PathBuf, WhichSide, Box<FileSide>)> {
         let mut left = Vec::new();
-        for side in [WhichSide::Here, WhichSide::CopySide] {
+        for side in [WhichSide::Here, WhichSide::There] {
             for (key, list) in std::mem::take(self.files(side)) {
                 left.extend(list.into_iter().map(|kept| (kept, side, key)));
             }
@@ -144,7 +144,7 @@ impl Moves {
     fn files(&mut self, side: WhichSide) -> &mut UnmatchedFiles {
         match side {
             WhichSide::Here => &mut self.here,
-            WhichSide::CopySide => &mut self.there,
+            WhichSide::There => &mut self.there,
         }
     }
 }
@@ -198,7 +198,7 @@ mod tests {
         for path in ["a", "b"] {
             assert!(keep(&mut moves, WhichSide::Here, path, tag(1, 9)));
         }
-        assert!(moves.take(WhichSide::CopySide, &tag(1, 9)).is_none(), "only A has them");
+        assert!(moves.take(WhichSide::There, &tag(1, 9)).is_none(), "only A has them");
         assert!(moves.take(WhichSide::Here, &tag(1, 8)).is_none(), "another length");
         let (path, side) = moves.take(WhichSide::Here, &tag(1, 9)).unwrap();
         assert_eq!((path, side.tag, side.actual), (PathBuf::from("a"), Some(tag(1, 9)), None));
@@ -212,12 +212,12 @@ mod tests {
         let mut moves = Moves::within(2 * (KEPT_LEN_BYTES + 1));
         assert!(!keep(&mut moves, WhichSide::Here, "e", tag(1, 0)));
         assert_eq!(moves.passed(), 0);
-        assert!(keep(&mut moves, WhichSide::CopySide, "b", tag(1, 9)));
+        assert!(keep(&mut moves, WhichSide::There, "b", tag(1, 9)));
         assert!(keep(&mut moves, WhichSide::Here, "a", tag(2, 9)));
         assert!(!keep(&mut moves, WhichSide::Here, "c", tag(3, 9)));
         assert_eq!(moves.passed(), 1);
         let order: Vec<_> = moves.leftovers().map(|(path, side, _)| (path, side)).collect();
-        assert_eq!(order, [("a".into(), WhichSide::Here), ("b".into(), WhichSide::CopySide)]);
+        assert_eq!(order, [("a".into(), WhichSide::Here), ("b".into(), WhichSide::There)]);
         assert!(keep(&mut moves, WhichSide::Here, "c", tag(3, 9)), "there is room again");
     }
 }

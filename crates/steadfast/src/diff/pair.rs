@@ -139,6 +139,20 @@ pub struct PathPair {
 }
 
 impl PathPair {
+    /// Makes a pair of which no side is known yet.
+    pub(super) fn new(path: PathBuf, kind: PathKind, difference: Difference) -> PathPair {
+        PathPair {
+            path,
+            moved_to: None,
+            kind,
+            difference,
+            doubt: None,
+            times_differ: false,
+            here: None,
+            there: None,
+        }
+    }
+
     /// Returns the exit status that the pair asks for.
     ///
     /// A faithful copy of a file that decayed is no good news: it counts as a difference.

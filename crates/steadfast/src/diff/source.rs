@@ -25,7 +25,7 @@ pub(super) trait DiffSource {
 /// What a source gives.
 pub(super) enum NextEntry {
     /// The next entry.
-    SideEntry(SideEntry),
+    Entry(SideEntry),
     /// Nothing yet.
     Pending,
     /// Nothing any more.

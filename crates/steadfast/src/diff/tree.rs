@@ -210,7 +210,7 @@ impl DiffSource for TreeSide {
         let mut patience = Some(patience);
         loop {
             if let Some(event) = self.ready.next() {
-                return Ok(NextEntry::SideEntry(self.entry(*event)));
+                return Ok(NextEntry::Entry(self.entry(*event)));
             }
             // Asked before taking: what comes out after the threads' end is all there is.
             let over = self.pipeline.is_over();
