@@ -14,8 +14,9 @@ const VERSION: &str = "27.1.0";
 /// What is mutated: verdicts, tags, stores and the verbs.
 const FILES: &[&str] = &[
     "crates/steadfast/src/verdict.rs",
-    "crates/steadfast/src/verdict/**",
-    "crates/steadfast/src/tag.rs",
+    "crates/steadfast/src/reference.rs",
+    "crates/steadfast/src/reference/**",
+    "crates/manifest/src/tag.rs",
     "crates/steadfast/src/store.rs",
     "crates/steadfast/src/store/**",
     "crates/steadfast/src/run.rs",

@@ -6,8 +6,8 @@
 //! level are merged to one of the next level, so few files are open at a time.
 //!
 //! Not SQLite: on 2 million paths of 32 bytes, medians of three, this takes 0.6 s of processor time
-//! in walk order and 3.1 s in scattered order. An indexed table takes 2.4 s and 21 s, a table that is
-//! read with `ORDER BY` 2.2 s and 3.2 s.
+//! in walk order and 3.1 s in scattered order. An indexed table takes 2.4 s and 21 s, a table that
+//! is read with `ORDER BY` 2.2 s and 3.2 s.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

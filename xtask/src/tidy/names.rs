@@ -30,8 +30,12 @@ const KERNELS: &str = "crates/digest/src/backend/";
 /// Where a type is declared: path and line.
 type Site<'a> = (&'a str, usize);
 
+/// This file, which holds the list of repeated names.
+const LIST: &str = "xtask/src/tidy/names.rs";
+
 pub(super) fn check(tree: &Tree, findings: &mut Findings) {
-    check_against(tree, REPEATED, findings);
+    // A tree of another shape, as tests make them, repeats none of these names.
+    check_against(tree, if tree.has(LIST) { REPEATED } else { "" }, findings);
 }
 
 fn check_against(tree: &Tree, repeated: &str, findings: &mut Findings) {
@@ -50,7 +54,7 @@ fn check_against(tree: &Tree, repeated: &str, findings: &mut Findings) {
         if sites.len() < most {
             let count = sites.len();
             let message = format!("type `{name}` is declared {count} times: lower its number");
-            findings.note("xtask/src/tidy/names.rs", 0, message);
+            findings.note(LIST, 0, message);
         }
     }
 }

@@ -206,7 +206,7 @@ fn more_files_than_are_looked_at_are_said_to_be_there() {
         }
         let drop = browser.post("/drop", &format!("place=0/{folder}"));
         let page = looked_up(&browser, drop.header("location").unwrap());
-        let told = page.contains("nobody looked at");
+        let told = page.contains("were not looked up");
         assert_eq!(told, files > 1000, "{folder}");
         assert_eq!(page.contains(&format!("/run?place=0/{folder}\"")), told, "{folder}");
     }

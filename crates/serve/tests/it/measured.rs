@@ -27,7 +27,7 @@ fn a_stopped_measurement_keeps_its_samples_as_a_partial_record() {
     let one = begin(&browser, "kernels");
     let (mut events, mut others) = (browser.listen(&one), browser.listen(&one));
     // Both are told alike, and one that leaves ends nothing.
-    others.until("stand", "being measured");
+    others.until("stand", "It is running");
     std::mem::drop(others);
     events.until("series", "/s");
     // Two at once would measure each other.
@@ -90,7 +90,8 @@ fn what_is_gone_is_said() {
     let browser = served.browser();
     for token in ["run-7", "added-1", "file-..%2fsecret", "published-9999", "x", "file-"] {
         let page = browser.get(&format!("/compare?record={token}"));
-        assert!(page.text().contains("is gone, or cannot be read"), "{token}: {}", page.text());
+        let text = page.text();
+        assert!(text.contains("does not exist any more, or cannot be read"), "{token}: {text}");
     }
     let page = browser.get("/compare?record=published-0").text();
     assert!(page.contains("class=\"document\""), "{page}");

@@ -80,6 +80,6 @@ fn the_catalogue_tells_of_runs_and_of_each_file() {
     let folder = browser.get("/history?place=0/photos").text();
     assert!(folder.contains("Runs over all of"), "{folder}");
     let other = browser.get("/history?place=0/never").text();
-    assert!(other.contains("knows nothing of this name"), "{other}");
+    assert!(other.contains("does not contain this path"), "{other}");
     assert_eq!(browser.get("/history?place=0/../x").status, 404);
 }
