@@ -1,11 +1,14 @@
 //! The algorithms by name.
 
-use std::fmt;
 use std::str::FromStr;
+
+use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::error::{Error, ErrorKind};
 
 /// A way to make a digest.
+#[derive(Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
     /// SHA-256 (FIPS 180-4), 32 bytes.
@@ -23,6 +26,7 @@ pub enum Algorithm {
     /// BLAKE3 without a key, 32 bytes.
     Blake3,
     /// XXH3 with 128 bits, seed 0, 16 bytes, high half first. Not cryptographic.
+    #[strum(serialize = "xxh3-128")]
     Xxh3_128,
     /// CRC-32C (Castagnoli, RFC 3720), 4 bytes, high byte first. Not cryptographic.
     Crc32c,
@@ -34,35 +38,11 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm, SHA-256 first.
-    pub const ALL: &'static [Algorithm] = &[
-        Algorithm::Sha256,
-        Algorithm::Sha512,
-        Algorithm::Sha384,
-        Algorithm::Sha1,
-        Algorithm::Md5,
-        Algorithm::Blake2b,
-        Algorithm::Blake3,
-        Algorithm::Xxh3_128,
-        Algorithm::Crc32c,
-        Algorithm::Crc32,
-        Algorithm::Fletcher64,
-    ];
+    pub const ALL: &'static [Algorithm] = Algorithm::VARIANTS;
 
     /// Returns the name, the same in flags, documents and tags.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Algorithm::Sha256 => "sha256",
-            Algorithm::Sha512 => "sha512",
-            Algorithm::Sha384 => "sha384",
-            Algorithm::Sha1 => "sha1",
-            Algorithm::Md5 => "md5",
-            Algorithm::Blake2b => "blake2b",
-            Algorithm::Blake3 => "blake3",
-            Algorithm::Xxh3_128 => "xxh3-128",
-            Algorithm::Crc32c => "crc32c",
-            Algorithm::Crc32 => "crc32",
-            Algorithm::Fletcher64 => "fletcher64",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns the length of its digests in bytes.
@@ -92,12 +72,6 @@ impl Algorithm {
             Algorithm::Crc32 => &["crc32ieee", "crc32b"],
             Algorithm::Md5 | Algorithm::Fletcher64 => &[],
         }
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

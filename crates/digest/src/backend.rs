@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use strum::{IntoStaticStr, VariantArray};
+
 use crate::error::{Error, ErrorKind};
 use crate::state::{md5, sha256, sha512};
 
@@ -47,7 +49,8 @@ pub struct Backend {
     kind: Kind,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 enum Kind {
     #[cfg(target_arch = "x86_64")]
     X86Shani,
@@ -62,17 +65,7 @@ enum Kind {
 
 impl Kind {
     /// The kernels built for this architecture, the best for a single message first.
-    const ALL: &'static [Kind] = &[
-        #[cfg(target_arch = "x86_64")]
-        Kind::X86Shani,
-        #[cfg(target_arch = "x86_64")]
-        Kind::X86Avx512,
-        #[cfg(target_arch = "x86_64")]
-        Kind::X86Avx2,
-        #[cfg(target_arch = "aarch64")]
-        Kind::Aarch64Sha2,
-        Kind::Portable,
-    ];
+    const ALL: &'static [Kind] = Kind::VARIANTS;
 
     fn detected(self) -> bool {
         match self {
@@ -88,18 +81,8 @@ impl Kind {
         }
     }
 
-    const fn name(self) -> &'static str {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Kind::X86Shani => "x86_shani",
-            #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx512 => "x86_avx512",
-            #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx2 => "x86_avx2",
-            #[cfg(target_arch = "aarch64")]
-            Kind::Aarch64Sha2 => "aarch64_sha2",
-            Kind::Portable => "portable",
-        }
+    fn name(self) -> &'static str {
+        self.into()
     }
 }
 
