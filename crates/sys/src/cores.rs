@@ -10,6 +10,8 @@ mod macos;
 
 use std::path::Path;
 
+use strum::IntoStaticStr;
+
 #[cfg(target_os = "linux")]
 use linux as platform;
 #[cfg(target_os = "macos")]
@@ -33,7 +35,8 @@ pub struct CoreClass {
 }
 
 /// What is known about the types of the processors of this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Knowledge {
     /// The types differ, and the classes are known.
     Types,
@@ -48,18 +51,14 @@ pub enum Knowledge {
 impl Knowledge {
     /// Returns the name, as documents have it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Types => "types",
-            Self::OneType => "one_type",
-            Self::VirtualMachine => "virtual_machine",
-            Self::NotTold => "not_told",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
 /// How the classes were distinguished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum CoreSource {
     /// The kernel names the types: `cpu_core` and `cpu_atom`, `hw.perflevel0` and so on.
     Named,
@@ -72,12 +71,8 @@ pub enum CoreSource {
 impl CoreSource {
     /// Returns the name, as documents have it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Named => "named",
-            Self::Capacity => "capacity",
-            Self::Frequency => "frequency",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

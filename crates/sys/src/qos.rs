@@ -11,10 +11,11 @@ mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
 
-use std::fmt;
 use std::io;
 use std::path::Path;
 use std::str::FromStr;
+
+use strum::{Display, IntoStaticStr, VariantArray};
 
 #[cfg(target_os = "linux")]
 use linux as platform;
@@ -22,6 +23,8 @@ use linux as platform;
 use macos as platform;
 
 /// How urgent the work of a thread is. The numbers are those of macOS.
+#[derive(Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Level {
@@ -40,13 +43,7 @@ pub enum Level {
 
 impl Level {
     /// Every level, least urgent first.
-    pub const ALL: [Self; 5] = [
-        Self::Background,
-        Self::Utility,
-        Self::Default,
-        Self::UserInitiated,
-        Self::UserInteractive,
-    ];
+    pub const ALL: [Self; 5] = *Self::VARIANTS.as_array().expect("there are five levels");
 
     /// Returns the level's number.
     #[must_use]
@@ -56,20 +53,8 @@ impl Level {
 
     /// Returns the level's name.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Background => "background",
-            Self::Utility => "utility",
-            Self::Default => "default",
-            Self::UserInitiated => "user-initiated",
-            Self::UserInteractive => "user-interactive",
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

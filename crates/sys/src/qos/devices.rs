@@ -5,8 +5,11 @@
 use std::fs;
 use std::path::Path;
 
+use strum::IntoStaticStr;
+
 /// Which part of an I/O priority a scheduler honours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Honours {
     /// Classes and the levels within them: bfq, cfq.
     ClassesAndLevels,
@@ -21,13 +24,8 @@ pub enum Honours {
 impl Honours {
     /// Returns the name, as documents have it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ClassesAndLevels => "classes_and_levels",
-            Self::Classes => "classes",
-            Self::Nothing => "nothing",
-            Self::Unknown => "unknown",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns what a scheduler of this name honours.

@@ -5,6 +5,8 @@ pub(super) mod attributes;
 use std::io;
 use std::path::Path;
 
+use strum::VariantArray;
+
 use super::{Fact, Level, Step};
 use attributes::{Attribute, Setting, io_best_effort, io_idle};
 
@@ -78,7 +80,7 @@ pub(super) fn thread_facts() -> Vec<Fact> {
         };
         Fact { what: attribute.name(), value }
     };
-    Attribute::ALL.into_iter().filter(has).map(told).collect()
+    Attribute::VARIANTS.iter().copied().filter(has).map(told).collect()
 }
 
 /// Kernels with utilisation clamps have a file with their limit.

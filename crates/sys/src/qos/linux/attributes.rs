@@ -2,25 +2,19 @@
 
 use std::io;
 
-use crate::cores::{cpu_list, parse_cpu_list};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use strum::{EnumDiscriminants, EnumString, IntoStaticStr, VariantArray};
+
+use crate::cores::{cpu_list, parse_cpu_list};
 
 /// The number of a thread; 0 is the calling thread.
 pub(in crate::qos) type ThreadNumber = u32;
 
-/// A setting of a thread, without its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::qos) enum Attribute {
-    Class,
-    Nice,
-    Io,
-    UtilisationMax,
-    Affinity,
-}
-
-/// A setting with its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A setting of a thread with its value. An [`Attribute`] is a setting without its value.
+#[derive(Clone, Debug, PartialEq, Eq, EnumDiscriminants)]
+#[strum_discriminants(name(Attribute), derive(EnumString, IntoStaticStr, VariantArray))]
+#[strum_discriminants(strum(serialize_all = "snake_case"))]
 pub(in crate::qos) enum Setting {
     /// The number of a scheduling class, without flags.
     Class(libc::c_int),
@@ -34,23 +28,9 @@ pub(in crate::qos) enum Setting {
 }
 
 impl Attribute {
-    pub(in crate::qos) const ALL: [Attribute; 5] = [
-        Attribute::Class,
-        Attribute::Nice,
-        Attribute::Io,
-        Attribute::UtilisationMax,
-        Attribute::Affinity,
-    ];
-
     /// Returns the name that a stored setting goes by.
-    pub(in crate::qos) const fn name(self) -> &'static str {
-        match self {
-            Attribute::Class => "class",
-            Attribute::Nice => "nice",
-            Attribute::Io => "io",
-            Attribute::UtilisationMax => "utilisation_max",
-            Attribute::Affinity => "affinity",
-        }
+    pub(in crate::qos) fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Reads what a thread has.
@@ -82,16 +62,6 @@ impl Attribute {
 }
 
 impl Setting {
-    pub(in crate::qos) const fn attribute(&self) -> Attribute {
-        match self {
-            Setting::Class(_) => Attribute::Class,
-            Setting::Nice(_) => Attribute::Nice,
-            Setting::Io(_) => Attribute::Io,
-            Setting::UtilisationMax(_) => Attribute::UtilisationMax,
-            Setting::Affinity(_) => Attribute::Affinity,
-        }
-    }
-
     /// Prints the value without its name and without blanks.
     pub(in crate::qos) fn text(&self) -> String {
         match self {
@@ -123,7 +93,7 @@ impl Setting {
             Setting::UtilisationMax(most) => set_utilisation_max(thread, *most)?,
             Setting::Affinity(cpus) => set_affinity(thread, cpus)?,
         }
-        let found = self.attribute().get(thread)?;
+        let found = Attribute::from(self).get(thread)?;
         if found == *self {
             return Ok(());
         }

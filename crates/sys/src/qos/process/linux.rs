@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use strum::VariantArray;
+
 use super::super::Level;
 use super::super::linux::attributes::{Attribute, Setting, io_rank};
 use super::super::linux::{has_uclamp, request, within};
@@ -62,7 +64,7 @@ pub(super) fn plan(
     let mut plan = LoweringPlan { seen: threads(process)?, ..LoweringPlan::default() };
     let mut wanted = request(level);
     if has_uclamp(Path::new("/")) != Some(true) {
-        wanted.retain(|setting| setting.attribute() != Attribute::UtilisationMax);
+        wanted.retain(|setting| Attribute::from(setting) != Attribute::UtilisationMax);
     }
     for thread in &plan.seen {
         let has = |attribute: Attribute| attribute.get(thread.number).ok();
@@ -73,7 +75,7 @@ pub(super) fn plan(
             continue;
         }
         for setting in &wanted {
-            let Some(before) = has(setting.attribute()) else { continue };
+            let Some(before) = has(Attribute::from(setting)) else { continue };
             if is_lower(setting, &before) {
                 plan.changes.push(change_of(thread, &before, setting));
             }
@@ -96,7 +98,7 @@ pub(super) fn plan(
 fn change_of(thread: &ThreadIdentity, before: &Setting, after: &Setting) -> ThreadChange {
     ThreadChange {
         thread: thread.clone(),
-        what: before.attribute().name().to_owned(),
+        what: Attribute::from(before).name().to_owned(),
         before: before.text(),
         after: after.text(),
     }
@@ -136,7 +138,7 @@ pub(super) fn revert(process: &Process, change: &ThreadChange) -> io::Result<Rev
     if !is_there(process, &change.thread) {
         return Ok(Reverted::Gone);
     }
-    let found = after.attribute().get(change.thread.number)?;
+    let found = Attribute::from(&after).get(change.thread.number)?;
     if found == before {
         return Ok(Reverted::Done);
     }
@@ -154,7 +156,7 @@ pub(super) fn inherited(
     let of_first = |change: &&ThreadChange| change.thread.number == process.number;
     let mut found = Vec::new();
     for thread in threads(process)?.into_iter().filter(|thread| !seen.contains(thread)) {
-        for attribute in Attribute::ALL {
+        for &attribute in Attribute::VARIANTS {
             let Ok(has) = attribute.get(thread.number) else { continue };
             // The first thread may have been lowered more than once, so all changes are reverted.
             let mut before = has.clone();
@@ -181,7 +183,7 @@ pub(super) fn describe(what: &str, value: &str) -> String {
 
 /// Reads a setting from the text in a change.
 fn parsed(what: &str, value: &str) -> io::Result<Setting> {
-    let attribute = Attribute::ALL.into_iter().find(|attribute| attribute.name() == what);
+    let attribute: Option<Attribute> = what.parse().ok();
     let setting = attribute.and_then(|attribute| attribute.parse(value));
     setting.ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidData, format!("`{what} {value}` is no setting"))
