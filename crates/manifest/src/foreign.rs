@@ -11,10 +11,9 @@ mod text;
 mod unraid;
 mod encode;
 
-use std::fmt;
-
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_time::Timestamp;
+use strum::{Display, IntoStaticStr};
 
 pub use self::dintch::parse_dintch;
 pub use self::encode::{encode, encode_over, is_of};
@@ -28,7 +27,8 @@ pub use self::unraid::{UnraidScan, parse_unraid};
 pub const VALUE_LEN_MAX: usize = 1024;
 
 /// Whose tag it is, the most telling kind first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ForeignKind {
     /// shatag's and cshatag's: SHA-256 and the modification time.
     Shatag,
@@ -46,13 +46,8 @@ impl ForeignKind {
         [ForeignKind::Shatag, ForeignKind::Unraid, ForeignKind::Dintch, ForeignKind::Ima];
 
     /// Returns the name, the same in flags and documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ForeignKind::Shatag => "shatag",
-            ForeignKind::Unraid => "unraid",
-            ForeignKind::Dintch => "dintch",
-            ForeignKind::Ima => "ima",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns whose tag it is, as a sentence says it.
@@ -63,12 +58,6 @@ impl ForeignKind {
             ForeignKind::Dintch => "Dintch",
             ForeignKind::Ima => "Linux IMA",
         }
-    }
-}
-
-impl fmt::Display for ForeignKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -1,11 +1,14 @@
 //! The formats by name.
 
-use std::fmt;
 use std::str::FromStr;
+
+use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::{Error, ErrorKind};
 
 /// A way to write down digests.
+#[derive(Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -26,6 +29,7 @@ pub enum Format {
     /// The index that `chkbit` keeps in each directory.
     Chkbit,
     /// The index that `chkbit` keeps at the root of a tree.
+    #[strum(serialize = "chkbit-db")]
     ChkbitDatabase,
     /// The database of `bitrot`.
     Bitrot,
@@ -41,41 +45,11 @@ pub enum Format {
 
 impl Format {
     /// Every format, the project's own first.
-    pub const ALL: &'static [Format] = &[
-        Format::Steadfast,
-        Format::Gnu,
-        Format::GnuZero,
-        Format::Bsd,
-        Format::Openssl,
-        Format::Hashdeep,
-        Format::Bagit,
-        Format::Chkbit,
-        Format::ChkbitDatabase,
-        Format::Bitrot,
-        Format::Sfv,
-        Format::Ni,
-        Format::Ocfl,
-        Format::Mtree,
-    ];
+    pub const ALL: &'static [Format] = Format::VARIANTS;
 
     /// Returns the name, as `--format` takes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::Steadfast => "steadfast",
-            Format::Gnu => "gnu",
-            Format::GnuZero => "gnu-zero",
-            Format::Bsd => "bsd",
-            Format::Openssl => "openssl",
-            Format::Hashdeep => "hashdeep",
-            Format::Bagit => "bagit",
-            Format::Chkbit => "chkbit",
-            Format::ChkbitDatabase => "chkbit-db",
-            Format::Bitrot => "bitrot",
-            Format::Sfv => "sfv",
-            Format::Ni => "ni",
-            Format::Ocfl => "ocfl",
-            Format::Mtree => "mtree",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Says whether documents of the format can be written.
@@ -86,12 +60,6 @@ impl Format {
     /// Says whether paths may have been written on Windows, with backslashes between names.
     pub(crate) fn is_windows(self) -> bool {
         self == Format::Sfv
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
