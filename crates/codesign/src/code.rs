@@ -1,5 +1,7 @@
 //! Opens any code that can be signed: a Mach-O file, a disk image or a bundle.
 
+use strum::IntoStaticStr;
+
 use crate::binary::{Binary, MachSlice};
 use crate::bundle::{Bundle, BundleTree, Main, Shape, Subtree};
 use crate::error::{Error, ErrorKind};
@@ -21,7 +23,8 @@ enum CodeForm<'a> {
 }
 
 /// The kind of code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum CodeKind {
     /// A Mach-O file by itself.
     File,
@@ -34,11 +37,7 @@ pub enum CodeKind {
 impl CodeKind {
     /// Returns the name in documents.
     pub fn name(self) -> &'static str {
-        match self {
-            CodeKind::File => "file",
-            CodeKind::DiskImage => "disk-image",
-            CodeKind::Bundle(_) => "bundle",
-        }
+        self.into()
     }
 }
 

@@ -6,6 +6,8 @@
 use std::io;
 use std::ops::Range;
 
+use strum::IntoStaticStr;
+
 use crate::apple::AppleError;
 use crate::binary::{Binary, Container, MachSlice};
 use crate::finding::{CodeFinding, FindingKind};
@@ -17,7 +19,8 @@ use steadfast_sys::source::ReadAt;
 const STEP_LEN: u64 = 64 << 10;
 
 /// What covers a range of bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum RangeCover {
     /// A digest of a code directory: of a page, or of what a slot binds.
     Sealed,
@@ -58,14 +61,7 @@ pub struct Coverage {
 impl RangeCover {
     /// Returns the name in documents.
     pub fn name(self) -> &'static str {
-        match self {
-            RangeCover::Sealed => "sealed",
-            RangeCover::Signed => "signed",
-            RangeCover::Unsigned => "unsigned",
-            RangeCover::Structure => "structure",
-            RangeCover::UnsealedZero => "unsealed-zero",
-            RangeCover::Unsealed => "unsealed",
-        }
+        self.into()
     }
 }
 

@@ -5,11 +5,13 @@
 use std::fmt;
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
+use strum::{Display, IntoStaticStr};
 
 /// A hash type that directories may have.
 ///
 /// Ordered by preference: of several directories the one with the greatest is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum HashType {
     /// SHA-1, 20 bytes.
     Sha1,
@@ -45,12 +47,7 @@ impl HashType {
 
     /// Returns the name, as Apple's tools print it.
     pub fn name(self) -> &'static str {
-        match self {
-            HashType::Sha1 => "sha1",
-            HashType::Sha256 => "sha256",
-            HashType::Sha256Truncated => "sha256-truncated",
-            HashType::Sha384 => "sha384",
-        }
+        self.into()
     }
 
     /// Returns how many bytes of each digest are stored.
@@ -81,12 +78,6 @@ impl HashType {
     /// Cuts a computed digest to its stored length.
     pub(crate) fn stored(self, computed: &[u8]) -> Digest {
         Digest::from_slice(&computed[..self.stored_len()]).expect("20 to 48 bytes are a digest")
-    }
-}
-
-impl fmt::Display for HashType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

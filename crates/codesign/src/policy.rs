@@ -6,6 +6,7 @@
 //! bytes are intact is not considered.
 
 use steadfast_digest::Algorithm;
+use strum::IntoStaticStr;
 
 use crate::apple::AppleError;
 use crate::certificate::Certificate;
@@ -26,7 +27,8 @@ use crate::superblob::{Blob, Slot};
 const RSA_BITS_MIN: u32 = 2048;
 
 /// The state of the policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum PolicyState {
     /// Nothing was found.
     Clear,
@@ -41,12 +43,7 @@ pub enum PolicyState {
 impl PolicyState {
     /// Returns the name in documents.
     pub fn name(self) -> &'static str {
-        match self {
-            PolicyState::Clear => "clear",
-            PolicyState::Doubtful => "doubtful",
-            PolicyState::Unverifiable => "unverifiable",
-            PolicyState::Refused => "refused",
-        }
+        self.into()
     }
 }
 

@@ -13,6 +13,8 @@ mod print;
 
 use std::fmt;
 
+use strum::{Display, FromRepr};
+
 pub use self::evaluate::{Subject, Unknown};
 use crate::error::Error;
 use crate::superblob::SuperBlob;
@@ -95,7 +97,8 @@ impl fmt::Display for Requirement {
 }
 
 /// What a requirement in a signature is a condition on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum RequirementKind {
     /// Code that may host this one.
     Host,
@@ -108,6 +111,7 @@ pub enum RequirementKind {
     /// Plug-ins that it may load.
     Plugin,
     /// A number that means nothing here.
+    #[strum(to_string = "/*unknown type*/ {0}")]
     Other(u32),
 }
 
@@ -120,19 +124,6 @@ impl RequirementKind {
             4 => RequirementKind::Library,
             5 => RequirementKind::Plugin,
             other => RequirementKind::Other(other),
-        }
-    }
-}
-
-impl fmt::Display for RequirementKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RequirementKind::Host => f.write_str("host"),
-            RequirementKind::Guest => f.write_str("guest"),
-            RequirementKind::Designated => f.write_str("designated"),
-            RequirementKind::Library => f.write_str("library"),
-            RequirementKind::Plugin => f.write_str("plugin"),
-            RequirementKind::Other(number) => write!(f, "/*unknown type*/ {number}"),
         }
     }
 }
@@ -194,14 +185,8 @@ enum Expression {
     CertificateHash(CertificateSlot, Vec<u8>),
     CertificateTrusted(CertificateSlot),
     AnchorTrusted,
-    /// A part of the subject.
-    CertificateField(CertificateSlot, Vec<u8>, Match),
-    /// An extension, by the bytes of its object identifier.
-    CertificateExtension(CertificateSlot, Vec<u8>, Match),
-    /// A policy, likewise.
-    CertificatePolicy(CertificateSlot, Vec<u8>, Match),
-    /// A date in an extension, likewise.
-    CertificateDate(CertificateSlot, Vec<u8>, Match),
+    /// A part of a certificate, by its name or the bytes of its object identifier.
+    Certificate(CertificateSlot, CertificatePart, Vec<u8>, Match),
     Info(Vec<u8>, Match),
     Entitlement(Vec<u8>, Match),
     And(Box<Expression>, Box<Expression>),
@@ -219,6 +204,20 @@ enum Expression {
     Constraint(Vec<u8>),
 }
 
+/// A part of a certificate. The numbers are those of the operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr)]
+#[repr(u32)]
+enum CertificatePart {
+    /// A part of the subject, by its name.
+    Field = 11,
+    /// An extension, by its object identifier.
+    Extension = 14,
+    /// A policy, by its object identifier.
+    Policy = 17,
+    /// A date in an extension, by its object identifier.
+    Date = 22,
+}
+
 /// How a value is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Match {
@@ -232,9 +231,12 @@ enum Match {
 }
 
 /// How a text is compared. Numbers in texts are compared as numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// The numbers of the variants are those of the comparisons in the binary form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr)]
+#[repr(u32)]
 enum Relation {
-    Equal,
+    Equal = 1,
     Contains,
     BeginsWith,
     EndsWith,
@@ -244,10 +246,11 @@ enum Relation {
     GreaterOrEqual,
 }
 
-/// How a date is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a date is compared. The numbers are those of the comparisons in the binary form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr)]
+#[repr(u32)]
 enum DateOrder {
-    On,
+    On = 9,
     Before,
     After,
     OnOrBefore,

@@ -9,6 +9,7 @@
 mod binding;
 
 use steadfast_digest::Algorithm;
+use strum::IntoStaticStr;
 
 pub use self::binding::{Binding, Bindings};
 use crate::apple::AppleError;
@@ -26,7 +27,8 @@ use crate::timestamp::{TimestampState, TimestampToken};
 const CODE_SIGNING: &str = "1.3.6.1.5.5.7.3.3";
 
 /// The state of the signer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum SignerState {
     /// There is no signature, and the directory is marked as ad-hoc: anyone can make such digests.
     AdHoc,
@@ -45,14 +47,7 @@ pub enum SignerState {
 impl SignerState {
     /// Returns the name in documents.
     pub fn name(self) -> &'static str {
-        match self {
-            SignerState::AdHoc => "ad-hoc",
-            SignerState::Missing => "missing",
-            SignerState::Valid => "valid",
-            SignerState::Untrusted => "untrusted",
-            SignerState::Unverifiable => "unverifiable",
-            SignerState::Invalid => "invalid",
-        }
+        self.into()
     }
 }
 

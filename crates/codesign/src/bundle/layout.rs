@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use strum::IntoStaticStr;
+
 use crate::AppleError;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, FindingKind};
@@ -17,7 +19,8 @@ use super::tree::{BundleTree, EntryKind, joined};
 const INFO_LEN_MAX: u64 = 16 << 20;
 
 /// How a bundle is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Shape {
     /// With a folder `Contents`, as applications of macOS.
     Contents,
@@ -30,11 +33,7 @@ pub enum Shape {
 impl Shape {
     /// Returns the name in documents.
     pub fn name(self) -> &'static str {
-        match self {
-            Shape::Contents => "contents",
-            Shape::Versions => "versions",
-            Shape::Shallow => "shallow",
-        }
+        self.into()
     }
 }
 

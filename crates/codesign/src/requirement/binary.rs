@@ -1,6 +1,6 @@
 //! Reads and writes the binary form of a requirement: each operator before its operands.
 
-use super::{CertificateSlot, DEPTH_MAX, DateOrder, Expression, Match, Relation};
+use super::{CertificatePart, CertificateSlot, DEPTH_MAX, DateOrder, Expression, Match, Relation};
 use crate::error::{Error, ErrorKind};
 use crate::fields::IntegerReader;
 use crate::superblob::{Blob, magic};
@@ -14,7 +14,7 @@ const FLAGS: u32 = 0xff00_0000;
 const GENERIC_FALSE: u32 = 0x8000_0000;
 const GENERIC_SKIP: u32 = 0x4000_0000;
 
-/// The operators, by their numbers.
+/// The operators, by their numbers; the others are those of [`CertificatePart`].
 mod op {
     pub(super) const FALSE: u32 = 0;
     pub(super) const TRUE: u32 = 1;
@@ -27,44 +27,19 @@ mod op {
     pub(super) const CDHASH: u32 = 8;
     pub(super) const NOT: u32 = 9;
     pub(super) const INFO: u32 = 10;
-    pub(super) const CERTIFICATE_FIELD: u32 = 11;
     pub(super) const TRUSTED: u32 = 12;
     pub(super) const ANCHOR_TRUSTED: u32 = 13;
-    pub(super) const CERTIFICATE_EXTENSION: u32 = 14;
     pub(super) const ANCHOR_APPLE_GENERIC: u32 = 15;
     pub(super) const ENTITLEMENT: u32 = 16;
-    pub(super) const CERTIFICATE_POLICY: u32 = 17;
     pub(super) const NAMED_ANCHOR: u32 = 18;
     pub(super) const NAMED_CODE: u32 = 19;
     pub(super) const PLATFORM: u32 = 20;
     pub(super) const NOTARIZED: u32 = 21;
-    pub(super) const CERTIFICATE_DATE: u32 = 22;
     pub(super) const LEGACY: u32 = 23;
 }
 
-/// The comparisons of texts, by their numbers from 1.
-const RELATIONS: [Relation; 8] = [
-    Relation::Equal,
-    Relation::Contains,
-    Relation::BeginsWith,
-    Relation::EndsWith,
-    Relation::Less,
-    Relation::Greater,
-    Relation::LessOrEqual,
-    Relation::GreaterOrEqual,
-];
-
-/// The comparisons of dates, by their numbers from 9.
-const DATE_ORDERS: [DateOrder; 5] = [
-    DateOrder::On,
-    DateOrder::Before,
-    DateOrder::After,
-    DateOrder::OnOrBefore,
-    DateOrder::OnOrAfter,
-];
+/// The comparisons without a value; [`Relation`] and [`DateOrder`] have the others.
 const MATCH_EXISTS: u32 = 0;
-const MATCH_TEXT_FIRST: u32 = 1;
-const MATCH_DATE_FIRST: u32 = 9;
 const MATCH_ABSENT: u32 = 14;
 
 /// The longest requirement. Apple's have a few hundred bytes; in memory one takes about twenty
@@ -148,28 +123,21 @@ impl OperatorReader<'_> {
             op::CDHASH => Expression::CdHash(self.data()?),
             op::NOT => Expression::Not(self.boxed(depth)?),
             op::INFO => Expression::Info(self.data()?, self.comparison()?),
-            op::CERTIFICATE_FIELD => {
-                Expression::CertificateField(self.slot()?, self.data()?, self.comparison()?)
-            }
             op::TRUSTED => Expression::CertificateTrusted(self.slot()?),
             op::ANCHOR_TRUSTED => Expression::AnchorTrusted,
-            op::CERTIFICATE_EXTENSION => {
-                Expression::CertificateExtension(self.slot()?, self.data()?, self.comparison()?)
-            }
             op::ANCHOR_APPLE_GENERIC => Expression::AnchorAppleGeneric,
             op::ENTITLEMENT => Expression::Entitlement(self.data()?, self.comparison()?),
-            op::CERTIFICATE_POLICY => {
-                Expression::CertificatePolicy(self.slot()?, self.data()?, self.comparison()?)
-            }
             op::NAMED_ANCHOR => Expression::NamedAnchor(self.data()?),
             op::NAMED_CODE => Expression::NamedCode(self.data()?),
             op::PLATFORM => Expression::Platform(self.slot()?),
             op::NOTARIZED => Expression::Notarized,
-            op::CERTIFICATE_DATE => {
-                Expression::CertificateDate(self.slot()?, self.data()?, self.comparison()?)
-            }
             op::LEGACY => Expression::LegacyDeveloperId,
-            number => self.unknown(operator, number, depth)?,
+            number => match CertificatePart::from_repr(number) {
+                Some(part) => {
+                    Expression::Certificate(self.slot()?, part, self.data()?, self.comparison()?)
+                }
+                None => self.unknown(operator, number, depth)?,
+            },
         })
     }
 
@@ -192,13 +160,11 @@ impl OperatorReader<'_> {
 
     fn comparison(&mut self) -> Result<Match, Error> {
         let number = self.number()?;
-        let text = number.checked_sub(MATCH_TEXT_FIRST).and_then(|at| RELATIONS.get(at as usize));
-        let date = number.checked_sub(MATCH_DATE_FIRST).and_then(|at| DATE_ORDERS.get(at as usize));
-        Ok(match (number, text, date) {
+        Ok(match (number, Relation::from_repr(number), DateOrder::from_repr(number)) {
             (MATCH_EXISTS, ..) => Match::Exists,
             (MATCH_ABSENT, ..) => Match::Absent,
-            (_, Some(relation), _) => Match::Text(*relation, self.data()?),
-            (_, _, Some(ordering)) => Match::Date(*ordering, self.timestamp()?),
+            (_, Some(relation), _) => Match::Text(relation, self.data()?),
+            (_, _, Some(ordering)) => Match::Date(ordering, self.timestamp()?),
             _ => {
                 // Assumed to have one operand, so that the rest can be read.
                 self.data()?;
@@ -261,17 +227,8 @@ fn write_expression(bytes: &mut Vec<u8>, expression: &Expression) {
         E::Platform(number) => put_with(bytes, op::PLATFORM, Some(*number), None, None),
         E::Info(key, how) => put_with(bytes, op::INFO, None, Some(key), Some(how)),
         E::Entitlement(key, how) => put_with(bytes, op::ENTITLEMENT, None, Some(key), Some(how)),
-        E::CertificateField(at, key, how) => {
-            put_with(bytes, op::CERTIFICATE_FIELD, Some(*at), Some(key), Some(how));
-        }
-        E::CertificateExtension(at, oid, how) => {
-            put_with(bytes, op::CERTIFICATE_EXTENSION, Some(*at), Some(oid), Some(how));
-        }
-        E::CertificatePolicy(at, oid, how) => {
-            put_with(bytes, op::CERTIFICATE_POLICY, Some(*at), Some(oid), Some(how));
-        }
-        E::CertificateDate(at, oid, how) => {
-            put_with(bytes, op::CERTIFICATE_DATE, Some(*at), Some(oid), Some(how));
+        E::Certificate(at, part, key, how) => {
+            put_with(bytes, *part as u32, Some(*at), Some(key), Some(how));
         }
         E::And(left, right) | E::Or(left, right) => {
             let is_and = matches!(expression, E::And(..));
@@ -312,11 +269,11 @@ fn put_with(
         Some(Match::Exists) => put(bytes, MATCH_EXISTS),
         Some(Match::Absent) => put(bytes, MATCH_ABSENT),
         Some(Match::Text(relation, text)) => {
-            put(bytes, MATCH_TEXT_FIRST + *relation as u32);
+            put(bytes, *relation as u32);
             put_data(bytes, text);
         }
         Some(Match::Date(ordering, seconds)) => {
-            put(bytes, MATCH_DATE_FIRST + *ordering as u32);
+            put(bytes, *ordering as u32);
             bytes.extend_from_slice(&seconds.to_be_bytes());
         }
         Some(Match::Unknown(number)) => {

@@ -11,7 +11,7 @@ use std::fmt;
 use steadfast_digest::Algorithm;
 
 use super::parse::SECONDS_TO_2001;
-use super::{CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
+use super::{CertificatePart, CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
 use crate::ber::dotted;
 use crate::certificate::{Certificate, subject_attribute};
 use crate::hash::CdHash;
@@ -187,22 +187,8 @@ fn truth(expression: &Expression, subject: &Subject<'_>) -> Truth {
         E::Not(inner) => truth(inner, subject).not(),
         E::Info(key, how) => Truth::from(how.holds_in(subject.info, key)),
         E::Entitlement(key, how) => Truth::from(how.holds_in(subject.entitlements, key)),
-        E::CertificateField(slot, key, how) => {
-            let certificate = subject.certificate(*slot);
-            Truth::from(certificate.is_some_and(|one| how.holds_for_field(one, key)))
-        }
-        E::CertificateExtension(slot, oid, how) => {
-            let has = |one: &Certificate, oid: &str| one.extension(oid).is_some();
-            Truth::from(has_part(subject.certificate(*slot), oid, how, has))
-        }
-        E::CertificatePolicy(slot, oid, how) => {
-            let has = |one: &Certificate, oid: &str| one.policies().iter().any(|one| one == oid);
-            Truth::from(has_part(subject.certificate(*slot), oid, how, has))
-        }
-        E::CertificateDate(slot, oid, how) => {
-            let certificate = subject.certificate(*slot);
-            let date = certificate.and_then(|one| one.date_extension(&dotted(oid)?));
-            Truth::from(how.holds_for_date(date))
+        E::Certificate(slot, part, key, how) => {
+            Truth::from(how.holds_for_part(subject.certificate(*slot), *part, key))
         }
         E::Notarized => match subject.notarized {
             Some(notarized) => Truth::from(notarized),
@@ -220,19 +206,6 @@ fn truth(expression: &Expression, subject: &Subject<'_>) -> Truth {
         E::UnknownSkipped(_, next) => truth(next, subject),
         E::Constraint(_) => Truth::unknown("a launch constraint in the place of a requirement"),
     }
-}
-
-/// Returns whether a certificate has an extension or policy, or lacks it if `absent` is asked for.
-fn has_part(
-    certificate: Option<&Certificate>,
-    oid: &[u8],
-    how: &Match,
-    has: impl Fn(&Certificate, &str) -> bool,
-) -> bool {
-    certificate.is_some_and(|certificate| {
-        let has = dotted(oid).is_some_and(|oid| has(certificate, &oid));
-        how.holds_for(has.then_some(&Value::Boolean(true)))
-    })
 }
 
 impl Match {
@@ -261,6 +234,32 @@ impl Match {
                 self.holds_for_date(crate::ber::generalized_time(&digits))
             }
             _ => false,
+        }
+    }
+
+    /// Returns whether a part of a certificate matches. Of a missing certificate no part matches,
+    /// but its dates are absent.
+    fn holds_for_part(
+        &self,
+        certificate: Option<&Certificate>,
+        part: CertificatePart,
+        key: &[u8],
+    ) -> bool {
+        let oid = dotted(key);
+        let oid = oid.as_deref();
+        let holds = |is_there: bool| self.holds_for(is_there.then_some(&Value::Boolean(true)));
+        match (part, certificate) {
+            (CertificatePart::Date, certificate) => {
+                self.holds_for_date(certificate.and_then(|one| one.date_extension(oid?)))
+            }
+            (_, None) => false,
+            (CertificatePart::Field, Some(one)) => self.holds_for_field(one, key),
+            (CertificatePart::Extension, Some(one)) => {
+                holds(oid.is_some_and(|oid| one.extension(oid).is_some()))
+            }
+            (CertificatePart::Policy, Some(one)) => {
+                holds(oid.is_some_and(|oid| one.policies().iter().any(|policy| policy == oid)))
+            }
         }
     }
 

@@ -7,7 +7,9 @@ mod words;
 
 use self::words::{Token, words};
 use super::print::KEYWORDS;
-use super::{CertificateSlot, DEPTH_MAX, DateOrder, Expression, LEAF, Match, ROOT, Relation};
+use super::{
+    CertificatePart, CertificateSlot, DEPTH_MAX, DateOrder, Expression, LEAF, Match, ROOT, Relation,
+};
 use crate::ber::{generalized_time, undotted};
 use crate::error::Error;
 
@@ -190,19 +192,16 @@ impl Parser {
             let known = undotted(rest).filter(|oid| oid.len() <= 64);
             known.ok_or_else(|| malformed(&format!("`{rest}` is no object identifier")))
         };
-        Ok(match kind {
-            "subject" => Expression::CertificateField(slot, key, self.comparison()?),
-            "field" | "extension" => {
-                Expression::CertificateExtension(slot, oid()?, self.comparison()?)
-            }
-            "policy" => Expression::CertificatePolicy(slot, oid()?, self.comparison()?),
-            "timestamp" => Expression::CertificateDate(slot, oid()?, self.comparison()?),
-            // Apple's interpreter knows it, Apple's grammar does not.
-            "email" if rest.is_empty() => {
-                Expression::CertificateField(slot, key, self.comparison()?)
-            }
+        let (part, key) = match kind {
+            // Apple's interpreter knows `email`, Apple's grammar does not.
+            "subject" => (CertificatePart::Field, key),
+            "email" if rest.is_empty() => (CertificatePart::Field, key),
+            "field" | "extension" => (CertificatePart::Extension, oid()?),
+            "policy" => (CertificatePart::Policy, oid()?),
+            "timestamp" => (CertificatePart::Date, oid()?),
             _ => return Err(malformed(&format!("`{text}` is no part of a certificate"))),
-        })
+        };
+        Ok(Expression::Certificate(slot, part, key, self.comparison()?))
     }
 
     fn comparison(&mut self) -> Result<Match, Error> {

@@ -7,7 +7,7 @@ use std::fmt::{self, Formatter};
 
 use jiff::{SignedDuration, civil};
 
-use super::{CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
+use super::{CertificatePart, CertificateSlot, DateOrder, Expression, LEAF, Match, ROOT, Relation};
 use crate::ber::dotted;
 
 /// Keywords, which are quoted where they are plain text.
@@ -87,14 +87,11 @@ fn print_at(expression: &Expression, level: Precedence, f: &mut Formatter<'_>) -
             certificate(*at, f)?;
             f.write_str(" trusted")
         }
-        E::CertificateField(at, key, how) => {
+        E::Certificate(at, part, key, how) => {
             certificate(*at, f)?;
-            key_in_brackets(key, f)?;
+            part_in_brackets(*part, key, f)?;
             comparison(how, f)
         }
-        E::CertificateExtension(at, oid, how) => part(*at, "field", oid, how, f),
-        E::CertificatePolicy(at, oid, how) => part(*at, "policy", oid, how, f),
-        E::CertificateDate(at, oid, how) => part(*at, "timestamp", oid, how, f),
         E::Info(key, how) => {
             f.write_str("info")?;
             key_in_brackets(key, f)?;
@@ -162,24 +159,23 @@ fn key_in_brackets(key: &[u8], f: &mut Formatter<'_>) -> fmt::Result {
     f.write_str("]")
 }
 
-/// Prints a part of a certificate that an object identifier names.
-fn part(
-    at: CertificateSlot,
-    kind: &str,
-    oid: &[u8],
-    how: &Match,
-    f: &mut Formatter<'_>,
-) -> fmt::Result {
-    certificate(at, f)?;
-    match dotted(oid) {
-        Some(oid) => write!(f, "[{kind}.{oid}]")?,
-        None => {
-            write!(f, "[{kind}.0x")?;
-            hex(oid, f)?;
-            f.write_str("]")?;
-        }
+fn part_in_brackets(part: CertificatePart, key: &[u8], f: &mut Formatter<'_>) -> fmt::Result {
+    match part {
+        CertificatePart::Field => key_in_brackets(key, f),
+        CertificatePart::Extension => oid_in_brackets("field", key, f),
+        CertificatePart::Policy => oid_in_brackets("policy", key, f),
+        CertificatePart::Date => oid_in_brackets("timestamp", key, f),
     }
-    comparison(how, f)
+}
+
+/// Prints the object identifier that names a part of a certificate.
+fn oid_in_brackets(kind: &str, oid: &[u8], f: &mut Formatter<'_>) -> fmt::Result {
+    if let Some(oid) = dotted(oid) {
+        return write!(f, "[{kind}.{oid}]");
+    }
+    write!(f, "[{kind}.0x")?;
+    hex(oid, f)?;
+    f.write_str("]")
 }
 
 fn comparison(how: &Match, f: &mut Formatter<'_>) -> fmt::Result {
