@@ -4,6 +4,8 @@
 //! stage, how much of it waited, and which part of the work bounds the run (`docs/cost.md` has the
 //! definitions). Knows nothing of what the stages do.
 
+use strum::{IntoStaticStr, VariantArray};
+
 mod account;
 mod clock;
 mod depth;
@@ -17,7 +19,8 @@ pub(crate) use trace::JobFacts;
 pub use trace::{Span, SpanSink};
 
 /// One stage of the path, as time is accounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Stage {
     /// Listing directories.
     Walk,
@@ -37,15 +40,7 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in path order.
-    pub const ALL: [Stage; 7] = [
-        Stage::Walk,
-        Stage::Open,
-        Stage::Read,
-        Stage::Hash,
-        Stage::Store,
-        Stage::Report,
-        Stage::Wait,
-    ];
+    pub const ALL: [Stage; 7] = *Stage::VARIANTS.as_array().expect("there are seven stages");
 
     /// Every stage but waiting, in path order.
     pub const BUSY: [Stage; 6] =
@@ -53,15 +48,7 @@ impl Stage {
 
     /// Returns the name as documents show it.
     pub fn name(self) -> &'static str {
-        match self {
-            Stage::Walk => "walk",
-            Stage::Open => "open",
-            Stage::Read => "read",
-            Stage::Hash => "hash",
-            Stage::Store => "store",
-            Stage::Report => "report",
-            Stage::Wait => "wait",
-        }
+        self.into()
     }
 }
 
@@ -140,7 +127,8 @@ impl Cost {
 }
 
 /// What a thread is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Role {
     /// Hashes, and does whatever else brings the run forward.
     Worker,
@@ -155,12 +143,7 @@ pub enum Role {
 impl Role {
     /// Returns the name as documents show it.
     pub fn name(self) -> &'static str {
-        match self {
-            Role::Worker => "worker",
-            Role::Reader => "reader",
-            Role::Walk => "walk",
-            Role::Report => "report",
-        }
+        self.into()
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{Status, Timestamp};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::pages::Damage;
 use crate::read::Origin;
@@ -51,7 +52,8 @@ pub enum Subject {
 }
 
 /// What a run did to a file's tag, or would do in a dry run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Action {
     /// Gave the file its first tag.
     Tagged,
@@ -59,39 +61,23 @@ pub enum Action {
     Retagged,
     /// Replaced the tag of unchanged contents, to record their new modification time.
     Refreshed,
+    /// Put the tag back that the catalogue had and the file had lost.
+    Restored,
     /// Left an existing tag as it was, without reading the file.
     Kept,
     /// Removed the tag.
     Removed,
     /// Wrote the tag as another tool has it.
     Exported,
-    /// Put the tag back that the catalogue had and the file had lost.
-    Restored,
 }
 
 impl Action {
     /// Every action, in the order in which summaries list them.
-    pub const ALL: [Action; 7] = [
-        Action::Tagged,
-        Action::Retagged,
-        Action::Refreshed,
-        Action::Restored,
-        Action::Kept,
-        Action::Removed,
-        Action::Exported,
-    ];
+    pub const ALL: [Action; 7] = *Action::VARIANTS.as_array().expect("there are seven actions");
 
     /// Returns the name in lower case, as JSON carries it.
     pub fn name(self) -> &'static str {
-        match self {
-            Action::Tagged => "tagged",
-            Action::Retagged => "retagged",
-            Action::Refreshed => "refreshed",
-            Action::Kept => "kept",
-            Action::Removed => "removed",
-            Action::Restored => "restored",
-            Action::Exported => "exported",
-        }
+        self.into()
     }
 }
 

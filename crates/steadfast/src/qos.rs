@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 use steadfast_sys::{machine, qos};
+use strum::{Display, IntoStaticStr};
 
 pub use steadfast_sys::cores::{CoreClass, CoreSource, Cores, Knowledge, cpu_list};
 pub use steadfast_sys::load::{CpuTime, cpu_times};
@@ -23,7 +24,8 @@ pub use steadfast_sys::qos::{Fact, Level, Step};
 pub use lower::{Lowered, Remember, Restored, lower, restore};
 
 /// Names a level for people who do not want to know of levels: how fast to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Pace {
     /// [`Level::Background`].
     Tortoise,
@@ -66,19 +68,7 @@ impl Pace {
 
     /// Returns the word.
     pub fn name(self) -> &'static str {
-        match self {
-            Pace::Tortoise => "tortoise",
-            Pace::Walk => "walk",
-            Pace::Bicycle => "bicycle",
-            Pace::Car => "car",
-            Pace::RacingCar => "racing-car",
-        }
-    }
-}
-
-impl fmt::Display for Pace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        self.into()
     }
 }
 

@@ -4,33 +4,33 @@
 //! status that means. Specified in `docs/verdicts.md`, which outranks this file. Knows nothing of
 //! files, time or output.
 
-use std::fmt;
-
 use steadfast_sys::file::Timestamp;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::tag::Tag;
 
 /// What became of one file since it was tagged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
-    /// Same contents, same modification time.
-    Intact,
-    /// Same contents, another modification time.
-    Touched,
-    /// Other contents and another modification time: an edit.
-    Modified,
     /// Other contents although the modification time stands: decay.
     Corrupt,
-    /// No tag to compare with.
-    Untagged,
+    /// Other contents and another modification time: an edit.
+    Modified,
     /// A tag is known, the file is gone.
     Missing,
-    /// The tagged contents are at another path.
-    Moved,
-    /// The file changed while it was read.
-    Unstable,
     /// The bytes or the tag could not be read.
     Unreadable,
+    /// The file changed while it was read.
+    Unstable,
+    /// No tag to compare with.
+    Untagged,
+    /// Same contents, another modification time.
+    Touched,
+    /// The tagged contents are at another path.
+    Moved,
+    /// Same contents, same modification time.
+    Intact,
 }
 
 /// What the store holds for a file.
@@ -64,17 +64,7 @@ pub enum Reading<'a> {
 
 impl Verdict {
     /// Every verdict, in the order in which reports list them.
-    pub const ALL: [Verdict; 9] = [
-        Verdict::Corrupt,
-        Verdict::Modified,
-        Verdict::Missing,
-        Verdict::Unreadable,
-        Verdict::Unstable,
-        Verdict::Untagged,
-        Verdict::Touched,
-        Verdict::Moved,
-        Verdict::Intact,
-    ];
+    pub const ALL: [Verdict; 9] = *Verdict::VARIANTS.as_array().expect("there are nine verdicts");
 
     /// Judges one file. The stored tag and the actual one must be of the same algorithm.
     pub fn of(stored: Stored<'_>, reading: Reading<'_>) -> Verdict {
@@ -122,23 +112,7 @@ impl Verdict {
 
     /// Returns the name in lower case, as JSON carries it.
     pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Intact => "intact",
-            Verdict::Touched => "touched",
-            Verdict::Modified => "modified",
-            Verdict::Corrupt => "corrupt",
-            Verdict::Untagged => "untagged",
-            Verdict::Missing => "missing",
-            Verdict::Moved => "moved",
-            Verdict::Unstable => "unstable",
-            Verdict::Unreadable => "unreadable",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        self.into()
     }
 }
 

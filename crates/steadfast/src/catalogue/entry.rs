@@ -4,6 +4,7 @@
 //! whichever it came from. Knows nothing of runs or of where a file is.
 
 use rusqlite::{Row, Statement};
+use strum::{IntoStaticStr, VariantArray};
 
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_sys::file::{Status, Timestamp};
@@ -17,7 +18,8 @@ use crate::verdict::Verdict;
 ///
 /// A run gives every file that it covers the verdict of its standing, so only changes of standing
 /// need to be written down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum FileState {
     /// Intact if it has a tag, otherwise untagged.
     Fine,
@@ -34,24 +36,16 @@ pub enum FileState {
     /// Gone.
     Missing,
     /// Its attribute is gone; by the catalogue's tag the contents are the same.
+    #[strum(serialize = "tag lost")]
     TagLost,
     /// Its attribute is another tag, of other contents, than the catalogue's.
+    #[strum(serialize = "tag replaced")]
     TagReplaced,
 }
 
 impl FileState {
     /// Every standing, at the number by which a column holds it.
-    pub const ALL: [FileState; 9] = [
-        FileState::Fine,
-        FileState::Touched,
-        FileState::Modified,
-        FileState::Corrupt,
-        FileState::Unreadable,
-        FileState::Unstable,
-        FileState::Missing,
-        FileState::TagLost,
-        FileState::TagReplaced,
-    ];
+    pub const ALL: [FileState; 9] = *FileState::VARIANTS.as_array().expect("there are nine states");
 
     /// Says whether the contents were found to be the tagged ones.
     pub fn proves(self) -> bool {
@@ -74,17 +68,7 @@ impl FileState {
 
     /// Returns the name in lower case, as events carry it.
     pub fn name(self) -> &'static str {
-        match self {
-            FileState::Fine => "fine",
-            FileState::Touched => "touched",
-            FileState::Modified => "modified",
-            FileState::Corrupt => "corrupt",
-            FileState::Unreadable => "unreadable",
-            FileState::Unstable => "unstable",
-            FileState::Missing => "missing",
-            FileState::TagLost => "tag lost",
-            FileState::TagReplaced => "tag replaced",
-        }
+        self.into()
     }
 
     /// Makes the standing that a verdict leaves; `None` for one that is no file's own.

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::FileKind;
 
+use strum::IntoStaticStr;
+
 use super::entry::FileState;
 use crate::tag::Tag;
 
 /// One thing that was found. Paths lead down from the tree's root.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Finding {
     /// A file that the catalogue did not know.
@@ -47,6 +50,7 @@ pub enum Finding {
         path: PathBuf,
     },
     /// A file lost its attribute, or it is damaged. The catalogue has the tag.
+    #[strum(serialize = "tag lost")]
     TagLost {
         /// Where.
         path: PathBuf,
@@ -56,6 +60,7 @@ pub enum Finding {
         damaged: bool,
     },
     /// A file's attribute is a tag of other contents than the catalogue's.
+    #[strum(serialize = "tag replaced")]
     TagReplaced {
         /// Where.
         path: PathBuf,
@@ -88,6 +93,7 @@ pub enum Finding {
         change: FactChange,
     },
     /// A quick look found the facts unchanged of a file that an earlier run judged badly.
+    #[strum(serialize = "standing")]
     FileState {
         /// Where.
         path: PathBuf,
@@ -116,17 +122,8 @@ impl Finding {
     /// Returns the name in lower case, as JSON and counts carry it.
     pub fn name(&self) -> &'static str {
         match self {
-            Finding::New { .. } => "new",
-            Finding::Missing { .. } => "missing",
-            Finding::Moved { .. } => "moved",
-            Finding::Returned { .. } => "returned",
-            Finding::TagLost { damaged: false, .. } => "tag lost",
             Finding::TagLost { damaged: true, .. } => "tag damaged",
-            Finding::TagReplaced { .. } => "tag replaced",
-            Finding::Unmounted { .. } => "unmounted",
-            Finding::Extra { .. } => "extra",
-            Finding::Changed { .. } => "changed",
-            Finding::FileState { .. } => "standing",
+            other => other.into(),
         }
     }
 

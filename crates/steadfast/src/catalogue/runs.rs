@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row};
+use strum::{FromRepr, IntoStaticStr};
 
 use steadfast_sys::file::Timestamp;
 
@@ -11,7 +12,8 @@ use super::entry::RowSum;
 use super::error::DbError;
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum RunState {
     /// It is under way, or the process or the machine died in it.
     Unfinished,
@@ -27,21 +29,13 @@ impl RunState {
     }
 
     fn of(number: i64) -> Result<RunState, DbError> {
-        match number {
-            0 => Ok(RunState::Unfinished),
-            1 => Ok(RunState::Whole),
-            2 => Ok(RunState::Interrupted),
-            _ => Err(DbError::damaged(format_args!("state {number} of a run"))),
-        }
+        let known = usize::try_from(number).ok().and_then(RunState::from_repr);
+        known.ok_or_else(|| DbError::damaged(format_args!("state {number} of a run")))
     }
 
     /// Returns the name in lower case, as JSON carries it.
     pub fn name(self) -> &'static str {
-        match self {
-            RunState::Unfinished => "unfinished",
-            RunState::Whole => "whole",
-            RunState::Interrupted => "interrupted",
-        }
+        self.into()
     }
 }
 

@@ -4,6 +4,8 @@
 //! it, and the part of the work without which the run would be fastest. Pure; `docs/cost.md` has
 //! the reasoning and an example.
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{Cost, Role, Stage, ThreadCost};
 
 /// Where the time of a run went.
@@ -31,7 +33,8 @@ pub struct Account {
 }
 
 /// Means that a run has, each of which can be used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Resource {
     /// The processors, shared by all threads.
     Processors,
@@ -53,29 +56,12 @@ pub enum Resource {
 
 impl Resource {
     /// Every resource.
-    pub const ALL: [Resource; 8] = [
-        Resource::Processors,
-        Resource::Workers,
-        Resource::RateLimit,
-        Resource::Storage,
-        Resource::Reads,
-        Resource::Walk,
-        Resource::Report,
-        Resource::LongestFile,
-    ];
+    pub const ALL: [Resource; 8] =
+        *Resource::VARIANTS.as_array().expect("there are eight resources");
 
     /// Returns the name as documents show it.
     pub fn name(self) -> &'static str {
-        match self {
-            Resource::Processors => "processors",
-            Resource::Workers => "workers",
-            Resource::RateLimit => "rate_limit",
-            Resource::Storage => "storage",
-            Resource::Reads => "reads",
-            Resource::Walk => "walk",
-            Resource::Report => "report",
-            Resource::LongestFile => "longest_file",
-        }
+        self.into()
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use steadfast_digest::Algorithm;
 use steadfast_sys::file::Timestamp;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::event::{FileError, FileEvent, Skipped};
 use crate::read::Origin;
@@ -15,7 +16,8 @@ use crate::tag::Tag;
 use crate::verdict::{Verdict, worse_status};
 
 /// How B differs from A at one path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Difference {
     /// Other contents: the lengths or the digests differ. Certain.
     Different,
@@ -37,29 +39,12 @@ pub enum Difference {
 
 impl Difference {
     /// Every difference, in the order in which reports list them.
-    pub const ALL: [Difference; 8] = [
-        Difference::Different,
-        Difference::OnlyHere,
-        Difference::OnlyThere,
-        Difference::TagLost,
-        Difference::Moved,
-        Difference::Unreadable,
-        Difference::Unknown,
-        Difference::Same,
-    ];
+    pub const ALL: [Difference; 8] =
+        *Difference::VARIANTS.as_array().expect("there are eight differences");
 
     /// Returns the name in lower case, as JSON carries it.
     pub fn name(self) -> &'static str {
-        match self {
-            Difference::Different => "different",
-            Difference::OnlyHere => "only_here",
-            Difference::OnlyThere => "only_there",
-            Difference::TagLost => "tag_lost",
-            Difference::Moved => "moved",
-            Difference::Unreadable => "unreadable",
-            Difference::Unknown => "unknown",
-            Difference::Same => "same",
-        }
+        self.into()
     }
 
     /// Returns the exit status that it asks for.
@@ -73,7 +58,8 @@ impl Difference {
 }
 
 /// Why nothing can be told of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Doubt {
     /// Neither file has a tag.
     NoTags,
@@ -92,14 +78,7 @@ pub enum Doubt {
 impl Doubt {
     /// Returns the name in lower case, as JSON carries it.
     pub fn name(self) -> &'static str {
-        match self {
-            Doubt::NoTags => "no_tags",
-            Doubt::NoTagHere => "no_tag_here",
-            Doubt::StaleHere => "stale_here",
-            Doubt::StaleThere => "stale_there",
-            Doubt::Algorithms => "algorithms",
-            Doubt::Hidden => "hidden",
-        }
+        self.into()
     }
 }
 

@@ -11,13 +11,15 @@ use steadfast_digest::{Algorithm, Backend};
 use steadfast_sys::clock;
 use steadfast_sys::file::Timestamp;
 use steadfast_sys::qos::Level;
+use strum::IntoStaticStr;
 
 use crate::cost::SpanSink;
 use crate::pages::PagesUse;
 use crate::store::foreign::ForeignKind;
 
 /// What a run is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Verb {
     /// Hash every file without a tag and tag it.
     Tag,
@@ -45,17 +47,7 @@ pub enum Verb {
 impl Verb {
     /// Returns the name as the command has it.
     pub fn name(self) -> &'static str {
-        match self {
-            Verb::Tag => "tag",
-            Verb::Check => "check",
-            Verb::Update => "update",
-            Verb::Retag { .. } => "retag",
-            Verb::Untag => "untag",
-            Verb::Show => "show",
-            Verb::Hash => "hash",
-            Verb::Import => "import",
-            Verb::Export(_) => "export",
-        }
+        self.into()
     }
 }
 
