@@ -152,7 +152,7 @@ impl Job {
         reader.verify()?;
         let root = header.root.to_path();
         let root = root.ok_or_else(|| Error::damaged(&path, "its root is no path"))?;
-        let by = By::named(&header.by).ok_or_else(|| {
+        let by = header.by.parse().map_err(|_| {
             let by = &header.by;
             Error::usage(format!("this program does not know how to judge by {by}"))
         })?;

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast::Skipped;
 use steadfast::manifest::Record;
+use strum::{EnumString, IntoStaticStr};
 
 use crate::error::Error;
 
@@ -21,7 +22,8 @@ pub use list::ManifestSource;
 pub use tree::TreeSource;
 
 /// The records that files are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum By {
     /// Their own tags, as they are when the shard runs.
     Tags,
@@ -34,16 +36,7 @@ pub enum By {
 impl By {
     /// Returns the name in documents.
     pub fn name(self) -> &'static str {
-        match self {
-            By::Tags => "tags",
-            By::Manifest => "manifest",
-            By::Catalogue => "catalogue",
-        }
-    }
-
-    /// Finds one by its name.
-    pub(crate) fn named(name: &str) -> Option<By> {
-        [By::Tags, By::Manifest, By::Catalogue].into_iter().find(|by| by.name() == name)
+        self.into()
     }
 }
 
