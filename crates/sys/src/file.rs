@@ -107,7 +107,8 @@ impl Status {
 }
 
 /// A mark that makes the system refuse changes of a file, even by root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Protection {
     /// The file cannot be changed.
     Immutable,
@@ -119,15 +120,6 @@ impl Protection {
     /// Returns the command that removes the mark, without the file's name.
     pub fn removed_by(self) -> &'static str {
         platform::removed_by(self)
-    }
-}
-
-impl fmt::Display for Protection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Immutable => "immutable",
-            Self::AppendOnly => "append-only",
-        })
     }
 }
 
