@@ -11,6 +11,7 @@ mod read;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 pub use factors::{Cache, Factors, Files, Isa, Order, Side, Stage};
 pub use machine::{Clock, CoreType, Load, Machine, Place};
@@ -79,6 +80,8 @@ pub struct Published {
 }
 
 /// What was measured, by name.
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -102,27 +105,12 @@ pub enum Workload {
 
 impl Workload {
     /// Every workload, in the order of `measure all`.
-    pub const ALL: [Workload; 7] = [
-        Workload::Hash,
-        Workload::Read,
-        Workload::Write,
-        Workload::Queue,
-        Workload::Pair,
-        Workload::Cipher,
-        Workload::Cpu,
-    ];
+    pub const ALL: [Workload; 7] =
+        *Workload::VARIANTS.as_array().expect("there are seven workloads");
 
     /// Returns its name, as on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Workload::Hash => "hash",
-            Workload::Read => "read",
-            Workload::Write => "write",
-            Workload::Queue => "queue",
-            Workload::Pair => "pair",
-            Workload::Cipher => "cipher",
-            Workload::Cpu => "cpu",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -2,16 +2,21 @@
 //!
 //! A full cache and a hot device look alike in the rates, so rates alone prove no cause.
 
+use strum::IntoStaticStr;
+
 use super::changes::Change;
 
 /// What made a rate step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Cause {
     /// The fast part of the medium was full.
+    #[strum(serialize = "write cache exhausted")]
     CacheExhausted,
     /// The processor was held back, being hot or short of power.
     Throttling,
     /// Something else used the machine.
+    #[strum(serialize = "other work")]
     OtherWork,
     /// Nothing that was seen explains it.
     Unexplained,
@@ -23,13 +28,8 @@ impl Cause {
         [Cause::CacheExhausted, Cause::Throttling, Cause::OtherWork, Cause::Unexplained];
 
     /// Returns the words that documents show.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Cause::CacheExhausted => "write cache exhausted",
-            Cause::Throttling => "throttling",
-            Cause::OtherWork => "other work",
-            Cause::Unexplained => "unexplained",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

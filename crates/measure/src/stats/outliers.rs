@@ -3,6 +3,8 @@
 //! Marks are shown, but no figure leaves a marked sample out: a user who waits for a file also
 //! waits for its stall.
 
+use strum::IntoStaticStr;
+
 use super::describe::{at_share, deviation, median, sorted};
 
 /// Interquartile ranges beyond which a sample is far out, and very far out.
@@ -19,9 +21,11 @@ const APART_DEVIATIONS: f64 = 3.5;
 pub(super) const DEVIATION_SCALE: f64 = 1.4826;
 
 /// The position of a sample by Tukey's fences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Mark {
     /// More than 3 interquartile ranges below the lower quartile.
+    #[strum(serialize = "very low")]
     VeryLow,
     /// More than 1.5 interquartile ranges below it.
     Low,
@@ -30,6 +34,7 @@ pub enum Mark {
     /// More than 1.5 interquartile ranges above the upper quartile.
     High,
     /// More than 3 interquartile ranges above it.
+    #[strum(serialize = "very high")]
     VeryHigh,
 }
 
@@ -38,14 +43,8 @@ impl Mark {
     pub const ALL: [Mark; 5] = [Mark::VeryLow, Mark::Low, Mark::Inside, Mark::High, Mark::VeryHigh];
 
     /// Returns the name as documents show it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mark::VeryLow => "very low",
-            Mark::Low => "low",
-            Mark::Inside => "inside",
-            Mark::High => "high",
-            Mark::VeryHigh => "very high",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

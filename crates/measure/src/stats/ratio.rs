@@ -3,19 +3,24 @@
 //! Two sides that are measured in turn have the same disturbances, so their ratio is more precise
 //! than either rate.
 
+use strum::IntoStaticStr;
+
 use super::bootstrap::{Bootstrap, Estimate};
 use super::describe::median;
 
 /// The result of a comparison, for the first side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Finding {
     /// Its rate is lower.
     Slower,
     /// Its rate is higher.
     Faster,
     /// The rates differ by no more than the margin, whichever is higher.
+    #[strum(serialize = "no difference")]
     NoDifference,
     /// The interval permits more than one of these, or there is no interval.
+    #[strum(serialize = "not enough data")]
     NotEnoughData,
 }
 
@@ -25,13 +30,8 @@ impl Finding {
         [Finding::Slower, Finding::Faster, Finding::NoDifference, Finding::NotEnoughData];
 
     /// Returns the words in documents. Those for no difference are followed by the margin.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Finding::Slower => "slower",
-            Finding::Faster => "faster",
-            Finding::NoDifference => "no difference",
-            Finding::NotEnoughData => "not enough data",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -12,13 +12,8 @@ use crate::record::Isa;
 pub const ALL: [Isa; 4] = [Isa::Full, Isa::NoAes, Isa::NoSha, Isa::Baseline];
 
 /// Returns the name of a set, as in records and on the command line.
-pub const fn name(isa: Isa) -> &'static str {
-    match isa {
-        Isa::Full => "full",
-        Isa::NoAes => "no-aes",
-        Isa::NoSha => "no-sha",
-        Isa::Baseline => "baseline",
-    }
+pub fn name(isa: Isa) -> &'static str {
+    isa.into()
 }
 
 /// What a processor lacks for this program, once masked.

@@ -16,6 +16,7 @@ use steadfast::{
     CatalogueUse, Digest, Error as RunError, Event, Level, Monitor, Options, Progress, Selection,
     Summary, Verb,
 };
+use strum::IntoStaticStr;
 
 use super::HashCell;
 use super::files::{FileStore, Made};
@@ -24,13 +25,15 @@ use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 
 /// Where bytes come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum ByteSource {
     /// From the page cache, which holds all of them.
     Warm,
     /// From the storage, after the page cache was emptied of them.
     Cold,
     /// From nowhere: the engine that moves none.
+    #[strum(serialize = "no bytes moved")]
     Null,
 }
 
@@ -38,11 +41,7 @@ impl ByteSource {
     pub(super) const ALL: [ByteSource; 3] = [ByteSource::Warm, ByteSource::Cold, ByteSource::Null];
 
     fn words(self) -> &'static str {
-        match self {
-            ByteSource::Warm => "warm",
-            ByteSource::Cold => "cold",
-            ByteSource::Null => "no bytes moved",
-        }
+        self.into()
     }
 
     fn engine(self) -> Arc<dyn Engine> {

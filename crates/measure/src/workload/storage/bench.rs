@@ -9,6 +9,7 @@ use steadfast::read::Engine;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::direct::Direct;
 use steadfast_sys::file::{AlignedBuffer, File};
+use strum::IntoStaticStr;
 
 use super::beside::{Core, Counted, copy_memory};
 use super::plan::{Plan, PlannedFile};
@@ -21,7 +22,8 @@ use crate::runner::{End, PlaceId, SeriesId, Session, Stopped};
 use crate::scratch::{self, Scratch};
 
 /// How bytes are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Way {
     /// Through the page cache, which was emptied of the file before.
     Cold,
@@ -33,12 +35,8 @@ pub enum Way {
 
 impl Way {
     /// Returns the name, as on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Way::Cold => "cold",
-            Way::Direct => "direct",
-            Way::Warm => "warm",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     pub(in crate::workload) fn engine(self) -> &'static dyn Engine {

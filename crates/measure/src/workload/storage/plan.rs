@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use strum::IntoStaticStr;
+
 use crate::error::Error;
 use crate::random::Random;
 
@@ -33,7 +35,8 @@ const SMALL_BYTES: [u64; 10] =
 const SINGLE_STANDARD_BYTES: u64 = 10_000 * MB;
 
 /// Which lengths a set has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Profile {
     /// 16 lengths from 2 MB to 2 GB: 5.33 GB.
     Standard,
@@ -53,16 +56,8 @@ pub enum Profile {
 
 impl Profile {
     /// Returns the name, as on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Profile::Standard => "standard",
-            Profile::Medium => "medium",
-            Profile::Small => "small",
-            Profile::Quick => "quick",
-            Profile::Single(_) => "single",
-            Profile::Random(_) => "random",
-            Profile::SmallFiles => "small-files",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns how many sets there are unless somebody wants another number.
