@@ -20,34 +20,25 @@ pub struct Address {
 }
 
 /// Why an object cannot be a file, or a file cannot be an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
     /// The object is outside the address.
+    #[error("the object is elsewhere")]
     Elsewhere,
     /// The object marks a folder: its name ends in a slash.
+    #[error("the object marks a folder")]
     Folder,
     /// A part of the name is empty or `.`, which a path cannot have.
+    #[error("no file has this name: a part of it is empty or a dot")]
     Unnatural,
     /// The name is not a relative path beneath a folder.
+    #[error("{0}")]
     Path(PathFault),
     /// The file's path is not UTF-8, as names of objects must be.
+    #[error("the path is not UTF-8, so no object has it for a name")]
     NotUtf8,
 }
-
-impl fmt::Display for NameFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NameFault::Elsewhere => "the object is elsewhere",
-            NameFault::Folder => "the object marks a folder",
-            NameFault::Unnatural => "no file has this name: a part of it is empty or a dot",
-            NameFault::Path(fault) => return fault.fmt(f),
-            NameFault::NotUtf8 => "the path is not UTF-8, so no object has it for a name",
-        })
-    }
-}
-
-impl std::error::Error for NameFault {}
 
 impl Address {
     /// Parses `s3://BUCKET` or `s3://BUCKET/PREFIX`. Adds a slash to the prefix if it has none.
