@@ -42,7 +42,9 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         Err(refusal) => refusal.into_response(),
     };
     if let Some(refusal) = response.extensions().get::<Refusal>().copied() {
-        response = notice(&visitor, refusal.status(), (visitor.texts().refusal)(refusal));
+        let texts = &visitor.texts().refusal;
+        let (title, text) = ((texts.title)(refusal), (texts.text)(refusal));
+        response = notice(&visitor, refusal.status(), title, text);
     }
     if response.status() == StatusCode::REQUEST_TIMEOUT {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

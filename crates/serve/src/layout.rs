@@ -7,7 +7,7 @@ use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report};
 
 use crate::roots::ServedRoots;
-use crate::texts::{NoticeText, Texts};
+use crate::texts::Texts;
 use crate::visitor::Visitor;
 
 /// The media type of a page.
@@ -125,9 +125,8 @@ fn tabs(visitor: &Visitor, current: Option<Tab>) -> Markup {
 }
 
 /// Makes a page with one sentence.
-pub(crate) fn notice(visitor: &Visitor, status: StatusCode, words: NoticeText) -> Response {
-    let content = html! { p { (words.text) } };
-    let mut response = page(visitor, None, words.title, &content);
+pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &str) -> Response {
+    let mut response = page(visitor, None, title, &html! { p { (text) } });
     *response.status_mut() = status;
     response
 }

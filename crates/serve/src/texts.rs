@@ -1,22 +1,67 @@
-//! The texts of the pages in every language: one value for each, so that no text can be missing.
+//! The texts of the pages in every language. Each text is stated once, in English and in German, so
+//! that none can be missing.
 //!
 //! Texts of the report (verdicts, findings, units, figures) are not here: documents are not
 //! translated.
 
-mod de;
-pub(crate) mod documents;
-mod en;
+use steadfast::qos::Pace;
+use steadfast_report::units::{count, counted};
 
 use crate::config::Language;
 use crate::refusal::Refusal;
 use crate::runs::{RunStatus, RunVerb};
+
+/// The type of a text: a string, a function that makes one, or a function from a variant to one.
+macro_rules! text_type {
+    () => { &'static str };
+    ([$enum:ident]) => { fn($enum) -> &'static str };
+    ($($type:ty),+) => { fn($($type),+) -> String };
+}
+
+/// Declares structs of texts, with the English and the German value of each:
+///
+/// - `key: "English", "German";` is a string;
+/// - `key(name: Type): english, german;` is a function that makes a string;
+/// - `key[Enum] { Variant: "English", "German"; }` has a string for each variant.
+macro_rules! texts {
+    ($($(#[$about:meta])* $texts:ident {$(
+        $(#[$doc:meta])* $key:ident $(($($name:ident: $type:ty),+))?
+        $(: $english:expr, $german:expr;)?
+        $([$enum:ident] {$($variant:ident: $variant_english:expr, $variant_german:expr;)+})?
+    )+})+) => {$(
+        $(#[$about])*
+        pub(crate) struct $texts {
+            $($(#[$doc])* pub(crate) $key: text_type!($($($type),+)? $([$enum])?),)+
+        }
+
+        impl $texts {
+            pub(super) const fn new(language: Language) -> $texts {
+                $texts {
+                    $($key: match language {
+                        Language::English => $(|$($name: $type),+|)? $($english)? $(|variant| {
+                            match variant { $($enum::$variant => $variant_english,)+ }
+                        })?,
+                        Language::German => $(|$($name: $type),+|)? $($german)? $(|variant| {
+                            match variant { $($enum::$variant => $variant_german,)+ }
+                        })?,
+                    },)+
+                }
+            }
+        }
+    )+};
+}
+
+pub(crate) mod documents;
+
 use documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
 
 /// Returns the texts of a language.
 pub(crate) fn texts(language: Language) -> &'static Texts {
+    const ENGLISH: Texts = Texts::new(Language::English);
+    const GERMAN: Texts = Texts::new(Language::German);
     match language {
-        Language::English => &en::TEXTS,
-        Language::German => &de::TEXTS,
+        Language::English => &ENGLISH,
+        Language::German => &GERMAN,
     }
 }
 
@@ -32,152 +77,277 @@ pub(crate) struct Texts {
     pub(crate) compare: CompareTexts,
     pub(crate) code: CodeTexts,
     pub(crate) history: HistoryTexts,
-    /// A title and a sentence.
-    pub(crate) refusal: fn(Refusal) -> NoticeText,
+    pub(crate) refusal: RefusalTexts,
 }
 
-/// A title and a sentence.
-pub(crate) struct NoticeText {
-    pub(crate) title: &'static str,
-    pub(crate) text: &'static str,
+impl Texts {
+    const fn new(language: Language) -> Texts {
+        Texts {
+            layout: LayoutTexts::new(language),
+            enter: EnterTexts::new(language),
+            home: HomeTexts::new(language),
+            browse: BrowseTexts::new(language),
+            run: RunTexts::new(language),
+            drop: DropTexts::new(language),
+            measure: MeasureTexts::new(language),
+            compare: CompareTexts::new(language),
+            code: CodeTexts::new(language),
+            history: HistoryTexts::new(language),
+            refusal: RefusalTexts::new(language),
+        }
+    }
 }
 
-/// The frame of every page.
-pub(crate) struct LayoutTexts {
-    pub(crate) skip: &'static str,
-    pub(crate) pages: &'static str,
-    pub(crate) home: &'static str,
-    pub(crate) run: &'static str,
-    pub(crate) drop: &'static str,
-    pub(crate) measure: &'static str,
-    pub(crate) compare: &'static str,
-    pub(crate) code: &'static str,
-    pub(crate) history: &'static str,
-    pub(crate) leave: &'static str,
-    /// Says that the document below is in English.
-    pub(crate) untranslated: &'static str,
-    /// Says that the server does not answer during a run.
-    pub(crate) lost: &'static str,
-}
+texts! {
+    /// The frame of every page.
+    LayoutTexts {
+        skip: "Skip to the content", "Zum Inhalt springen";
+        pages: "Pages", "Seiten";
+        home: "Home", "Übersicht";
+        run: "Run", "Lauf";
+        drop: "Drop", "Ablegen";
+        measure: "Measure", "Messen";
+        compare: "Compare", "Vergleichen";
+        code: "Code", "Code";
+        history: "History", "Verlauf";
+        leave: "Sign out", "Verlassen";
+        /// Says that the document below is in English.
+        untranslated: "", "Der Bericht ist auf Englisch.";
+        /// Says that the server does not answer during a run.
+        lost: "The server does not answer. This page shows its last update.",
+            "Der Dienst antwortet nicht. Was hier steht, ist das Letzte, was er gesagt hat.";
+    }
 
-/// The password page.
-pub(crate) struct EnterTexts {
-    pub(crate) title: &'static str,
-    pub(crate) password: &'static str,
-    pub(crate) enter: &'static str,
-    pub(crate) wrong: &'static str,
-    pub(crate) welcome: &'static str,
-    pub(crate) go_on: &'static str,
-    pub(crate) left: &'static str,
-    pub(crate) left_text: &'static str,
-}
+    /// The password page.
+    EnterTexts {
+        title: "Sign in", "Eintreten";
+        password: "Password", "Passwort";
+        enter: "Sign in", "Eintreten";
+        wrong: "The password is wrong.", "Das ist nicht das Passwort.";
+        welcome: "You are signed in.", "Sie sind drin.";
+        go_on: "Go on", "Weiter";
+        left: "You are signed out", "Sie haben den Dienst verlassen";
+        left_text: "To sign in again, open the printed address or enter the password.",
+            "Dieser Browser muss die Adresse oder das Passwort erneut vorzeigen.";
+    }
 
-/// The start page, with all folders.
-pub(crate) struct HomeTexts {
-    pub(crate) title: &'static str,
-    pub(crate) runs: &'static str,
-    pub(crate) no_runs: &'static str,
-    pub(crate) check_or_tag: &'static str,
-    pub(crate) choose: &'static str,
-    pub(crate) fine: &'static str,
-    pub(crate) never_checked: &'static str,
-    pub(crate) partly_checked: fn(&str) -> String,
-    pub(crate) wrong: fn(&str) -> String,
-    pub(crate) last_run: &'static str,
-    pub(crate) known: &'static str,
-    pub(crate) files: fn(u64) -> String,
-    pub(crate) proved: fn(u32) -> String,
-    pub(crate) of: fn(&str, &str) -> String,
-    pub(crate) overdue: &'static str,
-    pub(crate) nothing_overdue: &'static str,
-    pub(crate) no_catalogue: &'static str,
-    pub(crate) make_catalogue: &'static str,
-    pub(crate) catalogue_above: &'static str,
-    pub(crate) unreadable: &'static str,
-    pub(crate) column_run: &'static str,
-    pub(crate) column_folder: &'static str,
-    pub(crate) column_begun: &'static str,
-    pub(crate) column_stand: &'static str,
-}
+    /// The start page, with all folders.
+    HomeTexts {
+        title: "Folders", "Ordner";
+        runs: "Runs of this server", "Läufe dieses Dienstes";
+        no_runs: "No runs yet.", "Es gab noch keinen.";
+        check_or_tag: "Check or tag", "Prüfen oder markieren";
+        choose: "Choose a folder or a file in it", "Darin einen Ordner oder eine Datei wählen";
+        fine: "Nothing is known to be wrong.", "Es ist nichts Schlechtes bekannt.";
+        never_checked: "No file was checked yet.", "Es wurde noch nichts geprüft.";
+        partly_checked(files: &str): format!("No fault is known. Never checked: {files}."),
+            format!("Es ist kein Fehler bekannt. Nie geprüft: {files}.");
+        wrong(what: &str): format!("Failures: {what}."), format!("Nicht in Ordnung: {what}.");
+        last_run: "Last run", "Letzter Lauf";
+        known: "Known", "Bekannt";
+        files(files: u64): counted(files, "file", "files"), counted(files, "Datei", "Dateien");
+        proved(days: u32): format!("Proved within {days} days"), format!("In {days} Tagen belegt");
+        of(part: &str, whole: &str): format!("{part} of {whole}"), format!("{part} von {whole}");
+        overdue: "Overdue", "Überfällig";
+        nothing_overdue: "nothing", "nichts";
+        no_catalogue: "There is no catalogue: a check can judge the files that are there, and \
+                cannot tell which are gone, nor when each was last proved.",
+            "Es gibt keinen Katalog: Eine Prüfung beurteilt die Dateien, die da sind, und weiß \
+                nicht, welche fehlen und wann jede zuletzt belegt wurde.";
+        make_catalogue: "Make a catalogue", "Einen Katalog anlegen";
+        catalogue_above: "It is part of a larger catalogued tree, which is not served here.",
+            "Der Ordner gehört zu einem größeren katalogisierten Baum, der hier nicht gezeigt \
+                wird.";
+        unreadable: "The catalogue cannot be read", "Der Katalog ist nicht lesbar";
+        column_run: "Run", "Lauf";
+        column_folder: "Folder", "Ordner";
+        column_begun: "Started", "Begonnen";
+        column_stand: "Status", "RunStatus";
+    }
 
-/// The tree of a folder.
-pub(crate) struct BrowseTexts {
-    pub(crate) title: &'static str,
-    pub(crate) way: &'static str,
-    pub(crate) use_this: &'static str,
-    /// Chooses the folder or file of this name.
-    pub(crate) use_name: fn(&str) -> String,
-    pub(crate) use_short: &'static str,
-    pub(crate) open: fn(&str) -> String,
-    pub(crate) entries: fn(u64) -> String,
-    pub(crate) empty: &'static str,
-    pub(crate) link: &'static str,
-    pub(crate) special: &'static str,
-    /// The next so many of so many more.
-    pub(crate) more: fn(u64, u64) -> String,
-    pub(crate) unreadable: &'static str,
-}
+    /// The tree of a folder.
+    BrowseTexts {
+        title: "Choose a folder", "Einen Ordner wählen";
+        way: "Folders above", "Ordner darüber";
+        use_this: "Check or tag this folder", "Diesen Ordner prüfen oder markieren";
+        /// Chooses the folder or file of this name.
+        use_name(name: &str): format!("Check or tag {name}"),
+            format!("{name} prüfen oder markieren");
+        use_short: "choose", "wählen";
+        open(name: &str): format!("Open {name}"), format!("{name} öffnen");
+        entries(entries: u64): counted(entries, "entry", "entries"),
+            counted(entries, "Eintrag", "Einträge");
+        empty: "The folder is empty.", "Er ist leer.";
+        link: "a link, not followed", "ein Verweis, dem nicht gefolgt wird";
+        special: "neither a file nor a folder", "weder Datei noch Ordner";
+        /// The next so many of so many more.
+more(next: u64, more: u64): format!("Show the next {} of {} more", count(next), count(more)),
+            format!("Die nächsten {} von {} weiteren zeigen", count(next), count(more));
+        unreadable: "The folder cannot be listed", "Der Inhalt ist nicht lesbar";
+    }
 
-/// A run, before, meanwhile and afterwards.
-pub(crate) struct RunTexts {
-    pub(crate) title: &'static str,
-    pub(crate) folder: &'static str,
-    pub(crate) other_folder: &'static str,
-    pub(crate) pace: &'static str,
-    pub(crate) pace_names: [&'static str; 5],
-    pub(crate) pace_help: &'static str,
-    pub(crate) media: &'static str,
-    pub(crate) verb: fn(RunVerb) -> &'static str,
-    pub(crate) verb_help: fn(RunVerb) -> &'static str,
-    pub(crate) heading: fn(RunVerb) -> &'static str,
-    pub(crate) status: fn(RunStatus) -> &'static str,
-    pub(crate) failed: &'static str,
-    pub(crate) overlaps: &'static str,
-    pub(crate) pause: &'static str,
-    pub(crate) resume: &'static str,
-    pub(crate) stop: &'static str,
-    pub(crate) progress: &'static str,
-    pub(crate) counting: &'static str,
-    pub(crate) read: &'static str,
-    pub(crate) files: &'static str,
-    pub(crate) rate: &'static str,
-    pub(crate) elapsed: &'static str,
-    pub(crate) left: &'static str,
-    pub(crate) bound: &'static str,
-    pub(crate) cost: &'static str,
-    pub(crate) cost_help: &'static str,
-    pub(crate) cores: &'static str,
-    pub(crate) core: fn(usize) -> String,
-    pub(crate) cores_virtual: &'static str,
-    pub(crate) cores_unknown: &'static str,
-    pub(crate) load_unknown: &'static str,
-    pub(crate) one_type: &'static str,
-    pub(crate) counts: &'static str,
-    pub(crate) done: &'static str,
-    pub(crate) found: &'static str,
-    pub(crate) nothing_found: &'static str,
-    pub(crate) found_more: fn(u64) -> String,
-    pub(crate) rows: &'static str,
-    pub(crate) column_verdict: &'static str,
-    pub(crate) column_path: &'static str,
-    pub(crate) column_known: &'static str,
-    pub(crate) column_length: &'static str,
-    pub(crate) column_seconds: &'static str,
-    pub(crate) column_rate: &'static str,
-    pub(crate) results: &'static str,
-    pub(crate) show: &'static str,
-    pub(crate) all: &'static str,
-    pub(crate) words: &'static str,
-    pub(crate) filter: &'static str,
-    pub(crate) none_fits: &'static str,
-    /// The number of findings that were dropped.
-    pub(crate) lost: fn(u64) -> String,
-    pub(crate) next: &'static str,
-    pub(crate) previous: &'static str,
-    /// From, to, of.
-    pub(crate) span: fn(u64, u64, u64) -> String,
-    pub(crate) report: &'static str,
-    pub(crate) again: &'static str,
-    /// Progress and number of findings, for screen readers.
-    pub(crate) say: fn(&str, u64) -> String,
+    /// A run, before, meanwhile and afterwards.
+    RunTexts {
+        title: "Check or tag", "Prüfen oder markieren";
+        folder: "Folder or file", "Ordner oder Datei";
+        other_folder: "Choose another", "Anderes wählen";
+        pace: "Pace", "Wie schnell";
+pace_name[Pace] {
+            Tortoise: "tortoise", "Schildkröte";
+            Walk: "walk", "zu Fuß";
+            Bicycle: "bicycle", "Fahrrad";
+            Car: "car", "Auto";
+            RacingCar: "racing car", "Rennwagen";
+        }
+        pace_help: "A tortoise stays out of everybody's way, a racing car asks for more than its \
+                share.",
+            "Eine Schildkröte ist niemandem im Weg, ein Rennwagen verlangt mehr als seinen Anteil.";
+        media: "Read from the medium, past the page cache, where the file system can",
+            "Vom Datenträger lesen, am Zwischenspeicher vorbei, wo das Dateisystem es kann";
+        verb[RunVerb] {
+            Tag: "Tag", "Markieren";
+            Check: "Check", "Prüfen";
+            Update: "Update", "Aktualisieren";
+            Init: "Make a catalogue", "Einen Katalog anlegen";
+        }
+        verb_help[RunVerb] {
+            Tag: "tags every file that has no tag; reads no other file",
+                "gibt jeder Datei ohne Marke eine; liest keine andere";
+            Check: "reads every file and compares it with its tag; writes nothing to files",
+                "liest jede Datei und sagt, was aus ihr wurde; schreibt nichts an sie";
+            Update: "checks, tags new files, and retags edited ones; corrupt ones keep their tags",
+                "prüft, markiert neue Dateien und bearbeitete neu; beschädigte behalten ihre \
+                    Marken";
+            Init: "records the present tags; reads no file",
+                "trägt ein, was die Marken sagen; liest keine Datei";
+        }
+        heading[RunVerb] {
+            Tag: "Tagging", "Markieren";
+            Check: "Check", "Prüfung";
+            Update: "Update", "Aktualisierung";
+            Init: "A new catalogue", "Ein neuer Katalog";
+        }
+        status[RunStatus] {
+            Running: "It is running, and goes on if you close this page.",
+                "Er läuft; auch wenn diese Seite geschlossen wird.";
+            Paused: "It is paused.", "Er ist angehalten.";
+            Stopping: "It is stopping.", "Er wird beendet.";
+            Ended: "It has ended.", "Er ist zu Ende.";
+        }
+        failed: "The run failed", "Der Lauf konnte nicht weitergehen";
+        overlaps: "Another run goes on that this one would meet: in that folder, above or beneath, \
+                or with the same catalogue, or while something is to be measured. This is it.",
+            "Es läuft schon einer, der ihm in die Quere käme: in diesem Ordner, darüber oder \
+                darunter, mit demselben Katalog, oder während gemessen werden soll. Das ist er.";
+        pause: "Pause", "Anhalten";
+        resume: "Go on", "Weiter";
+        stop: "Stop", "Beenden";
+        progress: "Progress", "Fortschritt";
+        counting: "counting files", "es wird gezählt, wie viel da ist";
+        read: "Read", "Gelesen";
+        files: "Files", "Dateien";
+        rate: "Rate", "Durchsatz";
+        elapsed: "Time", "Zeit";
+        left: "Left", "Verbleibend";
+        bound: "Bound by", "Begrenzt durch";
+        cost: "Where the time goes", "Wohin die Zeit geht";
+        cost_help: "Time of the hashing threads by stage.",
+            "Anteile an der Zeit der Threads, die Digests bilden, je Stufe.";
+        cores: "Processors, the last minute", "Prozessoren in der letzten Minute";
+        core(number: usize): format!("processor {number}"), format!("Prozessor {number}");
+        cores_virtual: "a virtual machine: core types not known",
+            "eine virtuelle Maschine: Kernarten nicht bekannt";
+        cores_unknown: "core types not known", "Kernarten nicht bekannt";
+        load_unknown: "The system does not report the load of processors.",
+            "Das System sagt nicht, was die einzelnen Prozessoren tun.";
+        one_type: "all of one type", "alle von einer Art";
+        counts: "So far", "Bisher";
+        done: "What was done", "Was getan wurde";
+        found: "Findings", "Nicht in Ordnung";
+        nothing_found: "None yet.", "Noch nichts.";
+found_more(more: u64):
+            format!("and {} more, in the results below once it has ended", count(more)),
+            format!("und {} weitere, am Ende in den Ergebnissen", count(more));
+        rows: "Latest files", "Die letzten Dateien";
+        column_verdict: "Verdict", "Urteil";
+        column_path: "Path", "Pfad";
+        column_known: "Details", "Was bekannt ist";
+        column_length: "Read", "Gelesen";
+        column_seconds: "Time", "Zeit";
+        column_rate: "Rate", "Durchsatz";
+        results: "Files that are not intact", "Dateien, die nicht unversehrt sind";
+        show: "Show", "Zeigen";
+        all: "all", "alle";
+        words: "Path or details contain", "Deren Pfad oder Einzelheiten enthalten";
+        filter: "Filter", "Filtern";
+        none_fits: "No findings match.", "Es gibt keine.";
+        /// The number of findings that were dropped.
+lost(lost: u64): {
+                let more = counted(lost, "further finding was", "further findings were");
+                format!("{more} not kept; none is worse than those that are.")
+            }, {
+                let more = counted(lost, "weiterer Befund wurde", "weitere Befunde wurden");
+                format!("{more} nicht aufgehoben; keiner ist schlimmer als die gezeigten.")
+            };
+        next: "Next", "Weiter";
+        previous: "Previous", "Zurück";
+        /// From, to, of.
+span(from: u64, to: u64, of: u64):
+            format!("{} to {} of {}", count(from), count(to), count(of)),
+            format!("{} bis {} von {}", count(from), count(to), count(of));
+        report: "Save the report", "Bericht speichern";
+        again: "Run again", "Dasselbe noch einmal";
+        /// Progress and number of findings, for screen readers.
+        say(done: &str, found: u64): match found {
+                0 => format!("{done}; no problem so far"),
+                found => format!("{done}; {} found", counted(found, "problem", "problems")),
+            }, match found {
+                0 => format!("{done}; bisher kein Problem"),
+                found => format!("{done}; {} gefunden", counted(found, "Problem", "Probleme")),
+            };
+    }
+
+    /// Why a request is refused: a title and a sentence.
+    RefusalTexts {
+        title[Refusal] {
+            Method: "Not supported", "Nicht verstanden";
+            Malformed: "Malformed request", "Nicht verstanden";
+            LongAddress: "Too long", "Zu lang";
+            Stranger: "Not from here", "Nicht von hier";
+            NoSession: "Please sign in first", "Bitte erst eintreten";
+            ForeignForm: "Outdated form", "Nicht dieses Formular";
+            TooLarge: "Too large", "Zu groß";
+            TooSlow: "Too slow", "Zu langsam";
+            TooMuch: "Too many requests", "Zu viel auf einmal";
+            NotFound: "Not found", "Nicht gefunden";
+            Conflict: "Not possible now", "Nicht jetzt";
+        }
+        text[Refusal] {
+            Method: "This server accepts GET and POST only.",
+                "Dieser Dienst gibt nur Seiten und nimmt Formulare.";
+            Malformed: "The request cannot be parsed.", "Die Anfrage ist nicht lesbar.";
+            LongAddress: "The address is too long.", "Die Adresse ist länger als jede hier.";
+            Stranger: "The request names another server, or comes from another server's page. Open \
+                    the address that the command printed.",
+                "Die Anfrage nennt einen anderen Dienst oder kommt von der Seite eines anderen. \
+                    Öffnen Sie die Adresse, die der Befehl ausgegeben hat.";
+            NoSession: "Open the address that `steadfast serve` printed: it holds the token that \
+                    lets this browser in.",
+                "Öffnen Sie die Adresse, die `steadfast serve` ausgegeben hat: Sie enthält das \
+                    Kennwort, das diesen Browser einlässt.";
+            ForeignForm: "The form belongs to another session. Reload its page and try again.",
+                "Das Formular gehört nicht zu dieser Sitzung. Laden Sie seine Seite neu und \
+                    wiederholen Sie es.";
+            TooLarge: "The request is too large.",
+                "Es wurde mehr gesendet, als hier angenommen wird.";
+            TooSlow: "The request did not arrive in time.",
+                "Was zu senden war, kam nicht rechtzeitig.";
+            TooMuch: "Wait a moment and try again.",
+                "Warten Sie einen Augenblick und versuchen Sie es erneut.";
+            NotFound: "There is no such page, folder, file or run here.",
+                "Hier gibt es keine solche Seite, Datei, keinen solchen Ordner oder Lauf.";
+            Conflict: "This is not possible in the present state.",
+                "Das geht im gegenwärtigen Zustand nicht.";
+        }
+    }
 }

@@ -51,10 +51,9 @@ async fn form(
                 h2 #earlier { (texts.earlier) }
                 ul {
                     @for drop in earlier.iter().filter(|drop| drop.len() > 0) {
-                        @let moment = units::moment(drop.begun);
                         li {
                             a href=(format!("/drop/{}", drop.id)) {
-                                ((texts.entry)(drop.len() as u64, &moment))
+                                ((texts.count)(drop.len() as u64)) ", " (units::moment(drop.begun))
                             }
                         }
                     }
@@ -236,7 +235,7 @@ fn shown(lookup: &Lookup, texts: &DropTexts) -> Markup {
     html! {
         ul .sums {
             @for (answer, files) in lookup.sums() {
-                li .(class(answer)) { ((texts.sum)(answer, files)) }
+                li .(class(answer)) { ((texts.count)(files)) " " ((texts.sum)(answer)) }
             }
         }
         @if lookup.searched.is_empty() {

@@ -15,7 +15,6 @@ use crate::fields::NamedValues;
 use crate::layout::{notice, page, page_with};
 use crate::refusal::Refusal;
 use crate::session::is_password;
-use crate::texts::NoticeText;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 /// The delay after a wrong password.
@@ -97,8 +96,7 @@ async fn leave(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     }
     let enter = &visitor.texts().enter;
     let outside = Visitor::new(visitor.language, None);
-    let words = NoticeText { title: enter.left, text: enter.left_text };
-    let mut response = notice(&outside, StatusCode::OK, words);
+    let mut response = notice(&outside, StatusCode::OK, enter.left, enter.left_text);
     set_cookie(&app, &mut response, "", "; Max-Age=0");
     response
 }

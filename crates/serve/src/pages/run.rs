@@ -199,8 +199,7 @@ fn done_counts(view: &RunView, texts: &RunTexts) -> Markup {
 
 /// The pace and its level.
 fn pace(texts: &RunTexts, pace: Pace) -> String {
-    let at = Pace::ALL.iter().position(|one| *one == pace).unwrap_or(0);
-    format!("{}: {} ({})", texts.pace, texts.pace_names[at], pace.level())
+    format!("{}: {} ({})", texts.pace, (texts.pace_name)(pace), pace.level())
 }
 
 async fn events(

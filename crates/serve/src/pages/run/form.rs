@@ -70,7 +70,7 @@ fn places(app: &App, chosen: Option<&ServedPath>, texts: &RunTexts) -> Markup {
 fn slider(texts: &RunTexts) -> Markup {
     let usual = Pace::Bicycle as usize;
     let name = |pace: Pace| {
-        format!("{} ({}, {})", texts.pace_names[pace as usize], pace.level(), pace.level().number())
+        format!("{} ({}, {})", (texts.pace_name)(pace), pace.level(), pace.level().number())
     };
     let names: Vec<String> = Pace::ALL.map(name).into();
     html! {
@@ -90,7 +90,7 @@ fn slider(texts: &RunTexts) -> Markup {
             }
             output #pace-name for="pace" { (names[usual]) }
             ol .scale aria-hidden="true" {
-                @for name in texts.pace_names { li { (name) } }
+                @for pace in Pace::ALL { li { ((texts.pace_name)(pace)) } }
             }
             p #pace-help .soft { (texts.pace_help) }
         }
