@@ -5,6 +5,7 @@
 //! snapshot waits for it, so many pages take no more memory than their connections do.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -34,6 +35,77 @@ pub(crate) trait Live: Send + Sync + 'static {
     fn is_over(&self) -> bool;
 }
 
+/// The status of a run or a measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LiveStatus {
+    /// It goes on.
+    #[default]
+    Running,
+    /// It is paused. Measurements cannot be paused.
+    Paused,
+    /// It was told to stop, but has not ended yet.
+    Stopping,
+    /// It has ended.
+    Ended,
+}
+
+/// The commands to a run or measurement on a thread of its own, and its latest snapshot.
+pub(crate) struct LiveControl<L> {
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) hold: Arc<AtomicBool>,
+    snapshots: watch::Sender<Arc<L>>,
+}
+
+impl<L: Default> Default for LiveControl<L> {
+    fn default() -> LiveControl<L> {
+        LiveControl {
+            stop: Arc::default(),
+            hold: Arc::default(),
+            snapshots: watch::Sender::new(Arc::default()),
+        }
+    }
+}
+
+impl<L: Live> LiveControl<L> {
+    /// Returns the latest snapshot.
+    pub(crate) fn snapshot(&self) -> Arc<L> {
+        Arc::clone(&self.snapshots.borrow())
+    }
+
+    /// Replaces the snapshot and wakes the pages that follow.
+    pub(crate) fn publish(&self, snapshot: L) {
+        self.snapshots.send_replace(Arc::new(snapshot));
+    }
+
+    /// Returns whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.snapshots.borrow().is_over()
+    }
+
+    /// Pauses or resumes it.
+    pub(crate) fn hold(&self, held: bool) {
+        self.hold.store(held, Ordering::Relaxed);
+    }
+
+    /// Tells it to stop.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns its status, which follows the latest command at once.
+    pub(crate) fn status(&self) -> LiveStatus {
+        if self.is_over() {
+            LiveStatus::Ended
+        } else if self.stop.load(Ordering::Relaxed) {
+            LiveStatus::Stopping
+        } else if self.hold.load(Ordering::Relaxed) {
+            LiveStatus::Paused
+        } else {
+            LiveStatus::Running
+        }
+    }
+}
+
 /// The parts of one snapshot.
 pub(crate) type LiveParts = Arc<[LivePart]>;
 
@@ -60,6 +132,17 @@ pub(crate) fn part(parts: &LiveParts, wanted: &str) -> Markup {
     html! { @if let Some((name, part)) = found { div data-live=(name) { (PreEscaped(part)) } } }
 }
 
+/// Returns the part that shows a status. `text` is the status in words.
+pub(crate) fn stand(status: LiveStatus, text: &str) -> Markup {
+    let class = match status {
+        LiveStatus::Running => "going",
+        LiveStatus::Paused => "held",
+        LiveStatus::Stopping => "stopping",
+        LiveStatus::Ended => "over",
+    };
+    html! { p .stand .(class) { (text) } }
+}
+
 /// Returns a section with a title and parts. `id` is that of the title.
 pub(crate) fn section(parts: &LiveParts, id: &str, title: &str, wanted: &[&str]) -> Markup {
     html! {
@@ -72,10 +155,11 @@ pub(crate) fn section(parts: &LiveParts, id: &str, title: &str, wanted: &[&str])
 
 /// Responds with events until the run or measurement ends, the page closes, or the session ends.
 pub(crate) fn follow<L: Live>(
-    snapshots: watch::Receiver<Arc<L>>,
+    control: &LiveControl<L>,
     language: Language,
     session: Option<Arc<BrowserSession>>,
 ) -> Response {
+    let snapshots = control.snapshots.subscribe();
     let follower = Follower { snapshots, language, session, shown: None, over: false };
     let events = stream::unfold(follower, async |mut follower| {
         let event = follower.next().await?;

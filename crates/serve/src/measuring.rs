@@ -10,18 +10,17 @@ mod snapshot;
 mod thread;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use steadfast::{Options, Timestamp};
-use tokio::sync::watch;
 
 pub(crate) use keep::file_name;
 pub(crate) use kind::{MeasureKind, MeasureProfile, is_offered};
-pub(crate) use snapshot::{MeasureEnd, MeasureSnapshot, MeasureStatus, SeriesSoFar};
+pub(crate) use snapshot::{MeasureEnd, MeasureSnapshot, SeriesSoFar};
 
 use crate::config::Config;
+use crate::live::LiveControl;
 use crate::lock::lock;
 use crate::recent::Recent;
 
@@ -42,39 +41,7 @@ pub(crate) struct Measurement {
     pub(crate) id: u64,
     pub(crate) request: MeasureRequest,
     pub(crate) begun: Timestamp,
-    stop: AtomicBool,
-    snapshots: watch::Sender<Arc<MeasureSnapshot>>,
-}
-
-impl Measurement {
-    /// Returns the latest snapshot.
-    pub(crate) fn snapshot(&self) -> Arc<MeasureSnapshot> {
-        Arc::clone(&self.snapshots.borrow())
-    }
-
-    /// Subscribes to the snapshots.
-    pub(crate) fn snapshots(&self) -> watch::Receiver<Arc<MeasureSnapshot>> {
-        self.snapshots.subscribe()
-    }
-
-    /// Returns whether it has ended.
-    pub(crate) fn is_over(&self) -> bool {
-        self.snapshots.borrow().end.is_some()
-    }
-
-    /// Tells it to stop.
-    pub(crate) fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns its status, which follows the latest command at once.
-    pub(crate) fn status(&self) -> MeasureStatus {
-        match (self.is_over(), self.stop.load(Ordering::Relaxed)) {
-            (true, _) => MeasureStatus::Ended,
-            (false, true) => MeasureStatus::Stopping,
-            (false, false) => MeasureStatus::Running,
-        }
-    }
+    pub(crate) control: LiveControl<MeasureSnapshot>,
 }
 
 /// Why a measurement was not started.
@@ -118,8 +85,7 @@ impl Measurements {
             id,
             request,
             begun: (Options::default().now)(),
-            stop: AtomicBool::new(false),
-            snapshots: watch::Sender::new(Arc::default()),
+            control: LiveControl::default(),
         });
         let of_thread = Arc::clone(&measurement);
         let (made_by, records) = (config.made_by.clone(), config.records.clone());
@@ -150,7 +116,7 @@ impl Measurements {
     pub(crate) fn end_all(&self) {
         let thread = {
             let mut list = lock(&self.0);
-            list.measurements.iter().for_each(|(_, one)| one.stop());
+            list.measurements.iter().for_each(|(_, one)| one.control.stop());
             list.thread.take()
         };
         if let Some(thread) = thread {
@@ -162,6 +128,6 @@ impl Measurements {
 
 impl MeasurementList {
     fn going(&self) -> Option<u64> {
-        self.measurements.iter().find(|(_, one)| !one.is_over()).map(|(id, _)| id)
+        self.measurements.iter().find(|(_, one)| !one.control.is_over()).map(|(id, _)| id)
     }
 }

@@ -11,20 +11,19 @@ mod monitor;
 mod snapshot;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use steadfast::catalogue::Catalogue;
 use steadfast::qos::Pace;
 use steadfast::{CatalogueUse, Options, ReadFrom, Selection, Timestamp};
-use tokio::sync::watch;
 
 pub(crate) use cores::CoreHistory;
 pub(crate) use end::RunEnd;
 pub(crate) use findings::{FindingFilter, Findings, RunFinding};
-pub(crate) use snapshot::{RunSnapshot, RunStatus};
+pub(crate) use snapshot::RunSnapshot;
 
+use crate::live::LiveControl;
 use crate::lock::lock;
 use crate::measuring::Measurements;
 use crate::recent::Recent;
@@ -100,57 +99,13 @@ pub(crate) struct ServedRun {
     /// The list of catalogued trees.
     trees: Option<PathBuf>,
     findings: Mutex<Findings>,
-    stop: Arc<AtomicBool>,
-    hold: Arc<AtomicBool>,
-    snapshots: watch::Sender<Arc<RunSnapshot>>,
+    pub(crate) control: LiveControl<RunSnapshot>,
 }
 
 impl ServedRun {
-    /// Returns the latest snapshot.
-    pub(crate) fn snapshot(&self) -> Arc<RunSnapshot> {
-        Arc::clone(&self.snapshots.borrow())
-    }
-
-    /// Subscribes to the snapshots.
-    pub(crate) fn snapshots(&self) -> watch::Receiver<Arc<RunSnapshot>> {
-        self.snapshots.subscribe()
-    }
-
     /// Returns the findings so far, locked.
     pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
         lock(&self.findings)
-    }
-
-    /// Returns whether it has ended.
-    pub(crate) fn is_over(&self) -> bool {
-        self.snapshots.borrow().end.is_some()
-    }
-
-    /// Pauses or resumes it.
-    pub(crate) fn hold(&self, held: bool) {
-        self.hold.store(held, Ordering::Relaxed);
-    }
-
-    /// Tells it to stop.
-    pub(crate) fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns its status, which follows the latest command at once.
-    pub(crate) fn status(&self) -> RunStatus {
-        if self.is_over() {
-            RunStatus::Ended
-        } else if self.stop.load(Ordering::Relaxed) {
-            RunStatus::Stopping
-        } else if self.hold.load(Ordering::Relaxed) {
-            RunStatus::Paused
-        } else {
-            RunStatus::Running
-        }
-    }
-
-    fn publish(&self, snapshot: RunSnapshot) {
-        self.snapshots.send_replace(Arc::new(snapshot));
     }
 }
 
@@ -182,7 +137,7 @@ impl ServedRuns {
         let mut list = lock(&self.0);
         let overlaps = |(_, run): &(u64, &Arc<ServedRun>)| {
             let shares = run.catalogue.is_some() && run.catalogue == catalogue;
-            !run.is_over() && (shares || roots.overlap(&run.request.place, &request.place))
+            !run.control.is_over() && (shares || roots.overlap(&run.request.place, &request.place))
         };
         if let Some((other, _)) = list.runs.iter().find(overlaps) {
             return Err(RunRefused::Overlaps(other));
@@ -198,9 +153,7 @@ impl ServedRuns {
             catalogue,
             trees,
             findings: Mutex::default(),
-            stop: Arc::default(),
-            hold: Arc::default(),
-            snapshots: watch::Sender::new(Arc::default()),
+            control: LiveControl::default(),
             request,
         });
         let of_thread = Arc::clone(&run);
@@ -209,7 +162,7 @@ impl ServedRuns {
         });
         list.threads.retain(|thread| !thread.is_finished());
         list.threads.push(spawned.map_err(|_| RunRefused::NoThread)?);
-        list.runs.add(id, Arc::clone(&run), RUNS_MAX, |run| run.is_over());
+        list.runs.add(id, Arc::clone(&run), RUNS_MAX, |run| run.control.is_over());
         Ok(run)
     }
 
@@ -225,14 +178,14 @@ impl ServedRuns {
 
     /// Returns the number of a run that goes on.
     pub(crate) fn going(&self) -> Option<u64> {
-        lock(&self.0).runs.iter().rev().find(|(_, run)| !run.is_over()).map(|(id, _)| id)
+        lock(&self.0).runs.iter().rev().find(|(_, run)| !run.control.is_over()).map(|(id, _)| id)
     }
 
     /// Stops all runs and waits for them.
     pub(crate) fn end_all(&self) {
         let threads = {
             let mut list = lock(&self.0);
-            list.runs.iter().for_each(|(_, run)| run.stop());
+            list.runs.iter().for_each(|(_, run)| run.control.stop());
             std::mem::take(&mut list.threads)
         };
         for thread in threads {
@@ -258,8 +211,8 @@ fn options_of(run: &ServedRun) -> Options {
     Options {
         qos: run.request.pace.level(),
         read_from: if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache },
-        stop: Arc::clone(&run.stop),
-        hold: Arc::clone(&run.hold),
+        stop: Arc::clone(&run.control.stop),
+        hold: Arc::clone(&run.control.hold),
         trees: run.trees.clone(),
         survey: true,
         catalogue: run.catalogue.clone().map_or(CatalogueUse::Off, CatalogueUse::At),

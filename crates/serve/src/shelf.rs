@@ -68,7 +68,7 @@ impl Shelf {
     pub(crate) fn all(&self, measurements: &Measurements, folder: Option<&Path>) -> Vec<Choice> {
         let mut all = Vec::new();
         for one in measurements.all() {
-            let snapshot = one.snapshot();
+            let snapshot = one.control.snapshot();
             let Some((record, _)) = snapshot.made() else { continue };
             all.push(Choice {
                 token: format!("run-{}", one.id),
@@ -108,7 +108,7 @@ impl Shelf {
         let (kind, rest) = token.split_once('-')?;
         match kind {
             "run" => {
-                let snapshot = measurements.find(rest.parse().ok()?)?.snapshot();
+                let snapshot = measurements.find(rest.parse().ok()?)?.control.snapshot();
                 snapshot.made().map(|(record, _)| Arc::new(record.clone()))
             }
             "added" => lock(&self.0).find(rest.parse().ok()?).map(|(_, record)| Arc::clone(record)),

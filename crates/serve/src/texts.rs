@@ -8,8 +8,9 @@ use steadfast::qos::Pace;
 use steadfast_report::units::{count, counted};
 
 use crate::config::Language;
+use crate::live::LiveStatus;
 use crate::refusal::Refusal;
-use crate::runs::{RunStatus, RunVerb};
+use crate::runs::RunVerb;
 
 /// The type of a text: a string, a function that makes one, or a function from a variant to one.
 macro_rules! text_type {
@@ -227,7 +228,7 @@ pace_name[Pace] {
             Update: "Update", "Aktualisierung";
             Init: "A new catalogue", "Ein neuer Katalog";
         }
-        status[RunStatus] {
+        status[LiveStatus] {
             Running: "It is running, and goes on if you close this page.",
                 "Er läuft; auch wenn diese Seite geschlossen wird.";
             Paused: "It is paused.", "Er ist angehalten.";

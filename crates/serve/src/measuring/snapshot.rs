@@ -6,19 +6,7 @@ use std::sync::Arc;
 use steadfast_measure::record::Record;
 use steadfast_report::document::{Document, Quantity};
 
-use crate::live::Rendered;
-
-/// The status of a measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum MeasureStatus {
-    /// It goes on.
-    #[default]
-    Running,
-    /// It was told to stop, but has not ended yet.
-    Stopping,
-    /// It has ended.
-    Ended,
-}
+use crate::live::{LiveStatus, Rendered};
 
 /// A series so far.
 #[derive(Clone, Debug)]
@@ -49,7 +37,7 @@ pub(crate) struct MeasureEnd {
 /// A snapshot of a measurement.
 #[derive(Default)]
 pub(crate) struct MeasureSnapshot {
-    pub(crate) status: MeasureStatus,
+    pub(crate) status: LiveStatus,
     /// The present step as documents show it.
     pub(crate) doing: String,
     /// Progress from 0 to 1.

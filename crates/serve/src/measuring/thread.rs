@@ -13,7 +13,8 @@ use steadfast_report::{escape, measure};
 
 use super::keep::keep;
 use super::kind::command_of;
-use super::{MeasureEnd, MeasureSnapshot, MeasureStatus, Measurement, SeriesSoFar};
+use super::{MeasureEnd, MeasureSnapshot, Measurement, SeriesSoFar};
+use crate::live::LiveStatus;
 
 /// Least time between two snapshots. More of them would distort the measurement.
 const PUBLISH_EVERY: Duration = Duration::from_millis(300);
@@ -38,7 +39,7 @@ pub(super) fn execute(
     };
     let mut end = MeasureEnd { made: None, failed: Vec::new(), stopped: false, kept: None };
     let command = command_of(&measurement.request);
-    let mut session = Session::begin(made_by, command, &measurement.stop, &mut watcher);
+    let mut session = Session::begin(made_by, command, &measurement.control.stop, &mut watcher);
     workload.plan(&mut session);
     match workload.run(&mut session) {
         Ok(()) => {}
@@ -81,10 +82,10 @@ impl Watcher<'_> {
     fn publish(&mut self, end: Option<Arc<MeasureEnd>>) {
         let state = &self.state;
         let status = match &end {
-            Some(_) => MeasureStatus::Ended,
-            None => self.measurement.status(),
+            Some(_) => LiveStatus::Ended,
+            None => self.measurement.control.status(),
         };
-        self.measurement.snapshots.send_replace(Arc::new(MeasureSnapshot {
+        self.measurement.control.publish(MeasureSnapshot {
             status,
             doing: state.doing.clone(),
             done: state.done,
@@ -94,7 +95,7 @@ impl Watcher<'_> {
             series: state.series.clone(),
             end,
             ..MeasureSnapshot::default()
-        }));
+        });
     }
 }
 
@@ -137,15 +138,15 @@ struct MeasureEndGuard<'a>(&'a Measurement);
 
 impl Drop for MeasureEndGuard<'_> {
     fn drop(&mut self) {
-        if !self.0.is_over() {
+        if !self.0.control.is_over() {
             let reason = "it ended without saying how: this is a defect";
             let failed = vec![reason.to_owned()];
             let end = MeasureEnd { made: None, failed, stopped: false, kept: None };
-            self.0.snapshots.send_replace(Arc::new(MeasureSnapshot {
-                status: MeasureStatus::Ended,
+            self.0.control.publish(MeasureSnapshot {
+                status: LiveStatus::Ended,
                 end: Some(Arc::new(end)),
                 ..MeasureSnapshot::default()
-            }));
+            });
         }
     }
 }

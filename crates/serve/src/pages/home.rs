@@ -138,9 +138,9 @@ fn last_run(run: &RunRecord) -> String {
 
 /// The status of a run, or the first sentence of its document once it has ended.
 fn outcome(run: &ServedRun, texts: &Texts) -> Markup {
-    let snapshot = run.snapshot();
+    let snapshot = run.control.snapshot();
     let answer = match snapshot.end.as_deref() {
-        None => return html! { ((texts.run.status)(run.status())) },
+        None => return html! { ((texts.run.status)(run.control.status())) },
         Some(RunEnd::Failed(error)) => {
             return html! { span .wrong { (texts.run.failed) ": " (escape::text(error)) } };
         }

@@ -114,7 +114,7 @@ fn table(measurements: &[Arc<Measurement>], texts: &MeasureTexts) -> Markup {
                                 a href=(format!("/measure/{}", one.id)) { (name(one, texts)) }
                             }
                             td { (units::moment(one.begun)) }
-                            td .long { ((texts.status)(one.status())) }
+                            td .long { ((texts.status)(one.control.status())) }
                         } }
                     }
                 }
@@ -173,7 +173,7 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let one = found(&app, &id)?;
     let texts = &visitor.texts().measure;
-    let snapshot = one.snapshot();
+    let snapshot = one.control.snapshot();
     let (head, content) = match &snapshot.end {
         None => (
             html! { noscript { meta http-equiv="refresh" content="2"; } },
@@ -188,7 +188,7 @@ async fn show(
 /// The page during a measurement. Its parts are replaced as they change.
 fn going(visitor: &Visitor, one: &Measurement, asked: &NamedValues) -> Markup {
     let texts = &visitor.texts().measure;
-    let parts = one.snapshot().parts(visitor.language);
+    let parts = one.control.snapshot().parts(visitor.language);
     html! {
         @if asked.text("busy").is_some() { p .warnings role="status" { (texts.busy) } }
         div #live data-events=(format!("/measure/{}/events", one.id))
@@ -244,12 +244,12 @@ async fn events(
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
     let one = found(&app, &id)?;
-    Ok(follow(one.snapshots(), visitor.language, visitor.session().cloned()))
+    Ok(follow(&one.control, visitor.language, visitor.session().cloned()))
 }
 
 async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Redirect, Refusal> {
     let one = found(&app, &id)?;
-    one.stop();
+    one.control.stop();
     Ok(Redirect::to(&format!("/measure/{}", one.id)))
 }
 
@@ -278,7 +278,7 @@ fn saved(
     write: impl FnOnce(&Record, &Document) -> Vec<u8>,
 ) -> Result<Response, Refusal> {
     let one = found(app, id)?;
-    let snapshot = one.snapshot();
+    let snapshot = one.control.snapshot();
     let (record, document) = snapshot.made().ok_or(Refusal::Conflict)?;
     let name = file_name(&one.request, one.begun).replace(".json", &format!(".{extension}"));
     Ok(attachment(&name, content_type, write(record, document)))

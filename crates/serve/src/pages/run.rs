@@ -91,7 +91,7 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
     let texts = &visitor.texts().run;
-    let snapshot = run.snapshot();
+    let snapshot = run.control.snapshot();
     let title = format!("{}: {}", (texts.heading)(run.request.verb), run.shown);
     let (head, content) = match &snapshot.end {
         // Browsers without scripts reload the page.
@@ -115,7 +115,7 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues) -> Markup {
             }
         }
     };
-    let parts = run.snapshot().parts(visitor.language);
+    let parts = run.control.snapshot().parts(visitor.language);
     html! {
         @if asked.text("overlaps").is_some() { p .warnings role="status" { (texts.overlaps) } }
         div #live data-events=(format!("/runs/{}/events", run.id))
@@ -208,7 +208,7 @@ async fn events(
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
-    Ok(follow(run.snapshots(), visitor.language, visitor.session().cloned()))
+    Ok(follow(&run.control, visitor.language, visitor.session().cloned()))
 }
 
 async fn order(
@@ -217,9 +217,9 @@ async fn order(
 ) -> Result<Redirect, Refusal> {
     let run = found(&app, &id)?;
     match order.as_str() {
-        "pause" => run.hold(true),
-        "resume" => run.hold(false),
-        "stop" => run.stop(),
+        "pause" => run.control.hold(true),
+        "resume" => run.control.hold(false),
+        "stop" => run.control.stop(),
         _ => return Err(Refusal::NotFound),
     }
     Ok(Redirect::to(&format!("/runs/{}", run.id)))
@@ -228,7 +228,7 @@ async fn order(
 /// The report of a run as one file: the same as `--report` writes.
 async fn report(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
-    let snapshot = run.snapshot();
+    let snapshot = run.control.snapshot();
     let Some(RunEnd::Done(done)) = snapshot.end.as_deref() else { return Err(Refusal::Conflict) };
     let name = format!("steadfast-{}-{}.html", run.request.verb.name(), run.id);
     let page = html::page(std::slice::from_ref(&done.1), Units::Si);

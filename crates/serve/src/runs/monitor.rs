@@ -20,9 +20,9 @@ use steadfast_report::{FindingRule, RunView};
 use super::cores::CoreWatch;
 use super::end::Collected;
 use super::{
-    CoreHistory, FindingFilter, RunEnd, RunFinding, RunSnapshot, RunStatus, RunVerb, ServedRun,
-    options_of,
+    CoreHistory, FindingFilter, RunEnd, RunFinding, RunSnapshot, RunVerb, ServedRun, options_of,
 };
+use crate::live::LiveStatus;
 use crate::lock::lock;
 
 /// Least time between two snapshots.
@@ -122,8 +122,8 @@ impl<'a> RunMonitor<'a> {
         let verdicts = Verdict::ALL.map(|one| (one.name(), self.summary.verdicts(one)));
         let actions = Action::ALL.map(|one| (one.name(), self.summary.actions(one)));
         let counts = verdicts.into_iter().chain(actions).filter(|(_, count)| *count > 0);
-        let status = if end.is_some() { RunStatus::Ended } else { self.run.status() };
-        self.run.publish(RunSnapshot {
+        let status = if end.is_some() { LiveStatus::Ended } else { self.run.control.status() };
+        self.run.control.publish(RunSnapshot {
             base: Arc::clone(&self.run.shown),
             status,
             progress: self.progress,
@@ -167,11 +167,11 @@ struct RunEndGuard<'a>(&'a ServedRun);
 
 impl Drop for RunEndGuard<'_> {
     fn drop(&mut self) {
-        if !self.0.is_over() {
+        if !self.0.control.is_over() {
             let reason = "the run ended without saying how: this is a defect";
             let end = Some(Arc::new(RunEnd::Failed(reason.to_owned())));
-            let status = RunStatus::Ended;
-            self.0.publish(RunSnapshot { status, end, ..RunSnapshot::default() });
+            let status = LiveStatus::Ended;
+            self.0.control.publish(RunSnapshot { status, end, ..RunSnapshot::default() });
         }
     }
 }

@@ -5,28 +5,14 @@ use std::sync::Arc;
 use steadfast::{FileEvent, Progress};
 
 use super::{CoreHistory, RunEnd, RunFinding};
-use crate::live::Rendered;
-
-/// The status of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum RunStatus {
-    /// It goes on.
-    #[default]
-    Running,
-    /// It is paused.
-    Paused,
-    /// It was told to stop, but has not ended yet.
-    Stopping,
-    /// It has ended.
-    Ended,
-}
+use crate::live::{LiveStatus, Rendered};
 
 /// A snapshot of a run.
 #[derive(Default)]
 pub(crate) struct RunSnapshot {
     /// The path of the run as documents show it. Tables show paths relative to it.
     pub(crate) base: Arc<str>,
-    pub(crate) status: RunStatus,
+    pub(crate) status: LiveStatus,
     pub(crate) progress: Progress,
     /// Verdicts and actions so far, with their names and in the order of the report.
     pub(crate) counts: Vec<(&'static str, u64)>,

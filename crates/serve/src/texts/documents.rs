@@ -4,7 +4,8 @@ use steadfast_report::units::counted;
 
 use crate::config::Language;
 use crate::drops::DropAnswer;
-use crate::measuring::{MeasureKind, MeasureProfile, MeasureStatus};
+use crate::live::LiveStatus;
+use crate::measuring::{MeasureKind, MeasureProfile};
 
 texts! {
     /// Dropped files.
@@ -137,9 +138,10 @@ texts! {
         begin: "Measure", "Messen";
         busy: "Another measurement is running. This is it.",
             "Es wird bereits etwas gemessen. Dies ist es.";
-        status[MeasureStatus] {
+        status[LiveStatus] {
             Running: "It is running, and goes on if you close this page.",
                 "Es wird gemessen, auch wenn diese Seite geschlossen wird.";
+            Paused: "It is paused.", "Es ist angehalten.";
             Stopping: "It is stopping. The samples so far are kept.",
                 "Es hält an; die Messwerte bis jetzt bleiben.";
             Ended: "It has ended.", "Es ist beendet.";

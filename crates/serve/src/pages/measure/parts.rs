@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use steadfast_report::{Units, units};
 
 use crate::config::Language;
-use crate::measuring::{MeasureSnapshot, MeasureStatus, SeriesSoFar};
+use crate::live::{LiveStatus, stand};
+use crate::measuring::{MeasureSnapshot, SeriesSoFar};
 use crate::texts::documents::MeasureTexts;
 use crate::texts::texts;
 
@@ -17,21 +18,12 @@ const HEIGHT: f64 = 36.0;
 pub(crate) fn parts(state: &MeasureSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
     let texts = &texts(language).measure;
     vec![
-        ("stand", status(state.status, texts)),
+        ("stand", stand(state.status, (texts.status)(state.status))),
         ("bar", bar(state)),
         ("figures", figures(state, texts)),
         ("series", series(&state.series, texts)),
         ("say", say(state, texts)),
     ]
-}
-
-fn status(status: MeasureStatus, texts: &MeasureTexts) -> Markup {
-    let class = match status {
-        MeasureStatus::Running => "going",
-        MeasureStatus::Stopping => "stopping",
-        MeasureStatus::Ended => "over",
-    };
-    html! { p .stand .(class) { ((texts.status)(status)) } }
 }
 
 fn bar(state: &MeasureSnapshot) -> Markup {
@@ -115,7 +107,7 @@ fn say(state: &MeasureSnapshot, texts: &MeasureTexts) -> Markup {
     let tenths = (state.done * 10.0).floor() / 10.0;
     html! {
         @match state.status {
-            MeasureStatus::Running => (units::percent(tenths)),
+            LiveStatus::Running => (units::percent(tenths)),
             status => ((texts.status)(status)),
         }
     }

@@ -10,7 +10,8 @@ use steadfast_report::view::known_of;
 use steadfast_report::{Units, escape, progress, units};
 
 use crate::config::Language;
-use crate::runs::{CoreHistory, RunFinding, RunSnapshot, RunStatus};
+use crate::live::{LiveStatus, stand};
+use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
 use crate::texts::{RunTexts, texts};
 
 /// Width of the cost bar, and size of the graph of a processor, in units of their view boxes.
@@ -25,7 +26,7 @@ const STRIP_LEN: usize = 60;
 pub(crate) fn parts(state: &RunSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
     let texts = &texts(language).run;
     vec![
-        ("stand", status(state.status, texts)),
+        ("stand", stand(state.status, (texts.status)(state.status))),
         ("bar", bar(state, texts)),
         ("figures", figures(state, texts)),
         ("found", found(state, texts)),
@@ -35,16 +36,6 @@ pub(crate) fn parts(state: &RunSnapshot, language: Language) -> Vec<(&'static st
         ("rows", rows(state, texts)),
         ("say", say(state, texts)),
     ]
-}
-
-fn status(status: RunStatus, texts: &RunTexts) -> Markup {
-    let class = match status {
-        RunStatus::Running => "going",
-        RunStatus::Paused => "held",
-        RunStatus::Stopping => "stopping",
-        RunStatus::Ended => "over",
-    };
-    html! { p .stand .(class) { ((texts.status)(status)) } }
 }
 
 fn bar(state: &RunSnapshot, texts: &RunTexts) -> Markup {
@@ -77,7 +68,7 @@ fn figures(state: &RunSnapshot, texts: &RunTexts) -> Markup {
             div { dt { (texts.files) } dd { (units::count(now.files)) } }
             div { dt { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
             // Nothing bounds a paused run.
-            @let bound = now.bound.filter(|_| state.status != RunStatus::Paused);
+            @let bound = now.bound.filter(|_| state.status != LiveStatus::Paused);
             div { dt { (texts.bound) } dd { (bound.map_or("–", Bound::name)) } }
         }
     }
@@ -279,7 +270,7 @@ fn say(state: &RunSnapshot, texts: &RunTexts) -> Markup {
     let found = state.worst.len() as u64;
     html! {
         @match (state.status, tenths) {
-            (RunStatus::Running, Some(share)) => ((texts.say)(&units::percent(share), found)),
+            (LiveStatus::Running, Some(share)) => ((texts.say)(&units::percent(share), found)),
             (status, _) => ((texts.status)(status)),
         }
     }
