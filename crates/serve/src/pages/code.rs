@@ -25,10 +25,10 @@ use crate::roots::ServedPath;
 use crate::texts::documents::CodeTexts;
 use crate::visitor::{QueryFields, Visitor};
 
-/// NamedValues of a map: a page of a file of 4 MB each, more of a longer one.
+/// Cells of a map at most: one for each page of a file of 4 MB, and for more bytes of a longer one.
 const CELLS_MAX: u64 = 1024;
 
-/// NamedValues in a row.
+/// Cells in a row.
 const CELLS_ACROSS: usize = 64;
 
 pub(super) fn routes() -> Router<Arc<App>> {

@@ -125,7 +125,7 @@ fn standing(audit: &Audit, texts: &HomeTexts) -> Markup {
     }
 }
 
-/// RunVerb, moment, end and counts of a run, as the catalogue has them.
+/// The verb, moment, end and counts of a run, as the catalogue has them.
 fn last_run(run: &RunRecord) -> String {
     let counts: Vec<String> =
         run.counts.iter().map(|(name, files)| format!("{} {name}", units::count(*files))).collect();
