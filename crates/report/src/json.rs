@@ -2,11 +2,66 @@
 //!
 //! In: values. Out: compact JSON that is harmless to a terminal. Readers get the exact text.
 
+use std::path::Path;
+
 use serde::{Serialize, Serializer};
 use steadfast::Notice;
 use steadfast_events::PathText;
 
 use crate::escape;
+
+/// An object that is put together field by field. It keeps their order.
+///
+/// Each field costs an allocation, so lines that a run writes for every file are structs instead.
+#[derive(Default)]
+pub(crate) struct JsonObject<'a>(Vec<(&'static str, Box<dyn erased_serde::Serialize + 'a>)>);
+
+impl<'a> JsonObject<'a> {
+    /// Makes an object that begins with a path.
+    pub(crate) fn at(path: &Path) -> JsonObject<'a> {
+        JsonObject::default().path(path)
+    }
+
+    /// Adds `path`, and `path_b64` if it is needed.
+    pub(crate) fn path(self, path: &Path) -> JsonObject<'a> {
+        let text = PathText::of(path);
+        self.field("path", text.path).optional("path_b64", text.path_b64)
+    }
+
+    /// Adds a field. `None` is written as `null`.
+    pub(crate) fn field(
+        mut self,
+        name: &'static str,
+        value: impl Serialize + 'a,
+    ) -> JsonObject<'a> {
+        self.0.push((name, Box::new(value)));
+        self
+    }
+
+    /// Adds a field if there is a value.
+    pub(crate) fn optional(
+        self,
+        name: &'static str,
+        value: Option<impl Serialize + 'a>,
+    ) -> JsonObject<'a> {
+        match value {
+            Some(value) => self.field(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds the fields of another object.
+    pub(crate) fn fields(mut self, other: JsonObject<'a>) -> JsonObject<'a> {
+        self.0.extend(other.0);
+        self
+    }
+}
+
+impl Serialize for JsonObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
 
 /// Numbers by name, in the given order.
 pub(crate) struct CountsByName(pub(crate) Vec<(&'static str, u64)>);
@@ -19,23 +74,13 @@ impl Serialize for CountsByName {
 
 /// Appends a notice of a run.
 pub(crate) fn write_notice(notice: &Notice, out: &mut Vec<u8>) {
-    #[derive(Serialize)]
-    struct NoticeObject<'a> {
-        notice: &'a str,
-        #[serde(flatten, skip_serializing_if = "Option::is_none")]
-        path: Option<PathText>,
-    }
-    let path = notice.path.as_deref().map(PathText::of);
-    write_object(&NoticeObject { notice: &notice.text, path }, out);
+    let place = notice.path.as_deref().map(JsonObject::at).unwrap_or_default();
+    write_object(&JsonObject::default().field("notice", &notice.text).fields(place), out);
 }
 
 /// Appends the last line of a document: its summary.
 pub(crate) fn write_summary(summary: &impl Serialize, out: &mut Vec<u8>) {
-    #[derive(Serialize)]
-    struct LastLine<'a, T> {
-        summary: &'a T,
-    }
-    write_object(&LastLine { summary }, out);
+    write_object(&JsonObject::default().field("summary", summary), out);
 }
 
 /// Appends a line.

@@ -3,12 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
 use steadfast_codesign::VerifyEstimate;
-use steadfast_events::PathText;
 
 use crate::escape;
-use crate::json::{CountsByName, write_object};
+use crate::json::{CountsByName, JsonObject, write_object};
 use crate::units::{self, Units};
 
 /// What checking some code would cost on this machine.
@@ -78,40 +76,21 @@ fn assumed(estimate: &VerifyEstimate, units: Units) -> String {
     }
 }
 
-#[derive(Serialize)]
-struct CodeCostObject {
-    #[serde(flatten)]
-    path: PathText,
-    read_bytes: u64,
-    metadata_bytes: u64,
-    hashed_bytes: CountsByName,
-    digests: u64,
-    workers: usize,
-    len_bytes: u64,
-    cached_bytes: Option<u64>,
-    tried_bytes: u64,
-    hashing_ns: u64,
-    rest_ns: u64,
-    predicted_ns: u64,
-}
-
 /// Appends the line about one piece of code.
 pub fn write_cost_json(of: &CostOfCode<'_>, out: &mut Vec<u8>) {
     let (estimate, cost) = (of.estimate, &of.estimate.cost);
     let hashed = cost.hashed().iter().map(|(algorithm, bytes)| (algorithm.name(), *bytes));
-    let object = CodeCostObject {
-        path: PathText::of(of.path),
-        read_bytes: cost.read_bytes,
-        metadata_bytes: cost.metadata_bytes,
-        hashed_bytes: CountsByName(hashed.collect()),
-        digests: cost.digests,
-        workers: of.workers,
-        len_bytes: estimate.len_bytes,
-        cached_bytes: estimate.cached_bytes,
-        tried_bytes: estimate.tried_bytes,
-        hashing_ns: estimate.hashing_ns,
-        rest_ns: of.rest_ns(),
-        predicted_ns: of.predicted_ns(),
-    };
+    let object = JsonObject::at(of.path)
+        .field("read_bytes", cost.read_bytes)
+        .field("metadata_bytes", cost.metadata_bytes)
+        .field("hashed_bytes", CountsByName(hashed.collect()))
+        .field("digests", cost.digests)
+        .field("workers", of.workers)
+        .field("len_bytes", estimate.len_bytes)
+        .field("cached_bytes", estimate.cached_bytes)
+        .field("tried_bytes", estimate.tried_bytes)
+        .field("hashing_ns", estimate.hashing_ns)
+        .field("rest_ns", of.rest_ns())
+        .field("predicted_ns", of.predicted_ns());
     write_object(&object, out);
 }

@@ -1,11 +1,11 @@
 //! Who signed, as lines and as an object: certificates, moments, what binds the directories.
 
-use serde::Serialize;
 use steadfast::Timestamp as Moment;
 use steadfast_codesign::{Certificate, SignerState, SignerVerdict};
 
 use super::words;
 use crate::escape;
+use crate::json::JsonObject;
 use crate::units;
 
 /// Labelled lines about a signer.
@@ -43,64 +43,29 @@ fn moment(seconds: i64) -> String {
 }
 
 /// What JSON carries of a signer.
-#[derive(Serialize)]
-pub(super) struct SignerObject {
-    state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    chain: Vec<CertificateObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signed_s: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timestamp: Option<TimestampObject>,
+pub(super) fn signer_object<'a>(signer: &SignerVerdict) -> JsonObject<'a> {
+    let timestamp = signer.timestamp.as_ref().map(|timestamp| {
+        JsonObject::default()
+            .field("state", words::timestamp_state(timestamp.state))
+            .field("time_s", timestamp.time)
+    });
+    let chain = signer.chain.iter().map(certificate_object);
+    JsonObject::default()
+        .field("state", signer.state.name())
+        .optional("kind", signer.kind.map(|kind| kind.name()))
+        .optional("name", signer.leaf().map(|leaf| leaf.subject().to_string()))
+        .field("chain", chain.collect::<Vec<_>>())
+        .optional("signed_s", signer.signed_at)
+        .optional("timestamp", timestamp)
 }
 
-#[derive(Serialize)]
-struct TimestampObject {
-    state: &'static str,
-    time_s: Option<i64>,
-}
-
-#[derive(Serialize)]
-struct CertificateObject {
-    subject: String,
-    serial: String,
-    sha256: String,
-    valid_from_s: i64,
-    valid_until_s: i64,
-    key: String,
-}
-
-impl CertificateObject {
-    fn of(certificate: &Certificate) -> CertificateObject {
-        let (valid_from_s, valid_until_s) = certificate.validity();
-        CertificateObject {
-            subject: certificate.subject().to_string(),
-            serial: words::hex(certificate.serial()),
-            sha256: words::hex(&certificate.digest(steadfast::Algorithm::Sha256)),
-            valid_from_s,
-            valid_until_s,
-            key: certificate.key().name(),
-        }
-    }
-}
-
-impl SignerObject {
-    pub(super) fn of(signer: &SignerVerdict) -> SignerObject {
-        let name = signer.leaf().map(|leaf| leaf.subject().to_string());
-        let timestamp = signer.timestamp.as_ref().map(|timestamp| TimestampObject {
-            state: words::timestamp_state(timestamp.state),
-            time_s: timestamp.time,
-        });
-        SignerObject {
-            state: signer.state.name(),
-            kind: signer.kind.map(|kind| kind.name()),
-            name,
-            chain: signer.chain.iter().map(CertificateObject::of).collect(),
-            signed_s: signer.signed_at,
-            timestamp,
-        }
-    }
+fn certificate_object<'a>(certificate: &Certificate) -> JsonObject<'a> {
+    let (valid_from_s, valid_until_s) = certificate.validity();
+    JsonObject::default()
+        .field("subject", certificate.subject().to_string())
+        .field("serial", words::hex(certificate.serial()))
+        .field("sha256", words::hex(&certificate.digest(steadfast::Algorithm::Sha256)))
+        .field("valid_from_s", valid_from_s)
+        .field("valid_until_s", valid_until_s)
+        .field("key", certificate.key().name())
 }

@@ -1,197 +1,95 @@
 //! What a signature says, as JSON: an object for each part, then one for the coverage.
 
-use std::path::Path;
-
 use base64::Engine as _;
 use serde::{Serialize, Serializer};
 use steadfast_codesign::{
-    CodeDirectory, CodePart, Constraint, Coverage, Entitlements, Requirements, Signature,
-    SignerVerdict, Slot, Value,
+    CodeDirectory, Constraint, Entitlements, Requirements, Signature, SignerVerdict, Slot, Value,
 };
-use steadfast_events::PathText;
 
-use super::super::signer::SignerObject;
+use super::super::signer::signer_object;
 use super::super::{ShownCode, words};
-use crate::json::write_object;
+use crate::json::{JsonObject, write_object};
 
 /// Appends the lines about one piece of code.
 pub fn write_shown_json(shown: &ShownCode<'_>, out: &mut Vec<u8>) {
     let kind = shown.code.kind().name();
     for part in shown.code.parts() {
-        write_object(&ShownPartObject::of(shown.path, kind, &part), out);
+        let object = JsonObject::at(shown.path)
+            .field("code", kind)
+            .field("architecture", part.architecture())
+            .field("offset", part.offset)
+            .field("length", part.len_bytes)
+            .field("signature", part.signature.map(signature_object));
+        write_object(&object, out);
     }
     if let Some(coverage) = shown.coverage {
-        write_object(&CoverageObject::of(shown.path, coverage), out);
-    }
-}
-
-#[derive(Serialize)]
-struct ShownPartObject<'a> {
-    #[serde(flatten)]
-    path: PathText,
-    code: &'static str,
-    architecture: Option<String>,
-    offset: u64,
-    length: u64,
-    signature: Option<SignatureObject<'a>>,
-}
-
-impl<'a> ShownPartObject<'a> {
-    fn of(path: &Path, code: &'static str, part: &CodePart<'a>) -> ShownPartObject<'a> {
-        ShownPartObject {
-            path: PathText::of(path),
-            code,
-            architecture: part.architecture(),
-            offset: part.offset,
-            length: part.len_bytes,
-            signature: part.signature.map(SignatureObject::of),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct SignatureObject<'a> {
-    identifier: String,
-    team: Option<String>,
-    cdhash: String,
-    directories: Vec<ShownDirectoryObject>,
-    signer: SignerObject,
-    requirements: Vec<String>,
-    entitlements: Option<PlistJson>,
-    constraints: Vec<ConstraintObject>,
-    ticket: bool,
-    blobs: Vec<BlobObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct ConstraintObject {
-    slot: u32,
-    value: PlistJson,
-}
-
-#[derive(Serialize)]
-struct BlobObject<'a> {
-    slot: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    magic: String,
-    length: usize,
-}
-
-impl SignatureObject<'_> {
-    fn of(signature: &Signature) -> SignatureObject<'_> {
-        let requirements = signature.requirements();
-        let requirements = requirements.and_then(|blob| Requirements::from_blob(blob.bytes).ok());
-        let requirements = requirements.map(|requirements| requirements.entries);
-        let blobs = signature.superblob.entries().iter().map(|entry| BlobObject {
-            slot: entry.slot.0,
-            name: entry.slot.name(),
-            magic: format!("{:08x}", entry.magic),
-            length: entry.range.len(),
+        let covered = coverage.ranges.iter().map(|covered| {
+            JsonObject::default()
+                .field("bytes", [covered.bytes.start, covered.bytes.end])
+                .field("cover", covered.cover.name())
+                .field("what", &covered.what)
+                .optional("architecture", covered.slice.as_deref())
         });
-        let constraints = Constraint::all(signature).0.into_iter();
-        SignatureObject {
-            identifier: signature.identifier().into_owned(),
-            team: signature.team().map(|team| team.into_owned()),
-            cdhash: signature.chosen_directory().cdhash().to_string(),
-            directories: signature.directories().iter().map(ShownDirectoryObject::of).collect(),
-            signer: SignerObject::of(&SignerVerdict::of(signature)),
-            requirements: requirements
-                .unwrap_or_default()
-                .iter()
-                .map(|(kind, requirement)| format!("{kind} => {requirement}"))
-                .collect(),
-            entitlements: Entitlements::of(signature).value().cloned().map(PlistJson),
-            constraints: constraints
-                .map(|constraint| ConstraintObject {
-                    slot: constraint.slot.0,
-                    value: PlistJson(constraint.value),
-                })
-                .collect(),
-            ticket: signature.blob(Slot::TICKET).is_some(),
-            blobs: blobs.collect(),
-        }
+        let covered: Vec<_> = covered.collect();
+        write_object(&JsonObject::at(shown.path).field("coverage", covered), out);
     }
 }
 
-#[derive(Serialize)]
-struct ShownDirectoryObject {
-    slot: u32,
-    hash: &'static str,
-    cdhash: String,
-    cdhash_full: String,
-    version: u32,
-    flags: u32,
-    flag_names: Vec<String>,
-    page_length: Option<u64>,
-    pages: u64,
-    code_limit: u64,
-    runtime: Option<String>,
-    platform: u8,
-    exec_segment_flags: Option<u64>,
-    special_slots: Vec<SpecialObject>,
+fn signature_object(signature: &Signature) -> JsonObject<'_> {
+    let requirements = signature.requirements();
+    let requirements = requirements.and_then(|blob| Requirements::from_blob(blob.bytes).ok());
+    let requirements = requirements.map(|requirements| requirements.entries).unwrap_or_default();
+    let requirements =
+        requirements.iter().map(|(kind, requirement)| format!("{kind} => {requirement}"));
+    let directories = signature.directories().iter().map(directory_object);
+    let constraints = Constraint::all(signature).0.into_iter().map(|constraint| {
+        JsonObject::default()
+            .field("slot", constraint.slot.0)
+            .field("value", PlistJson(constraint.value))
+    });
+    let blobs = signature.superblob.entries().iter().map(|entry| {
+        JsonObject::default()
+            .field("slot", entry.slot.0)
+            .optional("name", entry.slot.name())
+            .field("magic", format!("{:08x}", entry.magic))
+            .field("length", entry.range.len())
+    });
+    JsonObject::default()
+        .field("identifier", signature.identifier().into_owned())
+        .field("team", signature.team().map(|team| team.into_owned()))
+        .field("cdhash", signature.chosen_directory().cdhash().to_string())
+        .field("directories", directories.collect::<Vec<_>>())
+        .field("signer", signer_object(&SignerVerdict::of(signature)))
+        .field("requirements", requirements.collect::<Vec<_>>())
+        .field("entitlements", Entitlements::of(signature).value().cloned().map(PlistJson))
+        .field("constraints", constraints.collect::<Vec<_>>())
+        .field("ticket", signature.blob(Slot::TICKET).is_some())
+        .field("blobs", blobs.collect::<Vec<_>>())
 }
 
-#[derive(Serialize)]
-struct SpecialObject {
-    slot: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'static str>,
-    digest: String,
-}
-
-impl ShownDirectoryObject {
-    fn of(directory: &CodeDirectory) -> ShownDirectoryObject {
-        let special = directory.special_digests().map(|(slot, digest)| SpecialObject {
-            slot: slot.0,
-            name: slot.name(),
-            digest: words::hex(digest),
-        });
-        ShownDirectoryObject {
-            slot: directory.slot().0,
-            hash: directory.hash_type().name(),
-            cdhash: directory.cdhash().to_string(),
-            cdhash_full: directory.cdhash_full().to_string(),
-            version: directory.version(),
-            flags: directory.flags(),
-            flag_names: words::flag_names(directory.flags()),
-            page_length: directory.page_len(),
-            pages: directory.page_count(),
-            code_limit: directory.code_limit(),
-            runtime: directory.runtime().filter(|version| *version != 0).map(words::packed_version),
-            platform: directory.platform(),
-            exec_segment_flags: directory.exec_segment().map(|segment| segment.flags),
-            special_slots: special.collect(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct CoverageObject {
-    #[serde(flatten)]
-    path: PathText,
-    coverage: Vec<CoveredObject>,
-}
-
-#[derive(Serialize)]
-struct CoveredObject {
-    bytes: [u64; 2],
-    cover: &'static str,
-    what: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    architecture: Option<String>,
-}
-
-impl CoverageObject {
-    fn of(path: &Path, coverage: &Coverage) -> CoverageObject {
-        let covered = coverage.ranges.iter().map(|covered| CoveredObject {
-            bytes: [covered.bytes.start, covered.bytes.end],
-            cover: covered.cover.name(),
-            what: covered.what.clone(),
-            architecture: covered.slice.clone(),
-        });
-        CoverageObject { path: PathText::of(path), coverage: covered.collect() }
-    }
+fn directory_object<'a>(directory: &CodeDirectory) -> JsonObject<'a> {
+    let special = directory.special_digests().map(|(slot, digest)| {
+        JsonObject::default()
+            .field("slot", slot.0)
+            .optional("name", slot.name())
+            .field("digest", words::hex(digest))
+    });
+    let runtime = directory.runtime().filter(|version| *version != 0).map(words::packed_version);
+    JsonObject::default()
+        .field("slot", directory.slot().0)
+        .field("hash", directory.hash_type().name())
+        .field("cdhash", directory.cdhash().to_string())
+        .field("cdhash_full", directory.cdhash_full().to_string())
+        .field("version", directory.version())
+        .field("flags", directory.flags())
+        .field("flag_names", words::flag_names(directory.flags()))
+        .field("page_length", directory.page_len())
+        .field("pages", directory.page_count())
+        .field("code_limit", directory.code_limit())
+        .field("runtime", runtime)
+        .field("platform", directory.platform())
+        .field("exec_segment_flags", directory.exec_segment().map(|segment| segment.flags))
+        .field("special_slots", special.collect::<Vec<_>>())
 }
 
 /// A value of a property list: data as base64, numbers beyond 64 bits as text.
