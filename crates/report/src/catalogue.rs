@@ -1,14 +1,12 @@
 //! What audits and histories both show of a catalogue: runs, standings, shares and ages.
 
-use std::collections::BTreeMap;
-
 use anstyle::Style;
-use serde::Serialize;
 use steadfast::catalogue::{FileState, RunRecord, RunState};
 use steadfast::{Tag, Timestamp, Verdict};
 
 use crate::document::{Cell, Table};
 use crate::escape;
+use crate::json::JsonObject;
 use crate::text::{RED, YELLOW};
 use crate::units::{self, DAY_S, Units};
 
@@ -108,37 +106,19 @@ pub(crate) fn standing_key(standing: FileState) -> &'static str {
 }
 
 /// A run, as the catalogue recorded it.
-#[derive(Serialize)]
-pub(crate) struct RunObject<'a> {
-    run: i64,
-    verb: &'a str,
-    version: &'a str,
-    read_from: &'a str,
-    backend: &'a str,
-    started_s: i64,
-    latest_s: i64,
-    state: &'static str,
-    files: u64,
-    bytes: u64,
-    counts: &'a BTreeMap<String, u64>,
-}
-
-impl RunObject<'_> {
-    pub(crate) fn of(run: &RunRecord) -> RunObject<'_> {
-        RunObject {
-            run: run.id,
-            verb: &run.verb,
-            version: &run.version,
-            read_from: &run.read_from,
-            backend: &run.backend,
-            started_s: run.started.seconds,
-            latest_s: run.latest.seconds,
-            state: run.state.name(),
-            files: run.files,
-            bytes: run.bytes,
-            counts: &run.counts,
-        }
-    }
+pub(crate) fn run_object(run: &RunRecord) -> JsonObject<'_> {
+    JsonObject::default()
+        .field("run", run.id)
+        .field("verb", &run.verb)
+        .field("version", &run.version)
+        .field("read_from", &run.read_from)
+        .field("backend", &run.backend)
+        .field("started_s", run.started.seconds)
+        .field("latest_s", run.latest.seconds)
+        .field("state", run.state.name())
+        .field("files", run.files)
+        .field("bytes", run.bytes)
+        .field("counts", &run.counts)
 }
 
 /// Says where a run's bytes came from, in one word.

@@ -1,13 +1,12 @@
 //! An audit, as a spreadsheet reads it: a header, then one row for each fact.
 
-use serde::Serialize;
 use steadfast::catalogue::{Duplicates, FailedCheck, Overdue};
-use steadfast_events::PathText;
 
-use super::json::{AuditLine, FailureObject, OverdueObject};
+use super::json::{failure_object, line_object, overdue_object};
 use super::{AuditRenderer, AuditView};
-use crate::catalogue::RunObject;
+use crate::catalogue::run_object;
 use crate::csv::{write_header, write_row};
+use crate::json::JsonObject;
 use crate::output::Output;
 
 /// The columns, always these and in this order. A field that does not apply is empty.
@@ -30,27 +29,8 @@ const COLUMNS: [&str; 16] = [
     "digest",
 ];
 
-/// How many files there are of a kind, at the moment of the audit.
-#[derive(Serialize)]
-struct AmountRow {
-    at_s: i64,
-    days: Option<u32>,
-    files: u64,
-    bytes: Option<u64>,
-}
-
-/// One of several files with the same contents.
-#[derive(Serialize)]
-struct DuplicateRow {
-    #[serde(flatten)]
-    path: PathText,
-    length: u64,
-    algorithm: &'static str,
-    digest: String,
-}
-
-fn write_line(about: &'static str, rest: impl Serialize, output: &mut Output) {
-    write_row(&COLUMNS, &AuditLine { about, rest }, &mut output.answer);
+fn write_line(about: &'static str, rest: JsonObject<'_>, output: &mut Output) {
+    write_row(&COLUMNS, &line_object(about, rest), &mut output.answer);
 }
 
 /// Renders CSV.
@@ -61,8 +41,12 @@ impl AuditRenderer for AuditCsv {
     fn begin(&mut self, view: &AuditView<'_>, output: &mut Output) {
         write_header(&COLUMNS, &mut output.answer);
         let audit = view.audit;
-        let mut write = |about, days, files, bytes| {
-            let row = AmountRow { at_s: audit.at.seconds, days, files, bytes };
+        let mut write = |about, days: Option<u32>, files: u64, bytes: Option<u64>| {
+            let row = JsonObject::default()
+                .field("at_s", audit.at.seconds)
+                .field("days", days)
+                .field("files", files)
+                .field("bytes", bytes);
             write_line(about, row, output);
         };
         write("tagged", None, audit.tagged, Some(audit.bytes));
@@ -72,27 +56,25 @@ impl AuditRenderer for AuditCsv {
         }
         write("never_proved", None, audit.never.0, Some(audit.never.1));
         for run in &audit.runs {
-            write_line("run", RunObject::of(run), output);
+            write_line("run", run_object(run), output);
         }
     }
 
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
-        write_line("overdue", OverdueObject::of(overdue), output);
+        write_line("overdue", overdue_object(overdue), output);
     }
 
     fn failure(&mut self, failure: &FailedCheck, output: &mut Output) {
-        write_line("failure", FailureObject::of(failure), output);
+        write_line("failure", failure_object(failure), output);
     }
 
     fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output) {
         let Duplicates { tag, paths } = duplicates;
         for path in paths {
-            let row = DuplicateRow {
-                path: PathText::of(path),
-                length: tag.length,
-                algorithm: tag.algorithm.name(),
-                digest: tag.digest.to_string(),
-            };
+            let row = JsonObject::at(path)
+                .field("length", tag.length)
+                .field("algorithm", tag.algorithm.name())
+                .field("digest", tag.digest.to_string());
             write_line("duplicate", row, output);
         }
     }

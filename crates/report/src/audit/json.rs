@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use steadfast::catalogue::{CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue};
 use steadfast_events::PathText;
 
 use super::{AuditRenderer, AuditTally, AuditView};
-use crate::catalogue::{RunObject, standing_key};
-use crate::json::{CountsByName, write_object, write_summary};
+use crate::catalogue::{run_object, standing_key};
+use crate::json::{CountsByName, JsonObject, write_object, write_summary};
 use crate::output::Output;
 
 /// Renders JSON lines.
@@ -18,237 +17,116 @@ pub struct AuditJson;
 impl AuditRenderer for AuditJson {
     fn begin(&mut self, view: &AuditView<'_>, output: &mut Output) {
         for run in &view.audit.runs {
-            write_line("run", RunObject::of(run), output);
+            write_line("run", run_object(run), output);
         }
         let problems = view.verification.map(|verification| verification.problems.as_slice());
         for problem in problems.unwrap_or_default() {
-            write_line("problem", ProblemObject { problem }, output);
+            write_line("problem", JsonObject::default().field("problem", problem), output);
         }
     }
 
     fn overdue(&mut self, overdue: &Overdue, output: &mut Output) {
-        write_line("overdue", OverdueObject::of(overdue), output);
+        write_line("overdue", overdue_object(overdue), output);
     }
 
     fn failure(&mut self, failure: &FailedCheck, output: &mut Output) {
-        write_line("failure", FailureObject::of(failure), output);
+        write_line("failure", failure_object(failure), output);
     }
 
     fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output) {
         let Duplicates { tag, paths } = duplicates;
-        let rest = DuplicatesObject {
-            algorithm: tag.algorithm.name(),
-            digest: tag.digest.to_string(),
-            length: tag.length,
-            paths: paths.iter().map(|path| PathText::of(path)).collect(),
-        };
+        let paths: Vec<PathText> = paths.iter().map(|path| PathText::of(path)).collect();
+        let rest = JsonObject::default()
+            .field("algorithm", tag.algorithm.name())
+            .field("digest", tag.digest.to_string())
+            .field("length", tag.length)
+            .field("paths", paths);
         write_line("duplicates", rest, output);
     }
 
     fn end(&mut self, view: &AuditView<'_>, tally: &AuditTally, output: &mut Output) {
-        write_summary(&AuditSummary::of(view, tally), &mut output.answer);
+        write_summary(&summary_object(view, tally), &mut output.answer);
     }
 }
 
-/// A line says first what it is about.
-#[derive(Serialize)]
-pub(super) struct AuditLine<T> {
-    pub(super) about: &'static str,
-    #[serde(flatten)]
-    pub(super) rest: T,
+/// Returns a line of JSON or a row of CSV: what it is about, then its other fields.
+pub(super) fn line_object<'a>(about: &'static str, rest: JsonObject<'a>) -> JsonObject<'a> {
+    JsonObject::default().field("about", about).fields(rest)
 }
 
-fn write_line(about: &'static str, rest: impl Serialize, output: &mut Output) {
-    write_object(&AuditLine { about, rest }, &mut output.answer);
+fn write_line(about: &'static str, rest: JsonObject<'_>, output: &mut Output) {
+    write_object(&line_object(about, rest), &mut output.answer);
 }
 
-#[derive(Serialize)]
-struct ProblemObject<'a> {
-    problem: &'a str,
+pub(super) fn overdue_object(overdue: &Overdue) -> JsonObject<'_> {
+    JsonObject::at(&overdue.path)
+        .field("length", overdue.length)
+        .field("last_proof_s", overdue.last_proof.map(|proof| proof.seconds))
+        .field("standing", standing_key(overdue.standing))
 }
 
-#[derive(Serialize)]
-pub(super) struct OverdueObject {
-    #[serde(flatten)]
-    path: PathText,
-    length: u64,
-    last_proof_s: Option<i64>,
-    standing: &'static str,
+pub(super) fn failure_object(failure: &FailedCheck) -> JsonObject<'_> {
+    JsonObject::at(&failure.path)
+        .field("run", failure.run)
+        .field("at_s", failure.at.seconds)
+        .field("standing", standing_key(failure.standing))
+        .field("now", failure.now.map(standing_key))
+        .field("settled", failure.settled)
 }
 
-impl OverdueObject {
-    pub(super) fn of(overdue: &Overdue) -> OverdueObject {
-        OverdueObject {
-            path: PathText::of(&overdue.path),
-            length: overdue.length,
-            last_proof_s: overdue.last_proof.map(|proof| proof.seconds),
-            standing: standing_key(overdue.standing),
-        }
-    }
+fn summary_object<'a>(view: &AuditView<'a>, tally: &AuditTally) -> JsonObject<'a> {
+    let audit = view.audit;
+    let amount = |(files, bytes): (u64, u64)| {
+        JsonObject::default().field("files", files).field("bytes", bytes)
+    };
+    let windows = audit.windows.iter().zip(view.readings).map(|(window, reading)| {
+        JsonObject::default()
+            .field("days", window.days)
+            .fields(amount((window.entries, window.bytes)))
+            .field("runs", reading.runs)
+            .field("read_media_bytes", reading.bytes_media)
+            .field("read_cache_bytes", reading.bytes_cache)
+    });
+    let failures = JsonObject::default()
+        .field("open", counts(&tally.open))
+        .field("settled", counts(&tally.settled));
+    let overdue = view.overdue_days.map(|days| {
+        let sum = amount((tally.overdue, tally.overdue_bytes));
+        JsonObject::default().field("days", days).fields(sum)
+    });
+    let duplicates = JsonObject::default()
+        .field("groups", tally.groups)
+        .field("copies", tally.copies)
+        .field("bytes", tally.copies_bytes);
+    JsonObject::default()
+        .field("verb", "audit")
+        .field("version", view.version)
+        .field("interrupted", tally.interrupted)
+        .field("exit_status", tally.exit_status(view.verification))
+        .field("root", PathText::of(view.root))
+        .field("catalogue", PathText::of(view.file))
+        .field("at_s", audit.at.seconds)
+        .field("files", audit.entries)
+        .field("tagged", audit.tagged)
+        .field("bytes", audit.bytes)
+        .field("windows", windows.collect::<Vec<_>>())
+        .field("never", amount(audit.never))
+        .field("oldest_proof_s", audit.oldest_proof.map(|proof| proof.seconds))
+        .field("standings", counts(&audit.standings))
+        .field("failures", failures)
+        .field("overdue", overdue)
+        .field("duplicates", duplicates)
+        .field("verification", view.verification.map(verification_object))
 }
 
-#[derive(Serialize)]
-pub(super) struct FailureObject {
-    #[serde(flatten)]
-    path: PathText,
-    run: i64,
-    at_s: i64,
-    standing: &'static str,
-    now: Option<&'static str>,
-    settled: bool,
-}
-
-impl FailureObject {
-    pub(super) fn of(failure: &FailedCheck) -> FailureObject {
-        FailureObject {
-            path: PathText::of(&failure.path),
-            run: failure.run,
-            at_s: failure.at.seconds,
-            standing: standing_key(failure.standing),
-            now: failure.now.map(standing_key),
-            settled: failure.settled,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct DuplicatesObject {
-    algorithm: &'static str,
-    digest: String,
-    length: u64,
-    paths: Vec<PathText>,
-}
-
-#[derive(Serialize)]
-struct AuditSummary<'a> {
-    verb: &'static str,
-    version: &'a str,
-    interrupted: bool,
-    exit_status: u8,
-    root: PathText,
-    catalogue: PathText,
-    at_s: i64,
-    files: u64,
-    tagged: u64,
-    bytes: u64,
-    windows: Vec<WindowObject>,
-    never: AmountObject,
-    oldest_proof_s: Option<i64>,
-    standings: CountsByName,
-    failures: FailuresObject,
-    overdue: Option<OverdueSum>,
-    duplicates: DuplicatesSum,
-    verification: Option<VerificationObject>,
-}
-
-impl<'a> AuditSummary<'a> {
-    fn of(view: &AuditView<'a>, tally: &'a AuditTally) -> AuditSummary<'a> {
-        let audit = view.audit;
-        let (files, bytes) = audit.never;
-        AuditSummary {
-            verb: "audit",
-            version: view.version,
-            interrupted: tally.interrupted,
-            exit_status: tally.exit_status(view.verification),
-            root: PathText::of(view.root),
-            catalogue: PathText::of(view.file),
-            at_s: audit.at.seconds,
-            files: audit.entries,
-            tagged: audit.tagged,
-            bytes: audit.bytes,
-            windows: WindowObject::all(view),
-            never: AmountObject { files, bytes },
-            oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
-            standings: counts(&audit.standings),
-            failures: FailuresObject { open: counts(&tally.open), settled: counts(&tally.settled) },
-            overdue: view.overdue_days.map(|days| OverdueSum {
-                days,
-                files: tally.overdue,
-                bytes: tally.overdue_bytes,
-            }),
-            duplicates: DuplicatesSum {
-                groups: tally.groups,
-                copies: tally.copies,
-                bytes: tally.copies_bytes,
-            },
-            verification: view.verification.map(VerificationObject::of),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct WindowObject {
-    days: u32,
-    files: u64,
-    bytes: u64,
-    runs: u64,
-    read_media_bytes: u64,
-    read_cache_bytes: u64,
-}
-
-impl WindowObject {
-    fn all(view: &AuditView<'_>) -> Vec<WindowObject> {
-        let windows = view.audit.windows.iter().zip(view.readings);
-        windows
-            .map(|(window, reading)| WindowObject {
-                days: window.days,
-                files: window.entries,
-                bytes: window.bytes,
-                runs: reading.runs,
-                read_media_bytes: reading.bytes_media,
-                read_cache_bytes: reading.bytes_cache,
-            })
-            .collect()
-    }
-}
-
-#[derive(Serialize)]
-struct AmountObject {
-    files: u64,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
-struct FailuresObject {
-    open: CountsByName,
-    settled: CountsByName,
-}
-
-#[derive(Serialize)]
-struct OverdueSum {
-    days: u32,
-    files: u64,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
-struct DuplicatesSum {
-    groups: u64,
-    copies: u64,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
-struct VerificationObject {
-    sound: bool,
-    directories: u64,
-    files: u64,
-    events: u64,
-    runs: u64,
-    problems: usize,
-}
-
-impl VerificationObject {
-    fn of(verification: &CatalogueVerification) -> VerificationObject {
-        VerificationObject {
-            sound: verification.is_sound(),
-            directories: verification.directories,
-            files: verification.entries,
-            events: verification.events,
-            runs: verification.runs,
-            problems: verification.problems.len(),
-        }
-    }
+fn verification_object(verification: &CatalogueVerification) -> JsonObject<'_> {
+    JsonObject::default()
+        .field("sound", verification.is_sound())
+        .field("directories", verification.directories)
+        .field("files", verification.entries)
+        .field("events", verification.events)
+        .field("runs", verification.runs)
+        .field("problems", verification.problems.len())
 }
 
 fn counts(standings: &BTreeMap<FileState, u64>) -> CountsByName {
