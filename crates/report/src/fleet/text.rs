@@ -43,8 +43,7 @@ pub fn write_planned_text(planned: &PlannedJob, size: Units, out: &mut Vec<u8>) 
 /// Appends that the part of a shard is there.
 pub fn write_existing(shard: u64, outcome: &PartOutcome, json: bool, out: &mut Vec<u8>) {
     if json {
-        let object = super::json::ExistingPart::of(shard, outcome);
-        return crate::json::write_object(&object, out);
+        return super::json::write_existing_json(shard, outcome, out);
     }
     let files = units::counted(outcome.files, "file", "files");
     let line = format!("the part of shard {shard} is there: {files}, nothing was done\n");

@@ -4,181 +4,87 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use steadfast::qos::{Confinement, CoreClass, Fact, Grouping, Offer, Pace, Step, Trial};
+use steadfast::qos::{Confinement, Fact, Grouping, Offer, Pace, Trial};
 
-use crate::json::{write_object, write_summary};
+use crate::json::{JsonObject, write_object, write_summary};
 
 /// Appends the lines.
 pub fn write_json(offer: &Offer, trials: &[Trial], out: &mut Vec<u8>) {
-    write_object(&MachineLine { machine: MachineObject::of(offer) }, out);
+    write_object(&JsonObject::default().field("machine", machine_object(offer)), out);
     for device in &offer.devices {
-        let object = DeviceObject {
-            device: &device.name,
-            scheduler: device.scheduler.as_deref(),
-            honours: device.honours.name(),
-        };
+        let object = JsonObject::default()
+            .field("device", &device.name)
+            .field("scheduler", device.scheduler.as_deref())
+            .field("honours", device.honours.name());
         write_object(&object, out);
     }
     for trial in trials {
-        write_object(&LevelObject::of(trial), out);
+        write_object(&level_object(trial), out);
     }
     let steps = || trials.iter().flat_map(|trial| &trial.steps);
-    let summary = QosSummary {
-        verb: "qos show",
-        levels: trials.len(),
-        steps: steps().count(),
-        refused: steps().filter(|step| step.result.is_err()).count(),
-        exit_status: 0,
-    };
+    let summary = JsonObject::default()
+        .field("verb", "qos show")
+        .field("levels", trials.len())
+        .field("steps", steps().count())
+        .field("refused", steps().filter(|step| step.result.is_err()).count())
+        .field("exit_status", 0);
     write_summary(&summary, out);
 }
 
-#[derive(Serialize)]
-struct MachineLine<'a> {
-    machine: MachineObject<'a>,
-}
-
-#[derive(Serialize)]
-struct MachineObject<'a> {
-    cpu_model: &'a str,
-    core_types: &'static str,
-    told_by: Option<&'static str>,
-    logical: usize,
-    classes: Vec<ClassObject<'a>>,
-    uclamp: Option<bool>,
-    shared_by: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_nice: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    control_group: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    control_group_weight: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    control_group_idle: Option<bool>,
-    thread: BTreeMap<&'static str, &'a str>,
-}
-
-impl<'a> MachineObject<'a> {
-    fn of(offer: &'a Offer) -> MachineObject<'a> {
-        let slower = offer.cores.slower();
-        let classes = offer.cores.classes.iter();
-        let mut object = MachineObject {
-            cpu_model: &offer.cpu_model,
-            core_types: offer.cores.knowledge.name(),
-            told_by: offer.cores.source.map(|source| source.name()),
-            logical: offer.cores.logical,
-            classes: classes.map(|class| ClassObject::of(class, slower)).collect(),
-            uclamp: offer.uclamp,
-            shared_by: "threads",
-            session_nice: None,
-            control_group: None,
-            control_group_weight: None,
-            control_group_idle: None,
-            thread: facts(&offer.thread),
-        };
-        match &offer.grouping {
-            Grouping::Threads => {}
-            Grouping::Session { nice } => {
-                object.shared_by = "session";
-                object.session_nice = Some(*nice);
-            }
-            Grouping::ControlGroup { name, weight, idle } => {
-                object.shared_by = "control_group";
-                object.control_group = Some(name);
-                object.control_group_weight = *weight;
-                object.control_group_idle = Some(*idle);
-            }
+fn machine_object(offer: &Offer) -> JsonObject<'_> {
+    let slower = offer.cores.slower();
+    let classes = offer.cores.classes.iter().map(|class| {
+        JsonObject::default()
+            .field("name", &class.name)
+            .field("cpus", &class.cpus)
+            .field("logical", class.logical)
+            .field("physical", class.physical)
+            .field("capacity", class.capacity)
+            .field("frequency_khz_max", class.frequency_khz_max)
+            .field("slower", slower.contains(class))
+    });
+    let shared = JsonObject::default();
+    let shared = match &offer.grouping {
+        Grouping::Threads => shared.field("shared_by", "threads"),
+        Grouping::Session { nice } => {
+            shared.field("shared_by", "session").field("session_nice", *nice)
         }
-        object
-    }
+        Grouping::ControlGroup { name, weight, idle } => shared
+            .field("shared_by", "control_group")
+            .field("control_group", name)
+            .optional("control_group_weight", *weight)
+            .field("control_group_idle", *idle),
+    };
+    JsonObject::default()
+        .field("cpu_model", &offer.cpu_model)
+        .field("core_types", offer.cores.knowledge.name())
+        .field("told_by", offer.cores.source.map(|source| source.name()))
+        .field("logical", offer.cores.logical)
+        .field("classes", classes.collect::<Vec<_>>())
+        .field("uclamp", offer.uclamp)
+        .fields(shared)
+        .field("thread", facts(&offer.thread))
 }
 
-#[derive(Serialize)]
-struct ClassObject<'a> {
-    name: &'a str,
-    cpus: &'a [usize],
-    logical: usize,
-    physical: Option<usize>,
-    capacity: Option<u32>,
-    frequency_khz_max: Option<u64>,
-    slower: bool,
-}
-
-impl<'a> ClassObject<'a> {
-    fn of(class: &'a CoreClass, slower: &[CoreClass]) -> ClassObject<'a> {
-        ClassObject {
-            name: &class.name,
-            cpus: &class.cpus,
-            logical: class.logical,
-            physical: class.physical,
-            capacity: class.capacity,
-            frequency_khz_max: class.frequency_khz_max,
-            slower: slower.contains(class),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct DeviceObject<'a> {
-    device: &'a str,
-    scheduler: Option<&'a str>,
-    honours: &'static str,
-}
-
-#[derive(Serialize)]
-struct LevelObject<'a> {
-    level: &'static str,
-    number: u8,
-    pace: &'static str,
-    workers: usize,
-    confined_to: Option<&'a [usize]>,
-    steps: Vec<StepObject<'a>>,
-    thread: BTreeMap<&'static str, &'a str>,
-}
-
-impl<'a> LevelObject<'a> {
-    fn of(trial: &'a Trial) -> LevelObject<'a> {
-        LevelObject {
-            level: trial.level.name(),
-            number: trial.level.number(),
-            pace: Pace::of(trial.level).name(),
-            workers: trial.workers,
-            confined_to: match &trial.confinement {
-                Confinement::To(cpus) => Some(cpus),
-                _ => None,
-            },
-            steps: trial.steps.iter().map(StepObject::of).collect(),
-            thread: facts(&trial.thread),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct StepObject<'a> {
-    what: &'a str,
-    done: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-impl StepObject<'_> {
-    fn of(step: &Step) -> StepObject<'_> {
-        StepObject {
-            what: &step.what,
-            done: step.result.is_ok(),
-            error: step.result.as_ref().err().map(ToString::to_string),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct QosSummary {
-    verb: &'static str,
-    levels: usize,
-    steps: usize,
-    refused: usize,
-    exit_status: u8,
+fn level_object(trial: &Trial) -> JsonObject<'_> {
+    let confined_to = match &trial.confinement {
+        Confinement::To(cpus) => Some(cpus),
+        _ => None,
+    };
+    let steps = trial.steps.iter().map(|step| {
+        JsonObject::default()
+            .field("what", &step.what)
+            .field("done", step.result.is_ok())
+            .optional("error", step.result.as_ref().err().map(ToString::to_string))
+    });
+    JsonObject::default()
+        .field("level", trial.level.name())
+        .field("number", trial.level.number())
+        .field("pace", Pace::of(trial.level).name())
+        .field("workers", trial.workers)
+        .field("confined_to", confined_to)
+        .field("steps", steps.collect::<Vec<_>>())
+        .field("thread", facts(&trial.thread))
 }
 
 fn facts(facts: &[Fact]) -> BTreeMap<&'static str, &str> {
