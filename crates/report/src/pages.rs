@@ -7,14 +7,12 @@
 use std::ops::Range;
 use std::path::Path;
 
-use serde::Serialize;
 use steadfast::pages::Damage;
 use steadfast::run::Verified;
-use steadfast_events::PathText;
 use steadfast_verity::VerityDigest;
 
 use crate::escape;
-use crate::json::write_object;
+use crate::json::{JsonObject, write_object};
 use crate::units;
 
 /// Ranges that a run's line about a corrupt file names.
@@ -136,62 +134,26 @@ pub(crate) fn damage_detail(damage: &Damage) -> String {
 
 /// Appends one JSON object about a file that was verified.
 pub fn write_verified_json(path: &Path, verified: &Verified, out: &mut Vec<u8>) {
-    let object = VerifiedObject {
-        path: PathText::of(path),
-        verdict: verified.verdict.name(),
-        length_now: verified.length_now,
-        verity: verified.verity.to_string(),
-        kept: verified.kept.as_deref().map(escape::path),
-        damage: DamageObject::of(&verified.damage),
-    };
+    let object = JsonObject::at(path)
+        .field("verdict", verified.verdict.name())
+        .field("length_now", verified.length_now)
+        .field("verity", verified.verity.to_string())
+        .optional("kept", verified.kept.as_deref().map(escape::path))
+        .fields(damage_object(&verified.damage));
     write_object(&object, out);
 }
 
-#[derive(Serialize)]
-struct VerifiedObject {
-    #[serde(flatten)]
-    path: PathText,
-    verdict: &'static str,
-    length_now: u64,
-    verity: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<String>,
-    #[serde(flatten)]
-    damage: DamageObject,
-}
-
 /// Where damage is, for programs.
-#[derive(Serialize)]
-pub(crate) struct DamageObject {
-    length: u64,
-    page_length: u64,
-    pages: u64,
-    damaged_pages: u64,
-    unreadable_pages: u64,
-    damaged: Vec<RangeObject>,
-    unreadable: Vec<RangeObject>,
-}
-
-#[derive(Serialize)]
-struct RangeObject {
-    offset: u64,
-    length: u64,
-}
-
-impl DamageObject {
-    pub(crate) fn of(damage: &Damage) -> DamageObject {
-        let object = |range: Range<u64>| RangeObject {
-            offset: range.start,
-            length: range.end - range.start,
-        };
-        DamageObject {
-            length: damage.length,
-            page_length: damage.page_len,
-            pages: damage.check.pages,
-            damaged_pages: damage.check.damaged_pages,
-            unreadable_pages: damage.check.unreadable_pages,
-            damaged: damage.damaged().map(object).collect(),
-            unreadable: damage.unreadable().map(object).collect(),
-        }
-    }
+pub(crate) fn damage_object<'a>(damage: &Damage) -> JsonObject<'a> {
+    let object = |range: Range<u64>| {
+        JsonObject::default().field("offset", range.start).field("length", range.end - range.start)
+    };
+    JsonObject::default()
+        .field("length", damage.length)
+        .field("page_length", damage.page_len)
+        .field("pages", damage.check.pages)
+        .field("damaged_pages", damage.check.damaged_pages)
+        .field("unreadable_pages", damage.check.unreadable_pages)
+        .field("damaged", damage.damaged().map(object).collect::<Vec<_>>())
+        .field("unreadable", damage.unreadable().map(object).collect::<Vec<_>>())
 }

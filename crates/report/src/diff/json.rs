@@ -8,7 +8,7 @@ use steadfast::{Notice, Skipped};
 use steadfast_events::{Nanoseconds, PathText, TagText};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
-use crate::json::{CountsByName, write_notice, write_object, write_summary};
+use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
 use crate::output::Output;
 
 /// Renders JSON lines.
@@ -30,7 +30,7 @@ impl DiffRenderer for DiffJson {
     }
 
     fn end(&mut self, summary: &DiffSummary, output: &mut Output) {
-        write_summary(&DiffSummaryObject::of(summary), &mut output.answer);
+        write_summary(&summary_object(summary), &mut output.answer);
     }
 }
 
@@ -101,47 +101,24 @@ impl SideObject {
     }
 }
 
-#[derive(Serialize)]
-struct DiffSummaryObject<'a> {
-    verb: &'static str,
-    read: bool,
-    interrupted: bool,
-    exit_status: u8,
-    algorithm: Option<&'static str>,
-    files_a: u64,
-    files_b: u64,
-    bytes: u64,
-    elapsed_ns: u64,
-    workers: usize,
-    backend: &'a str,
-    engine: &'a str,
-    differences: CountsByName,
-    times_differ: u64,
-    skipped_a: CountsByName,
-    skipped_b: CountsByName,
-}
-
-impl<'a> DiffSummaryObject<'a> {
-    fn of(summary: &'a DiffSummary) -> DiffSummaryObject<'a> {
-        let differences = Difference::ALL.map(|one| (one.name(), summary.differences(one)));
-        let skipped = |skipped: &Skipped| CountsByName(skipped_counts(skipped).into());
-        DiffSummaryObject {
-            verb: "diff",
-            read: summary.read,
-            interrupted: summary.interrupted,
-            exit_status: summary.exit_status(),
-            algorithm: summary.algorithm.map(|algorithm| algorithm.name()),
-            files_a: summary.files_here,
-            files_b: summary.files_there,
-            bytes: summary.bytes,
-            elapsed_ns: summary.elapsed_ns,
-            workers: summary.workers,
-            backend: &summary.backend,
-            engine: summary.engine,
-            differences: CountsByName(differences.into()),
-            times_differ: summary.times_differ,
-            skipped_a: skipped(&summary.skipped_here),
-            skipped_b: skipped(&summary.skipped_there),
-        }
-    }
+fn summary_object(summary: &DiffSummary) -> JsonObject<'_> {
+    let differences = Difference::ALL.map(|one| (one.name(), summary.differences(one)));
+    let skipped = |skipped: &Skipped| CountsByName(skipped_counts(skipped).into());
+    JsonObject::default()
+        .field("verb", "diff")
+        .field("read", summary.read)
+        .field("interrupted", summary.interrupted)
+        .field("exit_status", summary.exit_status())
+        .field("algorithm", summary.algorithm.map(|algorithm| algorithm.name()))
+        .field("files_a", summary.files_here)
+        .field("files_b", summary.files_there)
+        .field("bytes", summary.bytes)
+        .field("elapsed_ns", summary.elapsed_ns)
+        .field("workers", summary.workers)
+        .field("backend", &summary.backend)
+        .field("engine", summary.engine)
+        .field("differences", CountsByName(differences.into()))
+        .field("times_differ", summary.times_differ)
+        .field("skipped_a", skipped(&summary.skipped_here))
+        .field("skipped_b", skipped(&summary.skipped_there))
 }

@@ -9,9 +9,9 @@ use steadfast::{Cost, Event, FileEvent, FindingEvent, Stage, Subject};
 use steadfast_events::{Nanoseconds, PathText, ReferenceText, TagText, origin_name};
 
 use super::Renderer;
-use crate::json::{CountsByName, write_notice, write_object, write_summary};
+use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
 use crate::output::Output;
-use crate::pages::DamageObject;
+use crate::pages::damage_object;
 use crate::view::{FindingRule, RunView, finding_detail};
 
 /// Renders JSON lines.
@@ -35,7 +35,7 @@ impl Renderer for JsonLines {
     }
 
     fn end(&mut self, run: &RunView, output: &mut Output) {
-        write_summary(&RunSummary { run, cost: CostObject::of(run) }, &mut output.answer);
+        write_summary(&RunSummary { run, cost: cost_object(run) }, &mut output.answer);
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct FileObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<ReferenceText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    damage: Option<DamageObject>,
+    damage: Option<JsonObject<'static>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -90,7 +90,7 @@ impl FileObject {
             linked: event.linked,
             moved_to: event.moved_to.as_deref().map(PathText::of),
             reference: event.reference.as_deref().map(ReferenceText::of),
-            damage: event.damage.as_deref().map(DamageObject::of),
+            damage: event.damage.as_deref().map(damage_object),
             error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
         }
     }
@@ -142,108 +142,53 @@ impl FindingObject<'_> {
 struct RunSummary<'a> {
     #[serde(flatten)]
     run: &'a RunView,
-    cost: CostObject<'a>,
+    cost: JsonObject<'a>,
 }
 
 /// Where the time went: of all threads together, then of each, and what binds the run.
-#[derive(Serialize)]
-struct CostObject<'a> {
-    #[serde(flatten)]
-    stages: StagesObject,
-    storage_wait_ns: u64,
-    bound: Option<&'static str>,
-    bound_share: Option<f64>,
-    next: Option<LimitObject>,
-    limits: Vec<LimitObject>,
-    processors: usize,
-    reads_at_a_time: Option<usize>,
-    threads: Vec<ThreadObject<'a>>,
+fn cost_object(run: &RunView) -> JsonObject<'_> {
+    let (account, cost) = (&run.account, run.account.cost());
+    let bounds = account.bounds();
+    let threads = account.threads.iter().map(thread_object);
+    let limits = account.limits().into_iter().map(limit_object);
+    stages_object(&cost)
+        .field("storage_wait_ns", cost.storage_wait_ns())
+        .field("bound", bounds.map(|bounds| bounds.limit.bound.name()))
+        .field("bound_share", bounds.map(|bounds| (bounds.share * 1e4).round() / 1e4))
+        .field("next", bounds.and_then(|bounds| bounds.next).map(limit_object))
+        .field("limits", limits.collect::<Vec<_>>())
+        .field("processors", account.processors)
+        .field("reads_at_a_time", account.reads_at_a_time)
+        .field("threads", threads.collect::<Vec<_>>())
 }
 
-impl<'a> CostObject<'a> {
-    fn of(run: &'a RunView) -> CostObject<'a> {
-        let (account, cost) = (&run.account, run.account.cost());
-        let bounds = account.bounds();
-        CostObject {
-            stages: StagesObject::of(&cost),
-            storage_wait_ns: cost.storage_wait_ns(),
-            bound: bounds.map(|bounds| bounds.limit.bound.name()),
-            bound_share: bounds.map(|bounds| (bounds.share * 1e4).round() / 1e4),
-            next: bounds.and_then(|bounds| bounds.next).map(LimitObject::of),
-            limits: account.limits().into_iter().map(LimitObject::of).collect(),
-            processors: account.processors,
-            reads_at_a_time: account.reads_at_a_time,
-            threads: account.threads.iter().map(ThreadObject::of).collect(),
-        }
-    }
+fn stages_object<'a>(cost: &Cost) -> JsonObject<'a> {
+    JsonObject::default()
+        .field("walk_ns", cost.elapsed_ns(Stage::Walk))
+        .field("open_ns", cost.elapsed_ns(Stage::Open))
+        .field("read_ns", cost.elapsed_ns(Stage::Read))
+        .field("hash_ns", cost.elapsed_ns(Stage::Hash))
+        .field("store_ns", cost.elapsed_ns(Stage::Store))
+        .field("report_ns", cost.elapsed_ns(Stage::Report))
+        .field("wait_ns", cost.elapsed_ns(Stage::Wait))
+        .field("processor_ns", cost.processor_ns)
 }
 
-#[derive(Serialize)]
-struct StagesObject {
-    walk_ns: u64,
-    open_ns: u64,
-    read_ns: u64,
-    hash_ns: u64,
-    store_ns: u64,
-    report_ns: u64,
-    wait_ns: u64,
-    processor_ns: u64,
+fn limit_object<'a>(limit: Limit) -> JsonObject<'a> {
+    JsonObject::default()
+        .field("resource", limit.resource.name())
+        .field("bound", limit.bound.name())
+        .field("least_ns", limit.least_ns)
 }
 
-impl StagesObject {
-    fn of(cost: &Cost) -> StagesObject {
-        StagesObject {
-            walk_ns: cost.elapsed_ns(Stage::Walk),
-            open_ns: cost.elapsed_ns(Stage::Open),
-            read_ns: cost.elapsed_ns(Stage::Read),
-            hash_ns: cost.elapsed_ns(Stage::Hash),
-            store_ns: cost.elapsed_ns(Stage::Store),
-            report_ns: cost.elapsed_ns(Stage::Report),
-            wait_ns: cost.elapsed_ns(Stage::Wait),
-            processor_ns: cost.processor_ns,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct LimitObject {
-    resource: &'static str,
-    bound: &'static str,
-    least_ns: u64,
-}
-
-impl LimitObject {
-    fn of(limit: Limit) -> LimitObject {
-        LimitObject {
-            resource: limit.resource.name(),
-            bound: limit.bound.name(),
-            least_ns: limit.least_ns,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct ThreadObject<'a> {
-    name: &'a str,
-    role: &'static str,
-    lifetime_ns: u64,
-    #[serde(flatten)]
-    stages: StagesObject,
-    /// Time of stages that was spent asleep; those that never slept are left out.
-    waited: CountsByName,
-}
-
-impl ThreadObject<'_> {
-    fn of(thread: &ThreadCost) -> ThreadObject<'_> {
-        let waited = Stage::BUSY.map(|stage| (stage.name(), thread.cost.waited_ns(stage)));
-        ThreadObject {
-            name: &thread.name,
-            role: thread.role.name(),
-            lifetime_ns: thread.lifetime_ns,
-            stages: StagesObject::of(&thread.cost),
-            waited: CountsByName(
-                waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0).collect(),
-            ),
-        }
-    }
+fn thread_object(thread: &ThreadCost) -> JsonObject<'_> {
+    // Time of stages that was spent asleep; those that never slept are left out.
+    let waited = Stage::BUSY.map(|stage| (stage.name(), thread.cost.waited_ns(stage)));
+    let waited = waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0);
+    JsonObject::default()
+        .field("name", &thread.name)
+        .field("role", thread.role.name())
+        .field("lifetime_ns", thread.lifetime_ns)
+        .fields(stages_object(&thread.cost))
+        .field("waited", CountsByName(waited.collect()))
 }
