@@ -10,10 +10,8 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::hosts::{self, HostFigures};
 use steadfast_measure::record::{Record, Unit, Workload};
 
-use crate::document::{
-    Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Scale, Section, Table,
-};
-use crate::measure::cell;
+use crate::document::{Axis, Cell, Chart, Document, Layer, Mark, Quantity, Scale, Section, Table};
+use crate::measure::{cell, point};
 use crate::units::{self, Units};
 
 /// Makes a document of records beside each other, or of published figures. `None` if there is
@@ -256,9 +254,6 @@ fn layer(
     hosts: &[&HostFigures],
     of: impl Fn(&HostFigures) -> Option<Figure>,
 ) -> Layer {
-    let points = (0..).zip(hosts).filter_map(|(at, host)| {
-        let figure = of(host)?;
-        Some(Point { x: f64::from(at), y: figure.value, interval: figure.bounds() })
-    });
+    let points = (0..).zip(hosts).filter_map(|(at, host)| Some(point(f64::from(at), &of(host)?)));
     Layer::new(label, Mark::Bars, points)
 }

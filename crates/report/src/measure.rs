@@ -14,8 +14,9 @@ mod storage;
 use steadfast::Timestamp;
 use steadfast_measure::figures::{self, hash::Figure};
 use steadfast_measure::record::{Place, Record, Workload};
+use steadfast_measure::stats::{BAND_LEN, Banded};
 
-use crate::document::{Cell, Document, Quantity, Section};
+use crate::document::{Cell, Document, Point, Quantity, Section};
 use crate::units::{self, Units};
 
 /// What an interval promises, in a sentence.
@@ -75,6 +76,26 @@ pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cel
         Some(ends) => Cell::Interval(quantity(figure.value), ends),
         None => Cell::Number(quantity(figure.value)),
     }
+}
+
+/// A point of a chart at a figure, with its interval if it has one.
+pub(crate) fn point(x: f64, figure: &Figure) -> Point {
+    Point { x, y: figure.value, interval: figure.bounds() }
+}
+
+/// The band about a fitted line, time against length, as points of a chart.
+fn band_points(band: Option<&[Banded; BAND_LEN]>) -> impl Iterator<Item = Point> {
+    band.into_iter().flatten().map(|at| Point {
+        x: at.amount,
+        y: 1e9 * at.time_s.point,
+        interval: Some((1e9 * at.time_s.low, 1e9 * at.time_s.high)),
+    })
+}
+
+/// Lengths at which a fitted line is drawn, the ends included: on axes by factors it is bent.
+fn lengths_between(from: f64, to: f64) -> impl Iterator<Item = f64> {
+    const STEPS: usize = 40;
+    (0..=STEPS).map(move |step| from * (to / from).powf(step as f64 / STEPS as f64))
 }
 
 /// Says that others had the machine too, if they did.

@@ -95,7 +95,7 @@ impl Timeline {
         }
         let layers = Stage::BUSY.into_iter().map(|stage| self.layer(stage, &threads));
         let layers: Vec<Layer> = layers.filter(|layer| !layer.points.is_empty()).collect();
-        let names = threads.iter().map(|thread| thread.name.clone()).collect();
+        let names = threads.iter().map(|thread| thread.name.clone());
         let width = crate::units::duration(self.width_ns);
         Some(Chart {
             name: "timeline".to_owned(),
@@ -104,12 +104,8 @@ impl Timeline {
                 "One row for each thread. Each piece of {width} shows the stage that took most of \
                  it; where a row is empty, the thread waited for most of the time."
             ),
-            x: Axis {
-                title: "time since the run began".to_owned(),
-                of: Quantity::Time(0.0),
-                scale: Scale::Linear,
-            },
-            y: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
+            x: Axis::new("time since the run began", Quantity::Time(0.0), Scale::Linear),
+            y: Axis::names(names),
             layers,
         })
     }

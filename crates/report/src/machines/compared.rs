@@ -8,7 +8,7 @@ use steadfast_measure::record::{Record, Unit, Workload};
 
 use super::names;
 use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
-use crate::measure::{INTERVALS, cell};
+use crate::measure::{INTERVALS, cell, point};
 use crate::units;
 
 /// Ratios that one chart shows. The table has all.
@@ -99,11 +99,7 @@ fn chart(group: &[&Compared], title: &str) -> Chart {
     });
     shown.truncate(RATIOS_MAX);
     shown.sort_by(|a, b| b.ratio.value.total_cmp(&a.ratio.value));
-    let points = (0..).zip(&shown).map(|(at, found)| Point {
-        x: f64::from(at),
-        y: found.ratio.value,
-        interval: found.ratio.bounds(),
-    });
+    let points = (0..).zip(&shown).map(|(at, found)| point(f64::from(at), &found.ratio));
     let workload = group.first().map_or("", |found| found.workload.name());
     let which = match group.len() > shown.len() {
         true => format!("The {} ratios of {} that differ most", shown.len(), group.len()),
@@ -118,12 +114,8 @@ fn chart(group: &[&Compared], title: &str) -> Chart {
             "{which}, the greatest first, with intervals. The dashed line is no difference; \
              the axis is by factors and does not begin at zero."
         ),
-        x: Axis {
-            title: String::new(),
-            of: Quantity::Count(0),
-            scale: Scale::Names(names.collect()),
-        },
-        y: Axis { title: "ratio".to_owned(), of: Quantity::Ratio(0.0), scale: Scale::Log },
+        x: Axis::names(names),
+        y: Axis::new("ratio", Quantity::Ratio(0.0), Scale::Log),
         layers: vec![Layer::new("ratio", Mark::Dots, points), Layer::new("", Mark::Rule, same)],
     }
 }

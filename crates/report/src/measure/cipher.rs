@@ -10,8 +10,8 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
-use super::{INTERVALS, cell};
-use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use super::{INTERVALS, cell, point};
+use crate::document::{Axis, Cell, Chart, Layer, Mark, Quantity, Scale, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
@@ -184,7 +184,7 @@ fn by_instructions(figures: &CipherFigures) -> Chart {
     let layer = |isa: Isa| {
         let points = (0..).zip(&rows).filter_map(|(at, row)| {
             let (_, rate) = row.rates.iter().find(|(of, _)| *of == isa)?;
-            Some(Point { x: f64::from(at), y: rate.value, interval: rate.bounds() })
+            Some(point(f64::from(at), rate))
         });
         let label = masks::name(isa).to_owned();
         Layer::new(label, Mark::Bars, points)
@@ -209,7 +209,7 @@ fn account_chart(account: &GainAccount) -> Chart {
     let mut bar = |name: &str, figure: Option<Figure>| {
         let Some(figure) = figure else { return };
         let at = names.len() as f64;
-        points.push(Point { x: at, y: figure.value, interval: figure.bounds() });
+        points.push(point(at, &figure));
         names.push(name.to_owned());
     };
     let limit = account.amdahl.map(|amdahl| amdahl.limit()).filter(|&limit| limit < 1e3);

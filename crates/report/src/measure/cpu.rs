@@ -6,8 +6,8 @@ use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LoopRate};
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::{INTERVALS, cell};
-use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use super::{INTERVALS, cell, point};
+use crate::document::{Axis, Cell, Chart, Layer, Mark, Quantity, Scale, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
@@ -65,7 +65,7 @@ fn chart(figures: &CpuFigures) -> Option<Chart> {
         let points = alone().filter(|rate| rate.qos == level).filter_map(|rate| {
             let row = names.iter().position(|name| *name == rate.kernel)?;
             let share = share(rate)?;
-            Some(Point { x: row as f64, y: share.value, interval: share.bounds() })
+            Some(point(row as f64, &share))
         });
         let label = level.map_or("no level asked for".to_owned(), |level| format!("level {level}"));
         Layer::new(label, Mark::Bars, points)
@@ -85,12 +85,8 @@ fn chart(figures: &CpuFigures) -> Option<Chart> {
         description: "A group of bars for each kernel: one thread at the highest level and at the \
                       lowest, with intervals."
             .to_owned(),
-        x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
-        y: Axis {
-            title: format!("loops per second, {of}"),
-            of: Quantity::Share(0.0),
-            scale: Scale::Linear,
-        },
+        x: Axis::names(names),
+        y: Axis::new(format!("loops per second, {of}"), Quantity::Share(0.0), Scale::Linear),
         layers,
     })
 }

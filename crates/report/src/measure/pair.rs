@@ -148,16 +148,8 @@ fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
                       interval. The dashed line is no difference; the axis is by factors and does \
                       not begin at zero."
             .to_owned(),
-        x: Axis {
-            title: String::new(),
-            of: Quantity::Count(0),
-            scale: Scale::Names(figures.rows.iter().map(name).collect()),
-        },
-        y: Axis {
-            title: "rate of A ÷ rate of the other".to_owned(),
-            of: Quantity::Ratio(0.0),
-            scale: Scale::Log,
-        },
+        x: Axis::names(figures.rows.iter().map(name)),
+        y: Axis::new("rate of A ÷ rate of the other", Quantity::Ratio(0.0), Scale::Log),
         layers,
     }
 }

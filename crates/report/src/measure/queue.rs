@@ -117,7 +117,7 @@ fn charts(cells: &[QueueCell]) -> Vec<Chart> {
                           the reads in flight. Bars are intervals."
             .to_owned(),
         x: depth(),
-        y: Axis { title: "rate".to_owned(), of: Quantity::Rate(0.0), scale: Scale::Linear },
+        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers: groups.iter().map(|group| layer(group, &rate)).collect(),
     }];
     charts.extend(groups.iter().map(|group| latencies(group)));
@@ -147,8 +147,8 @@ fn latencies(group: &[QueueCell]) -> Chart {
         description: "One line each for the median, the times that 99 of 100 and 999 of 1,000 \
                       reads did not exceed, and the longest."
             .to_owned(),
-        x: Axis { title: "reads in flight".to_owned(), of: Quantity::Count(0), scale: Scale::Log },
-        y: Axis { title: "latency".to_owned(), of: Quantity::Time(0.0), scale: Scale::Log },
+        x: Axis::new("reads in flight", Quantity::Count(0), Scale::Log),
+        y: Axis::new("latency", Quantity::Time(0.0), Scale::Log),
         layers,
     }
 }

@@ -160,8 +160,8 @@ impl RunReport {
             title: "Files by verdict".to_owned(),
             description: "One bar for each verdict, as long as the number of files that got it."
                 .to_owned(),
-            x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
-            y: Axis { title: "files".to_owned(), of: Quantity::Count(0), scale: Scale::Linear },
+            x: Axis::names(names),
+            y: Axis::new("files", Quantity::Count(0), Scale::Linear),
             layers: vec![Layer::new("", Mark::Bars, points)],
         };
         Section {
@@ -305,12 +305,8 @@ fn coverage(audit: &Audit) -> Section {
         description: "One bar for each number of days: how large a share of the tagged files was \
                       proved within them. What lacks to 100 % was proved longer ago or never."
             .to_owned(),
-        x: Axis { title: String::new(), of: Quantity::Count(0), scale: Scale::Names(names) },
-        y: Axis {
-            title: "share of tagged files".to_owned(),
-            of: Quantity::Share(0.0),
-            scale: Scale::Linear,
-        },
+        x: Axis::names(names),
+        y: Axis::new("share of tagged files", Quantity::Share(0.0), Scale::Linear),
         layers: vec![Layer::new("proved", Mark::Bars, points)],
     };
     Section {

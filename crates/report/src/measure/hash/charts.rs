@@ -8,9 +8,7 @@ use steadfast_measure::stats::{BAND_LEN, Banded, Line};
 
 use super::{cache_words, line_words};
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
-
-/// Points of a fitted line that are drawn: on axes by factors it is bent.
-const LINE_POINTS: usize = 40;
+use crate::measure::{band_points, lengths_between, point};
 
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     let mut charts = vec![by_size(figures)];
@@ -74,20 +72,12 @@ fn measured(line: &PathLine, label: &str) -> Layer {
 
 fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
     let (from, to) = (line.sizes_bytes.0 as f64, line.sizes_bytes.1 as f64);
-    let points = (0..=LINE_POINTS).map(|step| {
-        let size = from * (to / from).powf(step as f64 / LINE_POINTS as f64);
-        Point::at(size, 1e9 * fit.time_s(size))
-    });
+    let points = lengths_between(from, to).map(|size| Point::at(size, 1e9 * fit.time_s(size)));
     Layer::new(label, Mark::Line, points.filter(|point| point.y > 0.0))
 }
 
 fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
-    let points = band.into_iter().flatten().map(|at| Point {
-        x: at.amount,
-        y: 1e9 * at.time_s.point,
-        interval: Some((1e9 * at.time_s.low, 1e9 * at.time_s.high)),
-    });
-    let points = points.filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
+    let points = band_points(band).filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
     Layer::new(label, Mark::Band, points)
 }
 
@@ -203,27 +193,15 @@ fn levels(figures: &HashFigures) -> Chart {
         description: "A bar for each level and stage, the highest level first, with \
                       intervals."
             .to_owned(),
-        x: Axis::new(
-            "",
-            Quantity::Count(0),
-            Scale::Names(known.iter().map(|qos| format!("level {qos}")).collect()),
-        ),
+        x: Axis::names(known.iter().map(|qos| format!("level {qos}"))),
         y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
         layers,
     }
 }
 
-fn point(at: f64, figure: &Figure) -> Point {
-    Point { x: at, y: figure.value, interval: figure.bounds() }
-}
-
 fn buffers(figures: &HashFigures) -> Chart {
-    let points = figures.buffers.iter().map(|buffer| Point {
-        x: buffer.buffer_len_bytes as f64,
-        y: buffer.rate.value,
-        interval: buffer.rate.bounds(),
-    });
-    let points: Vec<Point> = points.collect();
+    let buffers = figures.buffers.iter();
+    let points = buffers.map(|buffer| point(buffer.buffer_len_bytes as f64, &buffer.rate));
     let layer = Layer::new("read and hash by turns", Mark::Line, points);
     Chart {
         name: "hash-buffers".to_owned(),

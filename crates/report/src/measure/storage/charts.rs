@@ -7,10 +7,8 @@ use steadfast_measure::figures::storage::{SeriesFigures, TimedFile};
 use steadfast_measure::record::Workload;
 
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
+use crate::measure::{band_points, lengths_between};
 use crate::units::{self, Units};
-
-/// Points of a fitted line that are drawn: on axes by factors it is bent.
-const LINE_POINTS: usize = 40;
 
 /// How far down the label of each further rule stands, as a share of the frame.
 const RULE_STEP: f64 = 0.09;
@@ -37,10 +35,8 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
     if let Some(fit) = series.line.as_ref().map(|line| line.fits.robust) {
         let lengths = || series.points.iter().map(|file| file.point.amount);
         let (from, to) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
-        let fitted = (0..=LINE_POINTS).map(|step| {
-            let length = from * (to / from).powf(step as f64 / LINE_POINTS as f64);
-            Point::at(length, length / fit.time_s(length))
-        });
+        let fitted = lengths_between(from, to);
+        let fitted = fitted.map(|length| Point::at(length, length / fit.time_s(length)));
         let fitted = fitted.filter(|point| point.y.is_finite() && point.y > 0.0);
         layers.push(Layer::new("as the line has it", Mark::Line, fitted));
     }
@@ -156,11 +152,6 @@ fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
     let dots =
         series.points.iter().map(|file| Point::at(file.point.amount, file.point.time_s * 1e9));
     let ends = ends.map(|length| Point::at(length, fit.time_s(length) * 1e9));
-    let band = line.band.iter().flatten().map(|at| Point {
-        x: at.amount,
-        y: 1e9 * at.time_s.point,
-        interval: Some((1e9 * at.time_s.low, 1e9 * at.time_s.high)),
-    });
     let description = match fit.rate_per_s() {
         Some(rate) => {
             let rate = units.per_second(rate);
@@ -169,7 +160,7 @@ fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
         None => "Longer files took no longer.".to_owned(),
     };
     let mut layers = vec![
-        Layer::new("fit", Mark::Band, band),
+        Layer::new("fit", Mark::Band, band_points(line.band.as_ref())),
         Layer::new("fit", Mark::Line, ends),
         Layer::new("files", Mark::Dots, dots),
     ];
