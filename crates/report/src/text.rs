@@ -4,7 +4,7 @@
 use anstyle::{AnsiColor, Style};
 
 use crate::document::{Align, Cell, Table};
-use crate::units::Units;
+use crate::units::{self, Units};
 
 /// The style of corruption and other failures.
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
@@ -17,6 +17,44 @@ pub(crate) fn painted(text: &str, style: Style, color: bool) -> String {
     match color {
         true => format!("{style}{text}{style:#}"),
         false => text.to_owned(),
+    }
+}
+
+/// Returns a line about a path: what was found, what it was found of, and what is known of it.
+pub(crate) fn finding_line(label: &str, place: &str, details: &[String]) -> String {
+    match details {
+        [] => format!("{label}  {place}\n"),
+        details => format!("{label}  {place}  ({})\n", details.join("; ")),
+    }
+}
+
+/// Appends those counts that are not zero, each in its style, the numbers beneath each other.
+/// `label_min` is the least width of the names.
+pub(crate) fn write_counts(
+    mut counts: Vec<(&str, u64, Style)>,
+    label_min: usize,
+    color: bool,
+    text: &mut String,
+) {
+    counts.retain(|(_, number, _)| *number > 0);
+    let label = counts.iter().map(|(name, ..)| name.len()).fold(label_min, usize::max);
+    let digits = counts.iter().map(|(_, number, _)| units::count(*number).len()).max();
+    let digits = digits.unwrap_or(0);
+    for (name, number, style) in counts {
+        let row = format!("{name:<label$}  {:>digits$}", units::count(number));
+        text.push_str(&format!("  {}\n", painted(&row, style, color)));
+    }
+}
+
+/// Says how much was read in which time, and how fast; only the time if nothing was.
+pub(crate) fn throughput(bytes: u64, elapsed_ns: u64, units: Units) -> String {
+    let elapsed = units::duration(elapsed_ns);
+    match bytes {
+        0 => format!(" in {elapsed}"),
+        _ => {
+            let rate = units.rate(bytes, elapsed_ns);
+            format!(", {} in {elapsed} ({rate})", units.bytes(bytes))
+        }
     }
 }
 

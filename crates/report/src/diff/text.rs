@@ -9,7 +9,7 @@ use steadfast::{Notice, Skipped, Verdict};
 use super::{DiffRenderer, DiffRoots, beneath, decay, finds};
 use crate::escape;
 use crate::output::Output;
-use crate::text::{RED, YELLOW, painted};
+use crate::text::{RED, YELLOW, finding_line, painted, throughput, write_counts};
 use crate::units::{self, Units};
 use crate::view::{algorithm_title, told};
 
@@ -144,26 +144,17 @@ impl DiffText {
     }
 
     fn write_counts(&self, summary: &DiffSummary, text: &mut String) {
-        let mut rows: Vec<(String, u64, Style)> = Difference::ALL
-            .into_iter()
-            .map(|difference| {
-                let style = match difference {
-                    Difference::Same => Style::new(),
-                    _ => YELLOW,
-                };
-                (label(difference).to_owned(), summary.differences(difference), style)
-            })
-            .collect();
-        let times = "same contents, other modification time".to_owned();
-        rows.retain(|(_, pairs, _)| *pairs > 0);
-        let number = rows.iter().map(|(_, pairs, _)| units::count(*pairs).len()).max();
-        let number = number.unwrap_or(0);
-        for (name, pairs, style) in rows {
-            let row = format!("{name:<LABEL_WIDTH$}  {:>number$}", units::count(pairs));
-            text.push_str(&format!("  {}\n", self.painted(&row, style)));
-        }
+        let counts = Difference::ALL.map(|difference| {
+            let style = match difference {
+                Difference::Same => Style::new(),
+                _ => YELLOW,
+            };
+            (label(difference), summary.differences(difference), style)
+        });
+        write_counts(counts.into(), LABEL_WIDTH, self.options.color, text);
         if summary.times_differ > 0 {
-            text.push_str(&format!("{times}: {}\n", units::count(summary.times_differ)));
+            let pairs = units::count(summary.times_differ);
+            text.push_str(&format!("same contents, other modification time: {pairs}\n"));
         }
         let roots = &self.options.roots;
         for (root, skipped) in
@@ -190,19 +181,9 @@ impl DiffText {
                 format!("{} with {}", units::counted(here, "file", "files"), units::count(there))
             }
         };
-        let elapsed = units::duration(summary.elapsed_ns);
         let (here, there) = (escape::path(&roots.here), escape::path(&roots.there));
-        let mut line = format!("{interrupted}compared {here} with {there} {how}: {files}");
-        match summary.bytes {
-            0 => line.push_str(&format!(" in {elapsed}")),
-            bytes => {
-                let rate = self.options.units.rate(bytes, summary.elapsed_ns);
-                let bytes = self.options.units.bytes(bytes);
-                line.push_str(&format!(", {bytes} in {elapsed} ({rate})"));
-            }
-        }
-        line.push('\n');
-        line
+        let throughput = throughput(summary.bytes, summary.elapsed_ns, self.options.units);
+        format!("{interrupted}compared {here} with {there} {how}: {files}{throughput}\n")
     }
 
     fn verdict(&self, summary: &DiffSummary) -> &'static str {
@@ -226,13 +207,8 @@ impl DiffRenderer for DiffText {
             return;
         }
         let style = if finding { YELLOW } else { Style::new() };
-        let label = format!("{:<LABEL_WIDTH$}", label(pair.difference));
-        let mut line = format!("{}  {}", self.painted(&label, style), self.place(pair));
-        let details = self.details(pair);
-        if !details.is_empty() {
-            line.push_str(&format!("  ({})", details.join("; ")));
-        }
-        line.push('\n');
+        let label = self.painted(&format!("{:<LABEL_WIDTH$}", label(pair.difference)), style);
+        let line = finding_line(&label, &self.place(pair), &self.details(pair));
         output.answer.extend_from_slice(line.as_bytes());
     }
 

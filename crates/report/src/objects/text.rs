@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use steadfast_objects::{ObjectFinding, ObjectsSummary};
 
 use crate::escape;
+use crate::text::finding_line;
 use crate::units::{self, Units};
 
 /// "not comparable" is the longest thing that is said.
@@ -12,7 +13,7 @@ const LABEL_WIDTH: usize = 14;
 
 pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {
     let path = escape::path(&finding.path);
-    let mut line = format!("{:<LABEL_WIDTH$}  {path}", finding.judged.name());
+    let label = format!("{:<LABEL_WIDTH$}", finding.judged.name());
     let version = finding.object.as_ref().and_then(|object| object.version.as_deref());
     let said = [
         version.map(|version| format!("version {}", escape::text(version))),
@@ -20,11 +21,7 @@ pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {
         finding.detail.as_deref().map(escape::text),
     ];
     let said: Vec<String> = said.into_iter().flatten().collect();
-    if !said.is_empty() {
-        let _ = write!(line, "  ({})", said.join("; "));
-    }
-    line.push('\n');
-    out.extend_from_slice(line.as_bytes());
+    out.extend_from_slice(finding_line(&label, &path, &said).as_bytes());
 }
 
 pub(super) fn write_end(summary: &ObjectsSummary, elapsed_ns: u64, size: Units, out: &mut Vec<u8>) {

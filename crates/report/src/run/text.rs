@@ -15,7 +15,7 @@ use steadfast::{Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subje
 use super::Renderer;
 use crate::escape;
 use crate::output::Output;
-use crate::text::{RED, YELLOW, painted};
+use crate::text::{RED, YELLOW, finding_line, painted};
 use crate::units::{self, Units};
 use crate::view::{FindingRule, RunView, finding_detail, known_of};
 
@@ -104,14 +104,8 @@ impl Text {
         }
         let path = escape::path(&event.path.to_path());
         let (label, style) = self.label(event);
-        let mut line = self.painted(&format!("{label:<width$}", width = self.label_width()), style);
-        line.push_str("  ");
-        line.push_str(&path);
-        let details = self.details(event);
-        if !details.is_empty() {
-            line.push_str(&format!("  ({})", details.join("; ")));
-        }
-        line.push('\n');
+        let label = self.painted(&format!("{label:<width$}", width = self.label_width()), style);
+        let line = finding_line(&label, &path, &self.details(event));
         output.answer.extend_from_slice(line.as_bytes());
         if finding && !self.options.quiet {
             self.remember(self.section(event), path, event.subject == Subject::File);
@@ -129,13 +123,9 @@ impl Text {
         }
         let name = noted.finding.name();
         let style = if matters { YELLOW } else { Style::new() };
-        let label = format!("{name:<width$}", width = self.label_width());
+        let label = self.painted(&format!("{name:<width$}", width = self.label_width()), style);
         let path = escape::path(&noted.path);
-        let mut line = format!("{}  {path}", self.painted(&label, style));
-        if let Some(detail) = finding_detail(&noted.finding) {
-            line.push_str(&format!("  ({detail})"));
-        }
-        line.push('\n');
+        let line = finding_line(&label, &path, finding_detail(&noted.finding).as_slice());
         output.answer.extend_from_slice(line.as_bytes());
         if matters && !self.options.quiet {
             self.remember(Heading::Catalogue(name), path, true);
@@ -158,15 +148,15 @@ impl Text {
         }
     }
 
-    fn label(&self, event: &FileEvent) -> (String, Style) {
+    fn label(&self, event: &FileEvent) -> (&'static str, Style) {
         if let Some(verdict) = self.options.rule.failing_verdict(event) {
-            return (verdict.name().to_owned(), style_of(verdict));
+            return (verdict.name(), style_of(verdict));
         }
         let label = match (&event.trouble, event.action, event.verdict) {
-            (Some(_), ..) => return ("failed".to_owned(), YELLOW),
+            (Some(_), ..) => return ("failed", YELLOW),
             (None, Some(action), _) => self.action(action),
-            (None, None, Some(verdict)) => verdict.name().to_owned(),
-            (None, None, None) => "no tag".to_owned(),
+            (None, None, Some(verdict)) => verdict.name(),
+            (None, None, None) => "no tag",
         };
         (label, Style::new())
     }
@@ -182,9 +172,9 @@ impl Text {
         if self.options.rule.dry_run { 13 } else { 10 }
     }
 
-    fn action(&self, action: Action) -> String {
+    fn action(&self, action: Action) -> &'static str {
         if !self.options.rule.dry_run {
-            return action.name().to_owned();
+            return action.name();
         }
         match action {
             Action::Tagged => "would tag",
@@ -195,13 +185,12 @@ impl Text {
             Action::Restored => "would restore",
             Action::Exported => "would export",
         }
-        .to_owned()
     }
 
     fn details(&self, event: &FileEvent) -> Vec<String> {
         let mut details = known_of(event);
         if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
-            details.push(self.action(action));
+            details.push(self.action(action).to_owned());
         }
         if self.options.verbose && event.linked {
             details.push("hard link, read once".to_owned());

@@ -7,7 +7,7 @@ use anstyle::Style;
 
 use super::{HashedBy, Heading, Text, style_of};
 use crate::output::Output;
-use crate::text::{RED, YELLOW};
+use crate::text::{RED, YELLOW, throughput, write_counts};
 use crate::units;
 use crate::view::{self, RunView};
 
@@ -76,15 +76,8 @@ impl Text {
         };
         let interrupted = if run.interrupted { "interrupted: " } else { "" };
         let files = units::counted(run.files, "file", "files");
-        let elapsed = units::duration(run.elapsed_ns);
-        let mut line = format!("{interrupted}{done} {files}");
-        if run.bytes > 0 {
-            let bytes = self.options.units.bytes(run.bytes);
-            let rate = self.options.units.rate(run.bytes, run.elapsed_ns);
-            line.push_str(&format!(", {bytes} in {elapsed} ({rate})"));
-        } else {
-            line.push_str(&format!(" in {elapsed}"));
-        }
+        let throughput = throughput(run.bytes, run.elapsed_ns, self.options.units);
+        let mut line = format!("{interrupted}{done} {files}{throughput}");
         if run.bytes_from_media > 0 {
             let bytes = self.options.units.bytes(run.bytes_from_media);
             line.push_str(&format!(", {bytes} of them from the medium"));
@@ -97,26 +90,17 @@ impl Text {
     }
 
     fn write_counts(&self, run: &RunView, text: &mut String) {
-        let mut rows: Vec<(String, u64, Style)> = Vec::new();
+        let mut counts: Vec<(&str, u64, Style)> = Vec::new();
         for (at, &(verdict, files)) in run.verdicts.iter().enumerate() {
             let found = self.findings.contains_key(&Heading::Verdict(at));
             let style = if found { style_of(verdict) } else { Style::new() };
-            rows.push((verdict.name().to_owned(), files, style));
+            counts.push((verdict.name(), files, style));
         }
-        for &(action, files) in &run.actions {
-            rows.push((self.action(action), files, Style::new()));
-        }
-        for &(name, files) in &run.findings {
-            rows.push((name.to_owned(), files, Style::new()));
-        }
-        rows.push(("failed".to_owned(), run.failed, YELLOW));
-        rows.retain(|(_, files, _)| *files > 0);
-        let label = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-        let number = rows.iter().map(|(_, files, _)| units::count(*files).len()).max().unwrap_or(0);
-        for (name, files, style) in rows {
-            let row = format!("{name:<label$}  {:>number$}", units::count(files));
-            text.push_str(&format!("  {}\n", self.painted(&row, style)));
-        }
+        let actions = run.actions.iter().map(|&(action, files)| (self.action(action), files));
+        let others = actions.chain(run.findings.iter().copied());
+        counts.extend(others.map(|(name, files)| (name, files, Style::new())));
+        counts.push(("failed", run.failed, YELLOW));
+        write_counts(counts, 0, self.options.color, text);
         let passed = run.skipped();
         if !passed.is_empty() {
             text.push_str(&format!("skipped {}\n", passed.join(", ")));
