@@ -64,21 +64,22 @@ pub(super) fn signer_state(state: SignerState) -> &'static str {
 
 /// The names of the bits that are set, and the rest as a number.
 pub(super) fn flag_names(bits: u32) -> Vec<String> {
-    let known = flags::NAMES.iter().filter(|(bit, _)| bits & bit != 0);
-    let mut names: Vec<String> = known.map(|(_, name)| (*name).to_owned()).collect();
-    let rest = flags::NAMES.iter().fold(bits, |rest, (bit, _)| rest & !bit);
-    if rest != 0 {
-        names.push(format!("{rest:#x}"));
-    }
-    names
+    let table = flags::NAMES.iter().map(|&(bit, name)| (u64::from(bit), name));
+    bit_names(bits.into(), table)
 }
 
 /// The same of the executable segment.
 pub(super) fn exec_segment_names(bits: u64) -> Vec<String> {
-    let table = flags::EXEC_SEGMENT_NAMES;
-    let known = table.iter().filter(|(bit, _)| bits & bit != 0);
-    let mut names: Vec<String> = known.map(|(_, name)| (*name).to_owned()).collect();
-    let rest = table.iter().fold(bits, |rest, (bit, _)| rest & !bit);
+    bit_names(bits, flags::EXEC_SEGMENT_NAMES.iter().copied())
+}
+
+fn bit_names(bits: u64, table: impl Iterator<Item = (u64, &'static str)>) -> Vec<String> {
+    let mut rest = bits;
+    let mut names = Vec::new();
+    for (bit, name) in table.filter(|(bit, _)| bits & bit != 0) {
+        names.push(name.to_owned());
+        rest &= !bit;
+    }
     if rest != 0 {
         names.push(format!("{rest:#x}"));
     }
