@@ -104,7 +104,10 @@ fn execute_with(
     options: Options,
     output: &OutputArgs,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
-    work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
+    work: impl FnOnce(
+        &Options,
+        &mut Console<'_, dyn Renderer + '_>,
+    ) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
     render_as(options, output, RunPlace::READ, text, work)
 }
@@ -128,7 +131,10 @@ fn render_as(
     output: &OutputArgs,
     place: RunPlace<'_>,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
-    work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
+    work: impl FnOnce(
+        &Options,
+        &mut Console<'_, dyn Renderer + '_>,
+    ) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
     let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
     let mut renderer: Box<dyn Renderer> = match (output.json, output.csv) {
@@ -146,7 +152,10 @@ fn render(
     output: &OutputArgs,
     place: RunPlace<'_>,
     renderer: &mut dyn Renderer,
-    work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
+    work: impl FnOnce(
+        &Options,
+        &mut Console<'_, dyn Renderer + '_>,
+    ) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
     let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
     let page = output.report.as_deref().map(|file| {
@@ -177,7 +186,10 @@ fn watch(
     output: &OutputArgs,
     place: RunPlace<'_>,
     renderer: &mut dyn Renderer,
-    work: impl FnOnce(&Options, &mut Console<'_>) -> Result<Summary, steadfast::Error>,
+    work: impl FnOnce(
+        &Options,
+        &mut Console<'_, dyn Renderer + '_>,
+    ) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<u8> {
     let stop = place.reads_only.then(|| Arc::clone(&options.stop));
     let mut console = Console::new(renderer, output, stop);

@@ -4,52 +4,40 @@
 //! tick of progress, a tenth of a second away, or for 64 KiB; so a person who watches a pipe sees
 //! findings as they come, and 100,000 lines cost few writes. Knows nothing of verbs.
 
-use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast::diff::{DiffMonitor, DiffSummary, PathPair};
 use steadfast::verdict::worse_status;
-use steadfast::{Event, Monitor, Progress, Summary};
+use steadfast::{Event, Monitor, Notice, Progress, Summary};
+use steadfast_report::diff::DiffRenderer;
 use steadfast_report::{Output, Renderer, RunView};
 
 use crate::args::OutputArgs;
 use crate::exit;
-use crate::output::write_answer;
+use crate::outlet::Outlet;
 use crate::progress::ProgressLine;
 
-/// Bytes of output that wait for a tick.
-const WAITING_LEN_MAX: usize = 64 << 10;
-
-/// Renders and writes what a run says.
-pub(crate) struct Console<'a> {
-    renderer: &'a mut dyn Renderer,
-    pending: Output,
+/// Renders and writes the events of a run (`R` is a [`Renderer`]) or of a comparison (`R` is a
+/// [`DiffRenderer`]).
+pub(crate) struct Console<'a, R: ?Sized> {
+    renderer: &'a mut R,
+    outlet: Outlet,
     progress: ProgressLine,
     /// Ends the run when nobody reads the answer any more; a run that writes tags goes on.
     stop: Option<Arc<AtomicBool>>,
-    outlet: StdoutState,
-    is_csv: bool,
 }
 
-/// What became of stdout.
-enum StdoutState {
-    Open,
-    /// The reader went away, as `head` does. That is its right.
-    Closed,
-    Failed(io::Error),
-}
-
-impl<'a> Console<'a> {
+impl<'a, R: ?Sized> Console<'a, R> {
     pub(crate) fn new(
-        renderer: &'a mut dyn Renderer,
+        renderer: &'a mut R,
         output: &OutputArgs,
         stop: Option<Arc<AtomicBool>>,
-    ) -> Console<'a> {
+    ) -> Console<'a, R> {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        let (pending, outlet, is_csv) = (Output::default(), StdoutState::Open, output.csv);
-        Console { renderer, pending, progress, stop, outlet, is_csv }
+        Console { renderer, outlet: Outlet::new(output.csv), progress, stop }
     }
 
     /// Whether it is worth counting the tree beforehand.
@@ -57,6 +45,56 @@ impl<'a> Console<'a> {
         self.progress.is_shown()
     }
 
+    /// Renders something, and writes if much waits.
+    fn render(&mut self, render: impl FnOnce(&mut R, &mut Output)) {
+        render(self.renderer, &mut self.outlet.pending);
+        if self.outlet.is_full() {
+            self.pour();
+        }
+    }
+
+    /// Writes what waits, and shows how far the run is.
+    fn show(&mut self, progress: &Progress) {
+        self.pour();
+        self.progress.show(progress);
+    }
+
+    /// Writes what waits.
+    fn pour(&mut self) {
+        let Console { outlet, progress, .. } = self;
+        if outlet.pending.answer.is_empty() && outlet.pending.trouble.is_empty() {
+            return;
+        }
+        progress.aside(|| outlet.pour());
+        if let Some(stop) = &self.stop
+            && self.outlet.is_closed()
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Renders the end of a run, writes what waits, and returns what the run came to.
+    fn end<T>(
+        &mut self,
+        result: Result<T, steadfast::Error>,
+        render: impl FnOnce(&mut R, &T, &mut Output),
+    ) -> anyhow::Result<T> {
+        self.progress.clear();
+        if let Ok(summary) = &result {
+            render(self.renderer, summary, &mut self.outlet.pending);
+        }
+        self.pour();
+        Ok(result?)
+    }
+
+    /// Says whether a run that was stopped counts as interrupted: not if it was stopped only
+    /// because nobody reads the answer.
+    fn counts_as_interrupted(&self) -> bool {
+        !self.outlet.is_closed() || exit::was_signalled()
+    }
+}
+
+impl Console<'_, dyn Renderer + '_> {
     /// Writes the end and returns the exit status.
     ///
     /// # Errors
@@ -65,62 +103,56 @@ impl<'a> Console<'a> {
         mut self,
         result: Result<Summary, steadfast::Error>,
     ) -> anyhow::Result<u8> {
-        self.progress.clear();
-        if let Ok(summary) = &result {
-            self.renderer.end(&RunView::of(summary), &mut self.pending);
-        }
-        self.pour();
-        // The library's message names its source already; a chain would say it twice.
-        let mut summary = result.map_err(|error| anyhow::anyhow!("{error}"))?;
-        if !matches!(self.outlet, StdoutState::Open) {
-            summary.interrupted &= exit::was_signalled();
-        }
-        if let StdoutState::Failed(error) = self.outlet {
+        let mut summary = self.end(result, |renderer, summary, output| {
+            renderer.end(&RunView::of(summary), output);
+        })?;
+        summary.interrupted &= self.counts_as_interrupted();
+        if let Err(error) = self.outlet.finish() {
             // What was found stands, whatever became of the answer.
-            exit::complain(&format!("cannot write to stdout: {error}"));
+            exit::complain(&format!("{error:#}"));
             return Ok(worse_status(summary.exit_status(), exit::COULD_NOT_TELL));
         }
         Ok(summary.exit_status())
     }
-
-    /// Writes what waits.
-    fn pour(&mut self) {
-        let Console { pending, progress, outlet, is_csv, .. } = self;
-        if pending.answer.is_empty() && pending.trouble.is_empty() {
-            return;
-        }
-        progress.aside(|| {
-            if matches!(outlet, StdoutState::Open)
-                && let Err(error) = write_answer(&pending.answer, *is_csv)
-            {
-                *outlet = match error.kind() {
-                    io::ErrorKind::BrokenPipe => StdoutState::Closed,
-                    _ => StdoutState::Failed(error),
-                };
-            }
-            // There is no place left to say that stderr is gone.
-            let _ = io::stderr().lock().write_all(&pending.trouble);
-        });
-        pending.answer.clear();
-        pending.trouble.clear();
-        if let Some(stop) = &self.stop
-            && !matches!(self.outlet, StdoutState::Open)
-        {
-            stop.store(true, Ordering::Relaxed);
-        }
-    }
 }
 
-impl Monitor for Console<'_> {
+impl Monitor for Console<'_, dyn Renderer + '_> {
     fn event(&mut self, event: &Event) {
-        self.renderer.event(event, &mut self.pending);
-        if self.pending.answer.len() + self.pending.trouble.len() >= WAITING_LEN_MAX {
-            self.pour();
-        }
+        self.render(|renderer, output| renderer.event(event, output));
     }
 
     fn progress(&mut self, progress: &Progress) {
-        self.pour();
-        self.progress.show(progress);
+        self.show(progress);
+    }
+}
+
+impl Console<'_, dyn DiffRenderer + '_> {
+    /// Writes the end and returns the exit status.
+    ///
+    /// # Errors
+    /// If the comparison could not go on, or the answer could not be written.
+    pub(crate) fn finish(
+        mut self,
+        result: Result<DiffSummary, steadfast::Error>,
+    ) -> anyhow::Result<u8> {
+        let mut summary =
+            self.end(result, |renderer, summary, output| renderer.end(summary, output))?;
+        summary.interrupted &= self.counts_as_interrupted();
+        self.outlet.finish()?;
+        Ok(summary.exit_status())
+    }
+}
+
+impl DiffMonitor for Console<'_, dyn DiffRenderer + '_> {
+    fn pair(&mut self, pair: &PathPair) {
+        self.render(|renderer, output| renderer.pair(pair, output));
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.render(|renderer, output| renderer.notice(notice, output));
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.show(progress);
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod output;
+mod outlet;
 mod exit;
 mod state_folder;
 mod args;

@@ -43,11 +43,18 @@ pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn answer(bytes: &[u8]) -> anyhow::Result<()> {
+    answer_part(bytes).map(drop)
+}
+
+/// Writes a part of the answer to stdout; returns false if the reader went away.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn answer_part(bytes: &[u8]) -> anyhow::Result<bool> {
     match write_out(bytes) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error).context("cannot write to stdout"),
     }
 }
 

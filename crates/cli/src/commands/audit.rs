@@ -1,8 +1,8 @@
 //! `steadfast audit`: arguments → what a catalogue can prove → one document of it.
 
-mod outlet;
 mod premis;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast::Options;
@@ -14,11 +14,11 @@ use steadfast_report::audit::{
 
 use crate::args::AuditArgs;
 use crate::exit;
+use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
 
 use super::history::open;
 
-pub(super) use outlet::DocumentOutlet;
 pub(super) use premis::write_tree;
 
 /// Runs that are fetched at a time.
@@ -26,7 +26,8 @@ const RUNS_LEN: u32 = 512;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
     let (catalogue, _) = open(&args.directory, args.place.file.as_deref())?;
-    let mut outlet = DocumentOutlet::new(exit::stop_on_signals()?, args.document.csv);
+    exit::stop_on_signals()?;
+    let mut outlet = Outlet::new(args.document.csv);
     if args.document.premis {
         let tally = write_tree(&catalogue, Path::new(""), &mut outlet)?;
         outlet.finish()?;
@@ -82,7 +83,7 @@ fn stream(
     view: &AuditView<'_>,
     catalogue: &Catalogue,
     renderer: &mut dyn AuditRenderer,
-    outlet: &mut DocumentOutlet,
+    outlet: &mut Outlet,
 ) -> anyhow::Result<AuditTally> {
     let mut tally = AuditTally { proves_nothing: view.audit.tagged == 0, ..AuditTally::default() };
     let mut last = (PathBuf::new(), 0, FileState::Fine);
@@ -95,7 +96,7 @@ fn stream(
             renderer.failure(&failure, &mut outlet.pending);
             last = (failure.path, failure.run, failure.standing);
         }
-        outlet.flow()
+        flow(outlet)
     })?;
     renderer.end_part(AuditPart::Failures, &tally, &mut outlet.pending);
     if let Some(days) = args.overdue {
@@ -103,7 +104,7 @@ fn stream(
         catalogue.overdue(days, view.audit.at, &mut |overdue| {
             tally.count_overdue(&overdue);
             renderer.overdue(&overdue, &mut outlet.pending);
-            outlet.flow()
+            flow(outlet)
         })?;
         renderer.end_part(AuditPart::Overdue, &tally, &mut outlet.pending);
     }
@@ -112,12 +113,23 @@ fn stream(
         catalogue.duplicates(args.min.unwrap_or(1), &mut |duplicates| {
             tally.count_duplicates(&duplicates);
             renderer.duplicates(&duplicates, &mut outlet.pending);
-            outlet.flow()
+            flow(outlet)
         })?;
         renderer.end_part(AuditPart::Duplicates, &tally, &mut outlet.pending);
     }
     tally.interrupted = exit::was_signalled();
     Ok(tally)
+}
+
+/// Writes if there is much to write, and says whether more is wanted.
+fn flow(outlet: &mut Outlet) -> ControlFlow<()> {
+    if outlet.is_full() {
+        outlet.pour();
+    }
+    match outlet.is_closed() || exit::was_signalled() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
 }
 
 /// Visits all runs, the latest first.

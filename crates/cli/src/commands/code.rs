@@ -4,7 +4,6 @@ mod cost;
 mod show;
 mod verify;
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -17,7 +16,7 @@ use steadfast_report::escape;
 
 use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
 use crate::exit;
-use crate::output::{stdout_has_color, write_out};
+use crate::output::{answer_part, stdout_has_color};
 
 pub(super) fn run(args: &CodeArgs) -> anyhow::Result<u8> {
     match &args.what {
@@ -51,7 +50,7 @@ fn each(
             Ok(outcome) => {
                 counts.exit_status = worse(counts.exit_status, outcome.status);
                 counts.read_bytes += outcome.read_bytes;
-                if !write(&outcome.document)? {
+                if !answer_part(&outcome.document)? {
                     return Ok(counts.exit_status);
                 }
             }
@@ -60,7 +59,7 @@ fn each(
                 if output.json {
                     let mut document = Vec::new();
                     write_failed_json(path, &format!("{error:#}"), &mut document);
-                    write(&document)?;
+                    answer_part(&document)?;
                 }
                 counts.failed += 1;
                 counts.exit_status = worse(counts.exit_status, exit::COULD_NOT_TELL);
@@ -71,7 +70,7 @@ fn each(
         counts.elapsed_ns = elapsed_ns(begun);
         let mut document = Vec::new();
         write_end_json(&counts, &mut document);
-        write(&document)?;
+        answer_part(&document)?;
     }
     Ok(counts.exit_status)
 }
@@ -124,15 +123,6 @@ fn bundle_of(path: &Path) -> anyhow::Result<Option<PathBuf>> {
 fn called(path: &Path) -> Vec<u8> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     path.file_name().unwrap_or_default().as_encoded_bytes().to_vec()
-}
-
-/// Writes a part of the answer; false if nobody reads it any more.
-fn write(document: &[u8]) -> anyhow::Result<bool> {
-    match write_out(document) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(error).context("cannot write to stdout"),
-    }
 }
 
 fn text_options(output: &CodeOutputArgs) -> CodeTextOptions {

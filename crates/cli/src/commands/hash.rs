@@ -5,7 +5,7 @@ mod compare;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use steadfast::manifest::sums::{self, Ending, Style};
 use steadfast::verdict::worse_status;
 use steadfast::{Algorithm, Selection, Verb};
@@ -13,7 +13,7 @@ use steadfast_report::Sums;
 
 use crate::args::{HashArgs, OutputArgs};
 use crate::exit::{COULD_NOT_TELL, complain, stdout_file};
-use crate::output::write_out;
+use crate::output::answer;
 
 use super::documents::STDIN;
 use super::execute;
@@ -104,12 +104,8 @@ fn hash_stdin(args: &HashArgs) -> anyhow::Result<u8> {
     };
     let mut line = Vec::new();
     sums::write_line(algorithm, &digest, Path::new("-"), style(args), ending(args), &mut line)?;
-    match write_out(&line) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(0),
-    }
+    answer(&line)?;
+    Ok(0)
 }
 
 fn style(args: &HashArgs) -> Style {

@@ -14,15 +14,17 @@ use steadfast_report::premis::write_premis;
 
 use crate::args::{DocumentArgs, HistoryArgs};
 use crate::exit;
+use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
 
-use super::audit::{DocumentOutlet, each_run, write_tree};
+use super::audit::{each_run, write_tree};
 
 pub(super) use place::open;
 
 pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<u8> {
     let (catalogue, path) = open(&args.path, args.place.file.as_deref())?;
-    let outlet = DocumentOutlet::new(exit::stop_on_signals()?, args.document.csv);
+    exit::stop_on_signals()?;
+    let outlet = Outlet::new(args.document.csv);
     let history = catalogue.history(&path)?;
     if is_known(&history) {
         return tell_file(&catalogue, &history, &args.document, outlet);
@@ -44,7 +46,7 @@ fn tell_file(
     catalogue: &Catalogue,
     history: &History,
     document: &DocumentArgs,
-    mut outlet: DocumentOutlet,
+    mut outlet: Outlet,
 ) -> anyhow::Result<u8> {
     if document.premis {
         write_premis(catalogue.root(), history, &mut outlet.pending.answer);
@@ -66,7 +68,7 @@ fn tell_directory(
     path: &Path,
     whole: &[i64],
     document: &DocumentArgs,
-    mut outlet: DocumentOutlet,
+    mut outlet: Outlet,
 ) -> anyhow::Result<u8> {
     if document.premis {
         let tally = write_tree(catalogue, path, &mut outlet)?;
@@ -91,7 +93,7 @@ fn view_of<'a>(catalogue: &'a Catalogue, of: HistoryOf<'a>) -> HistoryView<'a> {
     HistoryView { root: catalogue.root(), now: (Options::default().now)(), first: None, of }
 }
 
-fn write_view(view: &HistoryView<'_>, document: &DocumentArgs, outlet: &mut DocumentOutlet) {
+fn write_view(view: &HistoryView<'_>, document: &DocumentArgs, outlet: &mut Outlet) {
     let out = &mut outlet.pending.answer;
     if document.json {
         write_json(view, out);

@@ -14,16 +14,13 @@ use steadfast_objects::{
     Error, ErrorKind, KnownFiles, ObjectCheckOptions, ObjectFinding, ObjectsSummary,
 };
 use steadfast_report::objects::ObjectsOptions;
-use steadfast_report::{Output, Units, units};
+use steadfast_report::{Units, units};
 
 use super::documents::ManifestDocument;
 use crate::args::{ComparedArgs, ObjectsArgs, ObjectsCommand, When};
 use crate::exit;
-use crate::output::write_out;
+use crate::outlet::Outlet;
 use crate::progress::ProgressLine;
-
-/// Bytes of output that are written at once.
-const WAITING_LEN_MAX: usize = 64 << 10;
 
 pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
     match &args.command {
@@ -84,34 +81,27 @@ fn tell(
         units: Units::Si,
     };
     let begun = Instant::now();
-    let mut output = Output::default();
+    let mut outlet = Outlet::new(false);
     let mut progress = ProgressLine::new(When::Auto, args.json, args.quiet, Units::Si);
-    let (mut seen, mut failed) = (0, None);
+    let mut seen = 0;
     let mut result = run(&mut |finding| {
-        options.write_finding(finding, &mut output);
+        options.write_finding(finding, &mut outlet.pending);
         seen += 1;
-        if output.answer.len() >= WAITING_LEN_MAX || seen % 256 == 0 {
-            let written = progress.aside(|| write_out(&output.answer));
-            failed = failed.take().or(written.err());
-            if failed.is_some() {
-                // Nobody reads the answer any more.
+        if outlet.is_full() || seen % 256 == 0 {
+            progress.aside(|| outlet.pour());
+            if outlet.is_closed() {
                 stop.store(true, Ordering::Relaxed);
             }
-            output.answer.clear();
             progress.say(&format!("looked at {}", units::counted(seen, "object", "objects")));
         }
     });
     progress.clear();
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     if let Ok(summary) = &mut result {
-        summary.interrupted &= failed.is_none() || exit::was_signalled();
-        options.write_end(summary, elapsed_ns, &mut output);
+        summary.interrupted &= !outlet.is_closed() || exit::was_signalled();
+        options.write_end(summary, elapsed_ns, &mut outlet.pending);
     }
-    let written = failed.map_or_else(|| write_out(&output.answer), Err);
-    match written {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Err(error.into()),
-        _ => {}
-    }
+    outlet.finish()?;
     Ok(match result {
         Ok(summary) => {
             if summary.judged_none() && !summary.interrupted {

@@ -19,7 +19,7 @@ use steadfast_verity::{ReadOptions, VerityDigest, VerityParams};
 
 use crate::args::{PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
 use crate::exit;
-use crate::output::write_out;
+use crate::output::answer_part;
 
 /// How a verified file is written.
 type WriteVerified = fn(&Path, &Verified, &mut Vec<u8>);
@@ -77,8 +77,7 @@ fn verify<'a>(
     };
     let write = if source.json { write_verified_json } else { write };
     each(files, &stop, |path, out| {
-        let verified = verify_pages(path, &options);
-        let verified = verified.map_err(|error| anyhow::anyhow!("{error}"))?;
+        let verified = verify_pages(path, &options)?;
         write(path, &verified, out);
         Ok(verified.verdict.exit_status(false))
     })
@@ -101,9 +100,8 @@ fn each<'a>(
                 status = worse_status(status, exit::COULD_NOT_TELL);
             }
         }
-        match write_out(&document) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(status),
-            written => written.context("cannot write to stdout")?,
+        if !answer_part(&document)? {
+            return Ok(status);
         }
         if stop.load(Ordering::Relaxed) {
             let interrupted = u8::try_from(exit::INTERRUPTED).expect("130 fits");

@@ -16,8 +16,9 @@ use steadfast_report::audit::AuditTally;
 use steadfast_report::premis::{PremisEvents, PremisHappening, PremisObjects};
 
 use crate::exit;
+use crate::outlet::Outlet;
 
-use super::{DocumentOutlet, each_run};
+use super::{each_run, flow};
 
 /// A moment after all proofs: then every tagged file is overdue.
 const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };
@@ -29,7 +30,7 @@ const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };
 pub(crate) fn write_tree(
     catalogue: &Catalogue,
     beneath: &Path,
-    outlet: &mut DocumentOutlet,
+    outlet: &mut Outlet,
 ) -> anyhow::Result<AuditTally> {
     let runs = CatalogueRuns::of(catalogue)?;
     let mut tags = Tags::of(catalogue)?;
@@ -171,7 +172,7 @@ impl Tags {
     }
 
     /// Says whether to go on.
-    fn flow(&self, outlet: &mut DocumentOutlet) -> ControlFlow<()> {
-        if self.failed.is_some() { ControlFlow::Break(()) } else { outlet.flow() }
+    fn flow(&self, outlet: &mut Outlet) -> ControlFlow<()> {
+        if self.failed.is_some() { ControlFlow::Break(()) } else { flow(outlet) }
     }
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
 use steadfast::{Algorithm, Digest, Options, Selection, Verb};
@@ -18,7 +17,7 @@ use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
 
 use crate::args::HashArgs;
 use crate::exit;
-use crate::output::write_out;
+use crate::output;
 
 use super::super::{RunPlace, render};
 
@@ -182,10 +181,5 @@ fn write(output: &mut Output) -> anyhow::Result<()> {
     let Output { answer, trouble } = std::mem::take(output);
     // There is no place left to say that stderr is gone.
     let _ = io::stderr().write_all(&trouble);
-    match write_out(&answer) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to stdout")
-        }
-        _ => Ok(()),
-    }
+    output::answer(&answer)
 }
