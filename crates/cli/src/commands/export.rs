@@ -51,8 +51,7 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
     let selection = Selection { roots, output, ..Selection::default() };
     let options = args.algorithm.choose(args.engine.options());
     let options = args.empty.choose(Options { stop, judge: args.read, ..options });
-    let summary = steadfast::run::run(verb, &selection, &options, &mut document)
-        .map_err(|error| anyhow::anyhow!("{error}"))?;
+    let summary = steadfast::run::run(verb, &selection, &options, &mut document)?;
     if let Some(error) = document.failed {
         return Err(error).context("the document is cut short");
     }

@@ -95,6 +95,6 @@ fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     file.take(RECORD_LEN_BYTES_MAX + 1).read_to_end(&mut document).with_context(cannot)?;
     let fits = document.len() as u64 <= RECORD_LEN_BYTES_MAX;
     ensure!(fits, "`{shown}` is longer than any record: {RECORD_LEN_BYTES_MAX} bytes");
-    let record = record::read(&document).map_err(|error| anyhow::anyhow!("`{shown}`: {error}"))?;
+    let record = record::read(&document).with_context(|| format!("`{shown}`"))?;
     Ok(vec![record])
 }
