@@ -18,32 +18,37 @@ pub enum ErrorKind {
 
 /// Why a run could not begin or go on.
 ///
-/// Its message includes that of the system's error, so [`std::error::Error::source`] goes on with
-/// what lies behind that one and nothing is printed twice.
-#[derive(Debug)]
+/// The message contains the reason that the system gave, so there is no `source`.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{message}", shown(.path.as_deref()))]
 pub struct Error {
     kind: ErrorKind,
     path: Option<PathBuf>,
     message: String,
-    source: Option<io::Error>,
+}
+
+fn shown(path: Option<&Path>) -> String {
+    path.map_or(String::new(), |path| format!("`{}`: ", path.display()))
 }
 
 impl Error {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, path: None, message: message.into() }
+    }
+
     /// Makes an error about an option.
     pub fn usage(message: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Usage, path: None, message: message.into(), source: None }
+        Error::new(ErrorKind::Usage, message)
     }
 
     /// Makes an error of a failed system call. `operation` is an infinitive: "start a thread".
     pub fn system(operation: &str, source: io::Error) -> Error {
-        let message = format!("cannot {operation}");
-        Error { kind: ErrorKind::System, path: None, message, source: Some(source) }
+        Error::new(ErrorKind::System, format!("cannot {operation}: {source}"))
     }
 
     /// Makes an error about a document at a place.
     pub fn document(path: &Path, line: usize, message: impl fmt::Display) -> Error {
-        let message = format!("line {line}: {message}");
-        Error { kind: ErrorKind::Document, path: Some(path.into()), message, source: None }
+        Error::new(ErrorKind::Document, format!("line {line}: {message}")).at(path)
     }
 
     /// Names the path that the error is about.
@@ -55,25 +60,6 @@ impl Error {
     /// Returns what kind of thing went wrong.
     pub fn kind(&self) -> ErrorKind {
         self.kind
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "`{}`: ", path.display())?;
-        }
-        write!(f, "{}", self.message)?;
-        match &self.source {
-            Some(source) => write!(f, ": {source}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref()?.source()
     }
 }
 
