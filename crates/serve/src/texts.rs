@@ -163,7 +163,7 @@ texts! {
         column_run: "Run", "Lauf";
         column_folder: "Folder", "Ordner";
         column_begun: "Started", "Begonnen";
-        column_stand: "Status", "RunStatus";
+        column_stand: "Status", "Stand";
     }
 
     /// The tree of a folder.

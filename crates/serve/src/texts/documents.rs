@@ -61,7 +61,7 @@ texts! {
             Unreadable: "that could not be read", "nicht lesbar";
         }
         column_file: "File", "Datei";
-        column_answer: "DropAnswer", "Antwort";
+        column_answer: "Answer", "Antwort";
         column_known: "Details", "Was bekannt ist";
         column_length: "Length", "Länge";
         /// Path and moment.
@@ -173,7 +173,7 @@ texts! {
         records: "Measured by this server", "Von diesem Dienst gemessen";
         no_records: "None yet.", "Noch nichts.";
         column_begun: "Started", "Begonnen";
-        column_stand: "Status", "RunStatus";
+        column_stand: "Status", "Stand";
     }
 
     /// Comparison of records.
