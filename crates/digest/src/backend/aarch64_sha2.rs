@@ -32,21 +32,24 @@ pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 /// One vector per lane, each holding four words.
 type Vectors<const LANES: usize> = [uint32x4_t; LANES];
 
+#[expect(unused_assignments, reason = "read in all but the last rounds")]
 #[target_feature(enable = "neon,sha2")]
 fn compress_lanes<const LANES: usize>(states: &mut [State], blocks: &[&[Block]]) {
     let states: &mut [State; LANES] = states.try_into().expect("matched by the caller");
     let blocks: &[&[Block]; LANES] = blocks.try_into().expect("as many messages as states");
-    let mut abcd = states.map(|[a, b, c, d, ..]| load_words(&[a, b, c, d]));
-    let mut efgh = states.map(|[.., e, f, g, h]| load_words(&[e, f, g, h]));
+    let mut abcd = array_from!(LANES; lane => load_words(&halves(&states[lane])[0]));
+    let mut efgh = array_from!(LANES; lane => load_words(&halves(&states[lane])[1]));
     let (k, _) = K.0.as_chunks::<4>();
     for index in 0..blocks[0].len() {
         let (abcd_before, efgh_before) = (abcd, efgh);
-        let block = blocks.map(|lane| &lane[index]);
-        let mut w = [0, 1, 2, 3].map(|quarter| block.map(|block| message_words(block, quarter)));
+        let block = array_from!(LANES; lane => &blocks[lane][index]);
+        let mut w = array_from!(4; quarter => {
+            array_from!(LANES; lane => message_words(block[lane], quarter))
+        });
         sixteen_times!(FOUR => {
             let present = w[FOUR % 4];
             if FOUR < 12 {
-                let [w1, w2, w3] = [1, 2, 3].map(|later| w[(FOUR + later) % 4]);
+                let (w1, w2, w3) = (w[(FOUR + 1) % 4], w[(FOUR + 2) % 4], w[(FOUR + 3) % 4]);
                 w[FOUR % 4] = extend(present, w1, w2, w3);
             }
             (abcd, efgh) = four_rounds(abcd, efgh, present, &k[FOUR]);
@@ -71,10 +74,10 @@ fn four_rounds<const LANES: usize>(
     w: Vectors<LANES>,
     k: &[u32; 4],
 ) -> (Vectors<LANES>, Vectors<LANES>) {
-    let wk = w.map(|w| vaddq_u32(w, load_words(k)));
+    let wk = array_from!(LANES; lane => vaddq_u32(w[lane], load_words(k)));
     (
-        std::array::from_fn(|lane| vsha256hq_u32(abcd[lane], efgh[lane], wk[lane])),
-        std::array::from_fn(|lane| vsha256h2q_u32(efgh[lane], abcd[lane], wk[lane])),
+        array_from!(LANES; lane => vsha256hq_u32(abcd[lane], efgh[lane], wk[lane])),
+        array_from!(LANES; lane => vsha256h2q_u32(efgh[lane], abcd[lane], wk[lane])),
     )
 }
 
@@ -87,9 +90,15 @@ fn extend<const LANES: usize>(
     w2: Vectors<LANES>,
     w3: Vectors<LANES>,
 ) -> Vectors<LANES> {
-    std::array::from_fn(|lane| {
+    array_from!(LANES; lane => {
         vsha256su1q_u32(vsha256su0q_u32(w0[lane], w1[lane]), w2[lane], w3[lane])
     })
+}
+
+/// Splits a state into words a to d and words e to h.
+#[inline]
+fn halves(&[a, b, c, d, e, f, g, h]: &State) -> [[u32; 4]; 2] {
+    [[a, b, c, d], [e, f, g, h]]
 }
 
 /// Reads four words of a block.

@@ -22,10 +22,8 @@ pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 #[inline(always)]
 pub(super) fn compress_one(state: &mut State, blocks: &[Block]) {
     for block in blocks {
-        let mut w = [0; 16];
-        for (word, bytes) in w.iter_mut().zip(block.as_chunks().0) {
-            *word = u32::from_be_bytes(*bytes);
-        }
+        let words = block.as_chunks().0;
+        let mut w = array_from!(16; t => u32::from_be_bytes(words[t]));
         let mut v = *state;
         for (sixteen, k) in K.0.as_chunks::<16>().0.iter().enumerate() {
             if sixteen > 0 {
@@ -35,9 +33,7 @@ pub(super) fn compress_one(state: &mut State, blocks: &[Block]) {
                 v = round(v, w[T].wrapping_add(k[T]));
             });
         }
-        for (word, add) in state.iter_mut().zip(v) {
-            *word = word.wrapping_add(add);
-        }
+        *state = array_from!(8; word => state[word].wrapping_add(v[word]));
     }
 }
 

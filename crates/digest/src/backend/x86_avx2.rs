@@ -27,12 +27,12 @@ fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn transpose(rows: [__m256i; 8]) -> [__m256i; 8] {
     let mut halves = rows;
-    for (out, rows) in halves.as_chunks_mut::<4>().0.iter_mut().zip(rows.as_chunks::<4>().0) {
+    for (half, rows) in rows.as_chunks::<4>().0.iter().enumerate() {
         let low01 = _mm256_unpacklo_epi32(rows[0], rows[1]);
         let high01 = _mm256_unpackhi_epi32(rows[0], rows[1]);
         let low23 = _mm256_unpacklo_epi32(rows[2], rows[3]);
         let high23 = _mm256_unpackhi_epi32(rows[2], rows[3]);
-        *out = [
+        halves.as_chunks_mut::<4>().0[half] = [
             _mm256_unpacklo_epi64(low01, low23),
             _mm256_unpackhi_epi64(low01, low23),
             _mm256_unpacklo_epi64(high01, high23),

@@ -24,12 +24,12 @@ pub(super) fn detected() -> bool {
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
     let mut quarters = rows;
-    for (out, rows) in quarters.as_chunks_mut::<4>().0.iter_mut().zip(rows.as_chunks::<4>().0) {
+    for (quarter, rows) in rows.as_chunks::<4>().0.iter().enumerate() {
         let low01 = _mm512_unpacklo_epi32(rows[0], rows[1]);
         let high01 = _mm512_unpackhi_epi32(rows[0], rows[1]);
         let low23 = _mm512_unpacklo_epi32(rows[2], rows[3]);
         let high23 = _mm512_unpackhi_epi32(rows[2], rows[3]);
-        *out = [
+        quarters.as_chunks_mut::<4>().0[quarter] = [
             _mm512_unpacklo_epi64(low01, low23),
             _mm512_unpackhi_epi64(low01, low23),
             _mm512_unpacklo_epi64(high01, high23),

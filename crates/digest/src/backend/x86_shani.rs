@@ -38,25 +38,28 @@ pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 /// One vector per lane, each holding four words.
 type Vectors<const LANES: usize> = [__m128i; LANES];
 
+#[expect(unused_assignments, reason = "read in all but the last rounds")]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn compress_lanes<const LANES: usize>(states: &mut [State], blocks: &[&[Block]]) {
     let states: &mut [State; LANES] = states.try_into().expect("matched by the caller");
     let blocks: &[&[Block]; LANES] = blocks.try_into().expect("as many messages as states");
-    let mut abef = states.map(|state| pack(&state).0);
-    let mut cdgh = states.map(|state| pack(&state).1);
+    let mut abef = array_from!(LANES; lane => pack(&states[lane]).0);
+    let mut cdgh = array_from!(LANES; lane => pack(&states[lane]).1);
     let (k, _) = K.0.as_chunks::<4>();
     for index in 0..blocks[0].len() {
         let (abef_before, cdgh_before) = (abef, cdgh);
-        let block = blocks.map(|lane| &lane[index]);
+        let block = array_from!(LANES; lane => &blocks[lane][index]);
         for lane in blocks {
             prefetch(&lane[(index + PREFETCH_BLOCKS).min(lane.len() - 1)]);
         }
-        let mut w = [0, 1, 2, 3].map(|quarter| block.map(|block| message_words(block, quarter)));
+        let mut w = array_from!(4; quarter => {
+            array_from!(LANES; lane => message_words(block[lane], quarter))
+        });
         sixteen_times!(FOUR => {
             let present = w[FOUR % 4];
             (abef, cdgh) = four_rounds(abef, cdgh, present, &k[FOUR]);
             if FOUR < 12 {
-                let [w1, w2, w3] = [1, 2, 3].map(|later| w[(FOUR + later) % 4]);
+                let (w1, w2, w3) = (w[(FOUR + 1) % 4], w[(FOUR + 2) % 4], w[(FOUR + 3) % 4]);
                 w[FOUR % 4] = extend(present, w1, w2, w3);
             }
         });
@@ -79,7 +82,7 @@ fn four_rounds<const LANES: usize>(
     w: Vectors<LANES>,
     k: &[u32; 4],
 ) -> (Vectors<LANES>, Vectors<LANES>) {
-    let wk = w.map(|w| _mm_add_epi32(w, load_words(k)));
+    let wk = array_from!(LANES; lane => _mm_add_epi32(w[lane], load_words(k)));
     for lane in 0..LANES {
         cdgh[lane] = _mm_sha256rnds2_epu32(cdgh[lane], abef[lane], wk[lane]);
     }
@@ -99,7 +102,7 @@ fn extend<const LANES: usize>(
     w2: Vectors<LANES>,
     w3: Vectors<LANES>,
 ) -> Vectors<LANES> {
-    std::array::from_fn(|lane| {
+    array_from!(LANES; lane => {
         let sum = _mm_sha256msg1_epu32(w0[lane], w1[lane]);
         let sum = _mm_add_epi32(sum, _mm_alignr_epi8::<4>(w3[lane], w2[lane]));
         _mm_sha256msg2_epu32(sum, w3[lane])

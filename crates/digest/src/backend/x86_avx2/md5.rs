@@ -32,19 +32,20 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 
 #[target_feature(enable = "avx2")]
 fn compress_sixteen(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
-    let mut state: [Vectors; 4] =
-        std::array::from_fn(|word| load_vectors(&states.map(|state| state[word])));
+    let mut state = array_from!(4; word => {
+        load_vectors(&array_from!(LANES; lane => states[lane][word]))
+    });
     for index in 0..blocks[0].len() {
-        let w = message_words(blocks.map(|lane| &lane[index]));
+        let w = message_words(array_from!(LANES; lane => &blocks[lane][index]));
         let v = md5_steps!(step, state, w);
-        for (word, add) in state.as_flattened_mut().iter_mut().zip(v.as_flattened()) {
-            *word = _mm256_add_epi32(*word, *add);
-        }
+        state = array_from!(4; word => {
+            array_from!(2; half => _mm256_add_epi32(state[word][half], v[word][half]))
+        });
     }
-    for (word, vectors) in state.into_iter().enumerate() {
-        let values = vectors.map(|vector| store_words(vector));
-        for (state, value) in states.iter_mut().zip(values.as_flattened()) {
-            state[word] = *value;
+    for word in 0..4 {
+        let values = array_from!(2; half => store_words(state[word][half]));
+        for lane in 0..LANES {
+            states[lane][word] = values[lane / 8][lane % 8];
         }
     }
 }
@@ -65,7 +66,7 @@ fn step<const FUNCTION: i32, const SHIFT: i32>(
     k: u32,
 ) -> [Vectors; 4] {
     let k = _mm256_set1_epi32(k.cast_signed());
-    let next = std::array::from_fn(|half| {
+    let next = array_from!(2; half => {
         let mixed = mix::<FUNCTION>(b[half], c[half], d[half]);
         let sum = _mm256_add_epi32(_mm256_add_epi32(a[half], _mm256_add_epi32(w[half], k)), mixed);
         let left = _mm256_sll_epi32(sum, _mm_cvtsi32_si128(SHIFT));
@@ -98,11 +99,9 @@ fn mix<const FUNCTION: i32>(b: __m256i, c: __m256i, d: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn message_words(blocks: [&Block; LANES]) -> [Vectors; 16] {
-    let halves = blocks.map(|block| block.as_chunks::<32>().0);
-    let ([low, high], []) = halves.as_chunks::<8>() else { unreachable!("two eights") };
-    let columns = |lanes: &[&[[u8; 32]]; 8], half: usize| {
-        transpose(lanes.map(|halves| load_bytes(&halves[half])))
-    };
-    let words = [low, high].map(|lanes| [columns(lanes, 0), columns(lanes, 1)]);
-    std::array::from_fn(|t| words.map(|halves| halves[t / 8][t % 8]))
+    let halves = array_from!(LANES; lane => blocks[lane].as_chunks::<32>().0);
+    let words = array_from!(2; eight => array_from!(2; half => {
+        transpose(array_from!(8; lane => load_bytes(&halves[8 * eight + lane][half])))
+    }));
+    array_from!(16; t => array_from!(2; eight => words[eight][t / 8][t % 8]))
 }

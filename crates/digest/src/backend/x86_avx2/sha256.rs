@@ -28,10 +28,11 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 
 #[target_feature(enable = "avx2")]
 fn compress_eight(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
-    let mut state: [__m256i; 8] =
-        std::array::from_fn(|word| load_words(&states.map(|state| state[word])));
+    let mut state = array_from!(8; word => {
+        load_words(&array_from!(LANES; lane => states[lane][word]))
+    });
     for index in 0..blocks[0].len() {
-        let mut w = message_words(blocks.map(|lane| &lane[index]));
+        let mut w = message_words(array_from!(LANES; lane => &blocks[lane][index]));
         let mut v = state;
         for (sixteen, k) in K.0.as_chunks::<16>().0.iter().enumerate() {
             if sixteen > 0 {
@@ -41,13 +42,12 @@ fn compress_eight(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
                 v = round(v, _mm256_add_epi32(w[T], _mm256_set1_epi32(k[T].cast_signed())));
             });
         }
-        for (word, add) in state.iter_mut().zip(v) {
-            *word = _mm256_add_epi32(*word, add);
-        }
+        state = array_from!(8; word => _mm256_add_epi32(state[word], v[word]));
     }
-    for (word, vector) in state.into_iter().enumerate() {
-        for (state, value) in states.iter_mut().zip(store_words(vector)) {
-            state[word] = value;
+    for word in 0..8 {
+        let values = store_words(state[word]);
+        for lane in 0..LANES {
+            states[lane][word] = values[lane];
         }
     }
 }
@@ -95,10 +95,10 @@ fn rotate<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
 fn message_words(blocks: [&Block; LANES]) -> [__m256i; 16] {
     let big_endian =
         _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0c0d0e0f_08090a0b, 0x04050607_00010203));
-    let halves = blocks.map(|block| block.as_chunks::<32>().0);
-    let first = transpose(halves.map(|halves| load_bytes(&halves[0])));
-    let second = transpose(halves.map(|halves| load_bytes(&halves[1])));
-    std::array::from_fn(|t| {
+    let halves = array_from!(LANES; lane => blocks[lane].as_chunks::<32>().0);
+    let first = transpose(array_from!(LANES; lane => load_bytes(&halves[lane][0])));
+    let second = transpose(array_from!(LANES; lane => load_bytes(&halves[lane][1])));
+    array_from!(16; t => {
         let word = if t < 8 { first[t] } else { second[t - 8] };
         _mm256_shuffle_epi8(word, big_endian)
     })

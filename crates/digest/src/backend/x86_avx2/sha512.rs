@@ -129,10 +129,11 @@ pub(in crate::backend) fn compress_four<const CALLER: u8>(
 ) {
     let states: &mut [State; LANES] = states.try_into().expect("one lane or four");
     let blocks: &[&[Block]; LANES] = blocks.try_into().expect("as many messages as states");
-    let mut state: [__m256i; 8] =
-        std::array::from_fn(|word| load_long_words(&states.map(|state| state[word])));
+    let mut state = array_from!(8; word => {
+        load_long_words(&array_from!(LANES; lane => states[lane][word]))
+    });
     for index in 0..blocks[0].len() {
-        let mut w = message_words(blocks.map(|lane| &lane[index]));
+        let mut w = message_words(array_from!(LANES; lane => &blocks[lane][index]));
         let mut v = state;
         for (sixteen, k) in K.as_chunks::<16>().0.iter().enumerate() {
             if sixteen > 0 {
@@ -144,13 +145,12 @@ pub(in crate::backend) fn compress_four<const CALLER: u8>(
                 v = round(v, _mm256_add_epi64(w[T], _mm256_set1_epi64x(k[T].cast_signed())));
             });
         }
-        for (word, add) in state.iter_mut().zip(v) {
-            *word = _mm256_add_epi64(*word, add);
-        }
+        state = array_from!(8; word => _mm256_add_epi64(state[word], v[word]));
     }
-    for (word, vector) in state.into_iter().enumerate() {
-        for (state, value) in states.iter_mut().zip(store_long_words(vector)) {
-            state[word] = value;
+    for word in 0..8 {
+        let values = store_long_words(state[word]);
+        for lane in 0..LANES {
+            states[lane][word] = values[lane];
         }
     }
 }
@@ -192,10 +192,11 @@ fn rotate<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
 fn message_words(blocks: [&Block; LANES]) -> [__m256i; 16] {
     let big_endian =
         _mm256_broadcastsi128_si256(_mm_set_epi64x(0x08090a0b_0c0d0e0f, 0x00010203_04050607));
-    let quarters = blocks.map(|block| block.as_chunks::<32>().0);
-    let words = [0, 1, 2, 3]
-        .map(|quarter| transpose_long(quarters.map(|quarters| load_bytes(&quarters[quarter]))));
-    std::array::from_fn(|t| _mm256_shuffle_epi8(words[t / 4][t % 4], big_endian))
+    let quarters = array_from!(LANES; lane => blocks[lane].as_chunks::<32>().0);
+    let words = array_from!(4; quarter => {
+        transpose_long(array_from!(LANES; lane => load_bytes(&quarters[lane][quarter])))
+    });
+    array_from!(16; t => _mm256_shuffle_epi8(words[t / 4][t % 4], big_endian))
 }
 
 /// Turns rows of 64-bit words into columns, pairs first, then the 128-bit halves.

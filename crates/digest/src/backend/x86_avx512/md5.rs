@@ -30,18 +30,18 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 
 #[target_feature(enable = "avx512f")]
 fn compress_sixteen(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
-    let mut state: [__m512i; 4] =
-        std::array::from_fn(|word| load_words(&states.map(|state| state[word])));
+    let mut state = array_from!(4; word => {
+        load_words(&array_from!(LANES; lane => states[lane][word]))
+    });
     for index in 0..blocks[0].len() {
-        let w = transpose(blocks.map(|lane| load_bytes(&lane[index])));
+        let w = transpose(array_from!(LANES; lane => load_bytes(&blocks[lane][index])));
         let v = md5_steps!(step, state, w);
-        for (word, add) in state.iter_mut().zip(v) {
-            *word = _mm512_add_epi32(*word, add);
-        }
+        state = array_from!(4; word => _mm512_add_epi32(state[word], v[word]));
     }
-    for (word, vector) in state.into_iter().enumerate() {
-        for (state, value) in states.iter_mut().zip(store_words(vector)) {
-            state[word] = value;
+    for word in 0..4 {
+        let values = store_words(state[word]);
+        for lane in 0..LANES {
+            states[lane][word] = values[lane];
         }
     }
 }
@@ -62,14 +62,12 @@ fn step<const FUNCTION: i32, const SHIFT: i32>(
 
 #[target_feature(enable = "avx512f,avx512vl")]
 fn compress_one(state: &mut State, blocks: &[Block]) {
-    let mut vectors = state.map(|word| _mm_cvtsi32_si128(word.cast_signed()));
+    let mut vectors = array_from!(4; word => _mm_cvtsi32_si128(state[word].cast_signed()));
     for block in blocks {
         let v = md5_steps!(step_of_one, vectors, block.as_chunks().0);
-        for (word, add) in vectors.iter_mut().zip(v) {
-            *word = _mm_add_epi32(*word, add);
-        }
+        vectors = array_from!(4; word => _mm_add_epi32(vectors[word], v[word]));
     }
-    *state = vectors.map(|word| _mm_cvtsi128_si32(word).cast_unsigned());
+    *state = array_from!(4; word => _mm_cvtsi128_si32(vectors[word]).cast_unsigned());
 }
 
 /// Runs one step in the first element.

@@ -27,10 +27,11 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 
 #[target_feature(enable = "avx512f,avx512bw")]
 fn compress_sixteen(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
-    let mut state: [__m512i; 8] =
-        std::array::from_fn(|word| load_words(&states.map(|state| state[word])));
+    let mut state = array_from!(8; word => {
+        load_words(&array_from!(LANES; lane => states[lane][word]))
+    });
     for index in 0..blocks[0].len() {
-        let mut w = message_words(blocks.map(|lane| &lane[index]));
+        let mut w = message_words(array_from!(LANES; lane => &blocks[lane][index]));
         let mut v = state;
         for (sixteen, k) in K.0.as_chunks::<16>().0.iter().enumerate() {
             if sixteen > 0 {
@@ -40,13 +41,12 @@ fn compress_sixteen(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
                 v = round(v, _mm512_add_epi32(w[T], _mm512_set1_epi32(k[T].cast_signed())));
             });
         }
-        for (word, add) in state.iter_mut().zip(v) {
-            *word = _mm512_add_epi32(*word, add);
-        }
+        state = array_from!(8; word => _mm512_add_epi32(state[word], v[word]));
     }
-    for (word, vector) in state.into_iter().enumerate() {
-        for (state, value) in states.iter_mut().zip(store_words(vector)) {
-            state[word] = value;
+    for word in 0..8 {
+        let values = store_words(state[word]);
+        for lane in 0..LANES {
+            states[lane][word] = values[lane];
         }
     }
 }
@@ -103,6 +103,6 @@ fn extend(w: &mut [__m512i; 16]) {
 fn message_words(blocks: [&Block; LANES]) -> [__m512i; 16] {
     let big_endian =
         _mm512_broadcast_i32x4(_mm_set_epi64x(0x0c0d0e0f_08090a0b, 0x04050607_00010203));
-    transpose(blocks.map(|block| load_bytes(block)))
-        .map(|word| _mm512_shuffle_epi8(word, big_endian))
+    let words = transpose(array_from!(LANES; lane => load_bytes(blocks[lane])));
+    array_from!(16; t => _mm512_shuffle_epi8(words[t], big_endian))
 }

@@ -36,10 +36,11 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 fn compress_eight(states: &mut [State], blocks: &[&[Block]]) {
     let states: &mut [State; LANES] = states.try_into().expect("one lane, four or eight");
     let blocks: &[&[Block]; LANES] = blocks.try_into().expect("as many messages as states");
-    let mut state: [__m512i; 8] =
-        std::array::from_fn(|word| load_long_words(&states.map(|state| state[word])));
+    let mut state = array_from!(8; word => {
+        load_long_words(&array_from!(LANES; lane => states[lane][word]))
+    });
     for index in 0..blocks[0].len() {
-        let mut w = message_words(blocks.map(|lane| &lane[index]));
+        let mut w = message_words(array_from!(LANES; lane => &blocks[lane][index]));
         let mut v = state;
         for (sixteen, k) in K.as_chunks::<16>().0.iter().enumerate() {
             if sixteen > 0 {
@@ -49,13 +50,12 @@ fn compress_eight(states: &mut [State], blocks: &[&[Block]]) {
                 v = round(v, _mm512_add_epi64(w[T], _mm512_set1_epi64(k[T].cast_signed())));
             });
         }
-        for (word, add) in state.iter_mut().zip(v) {
-            *word = _mm512_add_epi64(*word, add);
-        }
+        state = array_from!(8; word => _mm512_add_epi64(state[word], v[word]));
     }
-    for (word, vector) in state.into_iter().enumerate() {
-        for (state, value) in states.iter_mut().zip(store_long_words(vector)) {
-            state[word] = value;
+    for word in 0..8 {
+        let values = store_long_words(state[word]);
+        for lane in 0..LANES {
+            states[lane][word] = values[lane];
         }
     }
 }
@@ -108,10 +108,10 @@ fn extend(w: &mut [__m512i; 16]) {
 fn message_words(blocks: [&Block; LANES]) -> [__m512i; 16] {
     let big_endian =
         _mm512_broadcast_i32x4(_mm_set_epi64x(0x08090a0b_0c0d0e0f, 0x00010203_04050607));
-    let halves = blocks.map(|block| block.as_chunks::<64>().0);
-    let first = transpose_long(halves.map(|halves| load_bytes(&halves[0])));
-    let second = transpose_long(halves.map(|halves| load_bytes(&halves[1])));
-    std::array::from_fn(|t| {
+    let halves = array_from!(LANES; lane => blocks[lane].as_chunks::<64>().0);
+    let first = transpose_long(array_from!(LANES; lane => load_bytes(&halves[lane][0])));
+    let second = transpose_long(array_from!(LANES; lane => load_bytes(&halves[lane][1])));
+    array_from!(16; t => {
         let word = if t < 8 { first[t] } else { second[t - 8] };
         _mm512_shuffle_epi8(word, big_endian)
     })
@@ -121,8 +121,11 @@ fn message_words(blocks: [&Block; LANES]) -> [__m512i; 16] {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose_long(rows: [__m512i; 8]) -> [__m512i; 8] {
-    let pairs = [[rows[0], rows[1]], [rows[2], rows[3]], [rows[4], rows[5]], [rows[6], rows[7]]];
-    let low = transpose_quarters(pairs.map(|[upper, lower]| _mm512_unpacklo_epi64(upper, lower)));
-    let high = transpose_quarters(pairs.map(|[upper, lower]| _mm512_unpackhi_epi64(upper, lower)));
-    std::array::from_fn(|t| if t % 2 == 0 { low[t / 2] } else { high[t / 2] })
+    let low = transpose_quarters(
+        array_from!(4; pair => _mm512_unpacklo_epi64(rows[2 * pair], rows[2 * pair + 1])),
+    );
+    let high = transpose_quarters(
+        array_from!(4; pair => _mm512_unpackhi_epi64(rows[2 * pair], rows[2 * pair + 1])),
+    );
+    array_from!(8; t => if t % 2 == 0 { low[t / 2] } else { high[t / 2] })
 }
