@@ -8,6 +8,7 @@ mod browser;
 mod count;
 mod fixtures;
 mod fleet;
+mod kernels;
 mod setup;
 mod skipped;
 mod steps;
@@ -52,6 +53,12 @@ const STEPS: &[Step] = &[
         run: browser::browser,
     },
     Step { name: "fleet", title: "a fleet on Dask", counts: false, run: fleet::fleet },
+    Step {
+        name: "kernels",
+        title: "kernels in other profiles",
+        counts: false,
+        run: kernels::kernels,
+    },
     Step { name: "arm", title: "digests on emulated Armv8", counts: true, run: steps::arm },
     Step { name: "macos", title: "macOS build", counts: false, run: steps::macos },
     Step { name: "release", title: "release build", counts: false, run: steps::release },

@@ -161,7 +161,8 @@ pub(super) fn target_folder(session: &Session) -> anyhow::Result<PathBuf> {
     Ok(target.to_path_buf())
 }
 
-fn cargo(session: &Session) -> Command {
+/// Cargo, started at the root of the repository.
+pub(super) fn cargo(session: &Session) -> Command {
     let mut command = Command::new(crate::cargo());
     command.current_dir(&session.root);
     build_once(&mut command);
