@@ -22,8 +22,9 @@ const PROFILES: [Profile; 3] = [
 /// How often each program runs.
 const TURNS: usize = 9;
 
-/// The least ratio to the reference. With closures in the kernels, `x86_shani x4` had 0.06 on Zen 4.
-const RATIO_MIN: f64 = 0.9;
+/// The least ratio to the reference. Machines are noisy: equal builds differ by some percent. With
+/// closures in the kernels, `x86_shani x4` had 0.06 on Zen 4.
+const RATIO_MIN: f64 = 0.8;
 
 struct Profile {
     name: &'static str,
