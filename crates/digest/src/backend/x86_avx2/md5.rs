@@ -42,8 +42,8 @@ fn compress_sixteen(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
             array_from!(2; half => _mm256_add_epi32(state[word][half], v[word][half]))
         });
     }
-    for word in 0..4 {
-        let values = array_from!(2; half => store_words(state[word][half]));
+    for (word, vector) in state.iter().enumerate() {
+        let values = array_from!(2; half => store_words(vector[half]));
         for lane in 0..LANES {
             states[lane][word] = values[lane / 8][lane % 8];
         }

@@ -44,8 +44,8 @@ fn compress_eight(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
         }
         state = array_from!(8; word => _mm256_add_epi32(state[word], v[word]));
     }
-    for word in 0..8 {
-        let values = store_words(state[word]);
+    for (word, vector) in state.iter().enumerate() {
+        let values = store_words(*vector);
         for lane in 0..LANES {
             states[lane][word] = values[lane];
         }

@@ -147,8 +147,8 @@ pub(in crate::backend) fn compress_four<const CALLER: u8>(
         }
         state = array_from!(8; word => _mm256_add_epi64(state[word], v[word]));
     }
-    for word in 0..8 {
-        let values = store_long_words(state[word]);
+    for (word, vector) in state.iter().enumerate() {
+        let values = store_long_words(*vector);
         for lane in 0..LANES {
             states[lane][word] = values[lane];
         }

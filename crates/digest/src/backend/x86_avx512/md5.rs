@@ -38,8 +38,8 @@ fn compress_sixteen(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
         let v = md5_steps!(step, state, w);
         state = array_from!(4; word => _mm512_add_epi32(state[word], v[word]));
     }
-    for word in 0..4 {
-        let values = store_words(state[word]);
+    for (word, vector) in state.iter().enumerate() {
+        let values = store_words(*vector);
         for lane in 0..LANES {
             states[lane][word] = values[lane];
         }

@@ -52,8 +52,8 @@ fn compress_eight(states: &mut [State], blocks: &[&[Block]]) {
         }
         state = array_from!(8; word => _mm512_add_epi64(state[word], v[word]));
     }
-    for word in 0..8 {
-        let values = store_long_words(state[word]);
+    for (word, vector) in state.iter().enumerate() {
+        let values = store_long_words(*vector);
         for lane in 0..LANES {
             states[lane][word] = values[lane];
         }
