@@ -174,6 +174,28 @@ impl Series {
         }
     }
 
+    /// Returns the samples that count: all but those that were taken only to warm up.
+    pub fn counting(&self) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter(|sample| !sample.warm_up)
+    }
+
+    /// Returns the samples that count, each with the first of the same round in another series.
+    /// Leaves out rounds that the other series lacks.
+    pub fn paired<'a>(
+        &'a self,
+        other: &'a Series,
+    ) -> impl Iterator<Item = (&'a Sample, &'a Sample)> {
+        self.counting().filter_map(move |sample| {
+            let same_round = other.counting().find(|other| other.round == sample.round);
+            same_round.map(|other| (sample, other))
+        })
+    }
+
+    /// Returns the seed for resampling its rounds: its own, or 1 if the record names none.
+    pub fn resampling_seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
     /// Returns the series with the seed that its order or its sizes came from.
     pub fn seeded(self, seed: u64) -> Series {
         Series { seed: Some(seed), ..self }
@@ -211,6 +233,13 @@ pub struct Sample {
     /// How long each operation took, where there were many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Latencies>,
+}
+
+impl Sample {
+    /// Returns the rate, in the unit of the series per second.
+    pub fn per_second(&self) -> f64 {
+        self.amount as f64 * 1e9 / self.elapsed_ns as f64
+    }
 }
 
 /// What else was seen while a sample was taken: evidence for what disturbed it.

@@ -9,9 +9,6 @@ use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};
 use crate::stats::{Amdahl, Bootstrap, median};
 use crate::workload::cipher::kernels::{self, Uses};
 
-/// Draws the rounds again where a record names no seed.
-const SEED: u64 = 1;
-
 /// What uses none of the instructions that were switched off may differ by so much.
 pub const UNTOUCHED_SHARE: f64 = 0.1;
 
@@ -157,7 +154,7 @@ fn rows(all: &[&Series]) -> Vec<CipherRow> {
         of_row.sort_by_key(|found| isa(found) as u8);
         let full = of_row.iter().find(|found| isa(found) == Isa::Full).copied();
         for found in of_row {
-            row.rates.extend(rate(found).map(|rate| (isa(found), rate)));
+            row.rates.extend(Figure::rate_of(found).map(|rate| (isa(found), rate)));
             let gain = full.filter(|_| isa(found) != Isa::Full).and_then(|full| gain(full, found));
             let uses = kernels::uses(&row.algorithm);
             row.gains.extend(gain.map(|gain| Gain {
@@ -192,41 +189,19 @@ fn untouched(rows: &[CipherRow]) -> Vec<(Isa, f64)> {
     [Isa::NoAes, Isa::NoSha, Isa::Baseline].into_iter().filter_map(of).collect()
 }
 
-fn counting(series: &Series) -> impl Iterator<Item = &Sample> {
-    series.samples.iter().filter(|sample| !sample.warm_up)
-}
-
-fn per_second(sample: &Sample) -> f64 {
-    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
-}
-
-fn seed(series: &Series) -> u64 {
-    series.seed.unwrap_or(SEED)
-}
-
-fn rate(series: &Series) -> Option<Figure> {
-    if let Some(stated) = series.stated {
-        return Some(Figure { value: stated.per_second, interval: None });
-    }
-    let rounds: Vec<Vec<f64>> = counting(series).map(|sample| vec![per_second(sample)]).collect();
-    Figure::of(&rounds, seed(series), median)
-}
-
 /// Returns of each round what two series have to do with each other.
 fn pairs(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Vec<f64> {
-    let of_round = |round: u32| counting(other).find(|sample| sample.round == round);
-    let pair = |sample: &Sample| of_round(sample.round).map(|other| of(sample, other));
-    counting(one).filter_map(pair).collect()
+    one.paired(other).map(|(sample, other)| of(sample, other)).collect()
 }
 
 /// Returns a median over the rounds of what two series have to do with each other.
 fn by_round(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Option<Figure> {
     let rounds: Vec<Vec<f64>> = pairs(one, other, of).into_iter().map(|pair| vec![pair]).collect();
-    Figure::of(&rounds, seed(one), median)
+    Figure::of(&rounds, one.resampling_seed(), median)
 }
 
 fn times_as_fast(fast: &Sample, slow: &Sample) -> f64 {
-    per_second(fast) / per_second(slow)
+    fast.per_second() / slow.per_second()
 }
 
 fn gain(fast: &Series, slow: &Series) -> Option<Figure> {
@@ -243,7 +218,7 @@ fn implied_share(kernel: [&Series; 2], task: [&Series; 2]) -> Option<Figure> {
         Amdahl::of(kernel, median(task)?.clamp(1.0, kernel)).map(|amdahl| amdahl.share)
     };
     let (kernel, tasks) = (gains(kernel), gains(task));
-    let interval = Bootstrap::new(seed(task[0])).of_sides([&kernel, &tasks], share);
+    let interval = Bootstrap::new(task[0].resampling_seed()).of_sides([&kernel, &tasks], share);
     share(&kernel, &tasks).map(|value| Figure { value, interval })
 }
 
@@ -267,8 +242,8 @@ fn task(series: &Series, all: &[&Series]) -> Option<TaskRate> {
     Some(TaskRate {
         algorithm: algorithm(series).to_owned(),
         isa: isa(series),
-        bytes: counting(series).map(|sample| sample.amount).max()?,
-        rate: rate(series)?,
+        bytes: series.counting().map(|sample| sample.amount).max()?,
+        rate: Figure::rate_of(series)?,
         cipher_share: share_within(all, series),
     })
 }

@@ -7,9 +7,6 @@ use super::hash::Figure;
 use crate::record::{Factors, Record, Series, Unit, Workload};
 use crate::stats::{Bootstrap, median, percent_of};
 
-/// Draws the rounds again.
-const SEED: u64 = 1;
-
 /// A series that two records have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
@@ -38,7 +35,7 @@ fn compared(series: &Series, partner: &Series) -> Option<Compared> {
     let (ours, theirs) = (by_round(series), by_round(partner));
     let (one_per_s, other_per_s) = (median(&ours)?, median(&theirs)?);
     let value = one_per_s / other_per_s;
-    let percent = percent_of(&ours, &theirs, &Bootstrap::new(series.seed.unwrap_or(SEED)));
+    let percent = percent_of(&ours, &theirs, &Bootstrap::new(series.resampling_seed()));
     let interval = percent.map(|percent| percent.scaled(0.01));
     value.is_finite().then(|| Compared {
         workload: series.workload,
@@ -98,7 +95,7 @@ fn by_round(series: &Series) -> Vec<f64> {
         return vec![stated.per_second];
     }
     let mut rounds: Vec<(u32, u64, u64)> = Vec::new();
-    for sample in series.samples.iter().filter(|sample| !sample.warm_up) {
+    for sample in series.counting() {
         match rounds.last_mut() {
             Some((round, amount, elapsed_ns)) if *round == sample.round => {
                 *amount += sample.amount;

@@ -7,9 +7,6 @@ use super::hash::Figure;
 use crate::record::{Record, Sample, Series, Unit, Workload};
 use crate::stats::{Bootstrap, Estimate, median, percent_of};
 
-/// Draws the rounds again where a record names no seed.
-const SEED: u64 = 1;
-
 /// Threads that are each slower than one alone by more than this get in each other's way.
 pub const CROWDED_SHARE: f64 = 0.9;
 
@@ -64,7 +61,6 @@ fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
     let rates: Vec<LoopRate> = all
         .iter()
         .filter_map(|series| {
-            let seed = series.seed.unwrap_or(SEED);
             let alone = find(&all, series, |found| {
                 threads(found) == 1 && found.factors.qos == series.factors.qos
             });
@@ -74,12 +70,10 @@ fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
                 kernel: kernel(series).to_owned(),
                 qos: series.factors.qos,
                 threads: threads(series),
-                rate: rate(series, seed)?,
-                of_one_thread: alone
-                    .filter(not_itself)
-                    .and_then(|alone| share(series, alone, seed)),
-                of_own_high: high.filter(not_itself).and_then(|high| share(series, high, seed)),
-                of_other_percent: other.and_then(|other| percent(series, other, seed)),
+                rate: Figure::rate_of(series)?,
+                of_one_thread: alone.filter(not_itself).and_then(|alone| share(series, alone)),
+                of_own_high: high.filter(not_itself).and_then(|high| share(series, high)),
+                of_other_percent: other.and_then(|other| percent(series, other)),
             })
         })
         .collect();
@@ -118,37 +112,18 @@ fn find<'a>(
     all.iter().filter(same).max_by_key(|found| found.factors.qos).copied()
 }
 
-fn per_second(sample: &Sample) -> f64 {
-    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
-}
-
-fn counting(series: &Series) -> impl Iterator<Item = &Sample> {
-    series.samples.iter().filter(|sample| !sample.warm_up)
-}
-
 fn rates_of(series: &Series) -> Vec<f64> {
-    counting(series).map(per_second).collect()
-}
-
-fn rate(series: &Series, seed: u64) -> Option<Figure> {
-    if let Some(stated) = series.stated {
-        return Some(Figure { value: stated.per_second, interval: None });
-    }
-    let rounds: Vec<Vec<f64>> = rates_of(series).into_iter().map(|rate| vec![rate]).collect();
-    Figure::of(&rounds, seed, median)
+    series.counting().map(Sample::per_second).collect()
 }
 
 /// Returns the rate of one series as a share of the other's, round by round.
-fn share(series: &Series, other: &Series, seed: u64) -> Option<Figure> {
-    let of_round = |round: u32| counting(other).find(|sample| sample.round == round);
-    let shares = counting(series).filter_map(|sample| {
-        of_round(sample.round).map(|other| vec![per_second(sample) / per_second(other)])
-    });
-    let shares: Vec<Vec<f64>> = shares.collect();
-    Figure::of(&shares, seed, median)
+fn share(series: &Series, other: &Series) -> Option<Figure> {
+    let pairs = series.paired(other);
+    let shares = pairs.map(|(sample, other)| vec![sample.per_second() / other.per_second()]);
+    Figure::of(&shares.collect::<Vec<_>>(), series.resampling_seed(), median)
 }
 
-fn percent(series: &Series, other: &Record, seed: u64) -> Option<Figure> {
+fn percent(series: &Series, other: &Record) -> Option<Figure> {
     let theirs: Vec<&Series> = series_of(other).collect();
     let high = find(&theirs, series, |found| threads(found) == threads(series))?;
     let ours = rates_of(series);
@@ -157,6 +132,7 @@ fn percent(series: &Series, other: &Record, seed: u64) -> Option<Figure> {
         None => rates_of(high),
     };
     let value = 100.0 * median(&ours)? / median(&reference)?;
-    let interval: Option<Estimate> = percent_of(&ours, &reference, &Bootstrap::new(seed));
+    let interval: Option<Estimate> =
+        percent_of(&ours, &reference, &Bootstrap::new(series.resampling_seed()));
     Some(Figure { value, interval })
 }

@@ -13,9 +13,6 @@ use crate::stats::{Bootstrap, Estimate, Point, median};
 pub use estimate::{ClassForecast, Forecast};
 pub use path::{FolderRate, Overlap, PathLine};
 
-/// Draws the rounds again where a record names no seed.
-const SEED: u64 = 1;
-
 /// A buffer this near to the best serves as well.
 const AS_GOOD_SHARE: f64 = 0.98;
 
@@ -55,6 +52,20 @@ impl Figure {
     /// Returns the ends of the interval.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         self.interval.map(|interval| (interval.low, interval.high))
+    }
+
+    /// Returns the figure that a publication states for a series.
+    pub(super) fn stated(series: &Series) -> Option<Figure> {
+        series.stated.map(|stated| Figure { value: stated.per_second, interval: None })
+    }
+
+    /// Returns the rate of a series: as stated, or the median of its samples.
+    pub(super) fn rate_of(series: &Series) -> Option<Figure> {
+        let measured = || {
+            let rates: Vec<_> = series.counting().map(|sample| vec![sample.per_second()]).collect();
+            Figure::of(&rates, series.resampling_seed(), median)
+        };
+        Figure::stated(series).or_else(measured)
     }
 
     /// Makes a figure of rounds: `figure` is of all samples, whichever rounds they are from.
@@ -147,7 +158,7 @@ pub fn of(record: &Record) -> Option<HashFigures> {
 /// Returns what is made of each sample that counts, round by round.
 fn by_round<T>(series: &Series, make: impl Fn(&Sample) -> T) -> Vec<Vec<T>> {
     let mut rounds: Vec<(u32, Vec<T>)> = Vec::new();
-    for sample in series.samples.iter().filter(|sample| !sample.warm_up) {
+    for sample in series.counting() {
         match rounds.last_mut() {
             Some((round, made)) if *round == sample.round => made.push(make(sample)),
             _ => rounds.push((sample.round, vec![make(sample)])),
@@ -156,31 +167,20 @@ fn by_round<T>(series: &Series, make: impl Fn(&Sample) -> T) -> Vec<Vec<T>> {
     rounds.into_iter().map(|(_, made)| made).collect()
 }
 
-fn seed_of(series: &Series) -> u64 {
-    series.seed.unwrap_or(SEED)
-}
-
 fn rate_of(sample: &Sample) -> f64 {
     Point::of(sample.amount, sample.elapsed_ns).rate_per_s()
 }
 
 /// The median of the rates of a series whose samples are all of one amount.
 fn rate(series: &Series) -> Option<Figure> {
-    Figure::of(&by_round(series, rate_of), seed_of(series), median)
+    Figure::of(&by_round(series, rate_of), series.resampling_seed(), median)
 }
 
 /// The median over rounds of one series' rate ÷ another's.
 fn ratio(one: &Series, other: &Series) -> Option<Figure> {
-    let of = |series: &Series| -> Vec<(u32, f64)> {
-        let counts = series.samples.iter().filter(|sample| !sample.warm_up);
-        counts.map(|sample| (sample.round, rate_of(sample))).collect()
-    };
-    let others = of(other);
-    let pairs = of(one).into_iter().filter_map(|(round, rate)| {
-        let (_, other) = others.iter().find(|(paired, _)| *paired == round)?;
-        Some(vec![rate / other])
-    });
-    Figure::of(&pairs.collect::<Vec<_>>(), seed_of(one), median)
+    let pairs = one.paired(other);
+    let ratios = pairs.map(|(sample, other)| vec![rate_of(sample) / rate_of(other)]);
+    Figure::of(&ratios.collect::<Vec<_>>(), one.resampling_seed(), median)
 }
 
 /// Whether a series is of a kernel in memory, at no level in particular.

@@ -111,16 +111,13 @@ fn reading(record: &Record) -> Option<Figure> {
 
 /// One row for the levels, and one for each thing that was read.
 fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
-    let rate = |series: &Series| {
-        series.stated.map(|stated| Figure { value: stated.per_second, interval: None })
-    };
     let published = || HostFigures { published: Some(source.to_owned()), ..empty(record) };
     let mut hosts = Vec::new();
     let mut levels: Vec<(u8, Figure)> = record
         .series
         .iter()
         .filter(|series| series.factors.stage == Some(Stage::ReadHash))
-        .filter_map(|series| Some((series.factors.qos?, rate(series)?)))
+        .filter_map(|series| Some((series.factors.qos?, Figure::stated(series)?)))
         .collect();
     levels.sort_by_key(|(level, _)| *level);
     if let (Some((_, low)), Some((_, high))) = (levels.first(), levels.last()) {
@@ -135,7 +132,7 @@ fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
         let net = record.series.iter().find(|series| {
             series.factors.stage == Some(Stage::ReadHash) && series.label == read.label
         });
-        let (read_per_s, net_per_s) = (rate(read), net.and_then(rate));
+        let (read_per_s, net_per_s) = (Figure::stated(read), net.and_then(Figure::stated));
         let share = read_per_s.zip(net_per_s).map(|(read, net)| net.value / read.value);
         hosts.push(HostFigures {
             what: Some(read.label.clone()),

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Cache, Record, Sample, Series, Side, Stage, Workload};
+use crate::record::{Cache, Record, Series, Side, Stage, Workload};
 use crate::stats::{Bootstrap, Estimate, Finding, finding, median, ratio};
-
-/// Draws the rounds again where a record names no seed.
-const SEED: u64 = 1;
 
 /// A difference in rate that does not matter, as a share.
 pub const MARGIN: f64 = 0.02;
@@ -81,7 +78,7 @@ fn row(sides: &BTreeMap<Side, &Series>) -> Option<PairRow> {
         rates: sides
             .iter()
             .filter_map(|(&side, series)| {
-                let rates: Vec<f64> = samples(series).map(rate).collect();
+                let rates: Vec<f64> = series.counting().map(|sample| sample.per_second()).collect();
                 Some((side, median(&rates)?, rates.len()))
             })
             .collect(),
@@ -90,27 +87,19 @@ fn row(sides: &BTreeMap<Side, &Series>) -> Option<PairRow> {
     })
 }
 
-fn samples(series: &Series) -> impl Iterator<Item = &Sample> {
-    series.samples.iter().filter(|sample| !sample.warm_up)
-}
-
-fn rate(sample: &Sample) -> f64 {
-    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
-}
-
 /// Compares two series round by round; a round that one of them lacks is left out, and one that
 /// was measured more often than once counts once, with the median of its rates.
 fn compared(one: &Series, other: &Series) -> Compared {
     let of = |series: &Series| -> BTreeMap<u32, f64> {
         let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for sample in samples(series) {
-            rounds.entry(sample.round).or_default().push(rate(sample));
+        for sample in series.counting() {
+            rounds.entry(sample.round).or_default().push(sample.per_second());
         }
         rounds.into_iter().filter_map(|(round, rates)| Some((round, median(&rates)?))).collect()
     };
     let (one, others) = (of(one), of(other));
     let pairs = one.iter().filter_map(|(round, rate)| Some((*rate, *others.get(round)?)));
     let rounds: Vec<(f64, f64)> = pairs.collect();
-    let ratio = ratio(&rounds, &Bootstrap::new(other.seed.unwrap_or(SEED)));
+    let ratio = ratio(&rounds, &Bootstrap::new(other.resampling_seed()));
     Compared { ratio, finding: finding(ratio.as_ref(), MARGIN) }
 }

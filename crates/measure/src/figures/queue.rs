@@ -5,9 +5,6 @@ use crate::latencies::{joined, quantile_ns};
 use crate::record::{Cache, Order, Record, Sample, Series, Workload};
 use crate::stats::{Bootstrap, Estimate, median};
 
-/// Draws the rounds again where a record names no seed.
-const SEED: u64 = 1;
-
 /// What follows from every combination of order, size and depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueFigures {
@@ -74,29 +71,18 @@ pub fn of(record: &Record) -> Option<QueueFigures> {
     (!cells.is_empty()).then_some(QueueFigures { cells })
 }
 
-fn per_second(sample: &Sample) -> f64 {
-    sample.amount as f64 * 1e9 / sample.elapsed_ns as f64
-}
-
-fn counting(series: &Series) -> impl Iterator<Item = &Sample> {
-    series.samples.iter().filter(|sample| !sample.warm_up)
-}
-
 /// Rounds of both depths were measured in turn, so they share what disturbs.
 fn gain(deeper: &Series, least: &Series) -> Option<Figure> {
-    let of_round = |round: u32| counting(least).find(|sample| sample.round == round);
-    let ratio = |sample: &Sample| {
-        of_round(sample.round).map(|least| vec![per_second(sample) / per_second(least)])
-    };
-    let rounds: Vec<Vec<f64>> = counting(deeper).filter_map(ratio).collect();
-    Figure::of(&rounds, deeper.seed.unwrap_or(SEED), median)
+    let ratios =
+        deeper.paired(least).map(|(deep, least)| vec![deep.per_second() / least.per_second()]);
+    Figure::of(&ratios.collect::<Vec<_>>(), deeper.resampling_seed(), median)
 }
 
 fn cell(series: &Series) -> Option<QueueCell> {
-    let samples: Vec<&Sample> = counting(series).collect();
-    let rates: Vec<f64> = samples.iter().map(|sample| per_second(sample)).collect();
+    let samples: Vec<&Sample> = series.counting().collect();
+    let rates: Vec<f64> = samples.iter().map(|sample| sample.per_second()).collect();
     let rounds: Vec<Vec<f64>> = rates.iter().map(|&rate| vec![rate]).collect();
-    let bootstrap = Bootstrap::new(series.seed.unwrap_or(SEED));
+    let bootstrap = Bootstrap::new(series.resampling_seed());
     let latencies = joined(samples.iter().filter_map(|sample| sample.latencies.as_ref()));
     Some(QueueCell {
         order: series.factors.order?,

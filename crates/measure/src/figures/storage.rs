@@ -22,9 +22,6 @@ pub const SMALL_ZONE_LEN_BYTES_MAX: u64 = 2_000_000;
 /// How far a rate must lie above memory's: less is noise.
 const ABOVE: f64 = 1.05;
 
-/// Draws the rounds again where a record names no seed.
-const SEED: u64 = 1;
-
 /// What follows from the series of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StorageFigures {
@@ -152,7 +149,7 @@ fn of_series(
     let too_small = counted(&series.samples).count() - samples.len();
     let points: Vec<Point> = samples.iter().map(|sample| point(sample)).collect();
     let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s()).collect();
-    let bootstrap = Bootstrap::new(series.seed.unwrap_or(SEED));
+    let bootstrap = Bootstrap::new(series.resampling_seed());
     let rounds = rounds(&samples);
     let (phases, steps) = phases::of(record, series, &samples, &points, core);
     let starts_s: Vec<f64> = samples.iter().map(|sample| sample.start_ns as f64 / 1e9).collect();

@@ -203,8 +203,7 @@ impl<'p> PairRun<'p> {
     /// Whether the ratio of A to B is known well enough in every step and length.
     fn is_enough(&self, session: &Session<'_>) -> bool {
         let rates = |key: &SeriesKey| -> Vec<f64> {
-            let samples = &session.series(self.series[key]).samples;
-            samples.iter().map(|of| of.amount as f64 * 1e9 / of.elapsed_ns as f64).collect()
+            session.series(self.series[key]).samples.iter().map(Sample::per_second).collect()
         };
         let firsts = self.series.keys().filter(|(at, ..)| *at == 0);
         firsts.into_iter().all(|&(_, step, length)| {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Figure, by_round, seed_of};
+use super::{Figure, by_round};
 use crate::record::{Files, Series, Stage};
 use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
 
@@ -64,7 +64,7 @@ pub(super) fn forecast(series: &[&Series]) -> Option<Forecast> {
         series.iter().filter_map(|series| Some((series.factors.drawn_from?, *series))).collect();
     let classes: Vec<Files> = drawn.iter().map(|(files, _)| *files).collect();
     let rounds = sets(&drawn, start_s);
-    let seed = seed_of(drawn.first()?.1);
+    let seed = drawn.first()?.1.resampling_seed();
     let time_of = |sets: &[Set]| {
         let times = (0..classes.len()).map(|class| class_time_s(sets, class, classes[class]));
         Some(start_s + times.sum::<Option<f64>>()?)
@@ -98,7 +98,7 @@ pub(super) fn forecast(series: &[&Series]) -> Option<Forecast> {
 fn sets(drawn: &[(Files, &Series)], start_s: f64) -> Vec<Vec<Set>> {
     let mut rounds: BTreeMap<u32, Vec<Set>> = BTreeMap::new();
     for (class, (_, series)) in drawn.iter().enumerate() {
-        for sample in series.samples.iter().filter(|sample| !sample.warm_up) {
+        for sample in series.counting() {
             let elapsed_s = sample.elapsed_ns as f64 / 1e9;
             rounds.entry(sample.round).or_default().push(Set {
                 class,

@@ -1,7 +1,7 @@
 //! The path of a check and its parts: time by size, folders, and the overlap of reading and
 //! hashing.
 
-use super::{Figure, by_round, rate, ratio, seed_of};
+use super::{Figure, by_round, rate, ratio};
 use crate::record::{Cache, Factors, Series, Stage};
 use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
 
@@ -72,7 +72,7 @@ pub(super) fn lines(series: &[&Series]) -> Vec<PathLine> {
     let line = |series: &&Series| {
         let point = |sample: &crate::record::Sample| Point::of(sample.amount, sample.elapsed_ns);
         let rounds = by_round(series, point);
-        let line = fit_rounds(&rounds, &Bootstrap::new(seed_of(series)))?;
+        let line = fit_rounds(&rounds, &Bootstrap::new(series.resampling_seed()))?;
         let sizes = series.samples.iter().map(|sample| sample.amount);
         Some(PathLine {
             stage: series.factors.stage?,
@@ -148,15 +148,9 @@ fn overlap(reading: &Series, hashing: &Series, both: &Series) -> Option<Overlap>
     rounds.dedup();
     let times = rounds.into_iter().filter_map(|round| {
         let sizes = |series: &Series| -> Vec<(u64, u64)> {
-            let counts = |sample: &&crate::record::Sample| {
-                sample.round == round && sample.amount >= from && !sample.warm_up
-            };
-            let mut sizes: Vec<(u64, u64)> = series
-                .samples
-                .iter()
-                .filter(counts)
-                .map(|sample| (sample.amount, sample.elapsed_ns))
-                .collect();
+            let of_round = series.counting().filter(|sample| sample.round == round);
+            let long = of_round.filter(|sample| sample.amount >= from);
+            let mut sizes: Vec<_> = long.map(|sample| (sample.amount, sample.elapsed_ns)).collect();
             sizes.sort_unstable();
             sizes
         };
@@ -173,7 +167,7 @@ fn overlap(reading: &Series, hashing: &Series, both: &Series) -> Option<Overlap>
         (times.both_s > 0.0).then(|| vec![times])
     });
     let times: Vec<Vec<Times>> = times.collect();
-    let seed = seed_of(both);
+    let seed = both.resampling_seed();
     let figure = |of: fn(&Times) -> f64| {
         Figure::of(&times, seed, |times| median(&times.iter().map(of).collect::<Vec<_>>()))
     };
