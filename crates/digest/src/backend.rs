@@ -51,8 +51,10 @@ mod aarch64_sha2;
 mod library;
 mod portable;
 #[cfg(target_arch = "x86_64")]
+#[expect(clippy::needless_range_loop, reason = "the index is that of a block in every lane")]
 mod x86_avx2;
 #[cfg(target_arch = "x86_64")]
+#[expect(clippy::needless_range_loop, reason = "the index is that of a block in every lane")]
 mod x86_avx512;
 #[cfg(target_arch = "x86_64")]
 mod x86_md5;
