@@ -114,7 +114,7 @@ class Refusals(unittest.TestCase):
     def refused(self, trouble: str, **statuses: int) -> tuple[list[str], Outcome]:
         outcome = Outcome()
         program = Scripted(trouble, **statuses)
-        judge._Tree(Path(), "c0", program, POOL, expect(STEPS, 2, 2), outcome)._check()
+        judge._Tree(Path(), "c0", program, POOL, expect(STEPS, 2, 2), outcome)._check({})
         return [kind for kind, _ in outcome.faults], outcome
 
     def test_a_plain_init_that_is_named_is_no_fault(self) -> None:
@@ -129,6 +129,11 @@ class Refusals(unittest.TestCase):
     def test_a_catalogue_that_only_a_rebuild_cures_is_ahead_of_its_files(self) -> None:
         self.assertEqual(self.refused("it is empty", init=2, rebuild=0)[0], ["catalogue ahead"])
         self.assertEqual(self.refused("it is empty", init=2, rebuild=2)[0], ["catalogue not cured"])
+
+    def test_a_tree_without_files_whose_catalogue_is_usable_is_empty(self) -> None:
+        faults, outcome = self.refused("", init=2, rebuild=2)
+        self.assertEqual(faults, [])
+        self.assertEqual(outcome.counts, {"empty": 1})
 
 
 class Answers(unittest.TestCase):
