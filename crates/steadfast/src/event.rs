@@ -13,8 +13,8 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::pages::Damage;
 use crate::read::Origin;
 use crate::reference::Reference;
-use crate::tag::{Tag, TagError, TagPlace};
 use crate::verdict::{Verdict, same_mtime};
+use steadfast_manifest::tag::{Tag, TagError, TagPlace};
 
 /// Where a file is: its directory's path as the user would write it, and its name.
 ///

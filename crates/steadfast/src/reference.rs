@@ -10,9 +10,9 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
 use crate::manifest::{Record, Step};
-use crate::tag::Tag;
 use crate::verdict::Verdict;
 use steadfast_manifest::foreign::{ForeignTag, ForeignTime, Resolution};
+use steadfast_manifest::tag::Tag;
 
 pub(crate) use foreign::agrees;
 

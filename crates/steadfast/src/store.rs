@@ -18,8 +18,8 @@ use self::carried::Beside;
 use self::xattr::Xattr;
 use crate::beneath;
 use crate::event::FileError;
-use crate::tag::{Tag, TagError};
 use crate::walk::Sidecar;
+use steadfast_manifest::tag::{Tag, TagError};
 
 /// What a store holds for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use steadfast_sys::file::Timestamp;
 use strum::{Display, IntoStaticStr, VariantArray};
 
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// What became of one file since it was tagged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]

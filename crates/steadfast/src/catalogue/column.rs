@@ -10,7 +10,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
 use super::error::DbError;
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// The longest name that any file system keeps, in bytes: 255 UTF-16 units, three bytes each.
 pub(super) const NAME_LEN_MAX: usize = 765;

@@ -13,7 +13,7 @@ use super::column;
 use super::directory::Paths;
 use super::error::DbError;
 use super::{Catalogue, CatalogueError};
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// Files with the same contents.
 #[derive(Clone, Debug, PartialEq, Eq)]

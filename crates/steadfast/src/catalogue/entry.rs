@@ -11,8 +11,8 @@ use steadfast_sys::file::{Status, Timestamp};
 
 use super::column;
 use super::error::DbError;
-use crate::tag::Tag;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::Tag;
 
 /// How a file stood when a run last judged it.
 ///

@@ -8,7 +8,7 @@ use steadfast_sys::file::FileKind;
 use strum::IntoStaticStr;
 
 use super::entry::FileState;
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// One thing that was found. Paths lead down from the tree's root.
 #[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]

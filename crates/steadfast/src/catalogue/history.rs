@@ -21,8 +21,8 @@ use super::records::{FoundRow, known_at, reading};
 use super::runs::{self, RunRecord};
 use super::writes::{self, NewEvent};
 use super::{Catalogue, CatalogueError};
-use crate::tag::Tag;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::Tag;
 
 /// What a catalogue knows of a file now.
 #[derive(Clone, Debug, PartialEq, Eq)]

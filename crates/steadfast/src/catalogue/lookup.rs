@@ -18,7 +18,7 @@ use super::entry::FileState;
 use super::error::DbError;
 use super::records::reading;
 use super::{Catalogue, CatalogueError};
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// Digests, and names, in one statement at most: SQLite allows 32,766 parameters.
 const LOOKUP_MAX: usize = 16_000;

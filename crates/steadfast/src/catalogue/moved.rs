@@ -20,7 +20,7 @@ use super::error::DbError;
 use super::history::covering_runs;
 use super::not_visited::other_on_the_way;
 use super::recorder::Recorder;
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// Where a file is by now.
 pub(super) struct Arrival {

@@ -4,8 +4,8 @@
 //! as fit a slice.
 
 use crate::event::{Action, FileEvent, FilePath, Subject};
-use crate::tag::{Tag, TagPlace};
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::{Tag, TagPlace};
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::entry::{FileFacts, FileRecord, FileState, SliceSeal, seal};

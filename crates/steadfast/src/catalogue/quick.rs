@@ -19,9 +19,9 @@ use crate::error::Error;
 use crate::event::{FileError, FileEvent, Skipped, Subject};
 use crate::selection::Selection;
 use crate::store::has_tag;
-use crate::tag::TagPlace;
 use crate::verdict::Verdict;
 use crate::walk::{Excludes, WalkItem, walk};
+use steadfast_manifest::tag::TagPlace;
 
 /// What a quick look came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,9 +18,9 @@ use super::writes::{self, NewEvent};
 use crate::beneath;
 use crate::store::xattr::Xattr;
 use crate::store::{Store, StoredTag};
-use crate::tag::Tag;
-use crate::tag::TagPlace;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::Tag;
+use steadfast_manifest::tag::TagPlace;
 
 /// What became of the tag of a known file.
 struct TagOutcome {

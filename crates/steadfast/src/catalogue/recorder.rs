@@ -26,8 +26,8 @@ use super::scope::RunScope;
 use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::beneath;
 use crate::event::{FileEvent, Subject};
-use crate::tag::TagPlace;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::TagPlace;
 
 /// How often what is known so far is stored: a loss of power loses as much.
 const COMMIT_EVERY_S: u64 = 1;

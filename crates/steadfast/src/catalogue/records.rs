@@ -19,7 +19,7 @@ use super::scope::RunScope;
 use super::slice::{rows_of, slice_with};
 use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// Slices that are remembered at a time: 8 of at most 8192 rows are 16 MB.
 const SLICES_MAX: usize = 8;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::column;
 use super::entry::{COLUMNS, FileRow, FileState, RowSum};
 use super::error::DbError;
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// Writes a file's row.
 pub(super) fn put_entry(db: &Connection, directory: i64, row: &FileRow) -> Result<(), DbError> {

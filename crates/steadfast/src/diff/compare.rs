@@ -6,8 +6,8 @@
 use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
 use crate::event::FileError;
 use crate::reference::Reference;
-use crate::tag::Tag;
 use crate::verdict::same_mtime;
+use steadfast_manifest::tag::Tag;
 
 /// Compares the files that both sides have at one path.
 pub(super) fn pair(

@@ -238,8 +238,8 @@ mod tests {
     use std::time::Instant;
     use std::vec;
 
-    use crate::tag::Tag;
     use steadfast_digest::{Algorithm, Digest};
+    use steadfast_manifest::tag::Tag;
     use steadfast_sys::file::Timestamp;
 
     /// A list in path order that is now and then not ready.

@@ -10,8 +10,8 @@ use super::pair::FileSide;
 use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use crate::error::Error;
 use crate::reference::Reference;
-use crate::tag::Tag;
 use crate::walk::Excludes;
+use steadfast_manifest::tag::Tag;
 
 /// The entries of a list.
 pub(super) struct ListSide {

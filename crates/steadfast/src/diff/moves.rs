@@ -11,7 +11,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
 use super::pair::FileSide;
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// Memory for unmatched files of both sides, in bytes: some fifty thousand of them.
 const KEPT_LEN_BYTES_MAX: usize = 24 << 20;

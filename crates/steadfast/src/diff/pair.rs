@@ -12,8 +12,8 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::event::{FileError, FileEvent, Skipped};
 use crate::read::Origin;
 use crate::reference::Reference;
-use crate::tag::Tag;
 use crate::verdict::{Verdict, worse_status};
+use steadfast_manifest::tag::Tag;
 
 /// How B differs from A at one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]

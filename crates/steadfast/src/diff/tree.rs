@@ -23,9 +23,9 @@ use crate::read::Engine;
 use crate::run::{Options, engine_of, lanes_of, no_file, open_files, queue_depth_of, workers_of};
 use crate::selection::Selection;
 use crate::store::{StoredTag, has_tag, tag_at};
-use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict};
 use crate::walk::{Excludes, WalkItem, walk};
+use steadfast_manifest::tag::Tag;
 
 /// Entries of one side that may be ahead of the other. A quarter of what a run allows itself: an
 /// entry may take a kilobyte, and there are two sides.

@@ -7,7 +7,7 @@ use std::io;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_verity::{Root, VerityDigest, VerityHash, VerityParams};
 
-use crate::tag::{Tag, algorithm_number, algorithm_of};
+use steadfast_manifest::tag::{Tag, algorithm_number, algorithm_of};
 
 /// What kept leaves begin with.
 pub const MAGIC: &[u8; 16] = b"steadfast-pages\0";

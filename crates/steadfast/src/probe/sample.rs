@@ -13,8 +13,8 @@ use steadfast_sys::xattr;
 
 use super::{Outcome, Time, folder};
 use crate::run::digest_of;
-use crate::tag::{Tag, VALUE_LEN_MAX};
 use crate::verdict::{Reading, Stored, Verdict};
+use steadfast_manifest::tag::{Tag, VALUE_LEN_MAX};
 
 const CONTENTS: &[u8] = b"steadfast writes this file to see what becomes of its attributes\n";
 

@@ -64,9 +64,9 @@ pub(crate) fn agrees(stored: ForeignTime, actual: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tag::Tag;
     use steadfast_digest::{Algorithm, Digest};
     use steadfast_manifest::foreign::{FaultReason, ForeignKind};
+    use steadfast_manifest::tag::Tag;
 
     const MTIME_NS: i128 = 1_704_164_645_123_456_789;
 

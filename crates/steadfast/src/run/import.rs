@@ -14,8 +14,8 @@ use crate::pipeline::{Contents, Plan, Task};
 use crate::reference::{Reference, agrees};
 use crate::store::Replaces;
 use crate::store::foreign::{self, Existing, ForeignKind};
-use crate::tag::Tag;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::Tag;
 
 /// Gives files that lack our tag one of what another tool recorded.
 pub(super) struct ImportTask {

@@ -10,8 +10,8 @@ use super::tag_context::TagContext;
 use crate::event::{FileError, FileEvent, Resized};
 use crate::pipeline::Contents;
 use crate::reference::{Computed, Reference};
-use crate::tag::Tag;
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
+use steadfast_manifest::tag::Tag;
 
 impl TagContext {
     /// Compares contents with the stored tag of the same algorithm, or with none. Returns the tag

@@ -7,8 +7,8 @@ use super::judge::judge_length;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
-use crate::tag::Tag;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::Tag;
 
 pub(super) struct TagTask {
     pub(super) context: TagContext,

@@ -21,8 +21,8 @@ use crate::store::carried::Beside;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::xattr::NO_ATTRIBUTES;
 use crate::store::{self, Replaces, Store, StoredTag};
-use crate::tag::{Tag, TagPlace};
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::{Tag, TagPlace};
 
 /// What every verb has at hand.
 pub(super) struct TagContext {

@@ -7,7 +7,7 @@ use crate::event::{Action, FileError, FileEvent};
 use crate::pipeline::{Contents, Plan, Task};
 use crate::store::StoredTag;
 use crate::store::carried::Beside;
-use crate::tag::TagPlace;
+use steadfast_manifest::tag::TagPlace;
 
 pub(super) struct UntagTask {
     pub(super) context: TagContext,

@@ -8,8 +8,8 @@ use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
 use crate::store::Replaces;
-use crate::tag::Tag;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::Tag;
 
 pub(super) struct UpdateTask {
     pub(super) context: TagContext,

@@ -19,8 +19,8 @@ use crate::error::Error;
 use crate::pages::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
 use crate::store::pages::find;
 use crate::store::{StoredTag, tag_at};
-use crate::tag::Tag;
 use crate::verdict::{Verdict, same_mtime};
+use steadfast_manifest::tag::Tag;
 
 /// How files are verified page by page.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use steadfast_manifest::own::{TagAttribute, TagSlot, decode};
 
 use super::{StoredTag, carrier};
 use crate::appledouble;
-use crate::tag::{Tag, TagError};
 use crate::verdict::same_mtime;
+use steadfast_manifest::tag::{Tag, TagError};
 
 /// The longest attribute that any system keeps in one piece, in bytes.
 const ATTRIBUTE_LEN_MAX: usize = 64 << 10;

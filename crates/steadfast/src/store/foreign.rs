@@ -14,7 +14,7 @@ use steadfast_sys::xattr::{self, MAC_PREFIX};
 
 use super::carrier;
 use crate::appledouble::{self, AppleDouble};
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 pub use self::write::{Existing, write};
 pub use steadfast_manifest::foreign::{

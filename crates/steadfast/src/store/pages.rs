@@ -25,9 +25,9 @@ use crate::event::{FileError, FileEvent};
 use crate::pages::{
     DRAFT_SUFFIX, HEADER_LEN, Header, Kept, MAGIC, PAGE_LEN_DEFAULT, PagesUse, SIDECAR_SUFFIX,
 };
-use crate::tag::Tag;
 pub(crate) use place::{LeavesFolder, with_suffix};
 use place::{beside, ensure_leaves, sidecar};
+use steadfast_manifest::tag::Tag;
 
 /// Bytes of one file's leaves that wait in memory: those of 8 MiB, at 4 KiB a page.
 const WAITING_LEN_MAX: usize = 64 << 10;

@@ -12,7 +12,7 @@ use steadfast_sys::xattr;
 use super::carried;
 use super::{Replaces, Store, StoredTag, carrier};
 use crate::event::FileError;
-use crate::tag::{Tag, TagError, VALUE_LEN_MAX};
+use steadfast_manifest::tag::{Tag, TagError, VALUE_LEN_MAX};
 
 /// Room for any value that could be a tag of ours; longer ones are not.
 const VALUE_ROOM: usize = 4 * VALUE_LEN_MAX;

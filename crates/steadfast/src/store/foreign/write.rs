@@ -11,7 +11,7 @@ use steadfast_sys::xattr::{self, MAC_PREFIX};
 
 use crate::event::FileError;
 use crate::store::xattr::trouble;
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 use super::{ForeignAttribute, ForeignKind, VALUE_LEN_MAX, encode, encode_over, held_on, is_of};
 

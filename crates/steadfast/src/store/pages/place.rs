@@ -12,7 +12,7 @@ use steadfast_sys::file::{Dir, FileKind, Status};
 use steadfast_verity::{VerityHash, VerityParams};
 
 use crate::pages::{Kept, SIDECAR_SUFFIX, is_ours};
-use crate::tag::Tag;
+use steadfast_manifest::tag::Tag;
 
 /// The folder that leaves of a catalogue's files are kept in: in the tree's own folder, or beside a
 /// catalogue that is kept elsewhere.
