@@ -3,10 +3,10 @@
 //! The generator is written here because a library may change its algorithm, and the seed in an old
 //! record must still give the same order. It is fast and uniform, and not for secrets.
 
-/// A generator of even pseudo-random numbers: xoshiro256++ 1.0, its state filled by SplitMix64.
+/// A generator of uniform pseudo-random numbers: xoshiro256++ 1.0, its state filled by SplitMix64.
 ///
-/// Everything made of whole numbers (orders, lengths below a bound, bytes) is the same on every
-/// machine. What goes through a logarithm or an exponential may differ in its last bit between
+/// Results that consist of whole numbers (orders, lengths below a bound, bytes) are the same on
+/// every machine. Results that use a logarithm or an exponential may differ in the last bit between
 /// systems.
 ///
 /// Source: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators", ACM
@@ -17,10 +17,10 @@ pub struct Random {
 }
 
 impl Random {
-    /// Name of the algorithm, as records keep it beside the seed.
+    /// Name of the algorithm. Records keep it beside the seed.
     pub const NAME: &'static str = "xoshiro256++";
 
-    /// Returns the generator of a seed; every seed is a good one.
+    /// Returns the generator of a seed. Every seed is valid.
     pub fn new(seed: u64) -> Random {
         let mut walk = seed;
         Random { state: std::array::from_fn(|_| split_mix(&mut walk)) }
@@ -35,16 +35,17 @@ impl Random {
         drawn
     }
 
-    /// Returns an even whole number below `bound`.
+    /// Returns a uniform whole number below `bound`.
     ///
     /// Source: D. Lemire, "Fast random integer generation in an interval", ACM Transactions on
     /// Modeling and Computer Simulation 29 (2019), number 1.
     ///
     /// # Panics
+    ///
     /// If `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there is no number below 0");
-        // So many of the lowest products would favour some numbers over others.
+        // These lowest products would make some numbers more likely than others.
         let uneven = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
@@ -54,18 +55,18 @@ impl Random {
         }
     }
 
-    /// Returns an even number from 0 up to, not including, 1, in steps of 2⁻⁵³.
+    /// Returns a uniform number from 0 up to, but not including, 1, in steps of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns an even number from `low` up to `high`.
+    /// Returns a uniform number from `low` to `high`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// Returns a number from `low` up to `high` whose logarithm is even, so that each doubling is
-    /// as likely as the next; both must be positive.
+    /// Returns a number from `low` to `high` whose logarithm is uniform: each doubling is equally
+    /// likely. Both bounds must be positive.
     pub fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
         self.uniform(low.ln(), high.ln()).exp().clamp(low, high)
     }
@@ -75,12 +76,12 @@ impl Random {
     /// Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates",
     /// Annals of Mathematical Statistics 29 (1958), number 2.
     pub fn normal(&mut self) -> f64 {
-        // One minus, since the logarithm of 0 has no value.
+        // Subtracted from 1, because the logarithm of 0 has no value.
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// Puts things into an order of which every one is as likely (Fisher and Yates).
+    /// Shuffles: every order is equally likely (Fisher and Yates).
     pub fn shuffle<T>(&mut self, things: &mut [T]) {
         for last in (1..things.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;
@@ -88,7 +89,7 @@ impl Random {
         }
     }
 
-    /// Fills with bytes that no file system can compress or store once.
+    /// Fills the slice with bytes that no file system can compress or deduplicate.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for part in bytes.chunks_mut(8) {
             part.copy_from_slice(&self.next_u64().to_le_bytes()[..part.len()]);
@@ -96,7 +97,7 @@ impl Random {
     }
 }
 
-/// Returns the next number of SplitMix64, which makes unlike states of like seeds.
+/// Returns the next number of SplitMix64, which gives different states for similar seeds.
 fn split_mix(walk: &mut u64) -> u64 {
     *walk = walk.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *walk;

@@ -112,7 +112,8 @@ impl Scratch {
     /// Makes a file, for writing and reading back.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If the file cannot be made.
     pub fn create(&self, number: u32) -> io::Result<fs::File> {
         self.own.create_file(&name_of(number))
     }
@@ -120,7 +121,8 @@ impl Scratch {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If the file cannot be opened.
     pub fn open(&self, number: u32) -> io::Result<File> {
         self.own.open_file(&name_of(number))
     }
@@ -128,7 +130,8 @@ impl Scratch {
     /// Removes a file.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If the file cannot be removed.
     pub fn remove(&self, number: u32) -> io::Result<()> {
         patiently(io::ErrorKind::ResourceBusy, || self.own.remove_file(&name_of(number)))
     }
@@ -136,7 +139,8 @@ impl Scratch {
     /// Returns the numbers of the files in the order in which the file system lists them.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If the folder cannot be listed.
     pub fn listed(&self) -> io::Result<Vec<u32>> {
         let mut numbers = Vec::new();
         self.own.entries(&mut |entry| {

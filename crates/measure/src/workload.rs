@@ -15,14 +15,15 @@ pub mod write;
 
 use crate::runner::{End, Session};
 
-/// Something that can be measured.
+/// A workload.
 pub trait Workload {
-    /// Announces how much work there is, by [`Session::plan`], in expected seconds.
+    /// Announces the amount of work by [`Session::plan`], in expected seconds.
     fn plan(&self, session: &mut Session<'_>);
 
-    /// Measures and puts what it finds into the session.
+    /// Measures, and adds the results to the session.
     ///
     /// # Errors
-    /// If it was stopped or could not go on. What was measured by then stands.
+    ///
+    /// If it was stopped or failed. The samples so far are kept.
     fn run(&self, session: &mut Session<'_>) -> Result<(), End>;
 }

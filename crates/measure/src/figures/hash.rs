@@ -13,21 +13,21 @@ use crate::stats::{Bootstrap, Estimate, Point, median};
 pub use estimate::{ClassForecast, Forecast};
 pub use path::{FolderRate, Overlap, PathLine};
 
-/// A buffer this near to the best serves as well.
+/// A buffer whose rate is at least this share of the best one is as good.
 const AS_GOOD_SHARE: f64 = 0.98;
 
-/// What follows from the series of `measure hash`.
+/// Figures from the series of `measure hash`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HashFigures {
     /// Hashing in memory, in the order of the record.
     pub kernels: Vec<KernelRate>,
-    /// Time by size of one file: hashing alone, reading alone, both, and the path alone.
+    /// Time against size of one file: hashing alone, reading alone, both, and the path alone.
     pub lines: Vec<PathLine>,
     /// Many files in one run.
     pub folders: Vec<FolderRate>,
-    /// How far reading and hashing hide each other, by where bytes came from.
+    /// How far reading and hashing overlap, by the origin of the bytes.
     pub overlaps: Vec<Overlap>,
-    /// Reading and hashing by turns, by rising length of the buffer.
+    /// Reading and hashing in turn, by rising length of the buffer.
     pub buffers: Vec<BufferRate>,
     /// Index of the fastest buffer, and of the shortest that is as good: within 2 %.
     pub buffers_best: Option<(usize, usize)>,
@@ -35,16 +35,16 @@ pub struct HashFigures {
     pub levels: Vec<LevelRate>,
     /// For each stage, the highest level's rate as a multiple of the lowest's.
     pub level_ratios: Vec<LevelRatio>,
-    /// How long checking a folder will take.
+    /// The expected time for checking a folder.
     pub forecast: Option<Forecast>,
 }
 
-/// A figure, with its interval if there were rounds enough.
+/// A figure, with its interval if there were enough rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// The figure itself.
     pub value: f64,
-    /// Where it may lie as well, and how that is known.
+    /// The interval, and its method.
     pub interval: Option<Estimate>,
 }
 
@@ -68,7 +68,8 @@ impl Figure {
         Figure::stated(series).or_else(measured)
     }
 
-    /// Makes a figure of rounds: `figure` is of all samples, whichever rounds they are from.
+    /// Makes a figure from rounds. `figure` is computed from all samples, whichever rounds they are
+    /// from.
     pub(super) fn of<T: Copy>(
         rounds: &[Vec<T>],
         seed: u64,
@@ -79,12 +80,12 @@ impl Figure {
     }
 }
 
-/// Hashing in memory by one kernel.
+/// The rate of one kernel in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelRate {
     /// The algorithm's name.
     pub algorithm: String,
-    /// What computed.
+    /// The backend.
     pub backend: String,
     /// Messages at once in each thread.
     pub lanes: u32,
@@ -92,12 +93,12 @@ pub struct KernelRate {
     pub threads: u32,
     /// Bytes per second of all threads together.
     pub rate: Figure,
-    /// The rate as a multiple of what software alone does for the same algorithm in as many
-    /// threads, one message each; absent for that itself, and where there is none to compare.
+    /// The rate as a multiple of that of software alone, for the same algorithm, as many threads,
+    /// and one message each. Absent for that kernel itself, and if there is none to compare.
     pub gain: Option<Figure>,
 }
 
-/// Reading and hashing by turns with one buffer.
+/// The rate of reading and hashing in turn with one buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferRate {
     /// Length of the buffer in bytes.
@@ -106,7 +107,7 @@ pub struct BufferRate {
     pub rate: Figure,
 }
 
-/// A QoS level.
+/// The rate at a QoS level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelRate {
     /// Hashing in memory, or a run of a folder.
@@ -155,7 +156,7 @@ pub fn of(record: &Record) -> Option<HashFigures> {
     })
 }
 
-/// Returns what is made of each sample that counts, round by round.
+/// Returns a value for each sample that counts, by rounds.
 fn by_round<T>(series: &Series, make: impl Fn(&Sample) -> T) -> Vec<Vec<T>> {
     let mut rounds: Vec<(u32, Vec<T>)> = Vec::new();
     for sample in series.counting() {
@@ -171,7 +172,7 @@ fn rate_of(sample: &Sample) -> f64 {
     Point::of(sample.amount, sample.elapsed_ns).rate_per_s()
 }
 
-/// The median of the rates of a series whose samples are all of one amount.
+/// The median of the rates of a series whose samples all have one amount.
 fn rate(series: &Series) -> Option<Figure> {
     Figure::of(&by_round(series, rate_of), series.resampling_seed(), median)
 }
@@ -183,7 +184,7 @@ fn ratio(one: &Series, other: &Series) -> Option<Figure> {
     Figure::of(&ratios.collect::<Vec<_>>(), one.resampling_seed(), median)
 }
 
-/// Whether a series is of a kernel in memory, at no level in particular.
+/// Returns whether a series is of a kernel in memory, at no particular level.
 fn is_kernel(factors: &Factors) -> bool {
     factors.stage == Some(Stage::Hash) && factors.engine.is_none() && factors.qos.is_none()
 }

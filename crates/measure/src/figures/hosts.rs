@@ -7,12 +7,12 @@ use super::hash::{self, Figure, HashFigures, PathLine};
 use super::storage;
 use crate::record::{Cache, Record, Series, Stage, Workload};
 
-/// What a record says of a machine.
+/// The figures of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostFigures {
     /// Name of the machine, or of its processor.
     pub name: String,
-    /// What of it, if the record tells several things: `one file, encrypted`.
+    /// The configuration, if the record has several: `one file, encrypted`.
     pub what: Option<String>,
     /// The publication; `None` if the figures were measured.
     pub published: Option<String>,
@@ -28,7 +28,7 @@ pub struct HostFigures {
     pub net_by_read: Option<Figure>,
 }
 
-/// Derives the figures of a machine; none if the record has neither hashing nor reading.
+/// Derives the figures of a machine; empty if the record has neither hashing nor reading.
 pub fn of(record: &Record) -> Vec<HostFigures> {
     match &record.published {
         Some(published) => stated(record, &published.source),
@@ -59,13 +59,13 @@ fn measured(record: &Record) -> Option<HostFigures> {
         let overlap = figures.overlaps.iter().find(|overlap| Some(overlap.cache) == from);
         host.net_by_read = overlap.map(|overlap| overlap.net_by_read);
     }
-    // What stands beside the net rate was measured in the same rounds.
+    // Reading was measured in the same rounds as the net rate beside it.
     host.read_per_s = host.read_per_s.or_else(|| reading(record));
     let known = host.hash_high_per_s.is_some() || host.read_per_s.is_some();
     known.then_some(host)
 }
 
-/// The levels of a check, or its line where no level was asked for.
+/// The levels of a check, or its line if no level was set.
 fn hashing(figures: &HashFigures, host: &mut HostFigures) {
     let levels: Vec<_> =
         figures.levels.iter().filter(|level| level.stage == Stage::ReadHash).collect();
@@ -85,7 +85,7 @@ fn is_check(line: &PathLine) -> bool {
     line.stage == Stage::ReadHash && line.engine != "null"
 }
 
-/// The line of a stage whose bytes came from storage, as far as was proved.
+/// The line of a stage whose bytes came from storage, as far as proved.
 fn from_storage(figures: &HashFigures, stage: Stage) -> Option<&PathLine> {
     figures.lines.iter().find(|line| {
         let stored = matches!(line.cache, Some(Cache::Cold | Cache::Direct));
@@ -98,7 +98,8 @@ fn rate_of(line: &PathLine) -> Option<Figure> {
     Some(Figure { value, interval: line.line.rate_per_s })
 }
 
-/// What `measure read` found of storage: rather past the page cache than through an empty one.
+/// The rate of storage by `measure read`. Prefers reads past the page cache to reads after emptying
+/// it.
 fn reading(record: &Record) -> Option<Figure> {
     let figures = storage::of(record, Workload::Read)?;
     let by = |cache: Cache| {
@@ -109,7 +110,7 @@ fn reading(record: &Record) -> Option<Figure> {
     by(Cache::Direct).or_else(|| by(Cache::Cold))
 }
 
-/// One row for the levels, and one for each thing that was read.
+/// One row for the levels, and one for each kind of reading.
 fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
     let published = || HostFigures { published: Some(source.to_owned()), ..empty(record) };
     let mut hosts = Vec::new();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::record::{Cache, Record, Series, Side, Stage, Workload};
 use crate::stats::{Bootstrap, Estimate, Finding, finding, median, ratio};
 
-/// A difference in rate that does not matter, as a share.
+/// A difference in rate that is irrelevant, as a share.
 pub const MARGIN: f64 = 0.02;
 
-/// What follows from a comparison.
+/// Figures of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairFigures {
     /// Each side that was measured, with the index of its folder.
@@ -17,29 +17,29 @@ pub struct PairFigures {
     pub rows: Vec<PairRow>,
 }
 
-/// What follows for one step and one length.
+/// Figures for one step and one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairRow {
     /// Writing, reading, or reading and hashing.
     pub stage: Stage,
     /// Length of the files, in bytes.
     pub len_bytes: u64,
-    /// Whether all that was read came from the storage, as far as was proved.
+    /// Whether all bytes came from the storage, as far as proved.
     pub cold: bool,
-    /// Median rate of each side, in bytes per second, and how many samples it rests on.
+    /// Median rate of each side in bytes per second, and its number of samples.
     pub rates: Vec<(Side, f64, usize)>,
     /// Rate of A ÷ rate of B, round by round.
     pub a_to_b: Compared,
-    /// Rate of A ÷ rate of the control, if there is one: what A adds to its own path.
+    /// Rate of A ÷ rate of the control, if there is one: the cost of A on its own path.
     pub a_to_control: Option<Compared>,
 }
 
-/// A ratio of two rates, and what was found.
+/// A ratio of two rates, and its finding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// Median over the rounds with its interval; absent with too few.
+    /// Median over the rounds with its interval; absent if there are too few rounds.
     pub ratio: Option<Estimate>,
-    /// What that says of the first.
+    /// The finding for the first side.
     pub finding: Finding,
 }
 
@@ -87,8 +87,8 @@ fn row(sides: &BTreeMap<Side, &Series>) -> Option<PairRow> {
     })
 }
 
-/// Compares two series round by round; a round that one of them lacks is left out, and one that
-/// was measured more often than once counts once, with the median of its rates.
+/// Compares two series round by round. Leaves out rounds that one of them lacks. If a round has
+/// several samples, the median of their rates counts.
 fn compared(one: &Series, other: &Series) -> Compared {
     let of = |series: &Series| -> BTreeMap<u32, f64> {
         let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();

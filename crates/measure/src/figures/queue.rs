@@ -5,14 +5,14 @@ use crate::latencies::{joined, quantile_ns};
 use crate::record::{Cache, Order, Record, Sample, Series, Workload};
 use crate::stats::{Bootstrap, Estimate, median};
 
-/// What follows from every combination of order, size and depth.
+/// Figures of all combinations of order, size and depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueFigures {
     /// By order, then size, then depth.
     pub cells: Vec<QueueCell>,
 }
 
-/// What follows from one combination.
+/// Figures of one combination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueCell {
     /// In which order blocks were read.
@@ -21,35 +21,36 @@ pub struct QueueCell {
     pub block_len_bytes: u64,
     /// Reads in flight.
     pub depth: u32,
-    /// Where the bytes came from, as far as was proved.
+    /// The origin of the bytes, as far as proved.
     pub cache: Cache,
     /// Index of the folder.
     pub place: Option<usize>,
-    /// Median over the rounds of reads in a second.
+    /// Median over the rounds of reads per second.
     pub reads_per_s: f64,
-    /// Its interval over whole rounds; absent with too few.
+    /// Its interval over whole rounds; absent if there are too few.
     pub interval: Option<Estimate>,
-    /// How many times the rate of the least depth, round by round; absent for that depth itself.
+    /// The rate as a multiple of that of the least depth, round by round; absent for that depth
+    /// itself.
     pub gain: Option<Figure>,
     /// Reads that were timed.
     pub reads: u64,
-    /// Median latency in nanoseconds; each percentile only with ten reads beyond it.
+    /// Median latency in nanoseconds. A percentile needs ten reads beyond it.
     pub p50_ns: Option<u64>,
     /// Latency that 99 of 100 reads did not exceed.
     pub p99_ns: Option<u64>,
     /// Latency that 999 of 1,000 reads did not exceed.
     pub p999_ns: Option<u64>,
-    /// The longest.
+    /// The longest latency.
     pub max_ns: u64,
 }
 
 impl QueueCell {
-    /// Returns what cells have in common that differ in depth only.
+    /// Returns what distinguishes groups of cells: cells of a group differ in depth only.
     pub fn group(&self) -> (Option<usize>, bool, u64) {
         (self.place, self.order == Order::Random, self.block_len_bytes)
     }
 
-    /// Returns bytes in a second.
+    /// Returns bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         self.reads_per_s * self.block_len_bytes as f64
     }
@@ -71,7 +72,7 @@ pub fn of(record: &Record) -> Option<QueueFigures> {
     (!cells.is_empty()).then_some(QueueFigures { cells })
 }
 
-/// Rounds of both depths were measured in turn, so they share what disturbs.
+/// Rounds of both depths were measured in turn, so disturbances affect both.
 fn gain(deeper: &Series, least: &Series) -> Option<Figure> {
     let ratios =
         deeper.paired(least).map(|(deep, least)| vec![deep.per_second() / least.per_second()]);

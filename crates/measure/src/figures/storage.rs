@@ -13,16 +13,17 @@ use crate::stats::{
 
 pub use phases::{Phase, PhaseStep};
 
-/// Shorter files are left out: what they take has little to do with bytes.
+/// Shorter files are left out, because their time hardly depends on their bytes.
 pub const ANALYSED_LEN_BYTES_MIN: u64 = 10_000;
 
-/// A series of files no longer than this is of the small zone, where memory answers for the disk.
+/// A series of files up to this length is in the range of small files, where memory often serves
+/// instead of the disk.
 pub const SMALL_ZONE_LEN_BYTES_MAX: u64 = 2_000_000;
 
-/// How far a rate must lie above memory's: less is noise.
+/// A rate must exceed that of memory by this factor. Less is noise.
 const ABOVE: f64 = 1.05;
 
-/// What follows from the series of one workload.
+/// Figures of the series of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StorageFigures {
     /// Each series of files, in the order of the record.
@@ -33,14 +34,14 @@ pub struct StorageFigures {
     pub core_rate_per_s: Option<f64>,
 }
 
-/// What follows from one series of files.
+/// Figures of one series of files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesFigures {
     /// What it is called.
     pub label: String,
     /// Reading or writing.
     pub stage: Stage,
-    /// Where its bytes came from, as far as was proved.
+    /// The origin of its bytes, as far as proved.
     pub cache: Option<Cache>,
     /// Index of its folder.
     pub place: Option<usize>,
@@ -50,33 +51,34 @@ pub struct SeriesFigures {
     pub bytes: u64,
     /// Files that were left out because they are shorter than 10 kB.
     pub too_small: usize,
-    /// Whether all files are so short that memory may have answered: no measure of a disk.
+    /// Whether all files are so short that they may have been served from memory. The rate is then
+    /// not that of the disk.
     pub is_cache_prone: bool,
     /// Time against length, with intervals over whole sets; absent if all files have one length.
     pub line: Option<Intervals>,
-    /// Bytes of all ÷ time of all, and its interval over whole sets.
+    /// Bytes of all files ÷ time of all files.
     pub rate_overall_per_s: f64,
     /// The interval of that.
     pub rate_overall_interval: Option<Estimate>,
     /// The rates of single files: mean, median, trimmed mean, extremes.
     pub rates_per_s: Description,
-    /// How many files had which rate.
+    /// The distribution of rates.
     pub histogram: Option<Histogram>,
-    /// Two kinds of files that differ by rate and not by length, if there are two.
+    /// Two populations of files that differ by rate and not by length, if there are two.
     pub populations: Option<Populations>,
-    /// Slides of the rate, along time and along bytes.
+    /// Drifts of the rate, along time and along bytes.
     pub drifts: Option<Drifts>,
     /// Parts of the series between steps of the rate: one if it did not step.
     pub phases: Vec<Phase>,
-    /// The steps, each between two phases.
+    /// The steps, one between each two phases.
     pub steps: Vec<PhaseStep>,
-    /// What cannot be a rate of the storage.
+    /// Rates that cannot be those of the storage.
     pub impossible: Vec<Impossible>,
-    /// `points[i]`: length, time and bytes before of each file that counts, for charts.
+    /// `points[i]`: length, time and preceding bytes of each file that counts, for charts.
     pub points: Vec<TimedFile>,
 }
 
-/// A file of a series.
+/// A timed file of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedFile {
     /// Its set, or round.
@@ -89,10 +91,10 @@ pub struct TimedFile {
     pub bytes_before: u64,
 }
 
-/// Files whose rates are not the storage's.
+/// Files whose rates are not those of the storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impossible {
-    /// Why not.
+    /// The reason.
     pub why: Why,
     /// How many files.
     pub files: usize,
@@ -100,7 +102,7 @@ pub struct Impossible {
     pub fastest_per_s: f64,
 }
 
-/// Why a rate is not the storage's.
+/// Why a rate is not that of the storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Why {
     /// The page cache held bytes of the file before it was read.
@@ -183,7 +185,7 @@ fn of_series(
     })
 }
 
-/// Samples that are more than a warm-up.
+/// Samples other than warm-ups.
 fn counted(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
     samples.iter().filter(|sample| !sample.warm_up && sample.amount > 0)
 }
@@ -197,7 +199,8 @@ fn rounds(samples: &[&Sample]) -> Vec<Vec<Point>> {
     samples.chunk_by(|a, b| a.round == b.round).map(round).collect()
 }
 
-/// Finds rates that are not the storage's. Of reads that were meant to be warm none is.
+/// Finds rates that are not those of the storage. Reads that were meant to be warm are all
+/// accepted.
 fn impossible(
     record: &Record,
     series: &Series,
@@ -212,7 +215,7 @@ fn impossible(
     let is_direct = series.factors.backend.as_deref() == Some("direct");
     let link = place.and_then(|place| place.link_bytes_per_s_max).map(|rate| rate as f64);
     let above = |bound: Option<f64>, rate: f64| bound.is_some_and(|bound| rate > bound);
-    // Past the page cache the device writes to memory by itself; nobody copies.
+    // Past the page cache, the device writes to memory itself; nothing is copied.
     let memory = copy_rate_per_s.filter(|_| !is_direct).map(|rate| rate * ABOVE);
     let cached = |sample: &Sample, _| {
         is_read && !is_direct && sample.cached_bytes.is_some_and(|bytes| bytes > 0)

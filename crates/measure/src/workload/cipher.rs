@@ -28,41 +28,41 @@ use crate::random::Random;
 use crate::record::{self, Factors, Isa, Sample, Series, Stage, Unit};
 use crate::runner::{End, SeriesId, Session};
 
-/// Bytes that a cipher or digest is given at a time; the most that `openssl speed` gives.
+/// Bytes per call of a cipher or digest; the largest length that `openssl speed` uses.
 pub const BUFFER_LEN_BYTES: usize = 16 * 1024;
 
 /// The file of the task, in bytes.
 pub const FILE_LEN_BYTES: u64 = 832_000_000;
 
-/// What is measured of a crypto library.
+/// Options of `measure cipher`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cipher {
     /// Starts a process that calls [`serve`].
     pub worker: WorkerCommand,
-    /// What is timed in memory.
+    /// The kernels that are timed in memory.
     pub kernels: Vec<CipherKernel>,
-    /// With which instructions; what this processor cannot do is left out with a warning.
+    /// The instruction sets. One that this processor lacks is left out with a warning.
     pub isas: Vec<Isa>,
-    /// Whether a set of instructions that cannot be had ends the measurement instead.
+    /// Whether an unavailable instruction set is an error instead.
     pub strict: bool,
-    /// Bytes that a cipher or digest is given at a time.
+    /// Bytes per call of a cipher or digest.
     pub buffer_len_bytes: usize,
-    /// How often everything in memory is measured.
+    /// How often each kernel is measured in memory.
     pub rounds: u32,
     /// How long a sample in memory takes, in nanoseconds.
     pub sample_ns: u64,
-    /// A file that is enciphered, if any.
+    /// The file to encrypt, if any.
     pub task: Option<Task>,
     /// Draws the order of each round, and the file's bytes.
     pub seed: u64,
-    /// Whether this is a short form of the standard one, and says so.
+    /// Whether this is the short form. Its record says so.
     pub quick: bool,
 }
 
-/// The task: a file to an enciphered file.
+/// The task: encrypt a file into another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Where both files are made, and removed.
+    /// The folder in which both files are made and removed.
     pub folder: PathBuf,
     /// Its cipher.
     pub algorithm: &'static str,
@@ -85,7 +85,7 @@ impl Task {
 }
 
 impl Cipher {
-    /// Returns the standard: everything, with every set of instructions, 20 rounds.
+    /// Returns the standard: all kernels with every instruction set, 20 rounds.
     pub fn standard(worker: WorkerCommand, task: Option<Task>, seed: u64) -> Cipher {
         Cipher {
             worker,
@@ -107,7 +107,7 @@ impl Cipher {
         Cipher { rounds: 6, sample_ns: 5_000_000, quick: true, ..standard }
     }
 
-    /// Starts a process for each set of instructions, and proves what it sees.
+    /// Starts a process for each instruction set, and checks what it detects.
     fn start(&self, session: &mut Session<'_>) -> Result<Vec<Isolated>, End> {
         let mut full = CipherWorker::start(&self.worker, None)?;
         let unmasked = full.look()?;
@@ -199,7 +199,7 @@ impl Cipher {
                 session.doing(&session.series(one.id).label.clone())?;
                 let worker = &mut isolated[one.process].worker;
                 if !std::mem::replace(&mut one.begun, true) {
-                    // The first one also prepares and calibrates: it is asked for and dropped.
+                    // The first sample also prepares and calibrates, so it is dropped.
                     worker.time(one.kernel, self.buffer_len_bytes, self.sample_ns)?;
                 }
                 let start_ns = session.now_ns();
@@ -228,7 +228,7 @@ impl Cipher {
     }
 }
 
-/// A process with a set of instructions.
+/// A process with an instruction set.
 struct Isolated {
     isa: Isa,
     worker: CipherWorker,
@@ -236,13 +236,13 @@ struct Isolated {
     capabilities: String,
 }
 
-/// A series in the making.
+/// A series that is being measured.
 struct CipherRun {
     kernel: CipherKernel,
     /// Index of its process.
     process: usize,
     id: SeriesId,
-    /// Whether the process has prepared it.
+    /// Whether the process has prepared the kernel.
     begun: bool,
 }
 

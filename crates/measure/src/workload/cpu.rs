@@ -22,28 +22,28 @@ use crate::random::Random;
 use crate::record::{Factors, Sample, Series, Stage, Unit};
 use crate::runner::{End, SeriesId, Session};
 
-/// Loops that a calibration begins with.
+/// Loops with which a calibration begins.
 const LOOPS_MIN: u64 = 64;
 
-/// Runs of which the fastest says how many loops a sample has: what disturbs one only slows it.
+/// Calibration runs. The fastest one counts, because a disturbance only slows a run down.
 const CALIBRATION_RUNS: u32 = 3;
 
-/// What is measured of the cores.
+/// Options of `measure cpu`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpu {
-    /// Which kernels.
+    /// The kernels.
     pub kernels: Vec<Kernel>,
-    /// At which QoS levels.
+    /// The QoS levels.
     pub levels: Vec<Level>,
-    /// On how many threads at once, each.
+    /// The numbers of threads at once.
     pub threads: Vec<NonZero<u32>>,
     /// How often each combination is measured.
     pub rounds: u32,
-    /// How long one thread works for a sample where nothing slows it, in nanoseconds.
+    /// How long one thread works for an undisturbed sample, in nanoseconds.
     pub sample_ns: u64,
     /// Draws the order of each round.
     pub seed: u64,
-    /// Whether this is a short form of the standard one, and says so.
+    /// Whether this is the short form. Its record says so.
     pub quick: bool,
 }
 
@@ -79,7 +79,7 @@ impl Cpu {
         combinations
     }
 
-    /// Expected seconds of one sample: what the threads share, they wait for.
+    /// Expected seconds of one sample. Threads that share a processor wait for each other.
     fn weight(&self, combination: Combination) -> f64 {
         let cpus = thread::available_parallelism().map_or(1, NonZero::get);
         let crowding = (f64::from(combination.threads) / cpus as f64).max(1.0);
@@ -113,7 +113,7 @@ impl Cpu {
     }
 }
 
-/// What a series is of.
+/// What distinguishes a series.
 #[derive(Clone, Copy, Debug)]
 struct Combination {
     kernel: Kernel,
@@ -121,7 +121,7 @@ struct Combination {
     threads: u32,
 }
 
-/// A series in the making.
+/// A series that is being measured.
 struct CpuRun {
     combination: Combination,
     id: SeriesId,
@@ -171,7 +171,7 @@ impl Workload for Cpu {
     }
 }
 
-/// Finds how many loops take so long or longer, even in the fastest of some runs.
+/// Finds the number of loops that take at least this long even in the fastest run.
 fn loops_for(session: &mut Session<'_>, kernel: Kernel, sample_ns: u64) -> Result<u64, End> {
     let doing = format!("calibrating {}", kernel.name());
     let scaled = |loops: u64, took: u64| (loops as f64 * sample_ns as f64 / took as f64) as u64;
@@ -194,13 +194,13 @@ fn loops_for(session: &mut Session<'_>, kernel: Kernel, sample_ns: u64) -> Resul
         if best >= sample_ns || loops > u64::MAX / 4 {
             return Ok(loops);
         }
-        // A little more than seems needed, or the last per cent would take many rounds.
+        // Slightly more than needed. Otherwise, reaching the last per cent would take many rounds.
         let wanted = scaled(loops, best);
         loops = wanted.max(loops).saturating_add(wanted / 50 + 1);
     }
 }
 
-/// Runs a kernel in this thread, checks its answer, and returns its time in nanoseconds.
+/// Runs a kernel in this thread, checks its result, and returns its time in nanoseconds.
 fn time_of(kernel: Kernel, loops: u64) -> Result<u64, Error> {
     let begun = clock::monotonic_ns();
     let sum = kernel.run(loops);

@@ -41,13 +41,13 @@ use crate::random::Random;
 use crate::record::{Series, Stage};
 use crate::runner::{End, Session};
 
-/// Bytes of a message that are handed over at a time: as many as a run reads into a chunk.
+/// Length of the pieces in which a message is hashed, in bytes: that of a chunk of a run.
 const PIECE_LEN_BYTES: usize = 256 << 10;
 
-/// Files longer than memory divided by this are not taken to stay in the page cache.
+/// Files longer than memory divided by this may not stay in the page cache.
 const WARM_PART_OF_MEMORY: u64 = 2;
 
-/// One part of what is measured.
+/// A part of `measure hash`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     /// Every algorithm and backend, in memory.
@@ -56,7 +56,7 @@ pub enum Part {
     Sizes,
     /// Many files in one run.
     Folder,
-    /// Reading and hashing by turns, with buffers of several lengths.
+    /// Reading and hashing in turn in one thread, with buffers of several lengths.
     Buffers,
     /// QoS levels.
     Levels,
@@ -68,14 +68,14 @@ impl Part {
         [Part::Kernels, Part::Sizes, Part::Folder, Part::Buffers, Part::Levels];
 }
 
-/// What is measured, and how often.
+/// Options of `measure hash`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hash {
-    /// Folder in which files are made, in a folder of its own.
+    /// The folder. The files are made in a new folder within it.
     pub folder: PathBuf,
-    /// What of it is measured.
+    /// The parts to measure.
     pub parts: Vec<Part>,
-    /// Repetitions of everything. Fewer than five give no interval.
+    /// Rounds. Fewer than five give no interval.
     pub rounds: u32,
     /// Draws the order of each round and the contents of the files.
     pub seed: u64,
@@ -83,18 +83,18 @@ pub struct Hash {
     pub sizes_bytes: Vec<u64>,
     /// How many files a folder has, and how many bytes each.
     pub folder_files: (u32, u64),
-    /// Lengths of buffers, in bytes, and of the file that is read with each.
+    /// Lengths of buffers, and of the file that is read with each, in bytes.
     pub buffers_bytes: (Vec<usize>, u64),
-    /// Levels that are compared.
+    /// QoS levels to compare.
     pub levels: Vec<Level>,
-    /// How long one sample in memory takes, about, in nanoseconds.
+    /// Approximate time of one sample in memory, in nanoseconds.
     pub kernel_ns: u64,
-    /// What departs from the standard, for the methods; empty if nothing does.
+    /// How this departs from the standard, for the methods; empty if it does not.
     pub departs: String,
 }
 
 impl Hash {
-    /// Everything as documented: sizes of 1 MB to 10 GB.
+    /// Returns the documented standard: sizes of 1 MB to 10 GB.
     pub fn standard(folder: PathBuf, seed: u64) -> Hash {
         let sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
         Hash {
@@ -111,8 +111,8 @@ impl Hash {
         }
     }
 
-    /// Less of everything: sizes of 1 to 256 MB. Figures of it are not comparable with standard
-    /// ones of long files, and say so.
+    /// Returns a short form: sizes of 1 to 256 MB. Its figures are not comparable with standard
+    /// ones of long files, and its record says so.
     pub fn quick(folder: PathBuf, seed: u64) -> Hash {
         let sizes = [1, 4, 16, 64, 256];
         Hash {
@@ -126,7 +126,7 @@ impl Hash {
         }
     }
 
-    /// Leaves out files longer than this; if none is left, there is one of this length.
+    /// Leaves out files longer than this. If none remains, there is one of this length.
     pub fn limit_sizes(&mut self, size_bytes_max: u64) {
         let mut sizes = self.sizes_bytes.clone();
         sizes.retain(|&size| size <= size_bytes_max);
@@ -138,7 +138,7 @@ impl Hash {
         }
     }
 
-    /// Takes files of these lengths in place of the standard ones, which the methods then say.
+    /// Replaces the standard lengths. The methods mention it.
     pub fn take_sizes(&mut self, sizes_bytes: Vec<u64>) {
         self.sizes_bytes = sizes_bytes;
         let said = "sizes: not standard";
@@ -152,7 +152,8 @@ impl Hash {
         self.parts.contains(&part)
     }
 
-    /// Returns how many files there are of each kind: single ones, the folder's, the buffers'.
+    /// Returns how many files there are of each kind: single ones, those of the folder, those for
+    /// buffers.
     fn counts(&self) -> [usize; 3] {
         let folder = self.has(Part::Folder) || self.has(Part::Levels);
         [
@@ -162,7 +163,7 @@ impl Hash {
         ]
     }
 
-    /// Returns the lengths of all files, kind after kind.
+    /// Returns the lengths of all files, in the order of the kinds.
     fn lengths(&self) -> Vec<u64> {
         let [single, folder, buffers] = self.counts();
         let folder = std::iter::repeat_n(self.folder_files.1, folder);
@@ -176,7 +177,7 @@ impl Hash {
         &store.files[single..single + folder]
     }
 
-    /// Refuses options that make no sense.
+    /// Checks the options.
     fn require_sense(&self) -> Result<(), Error> {
         let buffers_ok = self.buffers_bytes.0.iter().all(|&buffer| buffer > 0);
         if self.rounds == 0 || self.parts.is_empty() || self.lengths().contains(&0) || !buffers_ok {
@@ -210,7 +211,7 @@ impl Hash {
         Ok(cells)
     }
 
-    /// One thread that reads and hashes by turns, with every buffer.
+    /// One thread that reads and hashes in turn, with every buffer.
     fn buffer_cells(
         &self,
         session: &mut Session<'_>,
@@ -226,7 +227,7 @@ impl Hash {
         }
     }
 
-    /// Every kernel, in one thread and in one for each processor.
+    /// Every kernel, in one thread and in one per processor.
     fn kernel_cells(
         &self,
         session: &mut Session<'_>,
@@ -244,7 +245,7 @@ impl Hash {
         }
     }
 
-    /// The path in its parts, of every file alone and of a folder.
+    /// The parts of the path, for every single file and for a folder.
     fn path_cells(
         &self,
         session: &mut Session<'_>,
@@ -274,7 +275,7 @@ impl Hash {
         }
     }
 
-    /// The kernel of runs, and a run of the folder, at every level.
+    /// The kernel that runs use, and a run over the folder, at every level.
     fn level_cells(
         &self,
         session: &mut Session<'_>,
@@ -314,12 +315,12 @@ impl Hash {
         Ok(())
     }
 
-    /// Guesses how long files take to be made.
+    /// Estimates the seconds for making the files.
     fn making_s(&self) -> f64 {
         self.lengths().iter().sum::<u64>() as f64 / 250e6
     }
 
-    /// Guesses how long a round takes.
+    /// Estimates the seconds of a round.
     fn round_s(&self) -> f64 {
         let files: u64 = self.lengths().iter().sum();
         let kernels = HashKernel::all().len() as f64 * 2.0 * self.kernel_ns as f64 / 1e9;
@@ -356,22 +357,22 @@ impl Workload for Hash {
     }
 }
 
-/// One thing that is measured once in each round.
+/// Something that is measured once in each round.
 trait HashCell {
-    /// Names it, as its series does.
+    /// Returns the label of its series.
     fn label(&self) -> &str;
 
-    /// Guesses how long it takes, in seconds.
+    /// Estimates the seconds of one measurement.
     fn cost_s(&self) -> f64;
 
-    /// Measures it.
+    /// Measures it once.
     fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End>;
 
-    /// Says in the series what only all of its samples prove.
+    /// Completes the series with what only all of its samples prove.
     fn finish(&self, _session: &mut Session<'_>) {}
 }
 
-/// Says in a series what its method departs in from the standard.
+/// Adds the departure from the standard to the method of a series.
 fn depart(series: &mut Series, departs: &str) {
     if !departs.is_empty() {
         series.method = format!("{} ({departs})", series.method);

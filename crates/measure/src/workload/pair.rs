@@ -26,26 +26,26 @@ use crate::runner::{End, PlaceId, SeriesId, Session};
 use crate::scratch::{self, Scratch};
 use crate::stats;
 
-/// What each file goes through, in this order.
+/// The steps of each file, in this order.
 const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
 
-/// Rounds before which no ratio is looked at to see whether it is known well enough.
+/// Rounds before ratios are first tested for precision.
 const ROUNDS_LOOKED_AT_MIN: u32 = 7;
 
-/// Compares folders.
+/// Options of `measure pair`.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// The folders, each with its part in the comparison. The first two are A and B.
+    /// The folders, each with its side in the comparison. The first two are A and B.
     pub folders: Vec<(Side, PathBuf)>,
-    /// Lengths of files, in bytes.
+    /// Lengths of the files, in bytes.
     pub lens_bytes: Vec<u64>,
-    /// Rounds at most.
+    /// The most rounds.
     pub rounds: u32,
-    /// Stop once half of the interval's width of every ratio of A to B is less than this share.
+    /// Stop when half the width of the interval of every ratio of A to B is less than this share.
     pub half_width: f64,
-    /// Begin no further round after so long.
+    /// Begin no further round after this time.
     pub span: Duration,
-    /// Where contents and orders come from.
+    /// The seed of contents and orders.
     pub seed: u64,
 }
 
@@ -58,7 +58,7 @@ struct PairBench {
     scratch: Scratch,
 }
 
-/// Names a series: which folder, what, and which length.
+/// The key of a series: folder, step and length, by index.
 type SeriesKey = (usize, usize, u64);
 
 impl Pair {
@@ -84,7 +84,7 @@ impl Pair {
 
 impl Workload for Pair {
     fn plan(&self, session: &mut Session<'_>) {
-        // Written, compared, read twice.
+        // Each file is written, compared, and read twice.
         session.plan(f64::from(self.rounds) * 4.0 * self.bytes_of_round() as f64 / 1e9);
     }
 
@@ -108,7 +108,7 @@ impl Workload for Pair {
     }
 }
 
-/// A comparison under way.
+/// A comparison in progress.
 struct PairRun<'p> {
     pair: &'p Pair,
     benches: Vec<PairBench>,
@@ -145,7 +145,7 @@ impl<'p> PairRun<'p> {
         })
     }
 
-    /// Does everything once, in an order drawn anew.
+    /// Runs all steps once, in a new random order.
     fn round(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
         let mut lengths = self.pair.lens_bytes.clone();
         self.random.shuffle(&mut lengths);
@@ -200,7 +200,7 @@ impl<'p> PairRun<'p> {
         Ok(())
     }
 
-    /// Whether the ratio of A to B is known well enough in every step and length.
+    /// Returns whether the ratio of A to B is precise enough for every step and length.
     fn is_enough(&self, session: &Session<'_>) -> bool {
         let rates = |key: &SeriesKey| -> Vec<f64> {
             session.series(self.series[key]).samples.iter().map(Sample::per_second).collect()
@@ -229,7 +229,7 @@ impl PairBench {
         folder: &Path,
         pair: &Pair,
     ) -> Result<PairBench, Error> {
-        // One file of a folder is there at a time.
+        // A folder holds one file at a time.
         let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0);
         let (mut site, scratch) = scratch::prepare(session, folder, bytes)?;
         const PROBE: u32 = 99_999_999;
@@ -237,7 +237,7 @@ impl PairBench {
         if let Ok(file) = probed {
             site.note_alignment(&file);
         }
-        // One that is left goes with the folder.
+        // If it stays, it is removed with the folder.
         let _ = scratch.remove(PROBE);
         for warning in site.warnings() {
             session.warn(warning);
@@ -247,14 +247,14 @@ impl PairBench {
     }
 }
 
-/// Whether two paths lead to one folder. What cannot be looked at is told of later.
+/// Returns whether two paths lead to one folder. A path that cannot be examined is reported later.
 fn is_same(one: &Path, other: &Path) -> bool {
     let of = |path: &Path| Status::of(path).map(|status| (status.device, status.inode));
     matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Reads a file out of an emptied cache, with or without hashing it; returns the digest of the
-/// latter.
+/// Reads a file after dropping it from the page cache, with or without hashing it. Returns the
+/// digest if it was hashed.
 fn read(
     bench: &PairBench,
     session: &mut Session<'_>,
@@ -286,7 +286,7 @@ fn read(
     Ok((Sample { cached_bytes, ..timed.sample(file.set, file.length) }, digest))
 }
 
-/// Returns the digest of what was written.
+/// Returns the digest of the written bytes.
 fn expected(contents: &mut Contents, file: PlannedFile) -> Vec<u8> {
     let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
     for (index, length) in timed::chunks(file.length) {

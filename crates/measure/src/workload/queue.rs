@@ -26,28 +26,28 @@ use crate::scratch;
 /// The file that is read.
 const FILE: u32 = 0;
 
-/// Reads with so many in flight.
+/// Options of `measure queue`.
 #[derive(Clone, Debug)]
 pub struct Queue {
     /// The folder.
     pub folder: PathBuf,
     /// Length of the file that is read, in bytes.
     pub file_len_bytes: u64,
-    /// Lengths of reads, in bytes: multiples of what direct reads are aligned to.
+    /// Lengths of reads, in bytes: multiples of the alignment of direct reads.
     pub block_lens_bytes: Vec<u64>,
-    /// Reads in flight.
+    /// Numbers of reads in flight.
     pub depths: Vec<u32>,
-    /// One after the other, by chance, or both.
+    /// Sequential, random, or both.
     pub orders: Vec<Order>,
-    /// How often each is measured; what shares a round shares the machine's mood.
+    /// Rounds. Intervals come from whole rounds, because disturbances affect whole rounds.
     pub rounds: u32,
-    /// How long each is measured in a round.
+    /// Time of each combination in a round.
     pub span: Duration,
-    /// Where order and contents come from.
+    /// The seed of orders and contents.
     pub seed: u64,
 }
 
-/// One combination.
+/// One combination of length, depth and order.
 #[derive(Clone, Copy, Debug)]
 struct QueueCombination {
     order: Order,
@@ -57,7 +57,7 @@ struct QueueCombination {
 }
 
 impl Queue {
-    /// Refuses what makes no sense.
+    /// Checks the options.
     fn check(&self) -> Result<(), Error> {
         let most = self.block_lens_bytes.iter().max().copied().unwrap_or(0);
         if self.depths.iter().any(|depth| !(1..=256).contains(depth)) {
@@ -89,7 +89,7 @@ impl Queue {
 }
 
 impl Queue {
-    /// The usual measurement, over a file of 4 GiB.
+    /// Returns the standard, over a file of 4 GiB.
     pub fn standard(folder: PathBuf, seed: u64) -> Queue {
         Queue {
             folder,
@@ -103,7 +103,7 @@ impl Queue {
         }
     }
 
-    /// A first look, over a file of 256 MiB.
+    /// Returns a short form, over a file of 256 MiB.
     pub fn quick(folder: PathBuf, seed: u64) -> Queue {
         Queue {
             file_len_bytes: 256 << 20,
@@ -133,7 +133,8 @@ impl Workload for Queue {
         let failed = |error| Error::system("write a file", error).at(&self.folder);
         through(timed::write(&scratch, &mut contents, planned, true, stop).map_err(failed)?)?;
         let mut buffer = AlignedBuffer::new(CHUNK_LEN_BYTES);
-        // What is timed must be what was written: the whole is looked at before and after.
+        // The timed bytes must be the written bytes, so the whole file is compared before and
+        // after.
         through(timed::compare(&scratch, &mut contents, planned, &mut buffer, stop)?)?;
         session.did(2.0 * self.file_len_bytes as f64 / 1e9);
         let opened = |error| Error::system("open a file past the page cache", error);
@@ -208,7 +209,7 @@ impl Queue {
         session.add_series_at(place, series)
     }
 
-    /// Reads for a while.
+    /// Reads for a set time.
     fn sample(
         &self,
         session: &mut Session<'_>,
@@ -232,7 +233,7 @@ impl Queue {
         let latencies = all.latencies();
         let reads: u64 = latencies.buckets.iter().map(|(_, count)| count).sum();
         session.did(self.span_s());
-        // A round cut short is no sample: threads end at unlike times.
+        // An interrupted round is no sample: its threads end at different times.
         if reads == 0 || session.stop_flag().load(Ordering::Relaxed) {
             return session.doing(&label).map_err(End::from);
         }
@@ -242,19 +243,19 @@ impl Queue {
     }
 }
 
-/// Threads that read for a while.
+/// Threads that read for a set time.
 struct QueueReads<'a> {
     file: &'a File,
     blocks: u64,
     cell: QueueCombination,
     span_ns: u64,
-    /// The next block, where they are read one after the other.
+    /// The next block, if blocks are read in sequence.
     next: AtomicU64,
     stop: &'a AtomicBool,
 }
 
 impl QueueReads<'_> {
-    /// Lets as many threads read as the queue is deep.
+    /// Runs as many reading threads as the queue is deep.
     fn run(&self, seed: u64) -> std::io::Result<LatencyHistogram> {
         let end_ns = clock::monotonic_ns() + self.span_ns;
         thread::scope(|scope| {
@@ -290,7 +291,7 @@ impl QueueReads<'_> {
     }
 }
 
-/// Asks for reads past the page cache, and says whether they will be.
+/// Requests reads past the page cache, and returns whether they will be.
 fn uncached(file: &File) -> Cache {
     match (file.set_uncached(), file.direct_alignment()) {
         (Ok(()), Ok(Some(_))) => Cache::Direct,
@@ -298,7 +299,7 @@ fn uncached(file: &File) -> Cache {
     }
 }
 
-/// Names a size of a power of two as people do: "4 KiB".
+/// Formats a power of two with its binary unit: "4 KiB".
 fn size_name(length: u64) -> String {
     match length {
         length if length % (1 << 20) == 0 => format!("{} MiB", length >> 20),

@@ -18,33 +18,33 @@ use crate::runner::{End, Session};
 pub use super::storage::bench::Way;
 pub use existing::ExistingFiles;
 
-/// What is read.
+/// The files to read.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Files of our own, written before, compared and removed afterwards.
+    /// Files of our own: written first, compared, and removed afterwards.
     Own(Plan),
-    /// What is in the folder. Nothing is written; nothing is known of what it should be.
+    /// The files in the folder. Nothing is written. Their correct bytes are not known.
     Existing(ExistingFiles),
 }
 
-/// Reads files.
+/// Options of `measure read`.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The folder.
     pub folder: PathBuf,
-    /// What is read.
+    /// The files to read.
     pub source: Source,
-    /// How it is read, each way once for each file and round.
+    /// The ways of reading. Each is used once for each file and round.
     pub ways: Vec<Way>,
-    /// In which order: [`Order::Written`] is that of writing, of existing files one drawn from the
-    /// seed for each round; [`Order::Sequential`] is that of the folder.
+    /// The order: [`Order::Written`] is the order of writing, or for existing files one drawn from
+    /// the seed for each round; [`Order::Sequential`] is the order of the folder.
     pub order: Order,
 }
 
 impl Workload for Read {
     fn plan(&self, session: &mut Session<'_>) {
         match &self.source {
-            // Written, compared, read in each way.
+            // Each file is written, compared, and read in each way.
             Source::Own(plan) => {
                 session.plan((2 + self.ways.len()) as f64 * expected_s(plan.bytes()));
             }
@@ -85,5 +85,5 @@ impl Workload for Read {
     }
 }
 
-/// Makes the seed of the turns another than that of the files.
+/// Makes the seed of the order of ways different from that of the files.
 const TURNS: u64 = 0x7475_726e_7321_7475;

@@ -12,7 +12,7 @@ use steadfast_sys::clock;
 use crate::error::Error;
 use crate::runner::{Session, Timed};
 
-/// Threads of one sample, at most: more than any machine has processors for, few enough to start.
+/// The most threads of one sample: more than the processors of any machine, and quick to start.
 pub const THREADS_MAX: u32 = 1024;
 
 /// Checks a number of threads.
@@ -26,26 +26,26 @@ pub fn thread_count(count: u64) -> Result<NonZero<u32>, Error> {
     })
 }
 
-/// What threads did together.
+/// The result of several threads.
 pub(super) struct Together<R> {
-    /// From the moment at which the first began to that at which the last was done.
+    /// From the start of the first thread to the end of the last.
     pub(super) timed: Timed,
     /// Mean of the threads' own times, in nanoseconds; at least 1.
     pub(super) mean_ns: u64,
-    /// What each thread made, in the order of their numbers.
+    /// The result of each thread, in the order of their numbers.
     pub(super) results: Vec<R>,
 }
 
-/// What one thread has to tell.
+/// The result of one thread.
 struct ThreadResult<R> {
     begun_ns: u64,
     ended_ns: u64,
     result: R,
-    /// What a reader should know of how it was readied.
+    /// Warnings about its preparation.
     warnings: Vec<String>,
 }
 
-/// Holds threads back until all are there, or until they are sent home.
+/// Holds threads back until all are ready or the sample is cancelled.
 #[derive(Default)]
 struct Gate {
     opened: Mutex<Option<bool>>,
@@ -53,13 +53,13 @@ struct Gate {
 }
 
 impl Gate {
-    /// Lets everyone on, to work or to go home.
+    /// Releases all threads, to work or to end.
     fn open(&self, to_work: bool) {
         *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(to_work);
         self.changed.notify_all();
     }
 
-    /// Waits, and returns whether there is work.
+    /// Waits, and returns whether to work.
     fn pass(&self) -> bool {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = self.changed.wait_while(opened, |opened| opened.is_none());
@@ -67,11 +67,12 @@ impl Gate {
     }
 }
 
-/// Has threads do something, all from one moment on, each after it was readied: took a level, say.
-/// `enter` readies the thread that calls it, and returns what to warn of.
+/// Runs work in several threads, all from one moment on, each after its preparation, for instance
+/// taking a QoS level. `enter` prepares the calling thread and returns warnings.
 ///
 /// # Errors
-/// If there are no threads or too many, or the system starts no more: nothing is done then.
+///
+/// If there are no threads or too many, or the system starts no more. Nothing was done then.
 pub(super) fn together<R: Send>(
     session: &mut Session<'_>,
     threads: usize,
@@ -94,7 +95,7 @@ pub(super) fn together<R: Send>(
                 }
             }
         }
-        // Ends when each has told or died; one that died is found when it is joined.
+        // Ends when each thread has reported or died. Joining detects one that died.
         drop(ready);
         readied.iter().for_each(drop);
         let (timed, (opened_ns, told)) = session.time(|| {
@@ -124,7 +125,7 @@ pub(super) fn together<R: Send>(
     Ok(Together { timed, mean_ns: (total / threads as u64).max(1), results })
 }
 
-/// What each thread does; nothing if it is sent home.
+/// Runs one thread; `None` if the sample was cancelled.
 fn one<R>(
     enter: &dyn Fn() -> Vec<String>,
     work: &dyn Fn() -> R,
@@ -132,7 +133,7 @@ fn one<R>(
     ready: mpsc::Sender<()>,
 ) -> Option<ThreadResult<R>> {
     let warnings = enter();
-    // Dropped is told: whoever waits learns of a thread that got this far, or that died before.
+    // Dropping reports too: the receiver learns of a thread that reached this point or died before.
     drop(ready);
     if !gate.pass() {
         return None;

@@ -11,14 +11,14 @@ use super::storage::plan::Plan;
 use crate::record::{self, Order};
 use crate::runner::{End, Session};
 
-/// Writes planned files and reads them back.
+/// Options of `measure write`.
 #[derive(Clone, Debug)]
 pub struct Write {
-    /// The folder, in which one of our own is made.
+    /// The folder. The files are made in a new folder within it.
     pub folder: PathBuf,
-    /// What is written.
+    /// The files to write.
     pub plan: Plan,
-    /// In which order it is read back: [`Order::Written`], or [`Order::Sequential`] for that of the
+    /// The order of reading: [`Order::Written`], or [`Order::Sequential`] for the order of the
     /// folder.
     pub order: Order,
 }

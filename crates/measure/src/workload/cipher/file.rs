@@ -14,23 +14,23 @@ use steadfast_sys::file::Dir;
 use super::kernels;
 use crate::error::Error;
 
-/// Bytes that are read, enciphered and written at a time.
+/// Bytes that are read, encrypted and written at a time.
 pub(super) const CHUNK_LEN_BYTES: usize = 1 << 20;
 
-/// How the task went.
+/// The result of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Filed {
     /// Bytes of the plain file.
     pub(super) bytes: u64,
-    /// All of it, from opening to closing.
+    /// Whole time, from opening to closing.
     pub(super) elapsed_ns: u64,
-    /// Processor time meanwhile.
+    /// Processor time in that time.
     pub(super) cpu_ns: u64,
-    /// Of all of it, the time in the cipher.
+    /// The part of it that the cipher took.
     pub(super) enciphering_ns: u64,
 }
 
-/// Enciphers a file into one that is there and empty.
+/// Encrypts a file into an existing empty one.
 pub(super) fn encipher(algorithm: &str, from: &Path, to: &Path) -> Result<Filed, Error> {
     let mut cipher = kernels::cipher(algorithm)?;
     let mut plain = vec![0; CHUNK_LEN_BYTES];

@@ -11,7 +11,7 @@ use super::{signatures, vectors};
 use crate::error::Error;
 use crate::record::Stage;
 
-/// Algorithms that encipher bytes.
+/// Algorithms that encrypt bytes.
 pub const CIPHERS: [&str; 8] = [
     "aes-256-xts",
     "aes-128-gcm",
@@ -30,7 +30,7 @@ pub const DIGESTS: [&str; 4] = ["sha1", "sha256", "sha384", "sha512"];
 pub const SIGNATURES: [&str; 6] =
     ["rsa-2048", "dsa-512", "dsa-1024", "dsa-2048", "ecdsa-p256", "ed25519"];
 
-/// What cannot be had, and why.
+/// Algorithms that are not available, and why.
 pub const REFUSED: [(&str, &str); 1] =
     [("aes-128-xts", "the crypto library has XTS with keys of 256 bits only")];
 
@@ -45,10 +45,10 @@ pub struct Uses {
     pub sha: bool,
 }
 
-/// Returns which instructions an algorithm profits from on this processor.
+/// Returns which instructions an algorithm uses on this processor.
 ///
-/// x86 has instructions for SHA-1 and SHA-256; where a word of capabilities has three bits for
-/// SHA, the third is that of SHA-512.
+/// x86 has instructions for SHA-1 and SHA-256. If a word of capabilities has three bits for SHA,
+/// the third is that of SHA-512.
 pub fn uses(algorithm: &str) -> Uses {
     let long_sha = steadfast_sys::crypto::WORDS.sha.len() > 1;
     Uses {
@@ -62,17 +62,17 @@ pub fn uses(algorithm: &str) -> Uses {
     }
 }
 
-/// One thing to time.
+/// A measurement of one operation of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CipherKernel {
     /// Name of the algorithm.
     pub algorithm: &'static str,
-    /// What is done with it.
+    /// The operation.
     pub stage: Stage,
 }
 
 impl CipherKernel {
-    /// Every kernel, in the order in which they are shown.
+    /// Returns every kernel, in the order of display.
     pub fn all() -> Vec<CipherKernel> {
         let of = |names: &'static [&'static str], stage| {
             names.iter().map(move |&algorithm| CipherKernel { algorithm, stage })
@@ -86,7 +86,8 @@ impl CipherKernel {
     /// Finds every kernel of an algorithm.
     ///
     /// # Errors
-    /// If there is none of that name, or it cannot be had, with the reason.
+    ///
+    /// If there is no algorithm of that name, or it is not available. The message has the reason.
     pub fn named(algorithm: &str) -> Result<Vec<CipherKernel>, Error> {
         if let Some((_, why)) = REFUSED.iter().find(|refused| refused.0 == algorithm) {
             return Err(Error::usage(format!("{algorithm}: {why}")));
@@ -106,10 +107,11 @@ impl CipherKernel {
         }
     }
 
-    /// Prepares the work, after checking that its answers are right.
+    /// Prepares the work, after checking that its results are correct.
     ///
     /// # Errors
-    /// If they are not, or the library refuses.
+    ///
+    /// If a result is wrong, or the library refuses the operation.
     pub(super) fn prepare(self, buffer_len: usize) -> Result<Box<dyn RepeatableWork>, Error> {
         match self.stage {
             Stage::Encrypt => {
@@ -130,22 +132,22 @@ impl CipherKernel {
 
 /// Work that can be repeated.
 pub(super) trait RepeatableWork {
-    /// Does it so many times.
+    /// Repeats the work this many times.
     fn repeat(&mut self, times: u64) -> Result<(), Error>;
 
-    /// Returns how much one time is, in bytes or operations.
+    /// Returns the amount of one repetition, in bytes or operations.
     fn amount(&self) -> u64;
 
-    /// Checks the last answer. Returns it if it must be the same in every process.
+    /// Checks the last result. Returns it if it must be the same in every process.
     fn answer(&mut self) -> Result<Option<Vec<u8>>, Error>;
 }
 
-/// Enciphers bytes, unit after unit.
+/// Encrypts bytes, unit after unit.
 pub(super) trait Encipher {
-    /// Enciphers a unit into a slice that is longer by the tag. Unit 0 begins anew.
+    /// Encrypts a unit into a slice that also has room for the tag. Unit 0 starts a new stream.
     fn encipher(&mut self, unit: u64, plain: &[u8], enciphered: &mut [u8]) -> Result<(), Error>;
 
-    /// Returns how many bytes longer a unit becomes.
+    /// Returns by how many bytes a unit grows.
     fn tag_len(&self) -> usize;
 }
 
@@ -164,7 +166,7 @@ pub(super) fn cipher(name: &str) -> Result<Box<dyn Encipher>, Error> {
     Ok(Box::new(Blocks::new(name, &key, [7; 16])?))
 }
 
-/// AES in a mode that lets lengths as they are.
+/// AES in a mode that keeps the length.
 pub(super) struct Blocks {
     aes: Aes,
     mode: Mode,

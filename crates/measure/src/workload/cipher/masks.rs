@@ -8,15 +8,15 @@ use steadfast_sys::crypto::{Bit, WORDS};
 use crate::error::Error;
 use crate::record::Isa;
 
-/// Every set of instructions, most first.
+/// Every instruction set, largest first.
 pub const ALL: [Isa; 4] = [Isa::Full, Isa::NoAes, Isa::NoSha, Isa::Baseline];
 
-/// Returns the name of a set, as in records and on the command line.
+/// Returns the name of an instruction set, as in records and on the command line.
 pub fn name(isa: Isa) -> &'static str {
     isa.into()
 }
 
-/// What a processor lacks for this program, once masked.
+/// The bits that a mask clears.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mask {
     /// Bits to clear in each word, all of which are set without the mask.
@@ -24,10 +24,11 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// Makes the mask of a set, for a processor whose words are these.
+    /// Makes the mask of an instruction set for a processor with these words.
     ///
     /// # Errors
-    /// If there is nothing to switch off, or no switch.
+    ///
+    /// If the processor has none of these instructions, or the library offers no switch for them.
     pub fn of(isa: Isa, words: &[u32]) -> Result<Mask, Error> {
         let groups: &[&[Bit]] = match isa {
             Isa::Full => &[],
@@ -52,12 +53,12 @@ impl Mask {
         Ok(Mask { bits })
     }
 
-    /// Returns the variable and its value; none where nothing is masked.
+    /// Returns the environment variable and its value; `None` if nothing is masked.
     pub fn variable(&self) -> Option<(&'static str, String)> {
         if self.bits.iter().all(|&bits| bits == 0) {
             return None;
         }
-        // All numbers are given, so that none is left to a reader's default.
+        // Every number is given, so no default of the library applies.
         let number = |words: &[u32]| {
             let number =
                 words.iter().rev().fold(0_u64, |number, &word| number << 32 | u64::from(word));
@@ -67,10 +68,12 @@ impl Mask {
         Some((WORDS.variable, numbers.join(":")))
     }
 
-    /// Checks that words differ from the unmasked ones by this mask and by nothing else.
+    /// Checks that words differ from the unmasked ones exactly by this mask.
     ///
     /// # Errors
-    /// If they do not: then no effect may be put down to these instructions.
+    ///
+    /// If they differ in another way. The effect could then not be attributed to these
+    /// instructions.
     pub fn check(&self, unmasked: &[u32], masked: &[u32]) -> Result<(), Error> {
         let expected: Vec<u32> =
             unmasked.iter().zip(&self.bits).map(|(word, bits)| word & !bits).collect();
@@ -86,7 +89,7 @@ impl Mask {
     }
 }
 
-/// Returns words as records keep them.
+/// Returns words in the form that records keep.
 pub fn hex(words: &[u32]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
     words.join(":")

@@ -16,10 +16,10 @@ use super::{dsa, vectors};
 use crate::error::Error;
 use crate::record::Stage;
 
-/// Bytes that are signed.
+/// Length of the signed message in bytes.
 const MESSAGE_LEN: usize = 32;
 
-/// A key with both its halves.
+/// A private key with its public key.
 trait SigningKey {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error>;
     fn verify(&self, message: &[u8], signature: &[u8]) -> bool;

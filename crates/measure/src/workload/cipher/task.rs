@@ -23,7 +23,8 @@ use crate::scratch::{Scratch, require_room};
 const PLAIN: u32 = 0;
 const ENCIPHERED: u32 = 1;
 
-/// Returns with which instructions the task is done: all, and without those of its cipher.
+/// Returns the instruction sets for the task: all of them, and those without the instructions of
+/// its cipher.
 pub(super) fn isas(task: &Task, isas: &[Isa]) -> Vec<Isa> {
     let uses = kernels::uses(task.algorithm);
     let without = [Isa::NoAes, Isa::Baseline].into_iter().find(|isa| isas.contains(isa));
@@ -31,7 +32,7 @@ pub(super) fn isas(task: &Task, isas: &[Isa]) -> Vec<Isa> {
     isas.iter().copied().filter(wanted).collect()
 }
 
-/// Returns expected seconds of one round with one set of instructions.
+/// Returns the expected seconds of one round with one instruction set.
 pub(super) fn weight(task: &Task) -> f64 {
     task.len_bytes as f64 / 300e6
 }
@@ -87,7 +88,7 @@ impl Cipher {
         Ok(scratch.close()?)
     }
 
-    /// Does the task once and returns the digest of what came of it.
+    /// Runs the task once and returns the digest of the result.
     fn one_task(
         &self,
         session: &mut Session<'_>,
@@ -119,7 +120,7 @@ impl Cipher {
         let warm = cached.is_some_and(|cached| cached >= task.len_bytes);
         let factors = &mut session.series_mut(pair.whole).factors;
         let cache = if warm { Cache::Warm } else { Cache::Unknown };
-        // One sample that was not warm takes the word from all.
+        // A single sample that was not warm decides for the whole series.
         if factors.cache.is_none() || cache == Cache::Unknown {
             factors.cache = Some(cache);
         }
@@ -171,7 +172,7 @@ impl Cipher {
     }
 }
 
-/// Makes the file: incompressible, and of the seed.
+/// Makes the file: incompressible bytes from the seed.
 fn make(scratch: &Scratch, task: &Task, seed: u64, session: &mut Session<'_>) -> Result<(), End> {
     let failed = |error| Error::system("write a file in it", error).at(scratch.path());
     let mut file = scratch.create(PLAIN).map_err(failed)?;
@@ -186,12 +187,12 @@ fn make(scratch: &Scratch, task: &Task, seed: u64, session: &mut Session<'_>) ->
         file.write_all(contents.chunk(PLAIN, index, length)).map_err(failed)?;
         left -= length as u64;
     }
-    // What is still to be written to the disk would disturb the first samples.
+    // Without this, writing back to the disk would disturb the first samples.
     file.sync_all().map_err(failed)?;
     Ok(())
 }
 
-/// Returns the digest of a file, by our own kernels: no mask touches them.
+/// Returns the digest of a file by our own kernels, to which no mask applies.
 fn digest_of(path: &Path) -> Result<steadfast_digest::Digest, Error> {
     let failed = |error| Error::system("read it", error).at(path);
     let mut file = std::fs::File::open(path).map_err(failed)?;

@@ -1,10 +1,11 @@
-//! Published test vectors. Every kernel must give them before it is timed.
+//! Published test vectors. Every kernel must reproduce them before it is timed.
 
 use crate::error::Error;
 
 use super::kernels::{Aead, Blocks, Encipher};
 
-/// Name, key, initialisation vector, additional data, plain, enciphered with its tag if any.
+/// Name, key, initialisation vector, additional data, plain text, encrypted text with its tag if
+/// any.
 type Vector = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
 
 /// NIST SP 800-38A (2001), F.2.1, F.2.5, F.5.1, F.5.5, two blocks of each; IEEE 1619-2007, B,
@@ -95,7 +96,7 @@ pub(super) fn check_cipher(name: &str) -> Result<(), Error> {
     } else {
         let iv = iv.try_into().expect("an initialisation vector has 12 or 16 bytes");
         let mut blocks = Blocks::new(name, &key, iv)?;
-        // The unit that XTS is given is that of the vector: it stands in the vector's first byte.
+        // The unit of XTS is that of the vector, in the vector's first byte.
         let unit = if name.ends_with("xts") { 0xff } else { 0 };
         blocks.encipher(unit, &plain, &mut answer)?;
     }
@@ -109,7 +110,7 @@ pub(super) fn check_digest(name: &str, digest: impl Fn(&[u8]) -> Vec<u8>) -> Res
     same(name, &digest(b"abc"), &bytes(answer))
 }
 
-/// Checks an answer against what it must be.
+/// Compares a result with the published one.
 pub(super) fn same(name: &str, answer: &[u8], published: &[u8]) -> Result<(), Error> {
     if answer == published {
         return Ok(());
@@ -121,7 +122,7 @@ fn no_vector(name: &str) -> Error {
     Error::wrong(format!("no published vector of {name}, so it is not measured"))
 }
 
-/// Reads hexadecimal digits; what stands between them for layout is left out.
+/// Reads hexadecimal digits and ignores the layout between them.
 pub(super) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or_default() as u8;

@@ -21,7 +21,7 @@ use super::masks::Mask;
 use crate::error::Error;
 use crate::record::Stage;
 
-/// The command that starts a process which does nothing but [`serve`].
+/// The command that starts a process which only runs [`serve`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program.
@@ -30,18 +30,18 @@ pub struct WorkerCommand {
     pub arguments: Vec<OsString>,
 }
 
-/// What is asked.
+/// A request.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
-    /// Which library, and what it sees of the processor.
+    /// Asks for the library and the processor features that it detects.
     Look,
     /// One sample of a kernel.
     Time { algorithm: String, stage: Stage, buffer_len_bytes: usize, sample_ns: u64 },
-    /// A file to an enciphered file, by paths as bytes.
+    /// Encrypts a file into another; paths are bytes.
     File { algorithm: String, from: Vec<u8>, to: Vec<u8> },
 }
 
-/// What is answered.
+/// A reply.
 #[derive(Debug, Serialize, Deserialize)]
 enum WorkerReply {
     Seen(LibraryFacts),
@@ -50,26 +50,27 @@ enum WorkerReply {
     Failed { message: String },
 }
 
-/// What the library is and sees.
+/// The library and the processor features that it detects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LibraryFacts {
     pub(super) library: String,
     pub(super) words: Vec<u32>,
 }
 
-/// A sample, as the process that made it took its time.
+/// A sample, timed by the worker process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TimedWork {
     pub(super) amount: u64,
     pub(super) elapsed_ns: u64,
     pub(super) cpu_ns: u64,
-    /// The last answer, where every process must give the same.
+    /// The last result, if every process must return the same.
     pub(super) answer: Option<Vec<u8>>,
 }
 
-/// Answers until nothing more is asked.
+/// Answers requests until there are no more.
 ///
 /// # Errors
+///
 /// If reading or writing fails.
 pub fn serve(questions: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result<()> {
     let mut prepared = HashMap::new();
@@ -85,7 +86,7 @@ pub fn serve(questions: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// Work by kernel and length, with how often it is done for one sample.
+/// Prepared work by kernel and length, with its number of repetitions per sample.
 type Prepared = HashMap<(CipherKernel, usize), (Box<dyn RepeatableWork>, u64)>;
 
 fn answer(request: Request, prepared: &mut Prepared) -> Result<WorkerReply, Error> {
@@ -115,7 +116,8 @@ fn answer(request: Request, prepared: &mut Prepared) -> Result<WorkerReply, Erro
     }
 }
 
-/// Finds how often work is to be done to take so long: more and more, until it takes a quarter.
+/// Finds the number of repetitions that take this long. Increases it until a run takes a quarter of
+/// the time.
 fn times_for(work: &mut dyn RepeatableWork, sample_ns: u64) -> Result<u64, Error> {
     let mut times = 1;
     loop {
@@ -138,7 +140,7 @@ fn timed(work: &mut dyn RepeatableWork, times: u64) -> Result<TimedWork, Error> 
     Ok(TimedWork { amount: times * work.amount(), elapsed_ns, cpu_ns, answer })
 }
 
-/// A process that answers. It ends with this value.
+/// A worker process. Dropping the value ends it.
 #[derive(Debug)]
 pub(super) struct CipherWorker {
     child: Child,
@@ -147,14 +149,15 @@ pub(super) struct CipherWorker {
 }
 
 impl CipherWorker {
-    /// Starts a process; without a mask it sees every instruction, whatever ours was told.
+    /// Starts a process. Without a mask it uses every instruction, whatever masks this process has.
     pub(super) fn start(
         command: &WorkerCommand,
         mask: Option<&Mask>,
     ) -> Result<CipherWorker, Error> {
         let mut process = Command::new(&command.program);
         process.args(&command.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Whoever stops a session stops it here; the process ends with its input.
+        // A signal to the session's group must not reach the worker: the session ends it by closing
+        // its input.
         process.process_group(0);
         match mask.and_then(Mask::variable) {
             Some((variable, value)) => process.env(variable, value),
@@ -167,7 +170,7 @@ impl CipherWorker {
         Ok(CipherWorker { child, questions, answers: BufReader::new(answers) })
     }
 
-    /// Asks which library it has, and what that sees.
+    /// Asks for the library and the features that it detects.
     pub(super) fn look(&mut self) -> Result<LibraryFacts, Error> {
         match self.ask(&Request::Look)? {
             WorkerReply::Seen(seen) => Ok(seen),
@@ -190,7 +193,7 @@ impl CipherWorker {
         }
     }
 
-    /// Asks to encipher a file.
+    /// Asks to encrypt a file.
     pub(super) fn file(
         &mut self,
         algorithm: &str,
@@ -227,7 +230,8 @@ impl CipherWorker {
 impl Drop for CipherWorker {
     fn drop(&mut self) {
         drop(self.questions.take());
-        // It may be in the middle of a sample that nobody waits for; there is nobody to tell.
+        // It may be in the middle of a sample that is no longer needed. An error here has no
+        // consequence.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -38,7 +38,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// Every kernel, in the order in which they are shown.
+    /// Every kernel, in the order of display.
     pub const ALL: [Kernel; 6] = [
         Kernel::PlainProduct,
         Kernel::IntegerDot,
@@ -63,7 +63,8 @@ impl Kernel {
     /// Finds a kernel by its name.
     ///
     /// # Errors
-    /// If there is none, with the names there are.
+    ///
+    /// If there is no such kernel. The message lists the names.
     pub fn named(name: &str) -> Result<Kernel, Error> {
         Kernel::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or_else(|| {
             let names = Kernel::ALL.map(Kernel::name).join(", ");
@@ -71,7 +72,7 @@ impl Kernel {
         })
     }
 
-    /// Returns what one loop computes, and with what.
+    /// Returns what one loop computes, and with which instructions.
     pub const fn definition(self) -> &'static str {
         match self {
             Kernel::PlainProduct => "16×16 f32 product, three nested loops, scalar instructions",
@@ -88,7 +89,7 @@ impl Kernel {
         }
     }
 
-    /// Returns what computes it.
+    /// Returns the name of the code that computes it.
     pub const fn backend(self) -> &'static str {
         match self {
             Kernel::PlainProduct | Kernel::IntegerDot => "scalar loops",
@@ -98,7 +99,7 @@ impl Kernel {
         }
     }
 
-    /// Runs so many loops and returns the sum over their results.
+    /// Runs this many loops and returns the sum over their results.
     pub fn run(self, loops: u64) -> u64 {
         match self {
             Kernel::PlainProduct => plain::products(&left(), &right(), loops),
@@ -119,7 +120,7 @@ impl Kernel {
         sum(&results).wrapping_mul(loops / count).wrapping_add(rest)
     }
 
-    /// The results that the sum goes through in turn: integers, or the bits of floats.
+    /// The results that the sum cycles through: integers, or the bits of floats.
     fn results(self) -> Vec<u64> {
         let bits = |results: Vec<f32>| results.iter().map(|one| u64::from(one.to_bits())).collect();
         let square = |sum: &dyn Fn(usize, usize) -> i32, half: bool| {
@@ -145,10 +146,10 @@ impl Kernel {
     }
 }
 
-/// What the integer kernel multiplies.
+/// The operands of the integer kernel.
 const INTEGERS: ([i64; 4], [i64; 4]) = ([3, -5, 7, 11], [13, 17, -19, 23]);
 
-/// Small whole numbers with no pattern that a product could profit from.
+/// Small whole numbers without a pattern that would shorten a product.
 fn left_at(row: usize, column: usize) -> i32 {
     (row * 16 + column * 5) as i32 % 7 - 3
 }

@@ -9,14 +9,14 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::kernels::{SIDE, Square};
 
-/// Multiplies two squares in three nested loops, again and again, and sums one result of each.
+/// Multiplies two squares in three nested loops, repeatedly, and sums one result of each.
 #[inline(never)]
 pub fn products(left: &Square, right: &Square, loops: u64) -> u64 {
     let mut product: Square = [[0.0; SIDE]; SIDE];
     let mut sum = 0_u64;
     for index in 0..loops {
         let (left, right) = (black_box(left), black_box(right));
-        // Were it a constant, all loops could be unrolled into one.
+        // With a constant, the compiler could unroll all loops into one.
         let side = black_box(SIDE).min(SIDE);
         for row in 0..side {
             for column in 0..side {
@@ -35,7 +35,7 @@ pub fn products(left: &Square, right: &Square, loops: u64) -> u64 {
     sum
 }
 
-/// Takes the dot product of two vectors of four integers, again and again, and sums them.
+/// Computes the dot product of two vectors of four integers, repeatedly, and sums the results.
 #[inline(never)]
 pub fn dots(one: &[i64; 4], other: &[i64; 4], loops: u64) -> u64 {
     let mut sum = 0_u64;

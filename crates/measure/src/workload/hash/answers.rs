@@ -1,4 +1,4 @@
-//! Published digests. Every kernel must give them before it is timed.
+//! Published digests. Every kernel must reproduce them before it is timed.
 
 use steadfast::Algorithm;
 
@@ -44,7 +44,7 @@ const ANSWERS: &[(Algorithm, &[u8], &str)] = &[
     (Algorithm::Fletcher64, b"abcdefgh", "312e2b28cccac8c6"),
 ];
 
-/// Bytes that are handed over at a time: fewer than a block, so that messages come in pieces.
+/// Length of the pieces in bytes: shorter than a block, so messages arrive in several pieces.
 const PIECE_LEN_BYTES: usize = 5;
 
 /// Checks a kernel against published digests, the same message in every lane, whole and in pieces.

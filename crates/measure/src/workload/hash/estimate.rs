@@ -23,31 +23,31 @@ use crate::record::{self, Factors, Sample, Series, Stage};
 use crate::runner::{End, PlaceId, SeriesId, Session};
 use crate::workload::Workload;
 
-/// A set has so many bytes at least, and so many files, as far as its class has them.
+/// A set has at least this many bytes and files, if its class has them.
 const SET_LEN_BYTES: u64 = 96 << 20;
 const SET_FILES: usize = 8;
 
-/// Files of one set at most.
+/// The most files of one set.
 const SET_FILES_MAX: usize = 4_096;
 
-/// Of the longest files a set takes the shorter ones, and stops here.
+/// In the class of the longest files, a set takes the shorter ones and stops here.
 const SET_LEN_BYTES_MAX: u64 = 2 << 30;
 
-/// Further rounds begin no later, in nanoseconds: an estimate that takes longer helps nobody.
+/// No further round begins after this many nanoseconds. A longer estimate would not be useful.
 const ROUNDS_NS: u64 = 20_000_000_000;
 
-/// How long checking a folder will take.
+/// Options of `measure hash --estimate`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FolderEstimate {
     /// The folder.
     pub root: PathBuf,
-    /// Sets that are drawn from each class, at most. Fewer than five give no interval.
+    /// The most sets that are drawn from each class. Fewer than five give no interval.
     pub rounds: u32,
     /// Draws the files.
     pub seed: u64,
 }
 
-/// A file's place and how much of it was in memory before.
+/// The place of a file, and how much of it was in memory before.
 struct LocatedFile {
     file: Option<File>,
     cached: Option<u64>,
@@ -55,8 +55,8 @@ struct LocatedFile {
 }
 
 impl FolderEstimate {
-    /// Carries out a run over files, as a check would, and returns the sample. What was not in
-    /// memory before is not afterwards.
+    /// Runs over files as a check would, and returns the sample. Bytes that were not in memory
+    /// before are dropped afterwards.
     fn measure(
         &self,
         session: &mut Session<'_>,
@@ -66,7 +66,7 @@ impl FolderEstimate {
     ) -> Result<Sample, End> {
         let found: Vec<LocatedFile> = files.iter().map(look).collect();
         let options = options(None);
-        // Not `exact`: each file is then opened in its directory, as a walk does it.
+        // Not `exact`: each file is then opened in its directory, as a walk does.
         let paths = files.iter().map(|file| file.path.clone()).collect();
         let selection = Selection { exact: false, ..selection(paths) };
         let ran = run(session, &options, |heard| {
@@ -74,7 +74,7 @@ impl FolderEstimate {
         });
         for LocatedFile { file, cached, .. } in &found {
             if let (Some(file), Some(0)) = (file, cached) {
-                // A refusal leaves it cached, as any check does.
+                // If dropping fails, the file stays cached, as after any check.
                 let _ = drop_cached(file);
             }
         }
@@ -94,7 +94,7 @@ impl FolderEstimate {
         Ok(Sample { files, cached_bytes: cached, ..timed.sample(round, summary.bytes) })
     }
 
-    /// Finds out whether a check would read these files: it reads those with a tag.
+    /// Determines whether a check would read these files: it reads files with a tag.
     fn verb(&self, session: &mut Session<'_>, tree: &FolderSample) -> Result<Verb, End> {
         let files = tree.classes.iter().flat_map(|class| class.sample.iter().take(SET_FILES));
         let files: Vec<PathBuf> = files.map(|file| file.path.clone()).collect();
@@ -150,7 +150,7 @@ impl FolderEstimate {
         Ok(())
     }
 
-    /// Times what a run takes beside its files.
+    /// Times the part of a run that does not depend on files.
     fn start(
         &self,
         session: &mut Session<'_>,
@@ -173,7 +173,7 @@ impl FolderEstimate {
     }
 }
 
-/// Expected seconds.
+/// Expected seconds of the estimate.
 const WEIGHT: f64 = 10.0;
 
 impl Workload for FolderEstimate {
@@ -197,7 +197,8 @@ impl Workload for FolderEstimate {
             return Err(Error::usage("there are no files in it").at(&self.root).into());
         };
         if let Some(last) = tree.classes.last_mut() {
-            // The rate of long files does not depend on their length; the time to wait does.
+            // The rate of long files does not depend on their length, but the time of the estimate
+            // does.
             last.sample.sort_by_key(|file| file.length);
         }
         let place = session.add_place(site.place.clone());
@@ -210,7 +211,8 @@ impl Workload for FolderEstimate {
     }
 }
 
-/// Takes sets of files from a class's sample, one after the other, and again from its beginning.
+/// Takes sets of files from the sample of a class, one after the other, and starts again at its
+/// end.
 struct Sets<'a> {
     sample: &'a [SampledFile],
     next: usize,
@@ -233,7 +235,7 @@ impl Sets<'_> {
             set.push(file.clone());
             self.next += 1;
         }
-        // Those of one directory together, as a walk finds them.
+        // Files of one directory together, as a walk finds them.
         set.sort_by(|one, other| one.path.cmp(&other.path));
         set
     }
@@ -245,7 +247,7 @@ fn look(drawn: &SampledFile) -> LocatedFile {
     LocatedFile { file, cached, length: drawn.length }
 }
 
-/// The shortest and the longest file of a class, as far as it was drawn.
+/// The shortest and the longest file of a class, among the drawn ones.
 fn bounds(class: &Class) -> (u64, u64) {
     let lengths = class.sample.iter().map(|file| file.length);
     (lengths.clone().min().unwrap_or(0), lengths.max().unwrap_or(0))

@@ -1,7 +1,8 @@
-//! The files that are read and hashed: made once, brought into or out of memory before each sample.
+//! The files that are read and hashed. They are made once, and brought into memory or dropped from
+//! it before each sample.
 //!
-//! In: a folder, lengths, a seed. Out: files of bytes that nobody can compress, each with the
-//! digest of what was written. All of it is gone when [`FileStore`] is.
+//! The bytes are incompressible, and the digest of the written bytes is known. Dropping
+//! [`FileStore`] removes everything.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -26,11 +27,11 @@ pub(super) struct Made {
     pub(super) number: u32,
     pub(super) path: PathBuf,
     pub(super) length: u64,
-    /// Of what was written, computed while it was.
+    /// The digest of the written bytes, computed while writing.
     pub(super) digest: Digest,
 }
 
-/// A folder of files, and what holds it.
+/// A folder of files, and the facts about its storage.
 pub(super) struct FileStore {
     site: Site,
     scratch: Scratch,
@@ -72,7 +73,8 @@ impl FileStore {
     /// Removes everything.
     ///
     /// # Errors
-    /// If something is left.
+    ///
+    /// If something could not be removed.
     pub(super) fn close(self) -> Result<(), Error> {
         self.scratch.close()
     }
@@ -80,22 +82,27 @@ impl FileStore {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If it cannot be opened.
     pub(super) fn open(&self, file: &Made) -> Result<File, Error> {
         self.scratch.open(file.number).map_err(|error| failed("read a file", error, &file.path))
     }
 
-    /// Puts a file out of memory, and returns how much of it is still there, if the system tells.
+    /// Drops a file from the page cache, and returns how many of its bytes are still there, if the
+    /// system tells.
     ///
     /// # Errors
+    ///
     /// If it cannot be opened.
     pub(super) fn cool(&self, file: &Made) -> Result<Option<u64>, Error> {
         Ok(self.site.empty_caches(&self.open(file)?, file.length))
     }
 
-    /// Brings a file into memory, and returns how much of it is there, if the system tells.
+    /// Brings a file into the page cache, and returns how many of its bytes are there, if the
+    /// system tells.
     ///
     /// # Errors
+    ///
     /// If it cannot be read.
     pub(super) fn warm(&self, file: &Made) -> Result<Option<u64>, Error> {
         let opened = self.open(file)?;
@@ -137,7 +144,7 @@ impl FileStore {
             }
             written += part as u64;
         }
-        // What is not on the medium cannot be put out of memory.
+        // Bytes that are not on the medium cannot be dropped from the page cache.
         Ok(file.sync_all().map(|()| hasher.finalize()))
     }
 }

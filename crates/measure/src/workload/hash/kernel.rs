@@ -21,13 +21,14 @@ pub(super) enum HashKernel {
 }
 
 impl HashKernel {
-    /// Lists what this machine has: SHA-256 by every backend first, then the other algorithms.
+    /// Lists the kernels of this machine: SHA-256 by every backend first, then the other
+    /// algorithms.
     pub(super) fn all() -> Vec<HashKernel> {
         let mut kernels: Vec<HashKernel> = lanes_of().map(HashKernel::Sha256).collect();
         let others = Algorithm::ALL.iter().filter(|algorithm| **algorithm != Algorithm::Sha256);
         for &algorithm in others {
             kernels.push(HashKernel::Alone(algorithm));
-            // One lane of these is the library's, which is what runs alone.
+            // With one lane, these algorithms run in the library, as `Alone` does.
             match algorithm {
                 Algorithm::Sha512 => {
                     kernels.extend(lanes_of().filter(is_wide).map(HashKernel::Sha512));
@@ -39,7 +40,7 @@ impl HashKernel {
         kernels
     }
 
-    /// Returns what a run takes for SHA-256 unless told otherwise.
+    /// Returns the default kernel of runs for SHA-256.
     pub(super) fn of_runs() -> HashKernel {
         HashKernel::Sha256(steadfast::fastest_lanes())
     }
@@ -53,7 +54,7 @@ impl HashKernel {
         }
     }
 
-    /// Names what computes: a backend, or the library.
+    /// Returns the name of the backend, or of the library.
     pub(super) fn backend(self) -> String {
         match self {
             HashKernel::Sha256(lanes) => lanes.backend().name().to_owned(),
@@ -63,7 +64,7 @@ impl HashKernel {
         }
     }
 
-    /// Returns how many messages advance at once.
+    /// Returns how many messages are hashed at once.
     pub(super) fn lanes(self) -> usize {
         match self {
             HashKernel::Sha256(lanes) => lanes.count(),
@@ -73,7 +74,7 @@ impl HashKernel {
         }
     }
 
-    /// Hashes messages of one length, `piece_len` bytes of each at a time.
+    /// Hashes messages of one length in pieces of `piece_len` bytes.
     pub(super) fn digests(self, messages: &[&[u8]], piece_len: usize) -> Vec<Digest> {
         match self {
             HashKernel::Sha256(lanes) => in_lanes(lanes, messages, piece_len),
@@ -97,7 +98,7 @@ impl fmt::Display for HashKernel {
     }
 }
 
-/// Names what computes one message alone.
+/// Returns the name of the library for a single message.
 fn library(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::Sha256 | Algorithm::Fletcher64 => "steadfast",
@@ -112,7 +113,7 @@ fn library(algorithm: Algorithm) -> &'static str {
     }
 }
 
-/// Every backend at every lane count that it offers for an algorithm.
+/// Every backend with every number of lanes that it offers for an algorithm.
 fn lanes_of<A: Rules>() -> impl Iterator<Item = LanesOf<A>> {
     let counts = |backend| (1..=Backend::LANES_MAX).map(move |count| (backend, count));
     let all = Backend::detected().flat_map(counts);

@@ -1,8 +1,7 @@
-//! Hashing of bytes that are in memory already: every kernel, and messages of every size.
+//! Hashing of bytes in memory: every kernel, and messages of every size.
 //!
-//! In: bytes, a kernel, threads, a QoS level. Out: samples in their series. Nothing is read here:
-//! what it shows is the most that hashing can do. Whatever the size of a message, memory is that of
-//! [`Data`]: longer messages are the same bytes over again.
+//! Nothing is read, so the result is the upper bound of hashing. Memory is that of [`Data`] for any
+//! message size: a longer message repeats the same bytes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,20 +18,20 @@ use crate::record::{Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 use crate::workload::together::{Together, together};
 
-/// Bytes of one message of a kernel's sample.
+/// Length of one message of a kernel's sample, in bytes.
 const MESSAGE_LEN_BYTES: usize = 1 << 20;
 
-/// Up to this length, messages are checked by the portable backend; it is slow.
+/// Up to this length, the slow portable backend verifies messages.
 const PORTABLE_LEN_BYTES_MAX: u64 = 64_000_000;
 
-/// The bytes that are hashed, and what of them is known.
+/// The bytes to hash, and their known digests.
 pub(super) struct Data {
     contents: Contents,
     known: RefCell<HashMap<(Algorithm, usize), Digest>>,
 }
 
 impl Data {
-    /// Takes the pool of bytes that files were made of; no more files are made then.
+    /// Takes the pool of bytes that files were made from. No more files can be made then.
     pub(super) fn new(contents: Contents) -> Data {
         Data { contents, known: RefCell::default() }
     }
@@ -41,8 +40,8 @@ impl Data {
         self.contents.pool()
     }
 
-    /// Returns the digest of a message, computed by other code than what is measured, where there
-    /// is other code.
+    /// Returns the digest of a message. Other code than the measured code computes it, if there is
+    /// any.
     fn digest(&self, algorithm: Algorithm, number: usize) -> Digest {
         let place = number % (self.bytes().len() / MESSAGE_LEN_BYTES);
         let mut known = self.known.borrow_mut();
@@ -65,13 +64,13 @@ impl Data {
     }
 }
 
-/// Returns message `number`; there are as many as the bytes have room for, then the first again.
+/// Returns message `number`. After the last message, the first follows again.
 fn message(bytes: &[u8], number: usize) -> &[u8] {
     let count = bytes.len() / MESSAGE_LEN_BYTES;
     &bytes[number % count * MESSAGE_LEN_BYTES..][..MESSAGE_LEN_BYTES]
 }
 
-/// One kernel in some threads, at a level or at none in particular.
+/// One kernel in a number of threads, at a level or at the current one.
 pub(super) struct KernelCell {
     kernel: HashKernel,
     threads: usize,
@@ -80,7 +79,7 @@ pub(super) struct KernelCell {
     target_ns: u64,
     id: SeriesId,
     label: String,
-    /// Sets of messages in one sample, so that it takes long enough; found at the first call.
+    /// Sets of messages in one sample, so that it takes long enough. Determined at the first call.
     repeats: Option<usize>,
 }
 
@@ -185,7 +184,7 @@ impl HashCell for KernelCell {
     }
 }
 
-/// Messages of the sizes of the files, one at a time, in one thread.
+/// Messages of the sizes of the files, one at a time in one thread.
 pub(super) struct StreamCell {
     size: u64,
     digest: Digest,
@@ -195,9 +194,10 @@ pub(super) struct StreamCell {
 }
 
 impl StreamCell {
-    /// Makes a cell for each size, all of one series.
+    /// Makes a cell for each size, all in one series.
     ///
     /// # Errors
+    ///
     /// If it was stopped.
     pub(super) fn all(
         session: &mut Session<'_>,
@@ -227,7 +227,8 @@ impl StreamCell {
         let mut cells = Vec::new();
         for &size in sizes {
             session.doing(&label)?;
-            // The portable backend, as far as that takes no age; beyond, only that all agree.
+            // The portable backend verifies as long as that is quick. Longer messages are only
+            // compared with each other.
             let portable = Backend::named("portable").expect("it runs everywhere");
             let judge = if size <= PORTABLE_LEN_BYTES_MAX { portable } else { backend };
             let digest = stream(data.bytes(), size, judge);
@@ -263,7 +264,7 @@ impl HashCell for StreamCell {
     }
 }
 
-/// Hashes `size` bytes, which are `bytes` over and over.
+/// Hashes `size` bytes, which repeat `bytes`.
 fn stream(bytes: &[u8], size: u64, backend: Backend) -> Digest {
     let mut hasher = Sha256::new(backend);
     let mut left = size;

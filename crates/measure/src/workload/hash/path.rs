@@ -1,7 +1,7 @@
-//! The path of a check, timed: whole, with its hashing left out, and without moving bytes.
+//! The path of a check, timed: whole, without its hashing, and without moving bytes.
 //!
-//! In: files, and where their bytes are to come from. Out: samples in their series. What runs is
-//! what ships: the same threads, buffers and engine, told to leave something out.
+//! The measured code is that of the command, with the same threads, buffers and engine; one part is
+//! switched off.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,15 +24,15 @@ use crate::error::Error;
 use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 
-/// Where bytes come from.
+/// The source of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub(super) enum ByteSource {
     /// From the page cache, which holds all of them.
     Warm,
-    /// From the storage, after the page cache was emptied of them.
+    /// From the storage: the files were dropped from the page cache.
     Cold,
-    /// From nowhere: the engine that moves none.
+    /// From an engine that moves no bytes.
     #[strum(serialize = "no bytes moved")]
     Null,
 }
@@ -52,16 +52,16 @@ impl ByteSource {
     }
 }
 
-/// What the files of a series are.
+/// The files of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathScope {
-    /// One file in each run, of several sizes.
+    /// One file in each run, in several sizes.
     OneFile,
-    /// Many files in each run, always the same.
+    /// Many files in each run, always the same ones.
     Folder,
 }
 
-/// A series of runs.
+/// What distinguishes a series of runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathSeries {
     pub(super) stage: Stage,
@@ -106,7 +106,7 @@ impl PathSeries {
         format!("{what}; {source}; {scope}; starting and ending the run's threads is included")
     }
 
-    /// Adds the series. What the run says of itself is filled in by the first sample.
+    /// Adds the series. The first sample adds the facts that only a run knows.
     pub(super) fn series(
         self,
         session: &mut Session<'_>,
@@ -120,7 +120,7 @@ impl PathSeries {
             qos: self.level.map(Level::number),
             cache: match self.source {
                 ByteSource::Null => None,
-                // Until all samples proved more.
+                // Until all samples prove more.
                 ByteSource::Warm | ByteSource::Cold => Some(Cache::Unknown),
             },
             ..Factors::default()
@@ -130,7 +130,7 @@ impl PathSeries {
     }
 }
 
-/// One run of some files.
+/// One run over some files.
 pub(super) struct PathCell {
     way: PathSeries,
     files: Vec<Made>,
@@ -153,7 +153,7 @@ impl PathCell {
         self.files.iter().map(|file| file.length).sum()
     }
 
-    /// Brings the files where they are to come from; returns how much of them is in memory.
+    /// Brings the files to their source; returns how many of their bytes are in memory.
     fn prepare(&self) -> Result<Option<u64>, Error> {
         let mut cached = Some(0);
         for file in &self.files {
@@ -185,7 +185,7 @@ impl PathCell {
         }
     }
 
-    /// Keeps in the series what the run says of itself.
+    /// Adds the facts of a run to the series.
     fn note(&self, session: &mut Session<'_>, summary: &Summary) {
         let hashes = self.way.stage == Stage::ReadHash;
         let factors = &mut session.series_mut(self.id).factors;
@@ -202,7 +202,7 @@ impl HashCell for PathCell {
     }
 
     fn cost_s(&self) -> f64 {
-        // Guesses that only the time left is made of.
+        // Estimates for the time left only.
         let bytes_per_s = match self.way.source {
             ByteSource::Warm => 2e9,
             ByteSource::Cold => 1e9,
@@ -261,16 +261,17 @@ impl HashCell for PathCell {
     }
 }
 
-/// A run that came to its end.
+/// A completed run.
 pub(super) struct CompletedRun<'a> {
     pub(super) timed: Timed,
     pub(super) summary: Summary,
     pub(super) heard: Heard<'a>,
 }
 
-/// Carries out a run and times it; ends it early if the session is to end.
+/// Executes a run and times it. Ends it early if the session is stopped.
 ///
 /// # Errors
+///
 /// If it could not run, or was stopped.
 pub(super) fn run<'a>(
     session: &mut Session<'a>,
@@ -288,7 +289,7 @@ pub(super) fn run<'a>(
     Ok(CompletedRun { timed, summary, heard })
 }
 
-/// How a run is carried out that touches nothing but what it reads.
+/// Returns options for a run that writes nothing.
 pub(super) fn options(level: Option<Level>) -> Options {
     let catalogue = CatalogueUse::Off;
     Options { catalogue, qos: level.unwrap_or(Level::Default), ..Options::default() }
@@ -299,15 +300,15 @@ pub(super) fn selection(listed: Vec<std::path::PathBuf>) -> Selection {
     Selection { listed, exact: true, ..Selection::default() }
 }
 
-/// What a run said.
+/// The events of a run.
 pub(super) struct Heard<'a> {
-    /// Of each file, in order.
+    /// The digest of each file, in order.
     pub(super) digests: Vec<Option<Digest>>,
-    /// Files without a tag, as far as the run looked for tags.
+    /// Files without a tag, if the run looked for tags.
     pub(super) untagged: usize,
-    /// The first thing that went wrong with a file.
+    /// The first error of a file.
     pub(super) trouble: Option<String>,
-    /// What the system refused of the level.
+    /// Parts of the level that the system refused.
     pub(super) refused: Vec<String>,
     stop: (&'a AtomicBool, Arc<AtomicBool>),
 }

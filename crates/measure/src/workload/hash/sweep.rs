@@ -1,8 +1,8 @@
-//! Reads and hashes by turns in one thread, with buffers of every size.
+//! Reads and hashes in turn in one thread, with buffers of every size.
 //!
-//! This is how a simple program works. It shows the buffer length at which calls no longer cost
-//! time and the buffer still fits the cache of the processor. A run instead reads chunks ahead of
-//! the hashing.
+//! Simple programs work in this way. The result shows the buffer length at which calls no longer
+//! cost time and the buffer still fits the cache of the processor. A run instead reads chunks ahead
+//! of the hashing.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
 
-/// One length of a buffer.
+/// One buffer length.
 pub(super) struct SweepCell {
     buffer_len: usize,
     /// Memory for the longest buffer, shared by all cells.

@@ -16,16 +16,17 @@ use crate::random::Random;
 use crate::record::Files;
 use crate::runner::{End, Session};
 
-/// Longest files of each class but the last: what a run reads whole, what fits a cache, and so on.
+/// The longest file of each class but the last: the length that a run reads whole, the length that
+/// fits a cache, and so on.
 pub(super) const CLASS_LEN_BYTES_MAX: [u64; 4] = [64 << 10, 1 << 20, 16 << 20, 128 << 20];
 
-/// Files that are kept of each class.
+/// The most files that are kept of each class.
 const SAMPLE_LEN_MAX: usize = 8_192;
 
-/// Linked files that are known again by another name.
+/// The most hard-linked files that are recognised by another name.
 const LINKED_FILES_MAX: usize = 100_000;
 
-/// Files between two looks at whether to stop.
+/// Files between two checks of the stop flag.
 const FILES_PER_LOOK: u64 = 1_000;
 
 /// A file of a sample.
@@ -39,24 +40,25 @@ pub(super) struct SampledFile {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
     pub(super) files: Files,
-    /// Each file of the class is in it as likely as any other; in the order of the draw.
+    /// The sample, in the order of drawing. Each file of the class is equally likely to be in it.
     pub(super) sample: Vec<SampledFile>,
 }
 
-/// What was found in a folder.
+/// The files of a folder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FolderSample {
     /// By rising length.
     pub(super) classes: [Class; CLASS_LEN_BYTES_MAX.len() + 1],
-    /// Directories and files that could not be looked at.
+    /// Directories and files that could not be examined.
     pub(super) unseen: u64,
 }
 
 impl FolderSample {
-    /// Walks a folder. Links are not followed, linked files counted once, and what the catalogue is
-    /// kept in and sidecars are left out, as a check does it.
+    /// Walks a folder as a check does: does not follow links, counts hard-linked files once, and
+    /// leaves out the catalogue's folder and sidecars.
     ///
     /// # Errors
+    ///
     /// If the folder itself cannot be listed, or it was stopped.
     pub(super) fn walk(
         session: &mut Session<'_>,
@@ -99,7 +101,7 @@ impl FolderSample {
         Ok(tree)
     }
 
-    /// Counts a file, and keeps it as likely as every other of its class.
+    /// Counts a file, and keeps it with the same probability as every other file of its class.
     ///
     /// Source: J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Mathematical
     /// Software 11 (1985), number 1, algorithm R.
@@ -118,7 +120,7 @@ impl FolderSample {
     }
 }
 
-/// What an entry is.
+/// The kind of an entry.
 enum SampledEntry {
     Folder(PathBuf),
     File(SampledFile),

@@ -23,31 +23,31 @@ use crate::random::Random;
 use crate::record::{self, Order, Sample, Series};
 use crate::runner::{End, SeriesId, Session};
 
-/// Folders deeper than this are left out: somebody's loop of mounts.
+/// Deeper folders are left out. They are probably a loop of mounts.
 const DEPTH_MAX: usize = 64;
 
-/// More files than this say nothing more, and would fill a record.
+/// The most files. More do not improve the figures, and would fill a record.
 const FILES_MAX: usize = 10_000;
 
-/// Reads what is in a folder.
+/// Options for reading the files of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExistingFiles {
     /// How often each file is read in each way.
     pub rounds: u32,
-    /// What the orders are drawn from.
+    /// The seed of the orders.
     pub seed: u64,
 }
 
 /// A file that was found.
 #[derive(Clone, Debug)]
 struct ExistingFile {
-    /// Names of the folders to it, and its own.
+    /// The names of the folders that lead to it, and its own name.
     path: Vec<OsString>,
     status: Status,
 }
 
 impl ExistingFiles {
-    /// Returns how many bytes there are to read in one way.
+    /// Returns the number of bytes that are read in one way.
     pub(super) fn bytes(&self, folder: &Path) -> io::Result<u64> {
         let files = found(&Dir::open(folder)?)?;
         let bytes: u64 = files.iter().map(|file| file.status.length).sum();
@@ -138,7 +138,7 @@ impl ExistingFile {
     }
 }
 
-/// Reads one file in one way; `None` if it is not what was found any more.
+/// Reads one file in one way; `None` if the file has changed since the walk.
 fn sample(
     session: &mut Session<'_>,
     root: &Dir,
@@ -181,7 +181,7 @@ fn at(end: End, folder: &Path) -> End {
     }
 }
 
-/// Opens the folder that holds a file, a component at a time; `None` is the root.
+/// Opens the folder of a file, one component at a time; `None` is the root.
 fn parent_of(root: &Dir, found: &ExistingFile) -> io::Result<Option<Dir>> {
     let (_, folders) = found.path.split_last().expect("a file has a name");
     let mut below: Option<Dir> = None;
@@ -195,7 +195,7 @@ fn open(root: &Dir, found: &ExistingFile) -> io::Result<File> {
     parent_of(root, found)?.as_ref().unwrap_or(root).open_file(found.name())
 }
 
-/// Finds every regular file that has bytes, in the order of the file system.
+/// Finds every regular file that is not empty, in the order of the file system.
 fn found(root: &Dir) -> io::Result<Vec<ExistingFile>> {
     let mut files = Vec::new();
     find(root, &mut Vec::new(), &mut files)?;
@@ -210,7 +210,7 @@ fn find(dir: &Dir, path: &mut Vec<OsString>, files: &mut Vec<ExistingFile>) -> i
     })?;
     let device = dir.status()?.device;
     for name in entries {
-        // What went meanwhile was not found.
+        // A file that was removed meanwhile is left out.
         let Ok(status) = dir.status_of(&name) else { continue };
         path.push(name);
         match status.kind {

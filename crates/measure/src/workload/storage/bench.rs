@@ -21,15 +21,15 @@ use crate::record::{Cache, Factors, Order, Sample, Series, Stage, Workload};
 use crate::runner::{End, PlaceId, SeriesId, Session, Stopped};
 use crate::scratch::{self, Scratch};
 
-/// How bytes are read.
+/// A way of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Way {
-    /// Through the page cache, which was emptied of the file before.
+    /// Through the page cache, after dropping the file from it.
     Cold,
     /// Past the page cache.
     Direct,
-    /// Out of the page cache, which was filled before.
+    /// From the page cache, after filling it.
     Warm,
 }
 
@@ -46,7 +46,8 @@ impl Way {
         }
     }
 
-    /// What a series of it differs in, and claims as long as no sample denies it.
+    /// Returns the factors of a series of this way. Each sample confirms or corrects the origin
+    /// that they state.
     pub(in crate::workload) fn factors(self, order: Order) -> Factors {
         let cache = match self {
             Way::Cold => Cache::Cold,
@@ -83,10 +84,10 @@ impl Way {
     }
 }
 
-/// Seconds that a gigabyte is expected to take before anything is known.
+/// Expected seconds per gigabyte, before anything is measured.
 const EXPECTED_S_PER_GB: f64 = 1.0;
 
-/// How long a rest lasts between two looks at whether to end.
+/// Time between two checks of the stop flag during a pause.
 const REST_STEP: Duration = Duration::from_millis(50);
 
 /// A folder of our own with planned files.
@@ -103,13 +104,13 @@ pub(in crate::workload) struct Bench {
     core: Core,
 }
 
-/// Announces work on so many bytes.
+/// Returns the expected seconds for this many bytes.
 pub(in crate::workload) fn expected_s(bytes: u64) -> f64 {
     bytes as f64 / 1e9 * EXPECTED_S_PER_GB
 }
 
 impl Bench {
-    /// Looks at a folder, checks its room, and makes a folder of our own in it.
+    /// Examines a folder, checks its free space, and makes a folder of our own in it.
     pub(in crate::workload) fn open(
         session: &mut Session<'_>,
         workload: Workload,
@@ -151,7 +152,7 @@ impl Bench {
         let listed = self.scratch.listed().map_err(failed)?;
         let planned = |number: &u32| self.files.get(*number as usize).copied();
         let mut files: Vec<PlannedFile> = listed.iter().filter_map(planned).collect();
-        // A round is a set; rounds do not go backwards. The folder's order holds within each.
+        // A round is a set, and rounds never decrease. Within each, the order of the folder holds.
         files.sort_by_key(|file| file.set);
         Ok(files)
     }
@@ -208,7 +209,7 @@ impl Bench {
         session.add_series_at(self.place, series.seeded(self.plan.seed))
     }
 
-    /// Writes all files, with pauses between sets; into a series, if there is one.
+    /// Writes all files, with pauses between sets. Adds samples if there is a series.
     pub(in crate::workload) fn write(
         &mut self,
         session: &mut Session<'_>,
@@ -278,7 +279,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Compares a file with what was written, and puts it out of the page cache.
+    /// Compares a file with the written bytes, and drops it from the page cache.
     pub(in crate::workload) fn compare(
         &mut self,
         session: &mut Session<'_>,
@@ -287,7 +288,7 @@ impl Bench {
         let stop = session.stop_flag();
         let (scratch, contents) = (&self.scratch, &mut self.contents);
         through(timed::compare(scratch, contents, file, &mut self.buffer, stop)?)?;
-        // Else the files would fill the memory that writing and reading want.
+        // Otherwise the files would fill the memory that writing and reading need.
         if let Ok(file) = self.scratch.open(file.number) {
             let _ = steadfast_sys::cache::drop_cached(&file);
         }
@@ -301,7 +302,7 @@ impl Bench {
     }
 }
 
-/// Passes on that somebody stopped.
+/// Turns a stop into the end of the workload.
 pub(in crate::workload) fn through<T>(went: Went<T>) -> Result<T, Stopped> {
     match went {
         Went::Through(value) => Ok(value),
@@ -309,7 +310,7 @@ pub(in crate::workload) fn through<T>(went: Went<T>) -> Result<T, Stopped> {
     }
 }
 
-/// Takes a claim back that a sample does not bear out.
+/// Corrects the origin of a series if a sample contradicts it.
 pub(in crate::workload) fn note_origin(
     session: &mut Session<'_>,
     series: SeriesId,
@@ -337,7 +338,7 @@ pub(in crate::workload) fn note_origin(
     });
 }
 
-/// Asks a file of our own, since a folder has no reads to align.
+/// Asks about a file of our own, because a folder has no reads to align.
 fn note_alignment(site: &mut Site, scratch: &Scratch) -> io::Result<()> {
     const NUMBER: u32 = 99_999_999;
     drop(scratch.create(NUMBER)?);
@@ -347,7 +348,7 @@ fn note_alignment(site: &mut Site, scratch: &Scratch) -> io::Result<()> {
     scratch.remove(NUMBER)
 }
 
-/// Does nothing for a while, unless somebody stops it.
+/// Pauses, unless the session is stopped.
 fn rest(session: &mut Session<'_>, pause: Duration) -> Result<(), Stopped> {
     let begun = Instant::now();
     while begun.elapsed() < pause {

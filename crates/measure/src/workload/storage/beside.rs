@@ -15,13 +15,15 @@ use crate::random::Random;
 use crate::record::{Beside, Factors, Series, Stage, Workload};
 use crate::runner::{SeriesId, Session, Timed};
 
-/// Bytes that are hashed in between: some 2 ms, and they fit a second-level cache or nearly.
+/// Bytes that are hashed between files: about 2 ms, and nearly or entirely within a second-level
+/// cache.
 const HASHED_LEN_BYTES: usize = 4 << 20;
 
-/// How often memory is copied: the fastest is the bound, and a busy machine slows most of them.
+/// How often memory is copied. The fastest copy is the bound, because a busy machine slows most
+/// copies.
 const COPIES: u32 = 9;
 
-/// What the system has counted so far.
+/// The counters of the system.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::workload) struct Counted {
     busy_ns: Option<u64>,
@@ -29,12 +31,12 @@ pub(in crate::workload) struct Counted {
 }
 
 impl Counted {
-    /// Looks at the counters, before a sample.
+    /// Reads the counters before a sample.
     pub(in crate::workload) fn now() -> Counted {
         Counted { busy_ns: machine::busy_ns(), stolen_ns: machine::stolen_ns() }
     }
 
-    /// Looks at them again after it.
+    /// Reads them again after the sample, and returns the difference.
     pub(in crate::workload) fn beside(self, timed: Timed) -> Option<Beside> {
         let since = |before: Option<u64>, now: Option<u64>| Some(now?.saturating_sub(before?));
         let busy_ns = since(self.busy_ns, machine::busy_ns());
@@ -54,13 +56,13 @@ pub(in crate::workload) struct Core {
     workload: Workload,
     bytes: Vec<u8>,
     digest: Digest,
-    /// The series that samples go to, and the round of its last one.
+    /// The series of the samples, and the round of its last sample.
     series: SeriesId,
     round: u32,
 }
 
 impl Core {
-    /// Adds the series of it to the session.
+    /// Adds a series for this hashing to the session.
     pub(in crate::workload) fn new(session: &mut Session<'_>, workload: Workload) -> Core {
         let mut bytes = vec![0; HASHED_LEN_BYTES];
         Random::new(0).fill(&mut bytes);
@@ -69,10 +71,11 @@ impl Core {
         Core { workload, bytes, digest, series, round: 0 }
     }
 
-    /// Hashes once. Where rounds begin anew, as reading does after writing, a series does.
+    /// Hashes once. If rounds begin again, as reading does after writing, a new series begins.
     ///
     /// # Errors
-    /// If the digest is another one than before.
+    ///
+    /// If the digest differs from the previous one.
     pub(in crate::workload) fn sample(
         &mut self,
         session: &mut Session<'_>,
@@ -103,11 +106,12 @@ fn add_series(session: &mut Session<'_>, workload: Workload) -> SeriesId {
     session.add_series(Series::new(workload, "SHA-256 in memory, between files", method, factors))
 }
 
-/// Times copying memory as a read out of the page cache does: from much memory to one buffer. No
-/// read through the cache by one thread can be faster.
+/// Times copying memory as a read from the page cache does: from much memory to one buffer. No read
+/// through the cache by one thread can be faster.
 ///
 /// # Errors
-/// If the copy is another than what was copied.
+///
+/// If the copy differs from its source.
 pub(in crate::workload) fn copy_memory(
     session: &mut Session<'_>,
     workload: Workload,

@@ -11,7 +11,7 @@ use strum::IntoStaticStr;
 use crate::error::Error;
 use crate::random::Random;
 
-/// A megabyte, as disks are sold.
+/// A megabyte in decimal units, as used for disks.
 const MB: u64 = 1_000_000;
 
 /// Lengths of the standard set: 5.33 GB.
@@ -21,20 +21,20 @@ const MB: u64 = 1_000_000;
 const STANDARD_MB: [u64; 16] =
     [2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 200, 400, 600, 800, 1000, 2000];
 
-/// Bounds of drawn lengths, in bytes.
+/// Bounds of random lengths, in bytes.
 const DRAWN_BYTES: (u64, u64) = (2 * MB, 2000 * MB);
 
-/// How many lengths may be drawn for a set.
+/// Allowed numbers of random lengths in a set.
 const DRAWN_COUNT: std::ops::RangeInclusive<u32> = 5..=100;
 
-/// Lengths of the zone of small files, in bytes: 4 kB doubled until 2 MB.
+/// Lengths in the range of small files, in bytes: 4 kB, doubled up to 2 MB.
 const SMALL_BYTES: [u64; 10] =
     [4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 1_024_000, 2_000_000];
 
 /// Least length of a single file that a cache in a disk cannot hide, in bytes.
 const SINGLE_STANDARD_BYTES: u64 = 10_000 * MB;
 
-/// Which lengths a set has.
+/// The lengths of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Profile {
@@ -46,11 +46,12 @@ pub enum Profile {
     Small,
     /// The first 7, up to 40 MB: 90 MB.
     Quick,
-    /// One file of so many bytes.
+    /// One file of this many bytes.
     Single(u64),
-    /// So many files of lengths drawn between 2 MB and 2 GB, every doubling as likely.
+    /// This many files of random lengths between 2 MB and 2 GB, each doubling equally likely.
     Random(u32),
-    /// 10 lengths from 4 kB to 2 MB, ten files of each: 40.4 MB. Memory answers as often as disks.
+    /// 10 lengths from 4 kB to 2 MB, ten files of each: 40.4 MB. Often served from memory instead
+    /// of the disk.
     SmallFiles,
 }
 
@@ -60,7 +61,7 @@ impl Profile {
         self.into()
     }
 
-    /// Returns how many sets there are unless somebody wants another number.
+    /// Returns the default number of sets.
     pub const fn sets(self) -> u32 {
         match self {
             Profile::Standard | Profile::Medium | Profile::Small => 10,
@@ -69,7 +70,7 @@ impl Profile {
         }
     }
 
-    /// Returns the lengths of one set, in rising order but for drawn ones.
+    /// Returns the lengths of one set, in rising order unless they are random.
     fn lengths(self, random: &mut Random) -> Vec<u64> {
         let first = |count: usize| STANDARD_MB[..count].iter().map(|mb| mb * MB).collect();
         match self {
@@ -87,16 +88,16 @@ impl Profile {
     }
 }
 
-/// What is written and read.
+/// What to write and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Which lengths a set has.
     pub profile: Profile,
     /// How often a set is written, each time in another order.
     pub sets: u32,
-    /// What lengths, orders and contents are drawn from.
+    /// The seed of lengths, orders and contents.
     pub seed: u64,
-    /// How long nothing is done between two sets, so that caches of a disk can be emptied by it.
+    /// Pause between two sets, in which a disk can empty its caches.
     pub pause: Duration,
     /// Whether each file is flushed to the medium within its time.
     pub sync: bool,
@@ -119,9 +120,10 @@ impl Plan {
         Plan { profile, sets: profile.sets(), seed, pause: Duration::ZERO, sync: true }
     }
 
-    /// Checks what types cannot say.
+    /// Checks the options.
     ///
     /// # Errors
+    ///
     /// If there is nothing to write, or a number is out of its bounds.
     pub fn check(&self) -> Result<(), Error> {
         let (least, most) = (DRAWN_COUNT.start(), DRAWN_COUNT.end());
@@ -156,7 +158,7 @@ impl Plan {
         self.files().iter().map(|file| file.length).sum()
     }
 
-    /// Says why figures of this plan are not to be put beside those of the standard one, if so.
+    /// Explains why figures of this plan are not comparable with standard ones, if so.
     pub fn departs(&self) -> Option<String> {
         let profile = self.profile;
         let name = profile.name();
@@ -178,7 +180,7 @@ impl Plan {
         }
     }
 
-    /// Says what is written, in a sentence.
+    /// Describes in a sentence what is written.
     pub fn described(&self) -> String {
         let files = self.files();
         let (sets, megabytes) = (self.sets, self.bytes() / MB);
@@ -250,7 +252,7 @@ mod tests {
         assert_ne!(plan.files(), Plan::new(Profile::Quick, 43).files());
     }
 
-    /// As this generator drew them when the format was published.
+    /// The lengths that this generator drew when the format was published.
     const QUICK_42: [u64; 7] = [2, 40, 8, 6, 10, 4, 20];
 
     #[test]

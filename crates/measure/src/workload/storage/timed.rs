@@ -17,13 +17,13 @@ use crate::scratch::Scratch;
 /// How a timed step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workload) enum Went<T> {
-    /// To its end.
+    /// It was completed.
     Through(T),
-    /// Somebody stopped it.
+    /// The session was stopped.
     Stopped,
 }
 
-/// Makes a file, writes it chunk by chunk, flushes it if asked to, and closes it.
+/// Makes a file, writes it chunk by chunk, flushes it if requested, and closes it.
 pub(in crate::workload) fn write(
     scratch: &Scratch,
     contents: &mut Contents,
@@ -44,8 +44,8 @@ pub(in crate::workload) fn write(
     Ok(Went::Through(()))
 }
 
-/// Reads an open file to its end, chunk by chunk, and returns its length and where the bytes came
-/// from.
+/// Reads an open file to its end, chunk by chunk, and returns its length and the origin of its
+/// bytes.
 pub(in crate::workload) fn read(
     engine: &dyn Engine,
     file: &File,
@@ -55,7 +55,7 @@ pub(in crate::workload) fn read(
     read_into(engine, file, buffer, stop, |_| {})
 }
 
-/// The same, and shows every chunk to `taken`, whose time counts.
+/// As [`read`], and passes every chunk to `taken`, whose time counts.
 pub(in crate::workload) fn read_into(
     engine: &dyn Engine,
     file: &File,
@@ -66,7 +66,7 @@ pub(in crate::workload) fn read_into(
     let status = file.status()?;
     let origin = engine.prepare(file, &status)?;
     let mut offset = 0;
-    // As a check reads: until the length that the file had; a longer read finds its end.
+    // As a check reads: up to the length from the file's status. A longer read finds the end.
     while offset < status.length {
         if stop.load(Ordering::Relaxed) {
             return Ok(Went::Stopped);
@@ -82,10 +82,11 @@ pub(in crate::workload) fn read_into(
     Ok(Went::Through((offset, engine.confirm(file, &status, origin))))
 }
 
-/// Compares every byte of a file with what was written, reading it once more.
+/// Compares every byte of a file with the written bytes, by reading it again.
 ///
 /// # Errors
-/// If it cannot be read, or a byte is not what it was.
+///
+/// If it cannot be read, or a byte differs.
 pub(in crate::workload) fn compare(
     scratch: &Scratch,
     contents: &mut Contents,
