@@ -1,38 +1,38 @@
-//! AppleDouble: the `._name` beside `name`, in which a Mac keeps a file's metadata where the file
-//! system has no place for it.
+//! AppleDouble: the file `._name` beside `name`, in which macOS keeps metadata on file systems
+//! without extended attributes.
 //!
-//! In: the first bytes of such a file, which anyone may have written. Out: where its parts are, and
-//! the names of the extended attributes in it. Knows nothing of what an attribute means. A sidecar
-//! is metadata of another file: it is never tagged as data.
+//! Takes the first bytes of such a file, which may be hostile, and returns the places of its parts
+//! and the names of its extended attributes. Does not interpret attributes. A sidecar is metadata
+//! of another file, so it is never tagged as data.
 //!
-//! Source: RFC 1740, appendix B; Apple's `bsd/vfs/vfs_xattr.c` for the attributes, which stand
-//! behind the Finder information in the same entry.
+//! Source: RFC 1740, appendix B; Apple's `bsd/vfs/vfs_xattr.c` for the attributes, which follow the
+//! Finder information in the same entry.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-/// How many bytes of a file [`is_appledouble`] looks at.
+/// Bytes of a file that [`is_appledouble`] needs.
 pub const MAGIC_LEN: usize = 26;
 
-/// The part of a file in which everything but the values must lie, in bytes; as in Apple's kernel.
+/// Length of the part that holds everything but the values, in bytes; the limit of Apple's kernel.
 pub const HEAD_LEN_MAX: usize = 64 << 10;
 
-/// What stands before the name of the file that a sidecar belongs to.
+/// Prefix of the name of a sidecar.
 pub const PREFIX: &[u8] = b"._";
 
 const MAGIC: u32 = 0x0005_1607;
-/// Version 1 is Apple's of A/UX and netatalk's of old, version 2 everybody's since.
+/// Version 1 is that of A/UX and old netatalk; all others write version 2.
 const VERSIONS: [u32; 2] = [0x0001_0000, 0x0002_0000];
 /// Magic, version, 16 bytes of filler, number of entries.
 const HEADER_LEN: usize = MAGIC_LEN;
 /// Identifier, offset, length.
 const ENTRY_LEN: usize = 12;
-/// Apple's kernel refuses more.
+/// The most entries; the limit of Apple's kernel.
 const ENTRIES_MAX: u16 = 15;
 
 /// Identifier of the resource fork.
 pub const RESOURCE_FORK: u32 = 2;
-/// Identifier of the Finder information, and of the attributes behind it.
+/// Identifier of the Finder information and the attributes after it.
 pub const FINDER_INFO: u32 = 9;
 
 /// Length of the Finder information without attributes.
@@ -47,7 +47,7 @@ const ATTRIBUTE_LEN: usize = 11;
 /// Lengths of entries are rounded up to a multiple of it.
 const ATTRIBUTE_ALIGNMENT: usize = 4;
 
-/// The resource fork that macOS writes where there is none: its length, and what it says.
+/// Length and text of the empty resource fork that macOS writes.
 const BLANK_FORK_LEN: u64 = 286;
 const BLANK_FORK_TEXT: &[u8] = b"This resource fork intentionally left blank";
 const BLANK_FORK_TEXT_START: u64 = 16;
@@ -58,7 +58,7 @@ pub fn companion(name: &OsStr) -> Option<&OsStr> {
     (!name.is_empty()).then(|| OsStr::from_bytes(name))
 }
 
-/// Says whether the first [`MAGIC_LEN`] bytes of a file are those of AppleDouble.
+/// Returns whether the first [`MAGIC_LEN`] bytes of a file are those of AppleDouble.
 pub fn is_appledouble(head: &[u8]) -> bool {
     check_header(head).is_ok()
 }
@@ -71,7 +71,7 @@ pub fn check_header(head: &[u8]) -> Result<(), AppleDoubleFault> {
     entries_of(head).map(drop)
 }
 
-/// Where a part of the file is.
+/// The place of a part in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppleDoubleSpan {
     /// Offset of its first byte in the file.
@@ -81,12 +81,13 @@ pub struct AppleDoubleSpan {
 }
 
 impl AppleDoubleSpan {
-    /// Returns the offset behind its last byte.
+    /// Returns the offset after its last byte.
     pub fn end(self) -> u64 {
         self.offset + self.len
     }
 
-    /// Cuts it out of the whole file, or out of the beginning of it that has it.
+    /// Returns the part's bytes from the whole file, or from a beginning of it that contains the
+    /// part.
     pub fn of(self, bytes: &[u8]) -> Option<&[u8]> {
         let start = usize::try_from(self.offset).ok()?;
         let end = usize::try_from(self.end()).ok()?;
@@ -94,25 +95,25 @@ impl AppleDoubleSpan {
     }
 }
 
-/// One part of an AppleDouble file.
+/// A part of an AppleDouble file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppleDoubleEntry {
-    /// What it is; [`RESOURCE_FORK`] and [`FINDER_INFO`] are the two that macOS writes.
+    /// Its kind. macOS writes [`RESOURCE_FORK`] and [`FINDER_INFO`].
     pub id: u32,
-    /// Where it is.
+    /// Its place.
     pub span: AppleDoubleSpan,
 }
 
-/// One extended attribute.
+/// An extended attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppleDoubleAttribute {
-    /// Its name, 1 to 254 bytes without NUL, with the flags of macOS behind a `#`.
+    /// Its name, 1 to 254 bytes without NUL. The flags of macOS follow a `#`.
     pub name: Vec<u8>,
-    /// Where its value is.
+    /// The place of its value.
     pub value: AppleDoubleSpan,
 }
 
-/// Where everything is in an AppleDouble file.
+/// The places of all parts of an AppleDouble file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppleDouble {
     entries: Vec<AppleDoubleEntry>,
@@ -125,13 +126,13 @@ pub struct AppleDouble {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppleDoubleFault {
-    /// It does not begin like one.
+    /// It does not begin like AppleDouble.
     #[error("the file is not AppleDouble")]
     Magic,
-    /// It is one of a version that this program does not know.
+    /// Its version is not known.
     #[error("the AppleDouble file has version {0:#x}, which is not known")]
     UnknownVersion(u32),
-    /// It has no entries, or more than any.
+    /// It has no entries, or too many.
     #[error("the AppleDouble file has {0} entries instead of 1 to {ENTRIES_MAX}")]
     EntryCount(u16),
     /// An entry reaches beyond the end of the file.
@@ -140,20 +141,21 @@ pub enum AppleDoubleFault {
         /// Its identifier.
         id: u32,
     },
-    /// The attributes reach beyond their entry or beyond [`HEAD_LEN_MAX`], or are cut.
+    /// The attributes exceed their entry or [`HEAD_LEN_MAX`], or are cut.
     #[error("an attribute of the AppleDouble file reaches beyond its place")]
     AttributeBounds,
-    /// An attribute has no name, or one that does not end where it says.
+    /// The name of an attribute is missing or not terminated.
     #[error("an attribute of the AppleDouble file has no proper name")]
     AttributeName,
 }
 
 impl AppleDouble {
-    /// Finds everything. `head` is the beginning of the file, as much of it as there is up to
-    /// [`HEAD_LEN_MAX`] bytes; `file_len` the length of the whole file.
+    /// Parses the beginning of a file: `head` is the file up to [`HEAD_LEN_MAX`] bytes, and
+    /// `file_len` the length of the whole file.
     ///
     /// # Errors
-    /// If it is not AppleDouble, or is cut or damaged so that a part of it cannot be found.
+    ///
+    /// If it is not AppleDouble, or so damaged that a part cannot be found.
     pub fn parse(head: &[u8], file_len: u64) -> Result<AppleDouble, AppleDoubleFault> {
         let count = entries_of(head)?;
         let entries: Vec<AppleDoubleEntry> = (0..count)
@@ -178,12 +180,12 @@ impl AppleDouble {
         &self.entries
     }
 
-    /// Returns the Finder information; `None` also where it is all zeros, which means the same.
+    /// Returns the Finder information. `None` also if it is all zeros, which means the same.
     pub fn finder_info(&self) -> Option<&[u8]> {
         self.finder_info.as_ref().map(<[u8; _]>::as_slice)
     }
 
-    /// Returns where the resource fork is; `None` also where it is the blank one of macOS.
+    /// Returns the place of the resource fork. `None` also for the empty one of macOS.
     pub fn resource_fork(&self) -> Option<AppleDoubleSpan> {
         self.resource_fork
     }
@@ -193,7 +195,7 @@ impl AppleDouble {
         &self.attributes
     }
 
-    /// Returns where the value of an attribute is.
+    /// Returns the place of an attribute's value.
     pub fn attribute(&self, name: &[u8]) -> Option<AppleDoubleSpan> {
         let found = self.attributes.iter().find(|attribute| attribute.name == name);
         found.map(|attribute| attribute.value)
@@ -223,14 +225,14 @@ fn entry(head: &[u8], index: u16, file_len: u64) -> Result<AppleDoubleEntry, App
         return Err(AppleDoubleFault::EntryCount(index));
     };
     let span = AppleDoubleSpan { offset: offset.into(), len: len.into() };
-    // The offset of an empty part says nothing.
+    // The offset of an empty part has no meaning.
     match len == 0 || span.end() <= file_len {
         true => Ok(AppleDoubleEntry { id, span }),
         false => Err(AppleDoubleFault::EntryBounds { id }),
     }
 }
 
-/// Finds the attributes behind the Finder information. Sidecars of other systems have none.
+/// Finds the attributes after the Finder information. Sidecars of other systems have none.
 fn attributes_of(
     head: &[u8],
     finder: AppleDoubleSpan,
@@ -245,7 +247,7 @@ fn attributes_of(
     let end = total.ok_or(AppleDoubleFault::AttributeBounds)?;
     let count = half_word(head, start + ATTRIBUTES_HEADER_LEN - 2);
     let count = count.ok_or(AppleDoubleFault::AttributeBounds)?;
-    // No more than could have room: a number from the file reserves no memory.
+    // Not reserved by the number in the file, which may be hostile.
     let mut attributes = Vec::new();
     let mut at = start + ATTRIBUTES_HEADER_LEN;
     for _ in 0..count {
@@ -256,7 +258,7 @@ fn attributes_of(
     Ok(attributes)
 }
 
-/// Reads one entry; its value must end before `end`. Returns where the next one begins.
+/// Reads one entry, whose value must end before `end`. Returns the start of the next entry.
 fn attribute_at(
     head: &[u8],
     at: usize,
@@ -284,7 +286,7 @@ fn attribute_at(
     Ok((AppleDoubleAttribute { name: name.to_vec(), value }, next))
 }
 
-/// Says whether a resource fork is the one that macOS writes where there is none.
+/// Returns whether a resource fork is the empty one that macOS writes.
 fn is_blank(head: &[u8], fork: AppleDoubleSpan) -> bool {
     let text = AppleDoubleSpan {
         offset: fork.offset + BLANK_FORK_TEXT_START,
@@ -307,8 +309,7 @@ fn half_word(bytes: &[u8], at: usize) -> Option<u16> {
 mod tests {
     use super::*;
 
-    /// A sidecar as macOS lays it out: Finder information with attributes behind it, then the
-    /// resource fork.
+    /// A sidecar as macOS writes it: Finder information, attributes, resource fork.
     fn sidecar(attributes: &[(&[u8], &[u8])], fork: &[u8]) -> Vec<u8> {
         let aligned = |name: &[u8]| (ATTRIBUTE_LEN + name.len() + 1).next_multiple_of(4);
         let first = 84 + ATTRIBUTES_HEADER_LEN;

@@ -1,9 +1,9 @@
-//! The manifests of a BagIt bag, and what the bag says of itself.
+//! The manifests of a BagIt bag and its declaration.
 //!
 //! Paths are relative to the bag.
 //!
-//! Source: RFC 8493. LF, CR and `%` in names stand as `%0A`, `%0D` and `%25`; before version 1.0
-//! only the first two did.
+//! Source: RFC 8493. LF, CR and `%` in names are encoded as `%0A`, `%0D` and `%25`; before version
+//! 1.0, `%` was not.
 
 mod declaration;
 mod write;
@@ -19,7 +19,7 @@ use crate::lines::{TextLine, line_records, skip_blanks};
 use crate::sums::digest_or_told;
 use crate::{Fault, FaultKind, Record};
 
-/// Reads records line by line. Without an algorithm the length of a digest tells it.
+/// Reads records line by line. Without an algorithm, the length of a digest determines it.
 pub fn records<R: BufRead>(
     reader: R,
     algorithm: Option<Algorithm>,
@@ -50,7 +50,7 @@ fn record(
     Ok(Record { digests: vec![digest], ..Record::new(decode(path, version)) })
 }
 
-/// Undoes the encoding of paths. What is no such encoding stands for itself.
+/// Decodes a path. A `%` that starts no known code stays as it is.
 fn decode(path: &[u8], version: Version) -> Vec<u8> {
     let mut plain = Vec::with_capacity(path.len());
     let mut rest = path;
@@ -81,8 +81,8 @@ pub fn encode(path: &[u8]) -> Vec<u8> {
     encoded
 }
 
-/// Returns what a manifest's name says: whether it lists the bag's own files, and the name of its
-/// algorithm, `sha256` of `manifest-sha256.txt`.
+/// Parses the name of a manifest: whether it lists the bag's own files, and the name of its
+/// algorithm, `sha256` for `manifest-sha256.txt`.
 pub fn algorithm_of(name: &str) -> Option<(bool, &str)> {
     let (tag, rest) = match name.strip_prefix("tagmanifest-") {
         Some(rest) => (true, rest),

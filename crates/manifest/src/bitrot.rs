@@ -1,11 +1,10 @@
 //! The rows of `bitrot`'s database, `.bitrot.db`: one SQLite table.
 //!
-//! A row is read into a record, and a record is written as a row. This file does not know SQLite:
-//! whoever does reads and stores the rows.
+//! Converts rows into records and records into rows. The caller reads and stores rows by SQLite.
 //!
 //! Source: `bitrot` 1.0.1. Paths begin with `./` and are in Unicode's NFKD, whatever the file's own
-//! name is: see [`folded`]. Times are whole seconds; the digest is SHA-1, and in
-//! forks any that its length tells.
+//! name: see [`folded`]. Times are whole seconds. The digest is SHA-1; forks use other algorithms,
+//! which the length identifies.
 
 use std::path::Path;
 
@@ -17,7 +16,7 @@ use crate::sums::{digest_of, told_by_length};
 use crate::write::{chosen, confined, known_steps, utf8_path};
 use crate::{Error, Format, Mtime, Record, Step, folded};
 
-/// How every SQLite database begins.
+/// The first bytes of every SQLite database.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// A value of a row, by the types of SQLite.
@@ -29,7 +28,7 @@ pub enum SqlValue<'a> {
     Integer(i64),
     /// Nothing.
     Null,
-    /// A fraction or a blob, which `bitrot` stores nowhere.
+    /// A fraction or a blob, which `bitrot` never stores.
     Other,
 }
 
@@ -42,24 +41,25 @@ impl<'a> SqlValue<'a> {
     }
 }
 
-/// A row as it is read.
+/// A row that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitrotRow<'a> {
     /// The file.
     pub path: SqlValue<'a>,
     /// Its modification time in seconds since 1970.
     pub mtime: SqlValue<'a>,
-    /// The digest in hexadecimal.
+    /// The digest as hexadecimal digits.
     pub hash: SqlValue<'a>,
     /// When the digest was made, `YYYY-MM-DD HH:MM:SS` in UTC.
     pub timestamp: SqlValue<'a>,
 }
 
 impl BitrotRow<'_> {
-    /// Reads a record from the row.
+    /// Makes the record of the row.
     ///
     /// # Errors
-    /// In words, if the path, the time or the digest is none.
+    ///
+    /// A reason in words, if the path, the time or the digest is not valid.
     pub fn record(self) -> Result<Record, &'static str> {
         let path = self.path.text().ok_or("`path` is no text")?;
         if path.is_empty() || path.contains(&0) || path.len() > LINE_LEN_MAX {
@@ -80,14 +80,14 @@ impl BitrotRow<'_> {
     }
 }
 
-/// A row as it is written.
+/// A row to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewBitrotRow {
     /// The file: `./` and its path in NFKD.
     pub path: String,
     /// Its modification time in seconds since 1970.
     pub mtime: i64,
-    /// The digest in hexadecimal.
+    /// The digest as hexadecimal digits.
     pub hash: String,
     /// When the digest was made, `YYYY-MM-DD HH:MM:SS` in UTC.
     pub timestamp: String,
@@ -97,6 +97,7 @@ impl NewBitrotRow {
     /// Makes the row of a record.
     ///
     /// # Errors
+    ///
     /// If the record has no SHA-1 digest or no time, or its path is not text or leads out of the
     /// tree.
     pub fn of(record: &Record) -> Result<NewBitrotRow, Error> {

@@ -1,7 +1,7 @@
-//! Moments as people write them: `2020-04-12 10:11:12 +0000` and its ISO 8601 relatives.
+//! Times as text: `2020-04-12 10:11:12 +0000` and its ISO 8601 variants.
 //!
-//! The form of a text is checked here; the calendar is `jiff`'s. There is no local time: a text
-//! without a zone is a moment only where its format says that it is universal time.
+//! The form is checked here; the calendar is `jiff`'s. Local time is never used: a text without a
+//! zone is accepted only if its format says that it is in UTC.
 
 use jiff::civil::{DateTime, date};
 use steadfast_time::Timestamp;
@@ -11,8 +11,8 @@ const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 /// The first and the last second, from 1970, of the years 0 to 9999, which have four digits.
 const PRINTABLE_S: std::ops::RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
 
-/// Reads `YYYY-MM-DD HH:MM:SS` with a zone: `Z`, `+0000` or `+00:00`. A `T` may stand between day
-/// and hour, a fraction of a second before the zone; the fraction is dropped.
+/// Reads `YYYY-MM-DD HH:MM:SS` with a zone: `Z`, `+0000` or `+00:00`. A `T` may separate date and
+/// time, and a fraction of a second may precede the zone; the fraction is dropped.
 pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     let (seconds, zone) = parse_front(text)?;
     let zone = match zone.strip_prefix('.') {
@@ -22,14 +22,14 @@ pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     Some(Timestamp { seconds: seconds - offset(zone.trim_start_matches(' '))?, nanoseconds: 0 })
 }
 
-/// Reads `YYYY-MM-DD HH:MM:SS` in universal time.
+/// Reads `YYYY-MM-DD HH:MM:SS` in UTC.
 pub(crate) fn parse_utc(text: &str) -> Option<Timestamp> {
     let (seconds, rest) = parse_front(text)?;
     rest.is_empty().then_some(Timestamp { seconds, nanoseconds: 0 })
 }
 
-/// Prints a moment in universal time, to the second. Before the year 0 and after 9999 it is the
-/// nearest moment that can be read again: a tag of such a time is damaged or forged.
+/// Prints a time in UTC, to the second. Before the year 0 and after 9999, prints the nearest time
+/// that can be read again, because a tag with such a time is damaged or forged.
 pub(crate) fn print(time: Timestamp) -> String {
     let seconds = time.seconds.clamp(*PRINTABLE_S.start(), *PRINTABLE_S.end());
     let text = print_utc(seconds).expect("the seconds were brought into range");
@@ -47,14 +47,14 @@ pub(crate) fn print_utc(seconds: i64) -> Option<String> {
     Some(format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"))
 }
 
-/// Reads day and time; returns seconds from 1970 as if in universal time, and what follows.
+/// Reads date and time. Returns seconds since 1970 as if in UTC, and the rest of the text.
 fn parse_front(text: &str) -> Option<(i64, &str)> {
     let (day, rest) = (text.get(..10)?, text.get(10..)?);
     let rest = rest.strip_prefix(['T', ' '])?;
     let (time, rest) = (rest.get(..8)?, rest.get(8..)?);
     let [year, month, day] = fields(day, '-', [4, 2, 2])?;
     let [hour, minute, second] = fields(time, ':', [2, 2, 2])?;
-    // A leap second is the first of the next minute, as in POSIX.
+    // A leap second counts as the first of the next minute, as in POSIX.
     let leap = i64::from(second == 60);
     let second = if second == 60 { 59 } else { second as i8 };
     let time =
@@ -62,7 +62,7 @@ fn parse_front(text: &str) -> Option<(i64, &str)> {
     Some((time.duration_since(EPOCH).as_secs() + leap, rest))
 }
 
-/// The seconds that a zone is ahead of universal time.
+/// Returns the seconds by which a zone is ahead of UTC.
 fn offset(zone: &str) -> Option<i64> {
     if zone == "Z" {
         return Some(0);
@@ -89,7 +89,7 @@ fn fields<const N: usize>(text: &str, separator: char, lengths: [usize; N]) -> O
     parts.next().is_none().then_some(numbers)
 }
 
-/// Reads exactly so many digits, four at the most.
+/// Reads exactly this many digits, at most four.
 fn number(digits: &str, length: usize) -> Option<i16> {
     let plain = digits.len() == length && digits.bytes().all(|digit| digit.is_ascii_digit());
     plain.then(|| digits.parse().ok()).flatten()
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Counts days one by one, by the rule of the Gregorian calendar and no formula.
+    /// Counts days one by one by the rule of the Gregorian calendar, without a formula.
     #[test]
     fn every_day_of_ten_thousand_years_is_the_next_one() {
         let is_leap = |year: i32| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);

@@ -41,20 +41,20 @@ pub fn records<R: BufRead>(
 
 struct IndexParser<R> {
     json: Json<R>,
-    /// Whether the document is that of a tree.
+    /// Whether the document covers a tree.
     database: bool,
     stage: IndexStage,
-    /// Where the reader is in the document of a tree.
+    /// Position in the document of a tree.
     top: Cursor,
-    /// Where in its directories.
+    /// Position in its directories.
     folders: Cursor,
-    /// Where in one index.
+    /// Position in one index.
     index: Cursor,
-    /// Where in its entries.
+    /// Position in its entries.
     entries: Cursor,
     /// The directory of the index, with a slash at its end.
     folder: Vec<u8>,
-    /// What the index says of itself, and what it is.
+    /// The check value that the index states, and the computed one.
     stored_sum: Option<Vec<u8>>,
     sums: Option<[Digest; 2]>,
     had_entries: bool,
@@ -91,7 +91,7 @@ impl<R: BufRead> IndexParser<R> {
         }
     }
 
-    /// Goes on to the next record. An outer error ends the document, an inner one does not.
+    /// Returns the next record. An outer error ends the document, an inner one does not.
     fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
         loop {
             match self.stage {
@@ -192,7 +192,7 @@ impl<R: BufRead> IndexParser<R> {
         Ok(())
     }
 
-    /// Goes back to where the index stands in.
+    /// Leaves the index and continues in the object that contains it.
     fn leave_index(&mut self) -> Result<(), Fault> {
         self.had_entries = false;
         if self.database {
@@ -204,7 +204,7 @@ impl<R: BufRead> IndexParser<R> {
         Ok(())
     }
 
-    /// Compares the index with what it says of itself.
+    /// Compares the index with its check value.
     fn check_sum(&mut self) -> Option<Fault> {
         let stored = self.stored_sum.take();
         let sums = self.sums.take()?;

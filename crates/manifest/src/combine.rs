@@ -15,7 +15,7 @@ use crate::{Format, Record, confine};
 pub struct Combined {
     /// One record for each path, in the order in which the paths were first named.
     pub records: Vec<Record>,
-    /// What the documents contradict each other in; the first word counts.
+    /// Contradictions between the documents. The first statement counts.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -24,11 +24,11 @@ pub struct Combined {
 pub struct Conflict {
     /// The file.
     pub path: PathBuf,
-    /// What they are about.
+    /// The subject of the contradiction.
     pub about: Dispute,
 }
 
-/// What two statements about one file disagree in.
+/// The subject of two contradictory statements about one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dispute {
     /// The digest of one algorithm: the first and the later one.
@@ -37,14 +37,14 @@ pub enum Dispute {
     Length(u64, u64),
 }
 
-/// Combines the records of one path: `./a` and `a` are the same.
-///
-/// Where two records have a time, that of the finer step stays, or else the first.
+/// Combines the records of one path; `./a` and `a` are the same. If two records have a time, the
+/// finer one counts, or else the first.
 pub fn combine(records: impl IntoIterator<Item = Record>) -> Combined {
     let mut combined = Combined::default();
     let mut places: HashMap<PathBuf, usize> = HashMap::new();
     for mut record in records {
-        // The strictness of Windows formats is for those who open; here it would part equals.
+        // The stricter rules for Windows formats apply when a file is opened. Here they would
+        // separate equal paths.
         let key = confine(&record.path, Format::Gnu).unwrap_or_else(|_| record.path.clone());
         let place = *places.entry(key).or_insert(combined.records.len());
         match combined.records.get_mut(place) {

@@ -1,6 +1,6 @@
-//! The one match over all formats: how each is detected, read and written.
+//! Detection, reading and writing of every format.
 //!
-//! A `bitrot` database is detected here, and read and written by whoever has SQLite.
+//! A `bitrot` database is only detected here. The caller reads and writes it by SQLite.
 
 use std::fmt;
 use std::io::BufRead;
@@ -14,11 +14,11 @@ use crate::{DocumentPlace, Fault, FaultKind, Format, Record};
 use crate::{bagit, bitrot, chkbit, hashdeep, mtree, ni, ocfl, sfv, steadfast};
 
 impl Format {
-    /// How many bytes of a document [`Format::detect`] wants to see.
+    /// Bytes of a document that [`Format::detect`] needs.
     pub const HEAD_LEN: usize = 4_096;
 
-    /// Finds the format of a document by its name and its first bytes: [`Format::HEAD_LEN`] of
-    /// them, or all. `None` if it is like none.
+    /// Detects the format of a document by its name and its first [`Format::HEAD_LEN`] bytes.
+    /// `None` if no format matches.
     pub fn detect(name: &Path, head: &[u8]) -> Option<Format> {
         let head = &head[..head.len().min(Format::HEAD_LEN)];
         let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -26,7 +26,7 @@ impl Format {
     }
 }
 
-/// By bytes that no other document begins with.
+/// By bytes with which no other format begins.
 fn by_mark(head: &[u8]) -> Option<Format> {
     let solid = |byte: &u8| !byte.is_ascii_whitespace();
     let compact: Vec<u8> = head.iter().copied().filter(solid).collect();
@@ -68,7 +68,7 @@ fn by_name(name: &Path) -> Option<Format> {
     }
 }
 
-/// By the first line that says something.
+/// By the first line that is not empty.
 fn by_line(head: &[u8]) -> Option<Format> {
     if head.first() == Some(&b';') {
         return Some(Format::Sfv);
@@ -92,8 +92,8 @@ fn by_line(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// Returns the algorithm that the name of a document tells: `SHA256SUMS`, `a.b3`,
-/// `manifest-sha512.txt`. For formats whose lines do not name theirs.
+/// Returns the algorithm from the name of a document: `SHA256SUMS`, `a.b3`, `manifest-sha512.txt`.
+/// For formats whose lines do not name it.
 pub fn algorithm_hint(name: &Path) -> Option<Algorithm> {
     let name = name.file_name()?.to_str()?.to_ascii_lowercase();
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -104,11 +104,11 @@ pub fn algorithm_hint(name: &Path) -> Option<Algorithm> {
     stems.filter(|stem| stem.len() > 1).find_map(|stem| stem.parse().ok())
 }
 
-/// Returns the directory that the paths of a document are relative to: the one it is in.
+/// Returns the directory to which the paths of a document are relative: the one that contains it.
 ///
 /// Tools that were run elsewhere wrote paths relative to that place, which no document records.
 pub fn root_of(format: Format, document: &Path) -> PathBuf {
-    // All the same today; a format of another habit will need the first argument.
+    // The same for all formats so far; the argument is for one that differs.
     let _ = format;
     match document.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -116,11 +116,11 @@ pub fn root_of(format: Format, document: &Path) -> PathBuf {
     }
 }
 
-/// Returns what writes the records of a format; `None` for OCFL, which is never written, and for
-/// `bitrot`, whose documents are SQLite databases.
+/// Returns the writer of a format; `None` for OCFL, which is read only, and for `bitrot`, whose
+/// documents are SQLite databases.
 ///
-/// Of records with several digests only that of `algorithm` is written. Without it all are, or if
-/// the format holds one for each file, the first.
+/// Of records with several digests, only that of `algorithm` is written. Without it all are, or the
+/// first if the format holds one per file.
 pub fn put(format: Format, algorithm: Option<Algorithm>) -> Option<Box<dyn Put + Send>> {
     Some(match format {
         Format::Steadfast => Box::new(steadfast::ManifestLines::new(algorithm)),
@@ -139,16 +139,16 @@ pub fn put(format: Format, algorithm: Option<Algorithm>) -> Option<Box<dyn Put +
     })
 }
 
-/// The records of one document, each good or faulty by itself.
+/// The records of one document, each valid or faulty by itself.
 ///
-/// After a faulty line or row the next may follow; a document that cannot be followed any more
-/// ends with its fault.
+/// After a faulty line or row, the next may follow. A fault that makes the rest unreadable is the
+/// last item.
 pub struct Records<'a>(Box<dyn Iterator<Item = Result<Record, Fault>> + Send + 'a>);
 
-/// Reads a document in constant memory. A `bitrot` database is a fault here: it takes SQLite.
+/// Reads a document in constant memory. A `bitrot` database gives a fault, because it needs SQLite.
 ///
 /// `algorithm` is that of digests whose format does not name it; see [`algorithm_hint`]. Without
-/// it the length of a digest tells.
+/// it, the length of a digest determines it.
 pub fn read<'a>(
     format: Format,
     algorithm: Option<Algorithm>,
@@ -156,7 +156,7 @@ pub fn read<'a>(
 ) -> Records<'a> {
     let head = match reader.fill_buf() {
         Ok(head) => head,
-        // The reader of the format meets it again and tells it.
+        // The reader of the format gets the same error again and reports it.
         Err(_) => &[],
     };
     let wide = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
@@ -165,7 +165,7 @@ pub fn read<'a>(
         let fault = Fault::new(DocumentPlace::Document, FaultKind::Unsupported, what);
         return Records(Box::new(std::iter::once(Err(fault))));
     }
-    // No line of text has a NUL.
+    // A NUL does not occur in lines of text.
     let ending = match format {
         Format::Gnu if !head.contains(&0) => Ending::Newline,
         Format::Gnu | Format::GnuZero => Ending::Nul,
@@ -198,7 +198,7 @@ pub fn read<'a>(
 }
 
 impl<'a> Records<'a> {
-    /// Takes records that the caller reads.
+    /// Makes records from those that the caller reads.
     pub fn of(records: impl Iterator<Item = Result<Record, Fault>> + Send + 'a) -> Records<'a> {
         Records(Box::new(records))
     }

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What kind of thing prevents the writing.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The output failed; what was written so far is no document.
+    /// The output failed. What was written so far is not a valid document.
     Io,
-    /// The format is read and never written.
+    /// The format is read only.
     ReadOnly,
-    /// The format has no way to hold this record. Nothing was written of it, and the writer goes
-    /// on.
+    /// The format cannot represent this record. Nothing of it was written, and the writer can
+    /// continue.
     Unwritable,
     /// There are no records, and the format needs some.
     Empty,
@@ -36,17 +36,17 @@ impl Error {
         Error { kind, path: None, reason: reason.into(), source: None }
     }
 
-    /// Says that a format is never written.
+    /// Makes the error for a format that is read only.
     pub fn read_only(format: impl std::fmt::Display) -> Error {
         Error::new(ErrorKind::ReadOnly, format!("the format `{format}` is never written"))
     }
 
-    /// Refuses a record. `reason` says what the format lacks.
+    /// Makes the error for a record. `reason` says what the format lacks.
     pub fn unwritable(path: &Path, reason: impl Into<Cow<'static, str>>) -> Error {
         Error { path: Some(path.to_owned()), ..Error::new(ErrorKind::Unwritable, reason) }
     }
 
-    /// Returns what kind of thing prevents the writing.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -1,26 +1,26 @@
-//! What is wrong with a document that was read, and where.
+//! Faults of a document, with their places.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
-/// Where in a document something is.
+/// A place in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentPlace {
-    /// Nowhere in particular: the document as a whole.
+    /// The document as a whole.
     Document,
-    /// In a text. Lines and bytes of a line count from 1.
+    /// In a text. Lines, and bytes of a line, count from 1.
     Text {
-        /// The line, or for documents that end theirs with NUL, the entry.
+        /// The line, or the entry in documents whose entries end with NUL.
         line: u64,
-        /// The byte in it.
+        /// The byte in the line.
         column: u64,
     },
     /// In a database.
     Row {
         /// The table.
         table: &'static str,
-        /// The row's number, as the database counts.
+        /// The number of the row.
         row: i64,
     },
 }
@@ -35,33 +35,35 @@ impl fmt::Display for DocumentPlace {
     }
 }
 
-/// What kind of thing is wrong.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// The bytes are not of the format.
     Syntax,
-    /// They are, and say what cannot be: a digest of the wrong length, a path without a name.
+    /// The syntax is right, but a value is not possible: a digest of the wrong length, a path
+    /// without a name.
     Value,
-    /// They are, and this program does not do what they ask for.
+    /// The document is valid, but this program does not support it.
     Unsupported,
-    /// Something is longer, deeper or more than this program takes.
+    /// A limit of this program is exceeded.
     Limit,
-    /// The document's own check value, count or last line does not fit: it is damaged or cut.
+    /// The document's own check value, count or last line does not match: the document is damaged
+    /// or cut.
     Check,
     /// The bytes could not be read at all.
     Io,
 }
 
-/// One thing that is wrong in a document, and where.
+/// A fault of a document, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct Fault {
-    /// Where it is.
+    /// The place.
     pub place: DocumentPlace,
-    /// What kind of thing it is.
+    /// The kind.
     pub kind: FaultKind,
-    /// What it is, in words.
+    /// The description.
     pub what: Cow<'static, str>,
 }
 
@@ -80,7 +82,7 @@ impl Fault {
         Fault::new(DocumentPlace::Text { line, column: column as u64 }, kind, what)
     }
 
-    /// Makes the fault of a failed reading.
+    /// Makes the fault for a failed read.
     pub fn io(place: DocumentPlace, error: &io::Error) -> Fault {
         Fault::new(place, FaultKind::Io, format!("cannot read: {error}"))
     }

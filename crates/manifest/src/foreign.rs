@@ -1,7 +1,7 @@
 //! Tags that other tools keep on a file: shatag and cshatag, Unraid, Dintch, Linux IMA.
 //!
-//! Takes attributes by name and value, and returns every foreign tag among them, or what is wrong
-//! with it. The bytes are specified in `docs/formats/attributes.md`.
+//! Takes attributes by name and value, and returns every foreign tag, or its fault. The bytes are
+//! specified in `docs/formats/attributes.md`.
 
 mod dintch;
 mod ima;
@@ -22,35 +22,35 @@ pub use self::names::ForeignSlot;
 pub use self::shatag::parse_shatag;
 pub use self::unraid::{UnraidScan, parse_unraid};
 
-/// The longest value that is looked at, in bytes. The longest that any of the tools writes is a
-/// signature of IMA: 9 bytes and an RSA-4096 signature of 512.
+/// The longest accepted value, in bytes. The longest value of any of the tools is a signature of
+/// IMA: 9 bytes and an RSA-4096 signature of 512.
 pub const VALUE_LEN_MAX: usize = 1024;
 
-/// Whose tag it is, the most telling kind first.
+/// The tool that made a tag, in the order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum ForeignKind {
-    /// shatag's and cshatag's: SHA-256 and the modification time.
+    /// shatag and cshatag: SHA-256 and the modification time.
     Shatag,
-    /// Unraid's File Integrity plugin: one digest or more, modification time, length, last scan.
+    /// Unraid's File Integrity plugin: one or more digests, modification time, length, last scan.
     Unraid,
-    /// Dintch's, Fintch's and cintch's: SHA-256, and when it was made if the user asked for that.
+    /// Dintch, Fintch and cintch: SHA-256, and the time of tagging if the user asked for it.
     Dintch,
     /// The Linux kernel's integrity measurement architecture: a digest.
     Ima,
 }
 
 impl ForeignKind {
-    /// Every kind, the most telling first.
+    /// Every kind, in the order of preference.
     pub const ALL: [ForeignKind; 4] =
         [ForeignKind::Shatag, ForeignKind::Unraid, ForeignKind::Dintch, ForeignKind::Ima];
 
-    /// Returns the name, the same in flags and documents.
+    /// Returns the name in options and documents.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Returns whose tag it is, as a sentence says it.
+    /// Returns the name of the tool, as used in a sentence.
     pub const fn owner(self) -> &'static str {
         match self {
             ForeignKind::Shatag => "shatag",
@@ -61,34 +61,34 @@ impl ForeignKind {
     }
 }
 
-/// How exactly a tool wrote down a modification time.
+/// The precision of a modification time in a foreign tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resolution {
-    /// To the nanosecond, and compared by its own tool in steps of 100 ns, which is what SMB keeps.
+    /// Nanoseconds, which the tool itself compares in steps of 100 ns, because SMB keeps no more.
     Tick,
-    /// Through a 64-bit float of seconds: within 480 ns until the year 2106.
+    /// A 64-bit float of seconds: within 480 ns until the year 2106.
     Float,
-    /// In whole milliseconds, rounded down.
+    /// Whole milliseconds, rounded down.
     Millisecond,
-    /// In whole seconds, rounded down.
+    /// Whole seconds, rounded down.
     Second,
 }
 
-/// A modification time as a foreign tag has it.
+/// A modification time in a foreign tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ForeignTime {
-    /// The moment.
+    /// The time.
     pub time: Timestamp,
-    /// How exactly it was written down.
+    /// Its precision.
     pub resolution: Resolution,
 }
 
-/// What another tool recorded of one file.
+/// The record of one file by another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignTag {
-    /// Whose tag it is.
+    /// The tool.
     pub kind: ForeignKind,
-    /// How the digest was computed.
+    /// The algorithm of the digest.
     pub algorithm: Algorithm,
     /// The digest of all bytes of the file.
     pub digest: Digest,
@@ -96,79 +96,80 @@ pub struct ForeignTag {
     pub mtime: Option<ForeignTime>,
     /// Length of the file in bytes, if the tool records that.
     pub length: Option<u64>,
-    /// When the digest was made or last found right, if the tool records that.
+    /// When the digest was made or last verified, if the tool records that.
     pub tagged: Option<Timestamp>,
 }
 
-/// Why a foreign tag cannot be used. Never a statement about the file's contents.
+/// Why a foreign tag cannot be used. Says nothing about the file's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("the tag of {owner} {reason}", owner = .kind.owner())]
 pub struct ForeignFault {
-    /// Whose tag it is.
+    /// The tool.
     pub kind: ForeignKind,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: FaultReason,
 }
 
 impl ForeignFault {
-    /// Says whether there is nothing wrong with the attribute: it is a signature, not a digest, and
-    /// the file counts as one without a foreign tag.
+    /// Returns whether the attribute is a valid signature instead of a digest. The file then counts
+    /// as one without a foreign tag.
     pub fn is_signature(&self) -> bool {
         self.reason == FaultReason::Signature
     }
 }
 
-/// What is wrong with a foreign tag.
+/// The fault of a foreign tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultReason {
-    /// No bytes at all.
+    /// It has no bytes.
     #[error("is empty")]
     Empty,
     /// Every byte or every digit is zero.
     #[error("is all zeros")]
     Zeroed,
-    /// More than [`VALUE_LEN_MAX`] bytes.
+    /// It has more than [`VALUE_LEN_MAX`] bytes.
     #[error("is longer than {VALUE_LEN_MAX} bytes")]
     TooLong,
-    /// The digest is cut short or too long, counted as it is written: digits, or bytes.
+    /// The digest is too short or too long. Lengths are in digits or bytes, as the value is
+    /// written.
     #[error("has a digest of {found} characters instead of {expected}")]
     Length {
-        /// What its algorithm asks for.
+        /// Length for the algorithm.
         expected: usize,
-        /// What is there.
+        /// Actual length.
         found: usize,
     },
-    /// The digest has a character that is no hexadecimal digit.
+    /// The digest contains a character that is not a hexadecimal digit.
     #[error("has a digest that is not hexadecimal")]
     NotHex,
-    /// The modification time or the moment of tagging is not one.
+    /// The modification time or the time of tagging is not valid.
     #[error("has a time that is none")]
     NotTime,
-    /// The length of the file is not one.
+    /// The length of the file is not valid.
     #[error("has a length that is none")]
     NotLength,
-    /// Half of a pair: there is a time, and no digest.
+    /// The pair is incomplete: there is a time but no digest.
     #[error("is half written: it has no digest")]
     NoDigest,
-    /// Half of a pair: there is a digest, and no time.
+    /// The pair is incomplete: there is a digest but no time.
     #[error("is half written: it has no time")]
     NoTime,
-    /// An algorithm that this version lacks.
+    /// This version does not support the algorithm.
     #[error("has an algorithm that this program lacks")]
     UnknownAlgorithm,
-    /// A form, by its number, that this version does not know.
+    /// This version does not know the form of this number.
     #[error("has form number {0}, which this program does not know")]
     UnknownForm(u8),
-    /// A signature: it holds no digest.
+    /// It is a signature and contains no digest.
     #[error("is a signature and holds no digest")]
     Signature,
-    /// It is there twice, carried by different tools, and the two differ.
+    /// It exists twice, copied by different tools, and the values differ.
     #[error("is there twice, and the two differ")]
     Ambiguous,
 }
 
-/// Every foreign tag of one file, or why it is none; the most telling kind first.
+/// Every foreign tag of one file, or its fault, in the order of preference.
 pub type ForeignTags = Vec<Result<ForeignTag, ForeignFault>>;
 
 /// Finds the foreign tags among attributes, by name and value.
@@ -189,7 +190,7 @@ pub fn of_attributes<'a>(
 /// One attribute that belongs to a foreign tag.
 #[derive(Clone, Debug)]
 pub struct ForeignAttribute {
-    /// What it is.
+    /// Its role.
     pub slot: ForeignSlot,
     /// Its name as the file has it.
     pub name: String,
@@ -203,7 +204,7 @@ pub fn recognised(name: &[u8]) -> Option<(&str, ForeignSlot)> {
     Some((name, ForeignSlot::of(name)?))
 }
 
-/// Makes the foreign tags of the attributes that belong to them.
+/// Makes the foreign tags from their attributes.
 pub fn assemble(held: &[ForeignAttribute]) -> ForeignTags {
     let kinds = ForeignKind::ALL.into_iter();
     kinds.flat_map(|kind| assemble_kind(held, kind)).collect()
@@ -235,8 +236,8 @@ fn assemble_kind(held: &[ForeignAttribute], kind: ForeignKind) -> ForeignTags {
     vec![whole.map_err(fault)]
 }
 
-/// An Unraid tag for each digest. One modification time, length and scan serve them all; with
-/// several digests nobody can tell which of them was made with these, so they count for none.
+/// An Unraid tag for each digest. Modification time, length and scan time exist only once. With
+/// several digests, it is unknown which of them they belong to, so they are ignored.
 fn assemble_unraid(held: &[ForeignAttribute]) -> Vec<Result<ForeignTag, FaultReason>> {
     let digests: Vec<ForeignSlot> = ForeignSlot::UNRAID_DIGESTS
         .into_iter()
@@ -254,7 +255,8 @@ fn assemble_unraid(held: &[ForeignAttribute]) -> Vec<Result<ForeignTag, FaultRea
     digests.into_iter().map(tag).collect()
 }
 
-/// The value of an attribute that may have come by several ways, and so under several names.
+/// The value of an attribute that may exist under several names, because it was copied in several
+/// ways.
 fn value(held: &[ForeignAttribute], slot: ForeignSlot) -> Result<Option<&[u8]>, FaultReason> {
     let mut found: Option<&[u8]> = None;
     for held in held.iter().filter(|held| held.slot == slot) {

@@ -6,7 +6,7 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::{Error, ErrorKind};
 
-/// A way to write down digests.
+/// A format of manifests.
 #[derive(Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,11 +14,11 @@ use crate::{Error, ErrorKind};
 pub enum Format {
     /// The project's own manifest.
     Steadfast,
-    /// `sha256sum`, `b3sum` and their kin.
+    /// `sha256sum`, `b3sum` and similar tools.
     Gnu,
-    /// The same with NUL for line feed, as `--zero` prints.
+    /// The same with NUL instead of line feed, as `--zero` prints.
     GnuZero,
-    /// BSD tools, and the others with `--tag`.
+    /// BSD tools, and others with `--tag`.
     Bsd,
     /// `openssl dgst`.
     Openssl,
@@ -47,17 +47,17 @@ impl Format {
     /// Every format, the project's own first.
     pub const ALL: &'static [Format] = Format::VARIANTS;
 
-    /// Returns the name, as `--format` takes it.
+    /// Returns the name for `--format`.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Says whether documents of the format can be written.
+    /// Returns whether documents of the format can be written.
     pub fn is_writable(self) -> bool {
         self != Format::Ocfl
     }
 
-    /// Says whether paths may have been written on Windows, with backslashes between names.
+    /// Returns whether paths may come from Windows, with backslashes between names.
     pub(crate) fn is_windows(self) -> bool {
         self == Format::Sfv
     }

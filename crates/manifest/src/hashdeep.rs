@@ -14,21 +14,21 @@ use crate::sums::digest_of;
 use crate::write::{Put, known_length, one_line};
 use crate::{Error, Fault, FaultKind, Record};
 
-/// How every document begins.
+/// The first bytes of every document.
 pub(crate) const MAGIC: &[u8] = b"%%%% HASHDEEP-";
 
-/// The algorithms that the format has and this program too.
+/// The algorithms that both the format and this program support.
 const KNOWN: [Algorithm; 3] = [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256];
 
-/// More columns than the format has algorithms.
+/// The most columns: more than the format has algorithms.
 const COLUMNS_MAX: usize = 32;
 
-/// What stands in one column.
+/// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TableColumn {
     Length,
     Digest(Algorithm),
-    /// `tiger`, `whirlpool` or what a later version may bring.
+    /// `tiger`, `whirlpool`, or an algorithm of a later version.
     Other,
 }
 
@@ -41,12 +41,12 @@ pub(crate) fn records<R: BufRead>(reader: R) -> impl Iterator<Item = Result<Reco
 
 struct TableParser<R> {
     lines: LineReader<R>,
-    /// All but the name; `None` before the second line.
+    /// All columns but the name; `None` before the second line.
     columns: Option<Vec<TableColumn>>,
 }
 
 impl<R: BufRead> TableParser<R> {
-    /// Goes on to the next record. An outer error ends the document, an inner one does not.
+    /// Returns the next record. An outer error ends the document, an inner one does not.
     fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
         loop {
             match self.lines.advance() {
@@ -66,7 +66,7 @@ impl<R: BufRead> TableParser<R> {
         }
     }
 
-    /// Reads a line of `%%%%`: the version or the names of the columns.
+    /// Reads a line that begins with `%%%%`: the version or the names of the columns.
     fn header(&mut self) -> Result<(), Fault> {
         let header = &self.lines.line()[5..];
         if let Some(version) = header.strip_prefix(b"HASHDEEP-") {
@@ -146,7 +146,7 @@ fn column(name: &[u8]) -> TableColumn {
     }
 }
 
-/// Whether a name ends as `-p` lets it: `<name> offset 0-1023`.
+/// Returns whether a name has the form that `-p` writes: `<name> offset 0-1023`.
 fn is_piece(name: &[u8]) -> bool {
     let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let Some(blank) = name.iter().rposition(|&byte| byte == b' ') else { return false };

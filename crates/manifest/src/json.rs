@@ -1,10 +1,10 @@
-//! JSON, pulled piece by piece in constant memory, every fault with its line and column.
+//! A pull parser for JSON in constant memory, which reports faults with line and column.
 //!
-//! In: bytes. Out: keys, strings and whole numbers, as the caller asks for them; what it does not
-//! ask for is passed over. Strings are bytes: what is not UTF-8 stays. Knows no format.
+//! The caller asks for keys, strings and whole numbers; other values are skipped. Strings are
+//! bytes, so text that is not UTF-8 is kept. Knows no format.
 //!
-//! Source: RFC 8259. A lone surrogate U+DC80 to U+DCFF is the byte it stands for, as Python writes
-//! names that are not UTF-8 (PEP 383).
+//! Source: RFC 8259. A lone surrogate U+DC80 to U+DCFF is the byte that it represents, as Python
+//! writes names that are not UTF-8 (PEP 383).
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
@@ -14,10 +14,10 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use crate::fault::{DocumentPlace, Fault, FaultKind};
 use crate::lines::LINE_LEN_MAX;
 
-/// How deep what nobody asked for may be nested.
+/// The deepest nesting of skipped values.
 const DEPTH_MAX: usize = 64;
 
-/// The longest number, in characters; the longest that is meant has 20.
+/// The longest number in characters. Valid ones have at most 20.
 const NUMBER_LEN_MAX: usize = 40;
 
 /// Reads one document.
@@ -28,20 +28,20 @@ pub(crate) struct Json<R> {
     tap: Option<Tap>,
 }
 
-/// MD5 of a part of the document, as it stands and without the blanks between its values.
+/// MD5 of a part of the document: as written, and without the blanks between its values.
 struct Tap {
     exact: GatheredMd5,
     compact: GatheredMd5,
 }
 
-/// MD5 of what comes byte by byte. Gathers some first: a hasher's call costs more than a byte.
+/// MD5 of single bytes. Collects them first, because a call of the hasher costs more than a byte.
 struct GatheredMd5 {
     hasher: AlgorithmHasher,
     gathered: Vec<u8>,
 }
 
 impl GatheredMd5 {
-    /// How much is gathered: a few blocks of MD5.
+    /// How many bytes are collected: a few blocks of MD5.
     const GATHERED_LEN: usize = 1 << 10;
 
     fn new() -> GatheredMd5 {
@@ -66,7 +66,7 @@ impl GatheredMd5 {
     }
 }
 
-/// Where the reader is in an object or an array.
+/// Position of the reader in an object or an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cursor {
     begun: bool,
@@ -92,7 +92,7 @@ impl<R: BufRead> Json<R> {
         Err(self.fault(FaultKind::Syntax, what))
     }
 
-    /// Passes over a byte order mark at the start of the document.
+    /// Skips a byte order mark at the start of the document.
     pub(crate) fn skip_mark(&mut self) -> Result<()> {
         if self.peek()? == Some(0xef) {
             for byte in [0xef, 0xbb, 0xbf] {
@@ -129,7 +129,7 @@ impl<R: BufRead> Json<R> {
         Ok(Some(key))
     }
 
-    /// Goes to the next element of an array; `false` at the array's end.
+    /// Goes to the next element of an array; `false` at its end.
     pub(crate) fn element(&mut self, cursor: &mut Cursor) -> Result<bool> {
         self.step(cursor, b']')
     }
@@ -181,7 +181,7 @@ impl<R: BufRead> Json<R> {
         }
     }
 
-    /// Takes what stands in a string as itself, as much of it as is at hand.
+    /// Takes the plain characters of a string, as many as are buffered.
     fn take_plain(&mut self, mut keep: impl FnMut(&[u8])) -> Result<()> {
         loop {
             let place = self.place();
@@ -200,7 +200,7 @@ impl<R: BufRead> Json<R> {
             let used = part.len();
             self.reader.consume(used);
             self.column += used;
-            // One bufferful at a time, so that the caller can stop an endless one.
+            // One buffer at a time, so the caller can stop an endless string.
             if end.is_none() {
                 return Ok(());
             }
@@ -264,7 +264,7 @@ impl<R: BufRead> Json<R> {
         Ok(unit)
     }
 
-    /// Reads a whole number. A fraction, as JavaScript may write, is cut off.
+    /// Reads a whole number. Drops a fraction, which JavaScript may write.
     pub(crate) fn integer(&mut self) -> Result<i128> {
         self.skip_blanks()?;
         let start = self.place();
@@ -292,9 +292,9 @@ impl<R: BufRead> Json<R> {
         }
     }
 
-    /// Passes over a value, whatever it is.
+    /// Skips a value of any type.
     pub(crate) fn skip_value(&mut self) -> Result<()> {
-        // Which kind of end is awaited, and how far that object or array was read.
+        // The expected end of each open object or array, and the position in it.
         let mut open: Vec<(u8, Cursor)> = Vec::new();
         loop {
             match self.skip_blanks()? {
@@ -315,7 +315,7 @@ impl<R: BufRead> Json<R> {
             if open.len() > DEPTH_MAX {
                 return Err(self.fault(FaultKind::Limit, "the document is nested too deep"));
             }
-            // To the next value within the innermost that has one.
+            // Goes to the next value within the innermost object or array that has one.
             loop {
                 let Some((end, cursor)) = open.last_mut() else { return Ok(()) };
                 let (end, mut at) = (*end, *cursor);
@@ -362,7 +362,7 @@ impl<R: BufRead> Json<R> {
         word.iter().try_for_each(|&byte| self.expect_byte(byte, "a value should be here"))
     }
 
-    /// Makes sure that nothing follows but blanks.
+    /// Checks that only blanks follow.
     pub(crate) fn end(&mut self) -> Result<()> {
         match self.skip_blanks()? {
             None => Ok(()),
@@ -370,13 +370,13 @@ impl<R: BufRead> Json<R> {
         }
     }
 
-    /// Begins to digest what is read.
+    /// Begins to digest the document.
     pub(crate) fn begin_tap(&mut self) {
         self.tap = Some(Tap { exact: GatheredMd5::new(), compact: GatheredMd5::new() });
     }
 
-    /// Returns the MD5 of what was read since [`Json::begin_tap`]: as it stood, and as a writer
-    /// without blanks would have put it.
+    /// Returns the MD5 of the document since [`Json::begin_tap`]: as written, and as a writer
+    /// without blanks would have written it.
     pub(crate) fn end_tap(&mut self) -> Option<[Digest; 2]> {
         self.tap.take().map(|tap| [tap.exact.finalize(), tap.compact.finalize()])
     }
@@ -389,7 +389,7 @@ impl<R: BufRead> Json<R> {
         Ok(())
     }
 
-    /// Passes over blanks and returns the byte after them.
+    /// Skips blanks and returns the byte after them.
     fn skip_blanks(&mut self) -> Result<Option<u8>> {
         loop {
             match self.peek()? {
@@ -409,7 +409,7 @@ impl<R: BufRead> Json<R> {
         Ok(fill(&mut self.reader, place)?.first().copied())
     }
 
-    /// Takes the byte that was peeked at.
+    /// Consumes the peeked byte.
     fn take(&mut self) {
         let place = self.place();
         let next = fill(&mut self.reader, place).ok().and_then(<[u8]>::first).copied();
@@ -431,7 +431,7 @@ impl<R: BufRead> Json<R> {
 }
 
 impl Tap {
-    /// Go's encoder escapes what HTML would read.
+    /// Go's encoder escapes characters that have a meaning in HTML.
     fn update_escaped(&mut self, part: &[u8]) {
         for piece in part.split_inclusive(|byte| b"<>&".contains(byte)) {
             let escaped: &[u8] = match piece.last() {
@@ -450,7 +450,8 @@ impl Tap {
 }
 
 fn fill<R: BufRead>(reader: &mut R, place: DocumentPlace) -> Result<&[u8]> {
-    // Asked twice, since a buffer from inside the loop could not be returned.
+    // Asked twice, because the borrow checker does not let a buffer from inside the loop be
+    // returned.
     loop {
         match reader.fill_buf() {
             Ok(_) => break,
@@ -484,7 +485,7 @@ pub(crate) fn write_string(text: &str, out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Reads through a buffer of a few bytes, so that everything is cut somewhere.
+    /// Reads through a buffer of a few bytes, so every token is split somewhere.
     fn json(text: &[u8]) -> Json<io::BufReader<&[u8]>> {
         Json::new(io::BufReader::with_capacity(3, text))
     }

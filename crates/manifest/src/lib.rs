@@ -1,11 +1,11 @@
-//! What tools record of files, as bytes: manifests, tags, and the attributes of other tools.
+//! Manifests, tags, and the attributes of other tools, as bytes.
 //!
-//! Parsers take bytes that anyone may have written; writers take records. This crate opens no file
-//! and makes no system call: it reads from and writes to the values that the caller hands it. It
-//! does not know which file a record is about, nor what follows from a difference.
+//! Parsers take bytes that may be hostile; writers take records. This crate opens no files and
+//! makes no system calls: it reads from and writes to values of the caller. It does not know the
+//! files, and gives no verdicts.
 //!
-//! Paths come out as a document has them: [`confine`] says whether they may be opened. The formats
-//! are specified in `docs/formats/manifests.md`, `docs/formats/tag.md` and
+//! Paths are returned as a document has them: [`confine`] decides whether they may be opened. The
+//! formats are specified in `docs/formats/manifests.md`, `docs/formats/tag.md` and
 //! `docs/formats/attributes.md`.
 
 #![forbid(unsafe_code)]

@@ -1,6 +1,6 @@
 //! Reads a text line by line, in bounded memory.
 //!
-//! A byte order mark, and the CR of a text with CRLF, are taken off.
+//! Removes a byte order mark, and the CR of lines that end with CRLF.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
@@ -8,20 +8,21 @@ use std::io::{self, BufRead};
 use crate::fault::{DocumentPlace, Fault, FaultKind};
 use crate::record::Record;
 
-/// The longest line that is read, in bytes: a path of 4,096 bytes, all escaped, several times over.
+/// The longest accepted line, in bytes: several times a path of 4,096 bytes with every byte
+/// escaped.
 pub const LINE_LEN_MAX: usize = 64 << 10;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads lines into one buffer that it keeps.
+/// Reads lines into a reused buffer.
 #[derive(Debug)]
 pub(crate) struct LineReader<R> {
     reader: R,
     ending: u8,
     number: u64,
     line: Vec<u8>,
-    /// Whether the lines end with CRLF: the first one tells, so that in a text of LF lines a name
-    /// may end with CR.
+    /// Whether lines end with CRLF. The first line decides, so a name may end with CR if lines end
+    /// with LF.
     crlf: bool,
     failed: bool,
 }
@@ -31,12 +32,12 @@ impl<R: BufRead> LineReader<R> {
         LineReader { reader, ending, number: 0, line: Vec::new(), crlf: false, failed: false }
     }
 
-    /// The number of the line last read, from 1.
+    /// Returns the number of the last line, from 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The line last read, without its ending.
+    /// Returns the last line, without its ending.
     pub(crate) fn line(&self) -> &[u8] {
         &self.line
     }
@@ -46,12 +47,12 @@ impl<R: BufRead> LineReader<R> {
         self.line.capacity()
     }
 
-    /// The line last read, with its number.
+    /// Returns the last line with its number.
     pub(crate) fn current(&self) -> TextLine<'_> {
         TextLine { number: self.number, bytes: &self.line }
     }
 
-    /// Makes a fault of the line last read; `column` counts bytes from 1.
+    /// Makes a fault of the last line; `column` counts bytes from 1.
     pub(crate) fn fault(
         &self,
         column: usize,
@@ -61,8 +62,8 @@ impl<R: BufRead> LineReader<R> {
         self.current().fault(column, kind, what)
     }
 
-    /// Goes to the next line; `false` at the end of the text. After a failed reading the text has
-    /// ended, after an overlong line it goes on.
+    /// Reads the next line; `false` at the end of the text. A failed read ends the text; after an
+    /// overlong line, the next one follows.
     pub(crate) fn advance(&mut self) -> Result<bool, Fault> {
         if self.failed {
             return Ok(false);
@@ -88,8 +89,8 @@ impl<R: BufRead> LineReader<R> {
         Ok(true)
     }
 
-    /// Fills the line up to the next ending. `None` at the end of the text; otherwise whether the
-    /// line fits. What does not fit is passed over, not kept.
+    /// Reads up to the next ending. `None` at the end of the text, otherwise whether the line fits.
+    /// A line that does not fit is skipped.
     pub(crate) fn fill(&mut self) -> io::Result<Option<bool>> {
         self.line.clear();
         let (mut fits, mut any) = (true, false);
@@ -144,8 +145,8 @@ impl TextLine<'_> {
     }
 }
 
-/// Reads a format that has one record in each line. `parse` returns `None` for a line without one.
-/// After a faulty line the next follows.
+/// Reads a format with one record per line. `parse` returns `None` for a line without a record.
+/// After a faulty line, the next one follows.
 pub(crate) fn line_records<R: BufRead>(
     reader: R,
     ending: u8,
@@ -166,8 +167,8 @@ pub(crate) fn line_records<R: BufRead>(
     })
 }
 
-/// Reads a format record by record: `step` returns the next one or its fault, and `None` at the
-/// end. An outer error is a fault after which the document cannot be followed: it is the last.
+/// Reads a format record by record: `step` returns the next record or its fault, and `None` at the
+/// end. An outer error makes the rest of the document unreadable, so it is the last item.
 pub(crate) fn step_records(
     mut step: impl FnMut() -> Result<Option<Result<Record, Fault>>, Fault>,
 ) -> impl Iterator<Item = Result<Record, Fault>> {
@@ -185,7 +186,7 @@ pub(crate) fn step_records(
     })
 }
 
-/// Takes blanks off the front.
+/// Removes blanks from the start.
 pub(crate) fn skip_blanks(bytes: &[u8]) -> &[u8] {
     let start = bytes.iter().position(|byte| !b" \t".contains(byte)).unwrap_or(bytes.len());
     &bytes[start..]

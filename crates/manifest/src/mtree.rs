@@ -1,11 +1,10 @@
 //! The specifications of `mtree`, nested or with full paths.
 //!
-//! In: lines, or records. Out: records of the regular files, or lines. Directories, links and
-//! devices are passed over, and so are keywords that say nothing of contents. Names are encoded as
-//! by `vis`.
+//! Reads and writes the records of regular files. Skips directories, links and devices, and
+//! keywords that do not describe contents. Names are encoded as by `vis`.
 //!
-//! Source: NetBSD `mtree(5)`, `vis(3)`. A time is `<seconds>.<nanoseconds>`, the second a whole
-//! number however short.
+//! Source: NetBSD `mtree(5)`, `vis(3)`. A time is `<seconds>.<nanoseconds>`; the second part is a
+//! whole number without leading zeros.
 
 mod vis;
 
@@ -21,10 +20,11 @@ use crate::sums::digest_of;
 use crate::write::{Put, wanted};
 use crate::{Error, Fault, FaultKind, Mtime, Record, Step};
 
-/// More directories than fit in a path.
+/// The deepest nesting: more directories than fit in a path.
 const DEPTH_MAX: usize = 4_096;
 
-/// Algorithms that the format has and this program too, with the keyword that every `mtree` reads.
+/// Algorithms that both the format and this program support, with the keyword that every `mtree`
+/// reads.
 const KEYWORDS: [(Algorithm, &str); 5] = [
     (Algorithm::Md5, "md5digest"),
     (Algorithm::Sha1, "sha1digest"),
@@ -36,13 +36,13 @@ const KEYWORDS: [(Algorithm, &str); 5] = [
 /// Reads records entry by entry.
 pub(crate) struct EntryParser<R> {
     lines: LineReader<R>,
-    /// The line in hand, its continuations joined.
+    /// The current line, joined with its continuations.
     entry: Vec<u8>,
-    /// The directory that entries without a slash are in.
+    /// The directory of entries without a slash.
     folder: Vec<u8>,
-    /// How long that was before each directory was entered.
+    /// Its length before each directory was entered.
     entered: Vec<usize>,
-    /// What `/set type=` said.
+    /// The value of `/set type=`.
     default: Option<MtreeKind>,
     ended: bool,
 }
@@ -66,7 +66,7 @@ impl<R: BufRead> EntryParser<R> {
         }
     }
 
-    /// Fills the entry with the next line and its continuations.
+    /// Reads the next line and its continuations into the entry.
     fn advance(&mut self) -> Result<bool, Fault> {
         self.entry.clear();
         loop {
@@ -130,7 +130,7 @@ impl<R: BufRead> EntryParser<R> {
         }
     }
 
-    /// Takes an entry that begins with a name.
+    /// Reads an entry that begins with a name.
     fn take_file(&mut self, entry: &[u8], name: &[u8]) -> Result<Option<Record>, Fault> {
         let plain = vis::decode(name);
         let Some(plain) = plain.filter(|plain| !plain.is_empty() && !plain.contains(&0)) else {
@@ -173,7 +173,7 @@ impl<R: BufRead> EntryParser<R> {
         Ok(())
     }
 
-    /// Makes a fault after which no path can be believed.
+    /// Makes a fault after which the paths of the document are unreliable.
     fn fatal(&mut self, kind: FaultKind, what: &'static str) -> Fault {
         self.ended = true;
         self.lines.fault(1, kind, what)
@@ -243,10 +243,10 @@ fn time(value: &[u8]) -> Option<Mtime> {
     (nanoseconds < 1_000_000_000).then_some(Mtime { time, step })
 }
 
-/// Writes the document with full paths; directories come before what they hold.
+/// Writes the document with full paths. A directory comes before its files.
 pub(crate) struct EntryWriter {
     algorithm: Option<Algorithm>,
-    /// The directory of the last file, whose ancestors were written.
+    /// The directory of the last file. It and its ancestors have been written.
     folder: PathBuf,
     begun: bool,
 }
@@ -264,7 +264,7 @@ impl EntryWriter {
         Ok(())
     }
 
-    /// Writes the directories down to `folder` that do not lead to the last one as well.
+    /// Writes the directories down to `folder` that have not been written.
     fn write_folders(&mut self, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
         let mut path = PathBuf::new();
         for component in folder.components() {

@@ -1,10 +1,10 @@
-//! Names of contents after RFC 6920: `ni:///sha-256;<base64url>` and the spoken `nih:` form.
+//! Names of contents by RFC 6920: `ni:///sha-256;<base64url>` and the spoken form `nih:`.
 //!
-//! In: a name, or a digest. Out: a digest, or its name; and lists of `<ni name>  <file>`, with the
-//! escapes of `sha256sum`, since the standard names contents and leaves files to others.
+//! Converts between names and digests, and reads and writes lists of `<ni name>  <file>` with the
+//! escapes of `sha256sum`; the standard does not define how to name files.
 //!
-//! Source: RFC 6920, sections 3, 4 and 7, and the IANA registry of hash names. Digests that were
-//! cut short (`sha-256-128`) name many contents and are refused.
+//! Source: RFC 6920, sections 3, 4 and 7, and the IANA registry of hash names. Truncated digests
+//! (`sha-256-128`) fit many contents and are refused.
 
 use std::io::{BufRead, Write};
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,7 +18,7 @@ use crate::sums::{digest_of, unescape, write_name};
 use crate::write::{Put, chosen, wanted};
 use crate::{Error, Fault, FaultKind, Record};
 
-/// Names that have an algorithm of this program, as the registry spells them.
+/// Names of algorithms that this program supports, as the registry spells them.
 const NAMES: [(Algorithm, &str); 4] = [
     (Algorithm::Sha256, "sha-256"),
     (Algorithm::Sha384, "sha-384"),
@@ -35,7 +35,8 @@ pub fn name(algorithm: Algorithm, digest: &Digest) -> Option<String> {
 /// Reads an `ni` or `nih` name, with or without an authority and parameters.
 ///
 /// # Errors
-/// In words, if it is no such name, or one that this program cannot check.
+///
+/// A reason in words, if it is not such a name, or its algorithm is not supported.
 pub fn parse(name: &str) -> Result<(Algorithm, Digest), &'static str> {
     let (scheme, rest) = name.split_once(':').ok_or("a name begins with `ni:` or `nih:`")?;
     let spoken = match scheme.to_ascii_lowercase().as_str() {
@@ -53,7 +54,7 @@ pub fn parse(name: &str) -> Result<(Algorithm, Digest), &'static str> {
     let known = NAMES.iter().find(|(_, known)| *known == label);
     let algorithm = match known {
         Some((algorithm, _)) => *algorithm,
-        // The registry's numbers, which `nih` may use.
+        // The number in the registry, which `nih` may use.
         None if spoken && label == "1" => Algorithm::Sha256,
         None if label.starts_with("sha-256-") => return Err("the digest was cut short"),
         None => return Err("the algorithm is not known"),
@@ -72,7 +73,7 @@ pub fn parse(name: &str) -> Result<(Algorithm, Digest), &'static str> {
     }
 }
 
-/// Hexadecimal digits, grouped by `-` as one likes, and after `;` a check digit.
+/// Reads hexadecimal digits, grouped by `-` in any way, and after `;` a check digit.
 fn parse_spoken(value: &str, algorithm: Algorithm) -> Result<Digest, &'static str> {
     let (hex, check) = value.split_once(';').unzip();
     let hex: String = hex.unwrap_or(value).chars().filter(|letter| *letter != '-').collect();

@@ -25,17 +25,17 @@ pub(crate) fn records<R: BufRead>(reader: R) -> impl Iterator<Item = Result<Reco
 struct InventoryParser<R> {
     json: Json<R>,
     stage: InventoryStage,
-    /// Where the reader is in the inventory.
+    /// Position in the inventory.
     top: Cursor,
-    /// Where in `manifest`, or in a block of `fixity`.
+    /// Position in `manifest`, or in a block of `fixity`.
     block: Cursor,
-    /// Where in `fixity`.
+    /// Position in `fixity`.
     blocks: Cursor,
-    /// The algorithm of the block; `manifest` has that of the inventory.
+    /// The algorithm of the block. That of `manifest` is the one of the inventory.
     algorithm: Option<Algorithm>,
-    /// What `digestAlgorithm` says.
+    /// The value of `digestAlgorithm`.
     declared: Option<Algorithm>,
-    /// What `manifest` was seen to use.
+    /// The algorithm that the digests in `manifest` imply.
     seen: Option<Algorithm>,
     had_manifest: bool,
 }
@@ -65,7 +65,7 @@ impl<R: BufRead> InventoryParser<R> {
         }
     }
 
-    /// Goes on to the next record. An outer error ends the document, an inner one does not.
+    /// Returns the next record. An outer error ends the document, an inner one does not.
     fn step(&mut self) -> Result<Option<Result<Record, Fault>>, Fault> {
         loop {
             match self.stage {
@@ -100,7 +100,7 @@ impl<R: BufRead> InventoryParser<R> {
                     Some(hex) => {
                         let cursor = self.json.open_array()?;
                         let digest = self.digest(&hex, fixity);
-                        // The paths of a digest that is none are passed over after the fault.
+                        // After a fault, the paths of an invalid digest are skipped.
                         let good = digest.as_ref().ok().copied();
                         self.stage = InventoryStage::Paths { fixity, digest: good, cursor };
                         if let Err(fault) = digest {
@@ -172,7 +172,7 @@ impl<R: BufRead> InventoryParser<R> {
         Ok((algorithm, digest))
     }
 
-    /// `digestAlgorithm` may come after the digests that it is about.
+    /// `digestAlgorithm` may come after the digests that it describes.
     fn check_whole(&self) -> Result<(), Fault> {
         let fault = |what| Err(self.json.fault(FaultKind::Value, what));
         match (self.declared, self.seen) {

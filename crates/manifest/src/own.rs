@@ -1,23 +1,23 @@
-//! Our own tags under every name by which they come: this system's, another system's, and in the
+//! The tags of this program under all their names: of this system, of the other system, and in the
 //! AppleDouble file beside a file.
 //!
-//! Both systems' names are recognised on every system, so that each is tested on the other.
+//! The names of both systems are recognised on each system, so each can be tested on the other.
 //! `docs/formats/tag.md` specifies them.
 
 use crate::carrier::{self, STREAM};
 use crate::tag::{Tag, TagError};
 
-/// One of our two attributes.
+/// One of the two attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagSlot {
     /// The tag.
     Tag,
-    /// The tag before it.
+    /// The previous tag.
     Previous,
 }
 
 impl TagSlot {
-    /// Recognises a name: Linux' or macOS', as it was given or as it was carried.
+    /// Recognises a name of Linux or macOS, with or without the prefix of a copying program.
     pub fn of(name: &str) -> Option<TagSlot> {
         match carrier::without_flags(carrier::bare(name))? {
             "steadfast" | "org.steadfast.tag" => Some(TagSlot::Tag),
@@ -27,7 +27,8 @@ impl TagSlot {
     }
 }
 
-/// Returns the name of the previous tag's attribute beside a tag's: by the same carrier.
+/// Returns the name of the previous tag's attribute beside a tag of this name: with the same
+/// prefix.
 pub fn previous_name(tag: &str) -> String {
     let (name, stream) = match tag.strip_suffix(STREAM) {
         Some(name) => (name, STREAM),
@@ -37,17 +38,18 @@ pub fn previous_name(tag: &str) -> String {
     format!("{name}.previous{flags}{stream}")
 }
 
-/// One of our attributes as a file has it.
+/// One of the two attributes, as a file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagAttribute {
-    /// Its name, as this system has it.
+    /// Its name on this system.
     pub name: String,
     /// Its bytes.
     pub value: Vec<u8>,
 }
 
 impl TagAttribute {
-    /// Returns a new value in the form of this one: with a NUL behind it where Samba wants one.
+    /// Returns a new value in the form of this one: with a NUL at its end if this one has the NUL
+    /// of Samba.
     pub fn like(&self, value: &[u8]) -> Vec<u8> {
         let whole = Tag::decode(&self.value).is_ok();
         let in_stream = self.name.contains("DosStream.");
@@ -57,10 +59,11 @@ impl TagAttribute {
     }
 }
 
-/// Reads a value. Samba and netatalk put a NUL behind what a Mac stored.
+/// Reads a value. Samba and netatalk append a NUL to the values of macOS.
 ///
 /// # Errors
-/// If the bytes are not a whole tag.
+///
+/// If the bytes are not a complete tag.
 pub fn decode(value: &[u8]) -> Result<Tag, TagError> {
     Tag::decode(value).or_else(|error| match value {
         [cut @ .., 0] => Tag::decode(cut).map_err(|_| error),

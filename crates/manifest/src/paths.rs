@@ -1,6 +1,6 @@
-//! Paths out of documents: whether they stay inside the root, and how else they may be spelt.
+//! Paths from documents: whether they stay beneath the root, and their other spellings.
 //!
-//! The file system is not asked: whoever opens a path beneath the root must not follow links.
+//! Does not access the file system: code that opens such a path must not follow links.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -14,30 +14,31 @@ use crate::Format;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {
-    /// It names nothing.
+    /// It is empty.
     #[error("the path names nothing")]
     Empty,
-    /// It has a NUL.
+    /// It contains a NUL.
     #[error("the path has a NUL")]
     Nul,
-    /// It begins at the root of the system.
+    /// It is absolute.
     #[error("the path is absolute")]
     Absolute,
-    /// It leads upwards. `a/../b` too: where `a` leads is the file system's to say.
+    /// It contains `..`. `a/../b` too, because `a` may be a link.
     #[error("the path leads out of its folder")]
     Parent,
-    /// It names a Windows drive or share.
+    /// It contains a Windows drive or share.
     #[error("the path names a Windows drive")]
     Drive,
 }
 
 /// Makes a path of a document safe to open beneath a root, component by component.
 ///
-/// `.` and doubled slashes fall away, everything else stays byte for byte. For formats that came
-/// from Windows, backslashes are looked at as if they were slashes too, and are kept.
+/// Removes `.` and double slashes; everything else stays byte for byte. For formats from Windows,
+/// backslashes also count as slashes in this check, and are kept.
 ///
 /// # Errors
-/// If the path names nothing or could lead out of the root.
+///
+/// If the path is empty or could lead out of the root.
 pub fn confine(path: &Path, format: Format) -> Result<PathBuf, PathFault> {
     let confined = confine_unix(path)?;
     if format.is_windows() {
@@ -76,8 +77,9 @@ fn confine_unix(path: &Path) -> Result<PathBuf, PathFault> {
     }
 }
 
-/// Returns the path with slashes for backslashes and without blanks at its end, if that is another
-/// path and the format came from Windows. For when there is no file of the path's own name.
+/// Returns the path with slashes instead of backslashes and without blanks at its end, if that is a
+/// different path and the format comes from Windows. To be tried if no file has the path as
+/// written.
 pub fn windows_spelling(path: &Path, format: Format) -> Option<PathBuf> {
     let bytes = path.as_os_str().as_bytes();
     let slashes = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
@@ -86,11 +88,11 @@ pub fn windows_spelling(path: &Path, format: Format) -> Option<PathBuf> {
     changed.then(|| OsString::from_vec(spelt).into())
 }
 
-/// Returns the path in Unicode's NFKD, the form in which paths that only look the same are equal.
+/// Returns the path in Unicode's NFKD, in which paths that look the same are equal.
 ///
-/// For finding a file whose document was written on another system: macOS keeps names decomposed,
-/// Linux as they came, and `bitrot` writes NFKD wherever it runs. A path that is not UTF-8 is
-/// returned as it is.
+/// To find a file if the document was written on another system: macOS may decompose names, Linux
+/// keeps them unchanged, and `bitrot` always writes NFKD. A path that is not UTF-8 is returned
+/// unchanged.
 pub fn folded(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(text) => text.nfkd().collect::<String>().into(),

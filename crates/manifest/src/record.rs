@@ -1,4 +1,4 @@
-//! What a document says of one file.
+//! The record of one file in a document.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -9,14 +9,14 @@ use steadfast_time::Timestamp;
 
 use crate::tag::Tag;
 
-/// What a document says of one file. What it does not say is absent.
+/// The record of one file in a document. Values that the document lacks are absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The file, as the document names it, byte for byte. Not yet safe to open: see
     /// [`confine`](super::confine).
     pub path: PathBuf,
-    /// Digests of the contents, no algorithm twice. Empty if the document has none that this
-    /// program computes.
+    /// Digests of the contents, at most one per algorithm. Empty if the document has none that this
+    /// program supports.
     pub digests: Vec<(Algorithm, Digest)>,
     /// Length of the file in bytes.
     pub length: Option<u64>,
@@ -43,8 +43,8 @@ impl Record {
         }
     }
 
-    /// Makes a tag, if the record says all that a tag holds and has the time to the nanosecond.
-    /// The first digest is taken, and `tagged` if the record does not say when.
+    /// Makes a tag, if the record has everything that a tag needs and its time in nanoseconds. Uses
+    /// the first digest, and `tagged` if the record has no time of tagging.
     pub fn to_tag(&self, tagged: Timestamp) -> Option<Tag> {
         let &(algorithm, digest) = self.digests.first()?;
         let mtime = self.mtime.filter(|mtime| mtime.step == Step::Nanosecond)?.time;
@@ -59,28 +59,28 @@ impl Record {
     }
 }
 
-/// A modification time as a document holds it, which may be coarser than the file system's.
+/// A modification time in a document, which may be coarser than that of the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mtime {
-    /// The moment.
+    /// The time.
     pub time: Timestamp,
-    /// How finely it was recorded.
+    /// Its precision.
     pub step: Step,
 }
 
-/// How finely a time is recorded.
+/// The precision of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// To the nanosecond.
+    /// Nanoseconds.
     Nanosecond,
-    /// To the millisecond.
+    /// Milliseconds.
     Millisecond,
-    /// To the second.
+    /// Seconds.
     Second,
 }
 
 impl Step {
-    /// Returns the length of the step in nanoseconds.
+    /// Returns the step in nanoseconds.
     pub const fn nanoseconds(self) -> i128 {
         match self {
             Step::Nanosecond => 1,
@@ -91,9 +91,9 @@ impl Step {
 }
 
 impl Mtime {
-    /// Says whether a file's time is the recorded one, as far as that was recorded.
+    /// Returns whether a file's time equals the recorded one within its precision.
     ///
-    /// Before 1970 some tools round down and some towards zero: either agrees.
+    /// Before 1970 some tools round down and some towards zero, so either matches.
     pub fn agrees(self, found: Timestamp) -> bool {
         let step = self.step.nanoseconds();
         let (stored, found) = (self.time.as_nanoseconds(), found.as_nanoseconds());
@@ -105,7 +105,7 @@ impl Mtime {
         Mtime { time, step }
     }
 
-    /// How many whole steps of this length the time is from 1970, if they fit.
+    /// Returns the number of whole steps since 1970, if it fits.
     pub(crate) fn to_steps(self, step: Step) -> Option<i64> {
         i64::try_from(self.time.as_nanoseconds().div_euclid(step.nanoseconds())).ok()
     }

@@ -42,7 +42,7 @@ pub(crate) struct SfvLines {
 }
 
 impl SfvLines {
-    /// The comment shows every reader that lines end with LF, whatever the first name ends with.
+    /// The comment shows every reader that lines end with LF, even if the first name ends with CR.
     fn begin(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         if !self.begun {
             self.begun = true;
@@ -58,7 +58,7 @@ impl Put for SfvLines {
         let name = one_line(record)?;
         self.begin(out)?;
         if name.starts_with(b";") {
-            // The same file, and no comment.
+            // `./` makes a name that begins with `;` different from a comment.
             out.write_all(b"./")?;
         }
         out.write_all(name)?;

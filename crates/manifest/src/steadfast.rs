@@ -1,7 +1,7 @@
-//! The project's own manifest: one JSON object for each file, told whole by its last line.
+//! The project's own manifest: one JSON object per file, and a last line that proves completeness.
 //!
-//! In: lines, or records. Out: records, or lines. Holds everything that a record can say, so that
-//! any other format goes through it without loss. Specified in `docs/formats/manifests.md`.
+//! Can hold everything that a record contains, so a conversion of any format to this one loses
+//! nothing. Specified in `docs/formats/manifests.md`.
 
 use std::io::{BufRead, Write};
 use std::os::unix::ffi::OsStrExt as _;
@@ -17,10 +17,10 @@ use crate::sums::digest_of;
 use crate::write::{Put, chosen};
 use crate::{DocumentPlace, Error, Fault, FaultKind, Mtime, Record, Step};
 
-/// The version that is written, and the only one that is read.
+/// The only version, for reading and writing.
 const VERSION: i128 = 1;
 
-/// How every document begins.
+/// The first bytes of every document.
 pub(crate) const MAGIC: &[u8] = b"{\"steadfast_manifest\":";
 
 /// Reads records line by line.
@@ -41,7 +41,7 @@ enum ManifestStage {
     End,
 }
 
-/// What a line is.
+/// The kind of a line.
 enum Content {
     Header(i128),
     Record(Record),
@@ -107,7 +107,7 @@ impl<R: BufRead> ManifestRecords<R> {
         }
     }
 
-    /// Puts a fault of one line at its place in the document.
+    /// Gives a fault of one line its place in the document.
     fn placed(&mut self, fault: Fault) -> Fault {
         if self.stage == ManifestStage::Header {
             self.stage = ManifestStage::End;
@@ -193,7 +193,7 @@ fn members(json: &mut Json<&[u8]>) -> Result<Members, Fault> {
     Ok(members)
 }
 
-/// A number, or if a signed 64-bit integer cannot hold it, its digits as a string.
+/// Reads a number, or a string of its digits if it exceeds a signed 64-bit integer.
 fn wide_integer(json: &mut Json<&[u8]>) -> Result<i128, Fault> {
     if !json.is_string()? {
         return json.integer();

@@ -1,11 +1,11 @@
 //! The lines of `sha256sum`, of the BSD tools and of `openssl dgst`.
 //!
-//! In: bytes, or a digest and a path. Out: a [`Line`] or a record, or why the bytes are none. Names
-//! are bytes: what is not UTF-8 stays as it is. Knows nothing of files.
+//! Converts between lines and records. Names are bytes, so text that is not UTF-8 is kept.
 //!
 //! Untagged lines are `<hex>  <name>` or `<hex> *<name>`, tagged ones `SHA256 (<name>) = <hex>`. If
-//! the name has a backslash, LF or CR, the line opens with a backslash and the three stand as `\\`,
-//! `\n` and `\r`. Documents that end their lines with NUL escape nothing.
+//! the name has a backslash, LF or CR, the line begins with a backslash, and the three are written
+//! as `\\`, `\n` and `\r`. Documents that end their lines with NUL escape nothing.
+//!
 //! Source: GNU coreutils 9.1, `digest.c`; OpenSSL 3 omits the blank before `(` and before `=`.
 
 use std::ffi::OsString;
@@ -23,20 +23,20 @@ use crate::{Error, Fault, FaultKind, Record};
 /// How a line names its algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Not at all, as `sha256sum` prints: `<hex>  <name>`.
+    /// It does not, as `sha256sum` prints: `<hex>  <name>`.
     #[default]
     Untagged,
-    /// In front, as the BSD tools print: `SHA256 (<name>) = <hex>`.
+    /// At the start, as the BSD tools print: `SHA256 (<name>) = <hex>`.
     Tagged,
 }
 
-/// What ends a line.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
     /// LF; names are escaped.
     #[default]
     Newline,
-    /// NUL; names are as they are.
+    /// NUL; names are not escaped.
     Nul,
 }
 
@@ -49,7 +49,7 @@ impl Ending {
     }
 }
 
-/// What one line says.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// How the digest was computed.
@@ -60,26 +60,26 @@ pub struct Line {
     pub path: PathBuf,
 }
 
-/// Why a line is not one.
+/// The fault of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineFault {
     /// It has more than [`LINE_LEN_MAX`] bytes.
     #[error("the line is longer than 64 KiB")]
     Overlong,
-    /// It has no digest where one should be.
+    /// It has no digest at the expected place.
     #[error("there is no digest")]
     NoDigest,
     /// The digest has the wrong length for its algorithm, or for any.
     #[error("the digest has the wrong length")]
     DigestLength,
-    /// The algorithm it names is not known.
+    /// Its algorithm is not known.
     #[error("the algorithm is not known")]
     UnknownAlgorithm,
     /// It has no name, or a name with a NUL.
     #[error("there is no file name")]
     NoName,
-    /// A backslash in an escaped name stands before something else than `\`, `n` or `r`.
+    /// In an escaped name, a backslash precedes another character than `\`, `n` or `r`.
     #[error("a backslash escapes nothing")]
     Escape,
 }
@@ -90,25 +90,28 @@ pub enum LineFault {
 pub struct LineError {
     /// Number of the line, from 1.
     pub number: u64,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: LineFault,
 }
 
 impl Line {
-    /// Prints the line, its ending included.
+    /// Writes the line with its ending.
     ///
     /// # Errors
-    /// Those of the writer.
+    ///
+    /// If the writer fails.
     pub fn write(&self, style: Style, ending: Ending, out: &mut dyn Write) -> io::Result<()> {
         write_line(self.algorithm, &self.digest, &self.path, style, ending, out)
     }
 
     /// Reads one line, without its ending.
     ///
-    /// `algorithm` is that of an untagged digest; without it the length tells: 64 hexadecimal
-    /// digits are SHA-256, 128 SHA-512, 96 SHA-384, 40 SHA-1, 32 MD5. A tagged line names its own.
+    /// `algorithm` is that of an untagged digest. Without it, the length determines it: 64
+    /// hexadecimal digits are SHA-256, 128 SHA-512, 96 SHA-384, 40 SHA-1, 32 MD5. A tagged line
+    /// names its own.
     ///
     /// # Errors
+    ///
     /// If the bytes are not such a line.
     pub fn parse(
         bytes: &[u8],
@@ -119,13 +122,13 @@ impl Line {
     }
 }
 
-/// What is wrong with a line, and how many bytes of the line stand before it.
+/// The fault of a line, and the number of bytes before it.
 struct Misfit {
     fault: LineFault,
     at: usize,
 }
 
-/// Does the work of [`Line::parse`] and says where it failed.
+/// As [`Line::parse`], with the place of a fault.
 fn parse_placed(
     bytes: &[u8],
     algorithm: Option<Algorithm>,
@@ -147,7 +150,7 @@ fn parse_placed(
     parse_body(rest, algorithm, escaped)
 }
 
-/// Reads what stands between the mark of an escaped line and the ending.
+/// Reads the part between the mark of an escaped line and the ending.
 fn parse_body(body: &[u8], algorithm: Option<Algorithm>, escaped: bool) -> Result<Line, Misfit> {
     let (algorithm, digest, name_at, name) = match split_tagged(body) {
         Some(parts) => parts?,
@@ -167,10 +170,11 @@ impl Misfit {
     }
 }
 
-/// Prints a line from its parts; see [`Line::write`].
+/// Writes a line from its parts; see [`Line::write`].
 ///
 /// # Errors
-/// Those of the writer.
+///
+/// If the writer fails.
 pub fn write_line(
     algorithm: Algorithm,
     digest: &Digest,
@@ -198,10 +202,11 @@ pub fn write_line(
     out.write_all(&[ending.byte()])
 }
 
-/// Writes a name for a line of text: the three bytes that would break it, escaped.
+/// Writes a name for a line of text, with the three bytes escaped that would break the line.
 ///
 /// # Errors
-/// Those of the writer.
+///
+/// If the writer fails.
 pub fn write_name(name: &[u8], escaped: bool, out: &mut dyn Write) -> io::Result<()> {
     if !escaped {
         return out.write_all(name);
@@ -234,7 +239,7 @@ pub fn tagged_name(algorithm: Algorithm) -> &'static str {
     }
 }
 
-/// Reads a document line by line, in bounded memory. Empty lines and `#` comments are passed by.
+/// Reads a document line by line, in bounded memory. Skips empty lines and `#` comments.
 #[derive(Debug)]
 pub struct Lines<R> {
     lines: LineReader<R>,
@@ -243,19 +248,19 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Starts at the reader's place; the rest is as for [`Line::parse`].
+    /// Starts at the reader's position; the other arguments are those of [`Line::parse`].
     pub fn new(reader: R, algorithm: Option<Algorithm>, ending: Ending) -> Lines<R> {
         Lines { lines: LineReader::new(reader, ending.byte()), algorithm, ending }
     }
 }
 
-/// Whether a line says nothing.
+/// Returns whether a line is empty or a comment.
 fn is_silent(line: &[u8]) -> bool {
     line.is_empty() || line == b"\r" || line[0] == b'#'
 }
 
 impl<R: BufRead> Iterator for Lines<R> {
-    /// A failed reading, a faulty line or a good one.
+    /// A failed read, a faulty line, or a valid one.
     type Item = io::Result<Result<Line, LineError>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -302,7 +307,8 @@ pub(crate) fn records<R: BufRead>(
     })
 }
 
-/// Writes untagged lines, all of one algorithm: the reader has only its length to go by.
+/// Writes untagged lines, all of one algorithm, because readers only have the length to determine
+/// it.
 pub(crate) struct Untagged {
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) ending: Ending,
@@ -331,7 +337,7 @@ impl Put for Tagged {
     }
 }
 
-/// Writes the lines of `openssl dgst`, one for each digest of a record. They escape nothing.
+/// Writes the lines of `openssl dgst`, one for each digest of a record. Names are not escaped.
 pub(crate) struct Openssl {
     pub(crate) algorithm: Option<Algorithm>,
 }
@@ -387,8 +393,8 @@ fn split_tagged(line: &[u8]) -> Option<Result<LineParts<'_>, Misfit>> {
     Some(parts())
 }
 
-/// Whether a text may be the name of an algorithm: it is short, and no untagged line begins so,
-/// since there a digest is followed by a blank.
+/// Returns whether a text may be the name of an algorithm. It is short, and an untagged line never
+/// begins like this, because its digest is followed by a blank.
 fn is_label(label: &str) -> bool {
     let letters = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/".contains(&byte));
     letters && (1..=16).contains(&label.len())
@@ -419,7 +425,7 @@ pub(crate) fn told_by_length(hex_len: usize) -> Option<Algorithm> {
     }
 }
 
-/// Reads the hexadecimal digits of one algorithm's digest.
+/// Reads a digest of this algorithm from hexadecimal digits.
 pub(crate) fn digest_of(hex: &[u8], algorithm: Algorithm) -> Result<Digest, LineFault> {
     if hex.is_empty() || !hex.iter().all(u8::is_ascii_hexdigit) {
         return Err(LineFault::NoDigest);
@@ -432,7 +438,7 @@ pub(crate) fn digest_of(hex: &[u8], algorithm: Algorithm) -> Result<Digest, Line
     }
 }
 
-/// Reads the hexadecimal digits of a digest, whose length tells the algorithm if nothing else does.
+/// Reads a digest from hexadecimal digits. Without an algorithm, the length determines it.
 pub(crate) fn digest_or_told(
     hex: &[u8],
     algorithm: Option<Algorithm>,
@@ -442,7 +448,7 @@ pub(crate) fn digest_or_told(
     Ok((algorithm, digest_of(hex, algorithm)?))
 }
 
-/// Undoes [`write_name`]; the error is where a backslash escapes nothing.
+/// Reverses [`write_name`]. The error is the position of an invalid backslash.
 pub(crate) fn unescape(name: &[u8]) -> Result<Vec<u8>, usize> {
     let mut plain = Vec::with_capacity(name.len());
     let mut bytes = name.iter().enumerate();
@@ -485,7 +491,7 @@ mod tests {
         Line::parse(text.as_bytes(), None, Ending::Newline)
     }
 
-    /// Names of up to 12 bytes, mostly of those that break formats. xorshift64, fixed seed.
+    /// Names of up to 12 bytes, mostly of bytes that break formats. xorshift64, fixed seed.
     fn nasty_names(count: usize) -> Vec<Vec<u8>> {
         const BYTES: &[u8] = b"\\\n\r nr*()=#a\t\x1b\x7f\xff\xc3\xa9/.-";
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;

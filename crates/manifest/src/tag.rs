@@ -1,6 +1,6 @@
-//! The fixity record of one file, and its bytes.
+//! The tag of one file, and its bytes.
 //!
-//! The layout is specified in `docs/formats/tag.md`, which outranks this file.
+//! `docs/formats/tag.md` specifies the layout and is authoritative.
 
 use std::fmt;
 
@@ -10,26 +10,26 @@ use steadfast_time::Timestamp;
 /// The version of the layout that [`Tag::encode`] writes.
 pub const VERSION: u8 = 1;
 
-/// Bytes of a value beside its digest: 1 version, 1 algorithm, 8 length, 9 mtime, 5 when tagged,
-/// 4 check value.
+/// Bytes of a value without its digest: 1 version, 1 algorithm, 8 length, 9 mtime, 5 when tagged, 4
+/// check value.
 const FRAME_LEN: usize = 28;
 
-/// The longest value: the frame and a 64-byte digest.
+/// The longest value: with a digest of 64 bytes.
 pub const VALUE_LEN_MAX: usize = FRAME_LEN + Digest::LEN_MAX;
 
-/// Where the digest begins.
+/// The offset of the digest.
 const DIGEST_START: usize = 24;
 
-/// What is recorded of one file's contents at one moment.
+/// The record of a file's contents at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// How the digest was computed.
+    /// The algorithm of the digest.
     pub algorithm: Algorithm,
     /// The digest of all bytes of the file.
     pub digest: Digest,
     /// Length of the file in bytes.
     pub length: u64,
-    /// When the contents were last modified, as the file system said, exact to its nanosecond.
+    /// When the contents were last modified according to the file system, to the nanosecond.
     pub mtime: Timestamp,
     /// When the tag was made, UTC, in whole seconds since 1970 (`nanoseconds` is 0).
     pub tagged: Timestamp,
@@ -55,37 +55,37 @@ impl fmt::Debug for TagValue {
     }
 }
 
-/// Why stored bytes are not a tag. Never a statement about the file's contents.
+/// Why stored bytes are not a tag. Says nothing about the file's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagError {
-    /// No bytes at all.
+    /// It has no bytes.
     #[error("the tag is empty")]
     Empty,
-    /// Every byte is zero, as storage that lost a block returns it.
+    /// Every byte is zero, as on storage that lost a block.
     #[error("the tag is all zeros")]
     Zeroed,
-    /// A layout that this version does not know.
+    /// Its layout is not known to this version.
     #[error("the tag has version {0}; this program knows version {VERSION}")]
     UnknownVersion(u8),
-    /// An algorithm number that this version does not know.
+    /// Its algorithm number is not known to this version.
     #[error("the tag names algorithm number {0}, which this program lacks")]
     UnknownAlgorithm(u8),
-    /// The value is cut short or too long.
+    /// It is too short or too long.
     #[error("the tag has {found} bytes instead of {expected}")]
     Length {
-        /// Bytes that the version and algorithm ask for.
+        /// Length for the version and algorithm.
         expected: usize,
-        /// Bytes that are there.
+        /// Actual length.
         found: usize,
     },
-    /// The value is longer than any tag.
+    /// It is longer than any tag.
     #[error("the tag is longer than any tag can be")]
     TooLong,
-    /// The check value does not fit the other bytes: the tag itself is damaged.
+    /// The check value does not match the other bytes: the tag itself is damaged.
     #[error("the tag is damaged: its check value does not fit")]
     CheckValue,
-    /// The file has several tags, carried here by different ways, and their contents differ.
+    /// The file has several tags, copied here in different ways, and they differ.
     #[error("the file has several tags, and they disagree")]
     Ambiguous,
 }
@@ -93,8 +93,8 @@ pub enum TagError {
 impl Tag {
     /// Returns the bytes to store: 28 and the digest, so 60 for SHA-256.
     ///
-    /// Times out of range are clamped: the mtime to 72 bits of nanoseconds (74,000 years either
-    /// side of 1970), the moment of tagging to 40 bits of seconds from 1970.
+    /// Times out of range are clamped: the mtime to 72 bits of nanoseconds (74,000 years before and
+    /// after 1970), the time of tagging to 40 bits of seconds since 1970.
     pub fn encode(&self) -> TagValue {
         let digest = self.digest.as_bytes();
         let len = FRAME_LEN + digest.len();
@@ -114,7 +114,8 @@ impl Tag {
     /// Reads a stored value.
     ///
     /// # Errors
-    /// If the bytes are not one whole, undamaged tag of a known version and algorithm.
+    ///
+    /// If the bytes are not a complete, undamaged tag of a known version and algorithm.
     pub fn decode(value: &[u8]) -> Result<Tag, TagError> {
         let (&version, _) = value.split_first().ok_or(TagError::Empty)?;
         if value.iter().all(|&byte| byte == 0) {
@@ -149,7 +150,7 @@ impl Tag {
         })
     }
 
-    /// Says whether the contents are the same: algorithm, digest and length.
+    /// Returns whether both tags are of the same contents: algorithm, digest and length.
     pub fn same_contents(&self, other: &Tag) -> bool {
         self.algorithm == other.algorithm
             && self.digest == other.digest
@@ -179,7 +180,7 @@ pub fn algorithm_number(algorithm: Algorithm) -> u8 {
     }
 }
 
-/// Returns the algorithm of a number, if there is one.
+/// Returns the algorithm of a number, if it is known.
 pub fn algorithm_of(number: u8) -> Option<Algorithm> {
     Algorithm::ALL.iter().copied().find(|&algorithm| algorithm_number(algorithm) == number)
 }
@@ -200,21 +201,21 @@ fn widened<const N: usize>(bytes: &[u8], fill: u8) -> [u8; N] {
     wide
 }
 
-/// Where the tag was that a file was judged by.
+/// The place of the tag by which a file was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagPlace {
-    /// In the file's attribute; or nowhere, and no tag was found.
+    /// In the file's attribute. Also if no tag was found.
     Attribute,
-    /// In the catalogue, since the file lacks the attribute that it could have.
+    /// In the catalogue, because the file has lost its attribute.
     Catalogue,
-    /// In the catalogue, since the file's attribute is damaged.
+    /// In the catalogue, because the file's attribute is damaged.
     Damaged,
-    /// In the catalogue, on a file system without attributes.
+    /// In the catalogue, because the file system has no attributes.
     CatalogueAlone,
 }
 
 impl TagPlace {
-    /// Says whether the file should have the attribute and has not, or not a whole one.
+    /// Returns whether the file should have the attribute, but has lost it or has a damaged one.
     pub fn is_loss(self) -> bool {
         matches!(self, TagPlace::Catalogue | TagPlace::Damaged)
     }
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(cut, Err(TagError::Length { expected: 60, found: FRAME_LEN }));
         let long = Tag::decode(&[VERSION; VALUE_LEN_MAX + 1]);
         assert_eq!(long, Err(TagError::Length { expected: 60, found: VALUE_LEN_MAX + 1 }));
-        // A digest of 32 bytes under the number of an algorithm whose digests have 64.
+        // A digest of 32 bytes under the number of an algorithm with digests of 64 bytes.
         let mut other = value.as_bytes().to_vec();
         other[1] = algorithm_number(Algorithm::Sha512);
         let check = check_value(&other[..56]).to_le_bytes();

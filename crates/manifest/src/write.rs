@@ -1,6 +1,6 @@
 //! Writes records as a document of any writable format.
 //!
-//! A record that the format cannot hold is refused with its path and the reason.
+//! A record that the format cannot represent is refused with its path and the reason.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,17 +10,19 @@ use steadfast_digest::{Algorithm, Digest};
 
 use crate::{Error, Format, Record, Step, confine};
 
-/// How one format writes.
+/// Writes one format.
 pub trait Put {
-    /// Writes a record or refuses it; of a refused one nothing is written.
+    /// Writes a record. Writes nothing if it is refused.
     ///
     /// # Errors
-    /// If the format cannot hold the record, or the output fails.
+    ///
+    /// If the format cannot represent the record, or the output fails.
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error>;
 
-    /// Writes what comes after the last record.
+    /// Writes the end of the document.
     ///
     /// # Errors
+    ///
     /// If the output fails.
     fn finish(&mut self, out: &mut dyn Write) -> Result<(), Error> {
         let _ = out;
@@ -35,23 +37,25 @@ pub struct DocumentWriter<W> {
 }
 
 impl<W: Write> DocumentWriter<W> {
-    /// Begins a document. `put` says how records of its format are written.
+    /// Begins a document in the format of `put`.
     pub fn new(put: Box<dyn Put + Send>, out: W) -> DocumentWriter<W> {
         DocumentWriter { out, put }
     }
 
-    /// Writes one record. After an error of the kind [`Unwritable`](crate::ErrorKind::Unwritable)
+    /// Writes one record. After an error of the kind [`Unwritable`](crate::ErrorKind::Unwritable),
     /// the next one may follow.
     ///
     /// # Errors
-    /// If the format cannot hold the record, or the output fails.
+    ///
+    /// If the format cannot represent the record, or the output fails.
     pub fn put(&mut self, record: &Record) -> Result<(), Error> {
         self.put.put(record, &mut self.out)
     }
 
-    /// Ends the document and returns the output. Without it the document is cut short.
+    /// Ends the document and returns the output. Without this call, the document is incomplete.
     ///
     /// # Errors
+    ///
     /// If the output fails.
     pub fn finish(mut self) -> Result<W, Error> {
         self.put.finish(&mut self.out)?;
@@ -60,7 +64,7 @@ impl<W: Write> DocumentWriter<W> {
     }
 }
 
-/// The digest of this algorithm, or the first if none is asked for.
+/// Returns the digest of this algorithm, or the first if `None`.
 pub(crate) fn chosen(
     record: &Record,
     algorithm: Option<Algorithm>,
@@ -78,7 +82,7 @@ pub(crate) fn chosen(
     })
 }
 
-/// The digests of the algorithm asked for, or all.
+/// Returns the digest of this algorithm, or all if `None`.
 pub(crate) fn wanted(
     record: &Record,
     algorithm: Option<Algorithm>,
@@ -87,7 +91,7 @@ pub(crate) fn wanted(
     digests.filter(move |(known, _)| algorithm.is_none_or(|wanted| wanted == *known))
 }
 
-/// The path as bytes, for formats that escape nothing and so cannot hold a line feed.
+/// Returns the path as bytes, for formats without escapes, which cannot represent a line feed.
 pub(crate) fn one_line(record: &Record) -> Result<&[u8], Error> {
     let name = record.path.as_os_str().as_bytes();
     match name.contains(&b'\n') {
@@ -96,25 +100,25 @@ pub(crate) fn one_line(record: &Record) -> Result<&[u8], Error> {
     }
 }
 
-/// The path as it may be opened, for formats that are told where their root is.
+/// Returns the path as it may be opened, for formats that know their root.
 pub(crate) fn confined(record: &Record, format: Format) -> Result<PathBuf, Error> {
     confine(&record.path, format)
         .map_err(|fault| Error::unwritable(&record.path, fault.to_string()))
 }
 
-/// The length in bytes, for formats that must have it.
+/// Returns the length in bytes, for formats that require it.
 pub(crate) fn known_length(record: &Record) -> Result<u64, Error> {
     record.length.ok_or_else(|| Error::unwritable(&record.path, "the length is not known"))
 }
 
-/// The modification time in whole steps from 1970, for formats that must have it.
+/// Returns the modification time in whole steps since 1970, for formats that require it.
 pub(crate) fn known_steps(record: &Record, step: Step) -> Result<i64, Error> {
     let unwritable = |why: &'static str| Error::unwritable(&record.path, why);
     let mtime = record.mtime.ok_or_else(|| unwritable("the time is not known"))?;
     mtime.to_steps(step).ok_or_else(|| unwritable("the time is out of range"))
 }
 
-/// The path as text, for formats that hold nothing else.
+/// Returns the path as text, for formats that accept nothing else.
 pub(crate) fn utf8_path(record: &Record) -> Result<&str, Error> {
     let text = record.path.to_str();
     text.ok_or_else(|| Error::unwritable(&record.path, "the name is not UTF-8"))

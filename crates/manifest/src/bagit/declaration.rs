@@ -1,4 +1,4 @@
-//! What a bag says of itself: `bagit.txt`, `fetch.txt` and the `Payload-Oxum` of `bag-info.txt`.
+//! The metadata of a bag: `bagit.txt`, `fetch.txt` and the `Payload-Oxum` of `bag-info.txt`.
 
 use std::fmt;
 use std::io::BufRead;
@@ -6,17 +6,17 @@ use std::io::BufRead;
 use crate::lines::LineReader;
 use crate::{DocumentPlace, Fault, FaultKind};
 
-/// The version of BagIt that a bag was made after.
+/// The version of BagIt that a bag follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// The 1 of 1.0.
+    /// The 1 in 1.0.
     pub major: u32,
-    /// The 97 of 0.97.
+    /// The 97 in 0.97.
     pub minor: u32,
 }
 
 impl Version {
-    /// The first version that encodes `%` in paths, and demands each file in every manifest.
+    /// The first version that encodes `%` in paths and requires each file in every manifest.
     pub const ENCODES_PERCENT: Version = Version { major: 1, minor: 0 };
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// How many bytes in how many files the payload has.
+/// The size of the payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Oxum {
     /// Bytes of all files of the payload.
@@ -44,7 +44,8 @@ impl fmt::Display for Oxum {
 /// Reads `bagit.txt`.
 ///
 /// # Errors
-/// The first fault, if it does not declare a version that this program knows, and UTF-8.
+///
+/// The first fault, if the file does not declare a known version and UTF-8.
 pub fn declaration(reader: impl BufRead) -> Result<Version, Fault> {
     let mut lines = LineReader::new(reader, b'\n');
     let (mut version, mut encoding) = (None, None);
@@ -102,7 +103,7 @@ pub fn oxum(reader: impl BufRead) -> Result<Option<Oxum>, Fault> {
     Ok(found)
 }
 
-/// Counts the files that `fetch.txt` lists, and passes on what is wrong with its lines.
+/// Counts the files that `fetch.txt` lists, and reports faulty lines.
 pub fn fetched(reader: impl BufRead, mut faulty: impl FnMut(Fault)) -> u64 {
     let mut lines = LineReader::new(reader, b'\n');
     let mut files = 0;
@@ -120,7 +121,7 @@ fn oxum_of(value: &[u8]) -> Option<Oxum> {
     Some(Oxum { bytes: bytes.parse().ok()?, files: files.parse().ok()? })
 }
 
-/// Splits `Label: value`; a line that begins with a blank goes on from the one before.
+/// Splits `Label: value`. A line that begins with a blank continues the previous one.
 fn label_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     if line.first().is_none_or(|byte| b" \t".contains(byte)) {
         return None;

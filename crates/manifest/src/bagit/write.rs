@@ -1,7 +1,7 @@
-//! Records as the manifests of a bag.
+//! Writes records as the manifests of a bag.
 //!
-//! In: records whose paths begin with `data/`. Out: lines of one manifest, or all of a bag's own
-//! files. Moves no payload: what is written describes files where they are.
+//! Takes records whose paths begin with `data/`, and returns the lines of one manifest, or all tag
+//! files of a bag. Does not move the payload.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt as _;
@@ -39,7 +39,9 @@ impl Put for BagitLines {
 /// `date` is the `Bagging-Date`, as YYYY-MM-DD.
 ///
 /// # Errors
-/// If a record is not beneath `data/`, lacks its length, or shares no algorithm with the others.
+///
+/// If a record is not beneath `data/`, lacks its length, or has no algorithm in common with the
+/// others.
 pub fn documents(records: &[Record], date: Option<&str>) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let first =
         records.first().ok_or_else(|| Error::new(ErrorKind::Empty, "a bag needs a payload"))?;
@@ -88,7 +90,7 @@ fn tag_manifest(algorithm: Algorithm, files: &[(String, Vec<u8>)]) -> (String, V
     (format!("tagmanifest-{}.txt", label(algorithm)), lines.into_bytes())
 }
 
-/// The name of an algorithm in the name of its manifest: lower case, letters and digits only.
+/// The name of an algorithm in the name of a manifest: lower case, letters and digits only.
 fn label(algorithm: Algorithm) -> String {
     algorithm.name().replace('-', "")
 }

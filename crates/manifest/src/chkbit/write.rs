@@ -1,7 +1,7 @@
-//! Records as the index of a directory or of a tree.
+//! Writes records as the index of a directory or of a tree: `.chkbit` or `.chkbit-db`.
 //!
-//! In: records. Out: the bytes of `.chkbit` or `.chkbit-db`, keys in the order that `chkbit`
-//! insists on. An entry needs a length, a time and a digest that `chkbit` knows.
+//! Keys are in the order that `chkbit` requires. An entry needs a length, a time, and a digest of
+//! an algorithm that `chkbit` knows.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,13 +14,13 @@ use crate::json::write_string;
 use crate::write::{Put, chosen, confined, known_length, known_steps, utf8_path};
 use crate::{Error, Format, Record, Step};
 
-/// The entries of one directory: names and the values that stand beside them.
+/// The entries of one directory: names with their JSON values.
 type Entries = BTreeMap<String, String>;
 
-/// Gathers records and writes them at the end: entries stand by directory, records in any order.
+/// Collects records and writes them at the end, sorted by directory. Records may come in any order.
 pub(crate) struct IndexWriter {
     algorithm: Option<Algorithm>,
-    /// Whether a tree is written, or else one directory.
+    /// Whether to write the index of a tree instead of one directory.
     database: bool,
     folders: BTreeMap<String, Entries>,
 }

@@ -1,8 +1,7 @@
 //! Dintch's digest and time: `co.eclecticlight.dintch.hash` and `.time`.
 //!
-//! In: the values. Out: the tag, or why they are none. Its author has not published the bytes, so
-//! every form that a SHA-256 digest is likely to have is read, and a digest that replaces another
-//! takes on its form.
+//! The format is not published. Therefore every likely form of a SHA-256 digest is read, and a
+//! digest that replaces another takes its form.
 
 use steadfast_digest::{Algorithm, Digest};
 
@@ -14,21 +13,21 @@ const BYTES: usize = 32;
 /// Hexadecimal digits of one.
 const DIGITS: usize = 2 * BYTES;
 
-/// How a value holds its digest.
+/// The form of the digest in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DintchForm {
-    /// As its bytes, with nothing or one NUL behind them.
+    /// Its bytes, optionally followed by one NUL.
     Bytes,
-    /// As digits from this offset on, text before them and ends of text behind them.
+    /// Hexadecimal digits from this offset on, after text and before line ends.
     Digits(usize),
 }
 
-/// Reads the digest: 32 bytes, or text that ends in 64 hexadecimal digits. Samba puts a NUL behind
-/// either. A time that cannot be read, or names no zone, counts as absent: the tag says less then,
-/// and nothing wrong.
+/// Reads the digest: 32 bytes, or text that ends in 64 hexadecimal digits. Samba appends a NUL to
+/// either. A time that cannot be read, or has no zone, counts as absent.
 ///
 /// # Errors
-/// If there is a time and no digest, or the value holds no digest.
+///
+/// If there is a time and no digest, or the value contains no digest.
 pub fn parse_dintch(hash: Option<&[u8]>, time: Option<&[u8]>) -> Result<ForeignTag, FaultReason> {
     let hash = text::present(hash.ok_or(FaultReason::NoDigest)?)?;
     let digest = match form_of(hash)? {
@@ -49,8 +48,8 @@ pub fn parse_dintch(hash: Option<&[u8]>, time: Option<&[u8]>) -> Result<ForeignT
     })
 }
 
-/// Writes a digest in the form of the value it replaces; without one, or after one that cannot be
-/// read, as its bytes.
+/// Writes a digest in the form of the value that it replaces. Writes its bytes if there is no such
+/// value or it cannot be read.
 pub(super) fn print_like(old: Option<&[u8]>, digest: &Digest) -> Vec<u8> {
     let plain = digest.as_bytes();
     match old.map(|old| (old, form_of(old))) {
@@ -68,7 +67,7 @@ pub(super) fn print_like(old: Option<&[u8]>, digest: &Digest) -> Vec<u8> {
 
 fn form_of(value: &[u8]) -> Result<DintchForm, FaultReason> {
     let bytes = value.len() == BYTES || value.len() == BYTES + 1 && value[BYTES] == 0;
-    // A digest whose 32 bytes are all printable is one in 10^13; a text that was cut is likelier.
+    // One digest in 10^13 has only printable bytes. A truncated text is more likely.
     if bytes && !value[..BYTES].iter().all(u8::is_ascii_graphic) {
         return Ok(DintchForm::Bytes);
     }

@@ -1,6 +1,6 @@
-//! The attributes that another tool would set for a tag.
+//! Makes the attributes that another tool would set for a tag.
 //!
-//! Takes a tag, and what the file has already; returns names and values, the digest last.
+//! Takes a tag and the existing attributes of the file. Returns names and values, the digest last.
 
 use steadfast_digest::Algorithm;
 use steadfast_time::Timestamp;
@@ -10,15 +10,15 @@ use super::{assemble_kind, dintch, shatag};
 use crate::calendar;
 use crate::tag::Tag;
 
-/// Returns the attributes, by name and value, that a tool of this kind would set, in the order of
-/// setting them; `None` if it has no place for the tag's algorithm, or if only the kernel sets it.
+/// Returns the attributes that a tool of this kind would set, by name and value, in the order of
+/// setting; `None` if the kind cannot hold the tag's algorithm, or only the kernel sets it.
 ///
-/// `mac_prefix` is what this system puts before the names of macOS.
+/// `mac_prefix` is the prefix of this system for the names of macOS.
 pub fn encode(kind: ForeignKind, tag: &Tag, mac_prefix: &str) -> Option<Vec<(String, Vec<u8>)>> {
     encode_over(kind, tag, &[], mac_prefix)
 }
 
-/// Returns the same for a file that has attributes of the kind already, whose names and forms stay.
+/// As [`encode`], for a file that has attributes of the kind already. Their names and forms stay.
 pub fn encode_over(
     kind: ForeignKind,
     tag: &Tag,
@@ -56,8 +56,8 @@ fn values(kind: ForeignKind, tag: &Tag) -> Option<Vec<(ForeignSlot, Vec<u8>)>> {
     }
 }
 
-/// Gives every value its name: the one it has on the file already, so that whoever carried it here
-/// finds it again, or the tool's own. Where a tool has several forms, a value keeps the old one's.
+/// Gives every value its name: that of the existing attribute, so the tool that copied it here
+/// finds it again, or the tool's own name. If a tool has several forms, the old form stays.
 fn placed(
     values: Vec<(ForeignSlot, Vec<u8>)>,
     old: &[ForeignAttribute],
@@ -68,7 +68,7 @@ fn placed(
     let hash = held(ForeignSlot::DintchHash);
     let value_of = |slot| held(slot).and_then(|held| held.value.as_deref().ok());
     let hash_value = value_of(ForeignSlot::DintchHash);
-    // 32 bytes may end in a NUL of their own; Samba's comes on top of a digest.
+    // A digest of 32 bytes may end in a NUL of its own. Samba's NUL follows the digest.
     let ends_in_nul = hash_value.is_some_and(|value| value.len() != 32 && value.ends_with(&[0]));
     let place = |(slot, mut value): (ForeignSlot, Vec<u8>)| {
         let name = match (held(slot), hash) {
@@ -91,7 +91,7 @@ fn placed(
     values.into_iter().map(place).collect()
 }
 
-/// Says whether what is there is no tag at all, or one of the same contents.
+/// Returns whether the existing attributes are no tag, or a tag of the same contents.
 pub fn is_of(old: &[ForeignAttribute], kind: ForeignKind, tag: &Tag) -> bool {
     match assemble_kind(old, kind)[..] {
         [] => true,

@@ -1,6 +1,7 @@
-//! `security.ima`: what the Linux kernel's integrity measurement architecture keeps for a file.
+//! `security.ima`: the value of the Linux kernel's integrity measurement architecture.
 //!
-//! In: the value. Out: the digest in it, or why it holds none.
+//! Takes the value, and returns its digest or the reason why it has none.
+//!
 //! Source: Linux, `security/integrity/integrity.h` (`enum evm_ima_xattr_type`) and
 //! `include/uapi/linux/hash_info.h` (`enum hash_algo`).
 
@@ -8,11 +9,11 @@ use steadfast_digest::{Algorithm, Digest};
 
 use super::{FaultReason, ForeignKind, ForeignTag, text};
 
-/// A bare digest: SHA-1, or MD5 by its length.
+/// A digest without an algorithm: SHA-1, or MD5 by its length.
 const DIGEST: u8 = 0x01;
 /// A signature over the digest.
 const DIGSIG: u8 = 0x03;
-/// The number of an algorithm, and its digest.
+/// The number of an algorithm, followed by its digest.
 const DIGEST_NG: u8 = 0x04;
 /// A signature over the fs-verity digest.
 const VERITY_DIGSIG: u8 = 0x06;
@@ -20,7 +21,8 @@ const VERITY_DIGSIG: u8 = 0x06;
 /// Reads the value.
 ///
 /// # Errors
-/// [`FaultReason::Signature`] if it is one; otherwise if it is not the digest it says it is.
+///
+/// [`FaultReason::Signature`] if it is a signature; otherwise if it is not a valid digest.
 pub fn parse_ima(value: &[u8]) -> Result<ForeignTag, FaultReason> {
     let value = text::present(value)?;
     let (algorithm, digest) = match *value {

@@ -1,4 +1,5 @@
-//! Recognises the attributes of other tools by name, by whatever way they came to this system.
+//! Recognises the attributes of other tools by name, including the names under which other systems
+//! and programs copy them.
 
 use steadfast_digest::Algorithm;
 
@@ -46,13 +47,13 @@ impl ForeignSlot {
     /// Recognises a name.
     pub fn of(name: &str) -> Option<ForeignSlot> {
         let bare = carrier::bare(name);
-        // Names of macOS may have its flags behind a `#`.
+        // Names of macOS may be followed by `#` and flags.
         let plain = match bare.starts_with(DINTCH) {
             true => carrier::without_flags(bare)?,
             false => bare,
         };
         let (slot, kind, ..) = SLOTS.iter().find(|(.., known, _)| *known == plain)?;
-        // Unraid's names are common words, and are its own only in the namespace of users.
+        // Unraid's names are common words. They count only in the user namespace.
         let is_own = *kind != ForeignKind::Unraid || bare.len() < name.len();
         is_own.then_some(*slot)
     }
@@ -61,23 +62,23 @@ impl ForeignSlot {
         SLOTS.iter().find(|(slot, ..)| *slot == self).expect("every slot has its row")
     }
 
-    /// Returns whose attribute it is.
+    /// Returns the tool of the attribute.
     pub fn kind(self) -> ForeignKind {
         self.row().1
     }
 
-    /// Returns the algorithm of a digest that the name of its attribute tells.
+    /// Returns the algorithm that the name of the attribute implies.
     pub fn algorithm(self) -> Option<Algorithm> {
         self.row().3
     }
 
-    /// Says whether the attribute holds a digest, without which the others are no tag.
+    /// Returns whether the attribute holds a digest. Without a digest, the others are no tag.
     pub fn is_digest(self) -> bool {
         self.algorithm().is_some() || self == ForeignSlot::Ima
     }
 
-    /// Returns the name that the tool itself gives the attribute on this system, which puts
-    /// `mac_prefix` before the names of macOS.
+    /// Returns the name that the tool uses on this system. `mac_prefix` is the prefix of this
+    /// system for the names of macOS.
     pub fn own_name(self, mac_prefix: &str) -> String {
         let (_, kind, name, _) = self.row();
         match kind {
@@ -88,10 +89,10 @@ impl ForeignSlot {
     }
 }
 
-/// What the names of Dintch's attributes begin with.
+/// Prefix of the names of Dintch's attributes.
 const DINTCH: &str = "co.eclecticlight.dintch.";
 
-/// A slot, whose it is, its name without prefixes and flags, and the algorithm that the name tells.
+/// A slot, its tool, its name without prefixes and flags, and the algorithm that the name implies.
 type SlotRow = (ForeignSlot, ForeignKind, &'static str, Option<Algorithm>);
 
 const SLOTS: [SlotRow; 12] = {

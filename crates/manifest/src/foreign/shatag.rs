@@ -1,7 +1,7 @@
 //! The pair of shatag and cshatag: `user.shatag.sha256` and `user.shatag.ts`.
 //!
-//! In: the values of both. Out: the tag, or why they are none.
-//! Source: cshatag 2.2.1 and its `master`, `check.go`; shatag 0.4.1, `shatag/base.py`.
+//! Takes both values, and returns the tag or its fault. Source: cshatag 2.2.1 and its `master`,
+//! `check.go`; shatag 0.4.1, `shatag/base.py`.
 
 use steadfast_digest::Algorithm;
 use steadfast_time::Timestamp;
@@ -11,11 +11,12 @@ use super::{FaultReason, ForeignKind, ForeignTag, Resolution, text};
 /// Hexadecimal digits of SHA-256.
 const DIGITS: usize = 64;
 
-/// Reads the pair. Bytes behind the 64 digits are dropped, as cshatag does: its versions before 1.1
+/// Reads the pair. Ignores bytes after the 64 digits, as cshatag does: its versions before 1.1
 /// wrote a NUL there.
 ///
 /// # Errors
-/// If one of the two is missing, or they do not hold a digest and a time.
+///
+/// If one of the two is missing, or is not a digest or a time.
 pub fn parse_shatag(digest: Option<&[u8]>, time: Option<&[u8]>) -> Result<ForeignTag, FaultReason> {
     let digest = text::present(digest.ok_or(FaultReason::NoDigest)?)?;
     let time = text::present(time.ok_or(FaultReason::NoTime)?)?;
@@ -30,16 +31,16 @@ pub fn parse_shatag(digest: Option<&[u8]>, time: Option<&[u8]>) -> Result<Foreig
     })
 }
 
-/// Prints a time in the form of the value it replaces, since neither of the two tools knows the
-/// other's; without one, or after one that cannot be read, as cshatag does.
+/// Prints a time in the form of the value that it replaces, because neither tool accepts the
+/// other's form. Uses the form of cshatag if there is no such value or it cannot be read.
 pub(super) fn print_time_like(old: Option<&[u8]>, time: Timestamp) -> String {
     match old.and_then(text::seconds).map(|old| old.resolution) {
-        // As Python makes the time of a file from its parts.
+        // As Python computes the time of a file from its parts.
         Some(Resolution::Float) => {
             format!("{:?}", time.seconds as f64 + 1e-9 * f64::from(time.nanoseconds))
         }
         Some(Resolution::Second) => time.seconds.to_string(),
-        // Seconds before 1970 are printed as the unsigned number that has their bits.
+        // Seconds before 1970 are printed as the unsigned number with the same bits.
         _ => {
             format!("{:010}.{:09}", time.seconds.cast_unsigned(), time.nanoseconds)
         }

@@ -11,7 +11,7 @@ const FRACTION_DIGITS: usize = 9;
 /// The longest number that is read: a signed 64-bit count of seconds and a generous fraction.
 const NUMBER_LEN_MAX: usize = 48;
 
-/// Refuses what holds nothing.
+/// Refuses an empty value.
 pub(super) fn present(value: &[u8]) -> Result<&[u8], FaultReason> {
     match value {
         [] => Err(FaultReason::Empty),
@@ -22,13 +22,13 @@ pub(super) fn present(value: &[u8]) -> Result<&[u8], FaultReason> {
     }
 }
 
-/// Leaves out what some writers put behind a text: a NUL, line ends, blanks.
+/// Removes what some tools append to a text: a NUL, line ends, blanks.
 pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| !b"\0\n\r\t ".contains(byte));
     &text[..end.map_or(0, |last| last + 1)]
 }
 
-/// Reads a digest of exactly the length its algorithm asks for.
+/// Reads a digest of exactly the length for its algorithm.
 pub(super) fn digest(text: &[u8], algorithm: Algorithm) -> Result<Digest, FaultReason> {
     let expected = 2 * algorithm.digest_len();
     if text.len() != expected {
@@ -48,10 +48,10 @@ pub(super) fn number(value: &[u8]) -> Option<u64> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// Reads seconds since 1970 with a decimal fraction or without; the form tells the resolution.
+/// Reads seconds since 1970, with or without a decimal fraction. The form determines the precision.
 ///
-/// The fraction is a fraction: `.5` is half a second. Nine digits of it are what cshatag writes,
-/// fewer or more are a float that Python printed.
+/// `.5` is half a second. cshatag writes nine digits of the fraction; a float that Python printed
+/// has fewer or more.
 pub(super) fn seconds(value: &[u8]) -> Option<ForeignTime> {
     let text = trimmed(value);
     if text.len() > NUMBER_LEN_MAX {

@@ -1,14 +1,15 @@
-//! What Unraid's File Integrity plugin keeps: a digest named by its algorithm, and three numbers.
+//! The attributes of Unraid's File Integrity plugin: a digest under the name of its algorithm, and
+//! three numbers.
 //!
-//! In: the values. Out: the tag, or why they are none.
-//! Source: Dynamix File Integrity, its script `bunker` 2.5.1, which sets them in this order:
-//! `user.sha256` (or `blake3`, `blake2`, `md5`), `user.scandate`, `user.filedate`, `user.filesize`.
+//! Takes the values, and returns the tag or its fault. Source: Dynamix File Integrity, its script
+//! `bunker` 2.5.1, which sets them in this order: `user.sha256` (or `blake3`, `blake2`, `md5`),
+//! `user.scandate`, `user.filedate`, `user.filesize`.
 
 use steadfast_digest::Algorithm;
 
 use super::{FaultReason, ForeignAttribute, ForeignKind, ForeignSlot, ForeignTag, text, value};
 
-/// The values beside the digest, each as it is stored if it is.
+/// The values beside the digest, as stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnraidScan<'a> {
     /// When the file was last hashed, in seconds since 1970.
@@ -29,12 +30,14 @@ impl<'a> UnraidScan<'a> {
     }
 }
 
-/// Reads a digest with what stands beside it; what is not there is not asked for.
+/// Reads a digest with the values beside it. Missing values are accepted.
 ///
-/// The plugin keeps BLAKE2s under the name of BLAKE2b if it is told to; the length tells.
+/// If configured so, the plugin keeps BLAKE2s under the name of BLAKE2b; the length tells them
+/// apart.
 ///
 /// # Errors
-/// If the digest is none of its algorithm, or a number that is there is none.
+///
+/// If the digest is not valid for its algorithm, or an existing number is not valid.
 pub fn parse_unraid(
     algorithm: Algorithm,
     digest: &[u8],

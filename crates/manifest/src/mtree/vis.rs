@@ -1,15 +1,16 @@
-//! Names as `vis` encodes them: without blanks, controls or anything that a reader would obey.
+//! Names as `vis` encodes them: without blanks, control characters, and characters with a meaning
+//! for readers.
 //!
 //! Source: NetBSD `vis(3)` and `unvis(3)`.
 
 use std::io::{self, Write};
 
-/// Bytes that stand for themselves beside letters and digits. `#` begins a comment, `*?[` are
-/// patterns, `=` parts keywords: they are encoded.
+/// Bytes that stay unencoded beside letters and digits. `#` begins a comment, `*?[` are patterns,
+/// and `=` separates keywords, so these are encoded.
 const PLAIN: &[u8] = b"/._-+,:@%^~!";
 
-/// Writes a name, everything but plain characters as a backslash and three octal digits, which
-/// every reader knows.
+/// Writes a name. Everything but plain characters becomes a backslash and three octal digits, which
+/// every reader supports.
 pub(super) fn encode(name: &[u8], out: &mut dyn Write) -> io::Result<()> {
     for &byte in name {
         match byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
@@ -20,7 +21,7 @@ pub(super) fn encode(name: &[u8], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a name in any of the encodings of `vis`; `None` if it is in none.
+/// Reads a name in any of the encodings of `vis`; `None` if it is in none of them.
 pub(super) fn decode(name: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;
@@ -35,7 +36,7 @@ pub(super) fn decode(name: &[u8]) -> Option<Vec<u8>> {
     Some(plain)
 }
 
-/// Reads what follows a backslash and returns what follows that.
+/// Decodes what follows a backslash and returns the rest.
 fn decode_escape<'a>(escape: &'a [u8], plain: &mut Vec<u8>) -> Option<&'a [u8]> {
     let octal = |digit: u8| (b'0'..=b'7').contains(&digit).then(|| u32::from(digit - b'0'));
     let hex = |digit: u8| char::from(digit).to_digit(16);
