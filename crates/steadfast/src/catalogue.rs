@@ -96,12 +96,13 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Makes the catalogue of the tree at `root`, empty, and opens it for writing.
+    /// Makes an empty catalogue of the tree at `root`, and opens it for writing.
     ///
-    /// It is kept in the tree, or in `file` if that is given.
+    /// It is stored in the tree, or in `file` if given.
     ///
     /// # Errors
-    /// If there is one already, or it cannot be written.
+    ///
+    /// If a catalogue exists already, or it cannot be written.
     pub fn create(
         root: &Path,
         file: Option<&Path>,
@@ -155,21 +156,22 @@ impl Catalogue {
         volume.store(&db)?;
         directory.put(&db)?;
         db.execute_batch("COMMIT")?;
-        // Closing the last connection takes the log into the file, which then stands alone.
+        // Closing the last connection merges the log into the file, which is then complete by
+        // itself.
         db.close().map_err(|(_, error)| DbError::from(error))
     }
 
-    /// Finds the catalogue of the nearest tree at or above a path, which need not be there itself.
+    /// Finds the catalogue of the nearest tree at or above a path. The path itself need not exist.
     ///
-    /// If only a lock or a log says that there was one, or something else stands in its place, it
-    /// is that one, which cannot be opened.
+    /// If only a lock or a log is left of a catalogue, or something else has its name, returns its
+    /// path; opening it then fails.
     pub fn find(path: &Path) -> Option<PathBuf> {
         let real = place::real_of(path)?;
         real.ancestors().map(place::inside).find(|file| Catalogue::is_found(file))
     }
 
-    /// Finds the catalogue of the nearest tree at or above a path beneath `root`, following no link
-    /// from there down: a link that somebody planted must not lead to another tree's catalogue.
+    /// Finds the catalogue of the nearest tree at or above a path beneath `root`. Follows no link
+    /// below `root`: a planted link must not lead to the catalogue of another tree.
     ///
     /// `root` is a path without links. A path that is not beneath it has no catalogue.
     pub fn find_beneath(root: &Path, path: &Path) -> Option<PathBuf> {
@@ -181,9 +183,10 @@ impl Catalogue {
         beneath_root.or_else(|| Catalogue::find(root))
     }
 
-    /// Opens a catalogue to write, keeping other writers out until it is dropped.
+    /// Opens a catalogue for writing, and keeps other writers out until it is dropped.
     ///
     /// # Errors
+    ///
     /// If it is absent, in use, damaged, or of a later version.
     pub fn open_writer(file: &Path, writer: &LockRequest<'_>) -> Result<Catalogue, CatalogueError> {
         let open = || {
@@ -199,18 +202,20 @@ impl Catalogue {
         open().map_err(|fault: DbError| fault.at(file))
     }
 
-    /// Opens a catalogue to read, beside a writer or on a medium that cannot be written.
+    /// Opens a catalogue for reading, also beside a writer or on a read-only medium.
     ///
     /// # Errors
+    ///
     /// If it is absent, damaged, or of a later version.
     pub fn open_reader(file: &Path) -> Result<Catalogue, CatalogueError> {
         let open = || {
             let home = there(file)?;
-            // Reading beside a writer leaves files of SQLite's beside a copy, which has no writer.
+            // A copy has no writer, and reading it as if it had one would leave SQLite's files
+            // beside it.
             let access = if place::is_copy(&home) { Access::ReadFrozen } else { Access::Read };
             let (db, lock) = match schema::connect(&home, access) {
                 Ok(db) => (db, None),
-                // Beside a writer, readers share memory through a file that cannot be made here.
+                // Beside a writer, readers need a file of shared memory, which cannot be made here.
                 Err(_) if !place::has_log(&home) => {
                     let lock = Lock::keep_writers_out(&home)?;
                     (schema::connect(&home, Access::ReadFrozen)?, lock)
@@ -224,16 +229,16 @@ impl Catalogue {
         open().map_err(|fault: DbError| fault.at(file))
     }
 
-    /// Says whether there is a catalogue, what is left of one that is gone, or something else in
-    /// its place.
+    /// Returns whether there is a catalogue, remains of one, or something else in its place.
     pub fn is_found(file: &Path) -> bool {
         place::is_found(file)
     }
 
-    /// Renames a damaged catalogue, so that another can be made, and returns its new path.
+    /// Renames a damaged catalogue to make room for a new one, and returns its new path.
     ///
     /// # Errors
-    /// If somebody writes to it, it is something else, or the system refuses.
+    ///
+    /// If another process writes to it, it is not a catalogue, or the system refuses.
     pub fn set_aside(file: &Path, writer: &LockRequest<'_>) -> Result<PathBuf, CatalogueError> {
         let aside = || {
             let home = Home::open(file)?;
@@ -248,23 +253,25 @@ impl Catalogue {
         &self.root
     }
 
-    /// Returns the path of the catalogue itself.
+    /// Returns the path of the catalogue.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Returns how many files it knows.
+    /// Returns the number of known files.
     ///
     /// # Errors
+    ///
     /// If it cannot be read.
     pub fn entries(&self) -> Result<u64, CatalogueError> {
         volume::total(&self.db).map_err(|fault| self.wrong(fault))
     }
 
-    /// Makes sure that the tree is the one that the catalogue is of: to be asked before anything
-    /// is called missing.
+    /// Checks that the tree is the one of the catalogue. Required before any file is called
+    /// missing.
     ///
     /// # Errors
+    ///
     /// If the root is gone or empty, or on another volume. The message says what to do.
     pub fn guard(&self) -> Result<(), CatalogueError> {
         let guard = || {
@@ -277,10 +284,11 @@ impl Catalogue {
         guard().map_err(|fault| self.wrong(fault))
     }
 
-    /// Accepts the volume that the tree is on now, after the tree was copied there. `root` is
-    /// where the tree is, for a catalogue that is kept elsewhere.
+    /// Accepts the current volume of the tree, after the tree was copied there. `root` is the place
+    /// of the tree, for a catalogue that is stored elsewhere.
     ///
     /// # Errors
+    ///
     /// If the root cannot be opened, or the catalogue cannot be written.
     pub fn rebind(&mut self, root: &Path) -> Result<(), CatalogueError> {
         let rebind = || {
@@ -299,9 +307,10 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Returns some runs before run `before`, the latest first; `i64::MAX` begins with the last.
+    /// Returns runs before run `before`, the latest first; `i64::MAX` starts with the last one.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn runs(&self, before: i64, limit: u32) -> Result<Vec<RunRecord>, CatalogueError> {
         runs::before(&self.db, before, i64::from(limit)).map_err(|fault| self.wrong(fault))
@@ -316,7 +325,8 @@ impl Catalogue {
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
-    /// Returns the statements that make the tables of this version, as `docs/formats` has them.
+    /// Returns the SQL statements that make the tables of this version, as documented in
+    /// `docs/formats`.
     pub fn tables(&self) -> String {
         schema::TABLES.iter().map(|table| format!("{table};\n")).collect()
     }
@@ -326,7 +336,7 @@ impl Catalogue {
     }
 }
 
-/// Opens the folder of a catalogue that must be there: SQLite would say "unable to open".
+/// Opens the folder of an existing catalogue. SQLite's error would only be "unable to open".
 fn there(file: &Path) -> Result<Home, DbError> {
     let absent = |message| DbError::new(CatalogueErrorKind::Absent, message);
     match Home::open(file) {
@@ -346,7 +356,7 @@ fn there(file: &Path) -> Result<Home, DbError> {
     }
 }
 
-/// The root of the tree: above the catalogue, or where the catalogue says.
+/// The root of the tree: the folder above the catalogue, or the one stored in it.
 fn root_of(db: &Connection, home: &Home) -> Result<PathBuf, DbError> {
     let root = meta::bytes(db, "root")?;
     if !root.is_empty() {
@@ -358,7 +368,7 @@ fn root_of(db: &Connection, home: &Home) -> Result<PathBuf, DbError> {
     Ok(root.to_owned())
 }
 
-/// Returns a moment in whole seconds.
+/// Returns a time of whole seconds.
 fn seconds(seconds: i64) -> Timestamp {
     Timestamp { seconds, nanoseconds: 0 }
 }

@@ -1,8 +1,9 @@
-//! What can be proved of a whole tree: how much was proved when, what is overdue, what ever failed.
+//! What can be proved about a tree: how much was proved when, what is overdue, and what ever
+//! failed.
 //!
-//! In: days. Out: counts, and streams of files. A file counts as proved by the last run that read
-//! it and found the tagged contents, at the time at which that run began: earlier than the reading,
-//! never later.
+//! Takes numbers of days; returns counts and streams of files. A file is proved by the last run
+//! that read it and found the tagged contents. The start of that run counts as the time: it is
+//! earlier than the reading, never later.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,81 +24,82 @@ use super::runs::{self, RunRecord};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError};
 
-/// Slices that are looked at in one go.
+/// Slices that are read in one transaction.
 const PAGE_LEN: usize = 256;
 
 /// Seconds in a day.
 const DAY_S: i64 = 86_400;
 
-/// How much was proved within some days.
+/// How much was proved within a number of days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditWindow {
-    /// The days before the audit.
+    /// The number of days before the audit.
     pub days: u32,
-    /// Files whose contents were proved within them.
+    /// Files whose contents were proved in that time.
     pub entries: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// What can be proved of a tree at one moment.
+/// What can be proved about a tree at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
-    /// The moment.
+    /// The time of the audit.
     pub at: Timestamp,
-    /// Files that are known.
+    /// Known files.
     pub entries: u64,
-    /// Files with a tag, and their bytes: what can be proved at all.
+    /// Files with a tag, which can be proved at all.
     pub tagged: u64,
-    /// Bytes of those.
+    /// Their bytes.
     pub bytes: u64,
-    /// What was proved, by days.
+    /// What was proved, by numbers of days.
     pub windows: Vec<AuditWindow>,
     /// Tagged files that were never proved, and their bytes.
     pub never: (u64, u64),
-    /// The oldest proof that any proved file relies on.
+    /// The oldest among the last proofs of all files.
     pub oldest_proof: Option<Timestamp>,
-    /// Files that stand otherwise than fine, by standing.
+    /// Files in a state other than fine, by state.
     pub standings: BTreeMap<FileState, u64>,
     /// The last runs, the latest first.
     pub runs: Vec<RunRecord>,
 }
 
-/// A file whose last proof is too long ago.
+/// A file whose last proof is too old.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overdue {
     /// Its path from the root.
     pub path: PathBuf,
     /// Its length in bytes.
     pub length: u64,
-    /// When it was last proved; `None` for never.
+    /// Time of the last proof; `None` if it was never proved.
     pub last_proof: Option<Timestamp>,
-    /// How it stands.
+    /// Its state.
     pub standing: FileState,
 }
 
-/// Something that was wrong with a file at some time.
+/// A failure of a file in the past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedCheck {
     /// Its path from the root.
     pub path: PathBuf,
-    /// The run that said so.
+    /// The run that found it.
     pub run: i64,
-    /// When, UTC.
+    /// Time of that run, UTC.
     pub at: Timestamp,
-    /// What was wrong.
+    /// The failure.
     pub standing: FileState,
-    /// How it stands now, wherever it moved since; `None` if it is known no more.
+    /// The present state of the file, even if it has moved; `None` if it is no longer known.
     pub now: Option<FileState>,
-    /// Whether it is settled: a later run read the file and found it well, or its loss was
-    /// accepted. That nobody looked since settles nothing.
+    /// Whether it is settled: a later run read the file and found it intact, or its loss was
+    /// accepted. A failure stays open until the file is read again.
     pub settled: bool,
 }
 
 impl Catalogue {
-    /// Audits the whole tree. `windows` are days to count proofs in.
+    /// Audits the whole tree. `windows` are the numbers of days for which proofs are counted.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn audit(&self, windows: &[u32], now: Timestamp) -> Result<Audit, CatalogueError> {
         reading(&self.db, || audit(&self.db, windows, now)).map_err(|fault| self.wrong(fault))
@@ -116,9 +118,10 @@ impl Catalogue {
         reading(&self.db, || overdue(&self.db, days, now, visit)).map_err(|fault| self.wrong(fault))
     }
 
-    /// Visits everything that was ever wrong, by directory, name and run.
+    /// Visits every past failure, by directory, name and run.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn failures(
         &self,
@@ -129,7 +132,7 @@ impl Catalogue {
 }
 
 fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {
-    /// Runs that an audit shows.
+    /// Runs that an audit lists.
     const RUNS_SHOWN: i64 = 30;
     let starts = runs::starts(db)?;
     let mut proved: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
@@ -265,24 +268,24 @@ fn failures(
     Ok(())
 }
 
-/// Where a file was at some point of its history.
+/// The place of a file at some point of its history.
 struct PlacedFailure {
     directory: i64,
     name: Vec<u8>,
     run: i64,
-    /// The event after which it was there, among those of its run.
+    /// The number of the event after which it was there, within its run.
     number: i64,
 }
 
 impl PlacedFailure {
-    /// Follows a file to where it is now; says whether its loss was accepted on the way.
+    /// Follows a file to its present place. Returns whether its loss was accepted on the way.
     fn follow(&mut self, db: &Connection) -> Result<bool, DbError> {
         let next = select_events(
             "directory = ? AND name = ? AND (run, number) > (?, ?) \
              AND what IN ('moved to', 'dropped')",
         );
         let mut statement = db.prepare_cached(&next)?;
-        // Each step is to a later event, so this comes to an end.
+        // Terminates, because each step goes to a later event.
         loop {
             let mut rows =
                 statement.query((self.directory, self.name.as_slice(), self.run, self.number))?;
@@ -303,7 +306,7 @@ impl PlacedFailure {
     }
 }
 
-/// Says whether a file as it is known now settles a failure of it.
+/// Returns whether the present state of a file settles one of its failures.
 fn settles(found: &FoundRow, failure: &FailedCheck) -> bool {
     let FileRecord { tag, standing, .. } = found.known.record;
     let of_contents = !matches!(
@@ -311,7 +314,7 @@ fn settles(found: &FoundRow, failure: &FailedCheck) -> bool {
         FileState::Unreadable | FileState::Unstable | FileState::Missing
     );
     match tag {
-        // Without a tag nothing is proved of contents; that it is there and can be read, is.
+        // Without a tag, the contents cannot be proved, but the file exists and can be read.
         None => standing == FileState::Fine && !of_contents,
         Some(_) => {
             found.known.last_proved(found.slice_run) > failure.run && standing != failure.standing
@@ -319,7 +322,7 @@ fn settles(found: &FoundRow, failure: &FailedCheck) -> bool {
     }
 }
 
-/// Looks at one slice: its directory, itself, its rows if they are wanted.
+/// Visits one slice: its directory, its row, and the rows of its files if requested.
 type Visit<'a> = dyn FnMut(
         i64,
         &NameSlice,
@@ -327,7 +330,7 @@ type Visit<'a> = dyn FnMut(
     ) -> Result<ControlFlow<()>, DbError>
     + 'a;
 
-/// Visits every slice, as all were at one moment.
+/// Visits every slice in one transaction, so all are of one moment.
 fn each_slice(db: &Connection, visit: &mut Visit<'_>) -> Result<(), DbError> {
     let mut buffer = Vec::new();
     let mut after: Option<(i64, Vec<u8>)> = None;

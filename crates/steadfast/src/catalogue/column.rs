@@ -1,7 +1,7 @@
-//! Columns → values of the house, with every type and size looked at.
+//! Reads columns into the types of this crate, and checks every type and size.
 //!
-//! In: a row of a file that may be damaged or planted. Out: values, or a [`DbError`]; never a panic
-//! and never an allocation by a length that the file made up.
+//! The file may be damaged or hostile. The result is a value or a [`DbError`], never a panic, and
+//! never an allocation of a size from the file.
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Row, Statement};
@@ -12,7 +12,7 @@ use steadfast_sys::file::Timestamp;
 use super::error::DbError;
 use steadfast_manifest::tag::Tag;
 
-/// The longest name that any file system keeps, in bytes: 255 UTF-16 units, three bytes each.
+/// The longest name of any file system, in bytes: 255 UTF-16 units of three bytes each.
 pub(super) const NAME_LEN_MAX: usize = 765;
 
 /// Reads a whole number.
@@ -25,13 +25,13 @@ pub(super) fn integer(row: &Row<'_>, at: usize) -> Result<i64, DbError> {
     }
 }
 
-/// Reads a number of things.
+/// Reads a count.
 pub(super) fn count(row: &Row<'_>, at: usize) -> Result<u64, DbError> {
     let value = integer(row, at)?;
     u64::try_from(value).map_err(|_| DbError::damaged(format_args!("a count of {value}")))
 }
 
-/// Reads a number of 64 bits without sign, kept in the bits of one with sign.
+/// Reads an unsigned number of 64 bits, stored in the bits of a signed one.
 pub(super) fn unsigned(row: &Row<'_>, at: usize) -> Result<u64, DbError> {
     Ok(integer(row, at)?.cast_unsigned())
 }
@@ -54,7 +54,7 @@ pub(super) fn name<'r>(row: &'r Row<'_>, at: usize) -> Result<&'r [u8], DbError>
     Ok(name)
 }
 
-/// Reads a text of ours: a word or two.
+/// Reads a text of this program: one or two words.
 pub(super) fn text<'r>(row: &'r Row<'_>, at: usize) -> Result<&'r str, DbError> {
     const TEXT_LEN_MAX: usize = 256;
     match row.get_ref(at)? {
@@ -65,13 +65,13 @@ pub(super) fn text<'r>(row: &'r Row<'_>, at: usize) -> Result<&'r str, DbError> 
     }
 }
 
-/// Says whether there is nothing.
+/// Returns whether the column is NULL.
 pub(super) fn is_null(row: &Row<'_>, at: usize) -> Result<bool, DbError> {
     Ok(matches!(row.get_ref(at)?, ValueRef::Null))
 }
 
-/// A moment as a column holds it: nanoseconds since 1970 while 64 bits hold them, and otherwise
-/// 12 bytes, seconds and nanoseconds, high byte first.
+/// A time in a column: nanoseconds since 1970 if they fit 64 bits, otherwise 12 bytes of seconds
+/// and nanoseconds, big-endian.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment(pub(super) Timestamp);
 
@@ -84,7 +84,7 @@ impl ToSql for Moment {
     }
 }
 
-/// Packs a moment into 12 bytes.
+/// Packs a time into 12 bytes.
 pub(super) fn packed(moment: Timestamp) -> [u8; 12] {
     let mut bytes = [0; 12];
     bytes[..8].copy_from_slice(&moment.seconds.to_be_bytes());
@@ -92,7 +92,7 @@ pub(super) fn packed(moment: Timestamp) -> [u8; 12] {
     bytes
 }
 
-/// Reads a moment.
+/// Reads a time.
 pub(super) fn moment(row: &Row<'_>, at: usize) -> Result<Timestamp, DbError> {
     match row.get_ref(at)? {
         ValueRef::Integer(nanoseconds) => Ok(Timestamp::from_nanoseconds(i128::from(nanoseconds))),
@@ -111,8 +111,8 @@ pub(super) fn moment(row: &Row<'_>, at: usize) -> Result<Timestamp, DbError> {
     }
 }
 
-/// Reads a tag from five columns that begin at `at`; none if the algorithm is NULL. `length` and
-/// `mtime` stand for the columns that are NULL because the file had the same when it was seen.
+/// Reads a tag from five columns that begin at `at`; `None` if the algorithm is NULL. `length` and
+/// `mtime` replace columns that are NULL because the file had the same values.
 pub(super) fn tag(
     row: &Row<'_>,
     at: usize,

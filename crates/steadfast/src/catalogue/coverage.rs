@@ -1,27 +1,27 @@
-//! Which files a run covered: ranges of names, and whole subtrees, so that a run over everything
-//! is one row.
+//! The files that a run covered: ranges of names and whole subtrees, so a run over everything needs
+//! one row.
 //!
-//! In: names in order, covered or not. Out: rows of `coverage`. A row covers the files that the
-//! catalogue knew when the run was there, so what came later is not claimed.
+//! Takes names in order, covered or not, and writes rows of `coverage`. A row covers the files that
+//! the catalogue knew at the time of the run, so it claims nothing about later files.
 
 use rusqlite::Connection;
 
 use super::error::DbError;
 use super::writes;
 
-/// What was covered of one directory so far, its subdirectories apart.
+/// The coverage of one directory so far, without its subdirectories.
 #[derive(Debug, Default)]
 pub(super) struct NameCoverage {
-    /// The first and last name of a range without gaps that may still grow.
+    /// First and last name of a range without gaps, which may still grow.
     open: Option<(Vec<u8>, Vec<u8>)>,
-    /// Whether anything was passed over.
+    /// Whether a file was not covered.
     broken: bool,
     /// Whether rows were written.
     written: bool,
 }
 
 impl NameCoverage {
-    /// Notes names that were covered.
+    /// Adds covered names.
     pub(super) fn extend(&mut self, first: &[u8], last: &[u8]) {
         match &mut self.open {
             Some((_, end)) => {
@@ -32,7 +32,7 @@ impl NameCoverage {
         }
     }
 
-    /// Notes that something was not covered.
+    /// Notes a name that was not covered.
     pub(super) fn gap(&mut self, db: &Connection, run: i64, directory: i64) -> Result<(), DbError> {
         self.broken = true;
         self.flush(db, run, directory)?;
@@ -40,7 +40,7 @@ impl NameCoverage {
         Ok(())
     }
 
-    /// Writes what is covered so far.
+    /// Writes the coverage so far.
     pub(super) fn flush(
         &mut self,
         db: &Connection,
@@ -54,12 +54,12 @@ impl NameCoverage {
         Ok(())
     }
 
-    /// Says whether all names were covered.
+    /// Returns whether all names were covered.
     pub(super) fn is_whole(&self) -> bool {
         !self.broken
     }
 
-    /// Takes back what was written: a row for more stands for it.
+    /// Removes the written rows, because one row for more replaces them.
     pub(super) fn retract(
         &mut self,
         db: &Connection,
@@ -73,11 +73,11 @@ impl NameCoverage {
     }
 }
 
-/// Subdirectories that were covered with all that is beneath them.
+/// Subdirectories that were covered with everything beneath them.
 #[derive(Debug, Default)]
 pub(super) struct DirectoryCoverage {
     directories: Vec<i64>,
-    /// How many of them have a row.
+    /// How many of them have been written.
     written: usize,
 }
 
@@ -86,7 +86,7 @@ impl DirectoryCoverage {
         self.directories.push(directory);
     }
 
-    /// Writes those that are not written yet.
+    /// Writes those that have not been written.
     pub(super) fn flush(&mut self, db: &Connection, run: i64) -> Result<(), DbError> {
         for &directory in &self.directories[self.written..] {
             writes::put_coverage(db, run, directory, b"", None, true)?;
@@ -95,7 +95,7 @@ impl DirectoryCoverage {
         Ok(())
     }
 
-    /// Takes back what was written: a row of the directory above stands for all.
+    /// Removes the written rows, because one row of the parent directory replaces them.
     pub(super) fn retract(&mut self, db: &Connection, run: i64) -> Result<(), DbError> {
         for &directory in &self.directories[..self.written] {
             writes::remove_coverage(db, run, directory)?;

@@ -1,8 +1,8 @@
-//! Directories: numbers and paths.
+//! The numbers and paths of directories.
 //!
-//! In: names, one component at a time. Out: the number under which everything else files what is
-//! in a directory. A directory's number is above its parent's and is never used again, even when
-//! the directory is gone: runs and events refer to it.
+//! Takes names, one component at a time, and returns the number under which the files of a
+//! directory are stored. The number of a directory is greater than its parent's, and is never
+//! reused, because runs and events refer to it.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -19,13 +19,13 @@ use super::runs;
 /// The number of the root directory.
 pub(super) const ROOT: i64 = 1;
 
-/// Directories that a page of children holds.
+/// Children that are read at a time.
 const PAGE_LEN: usize = 512;
 
-/// Paths that are remembered at a time.
+/// The most paths that are cached.
 const PATHS_MAX: usize = 4096;
 
-/// A directory's row.
+/// The row of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directory {
     pub(super) id: i64,
@@ -48,7 +48,7 @@ impl Directory {
             mounted: column::integer(row, 3)? != 0,
         };
         directory.sum().ensure(column::integer(row, 4)?, "directories")?;
-        // Whoever climbs from a directory to the root comes to an end because of this.
+        // This guarantees that a climb from a directory to the root ends.
         if directory.parent >= id || (directory.parent < ROOT) != (id == ROOT) {
             return Err(DbError::damaged("a directory beneath itself"));
         }
@@ -69,9 +69,9 @@ impl Directory {
     }
 }
 
-/// Makes sure that every directory is there, as it was written, and is found by its name.
+/// Checks that every directory exists as written and can be found by its name.
 ///
-/// What is in a directory that the catalogue cannot find would be called new.
+/// Otherwise, the files in a directory that cannot be found would be called new.
 pub(super) fn ensure_all(db: &Connection) -> Result<(), DbError> {
     let sql = format!("SELECT {DIRECTORY_COLUMNS} FROM directories NOT INDEXED ORDER BY id");
     let mut statement = db.prepare(&sql)?;
@@ -91,7 +91,7 @@ pub(super) fn ensure_all(db: &Connection) -> Result<(), DbError> {
         let message = format_args!("of {total} directories there are {}", next - 1);
         return Err(DbError::damaged(message));
     }
-    // The index holds all that is asked for: this reads nothing else.
+    // The index has all requested columns, so the table is not read.
     let mut statement =
         db.prepare("SELECT id, parent, name FROM directories ORDER BY parent, name")?;
     let mut rows = statement.query(())?;
@@ -157,10 +157,10 @@ pub(super) fn beneath(db: &Connection, above: i64, down: &Path) -> Result<Option
     Ok(Some(found))
 }
 
-/// Returns the way from a directory down to a path in it; `None` if it is not in it.
+/// Returns the path from a directory down to a path in it; `None` if it is not in it.
 ///
-/// By bytes: to compare the components of each directory of a deep tree with those of the one
-/// before takes most of the time of a walk.
+/// Compares bytes: comparing the components of each directory of a deep tree would take most of the
+/// time of a walk.
 pub(super) fn down_from<'a>(above: &Path, path: &'a Path) -> Option<&'a Path> {
     let (above, bytes) = (above.as_os_str().as_bytes(), path.as_os_str().as_bytes());
     let down = bytes.strip_prefix(above)?;
@@ -171,7 +171,7 @@ pub(super) fn down_from<'a>(above: &Path, path: &'a Path) -> Option<&'a Path> {
     }
 }
 
-/// The known subdirectories of one directory, in order, a page at a time.
+/// The known subdirectories of one directory, in order, read in pages.
 #[derive(Debug, Default)]
 pub(super) struct Children {
     parent: i64,
@@ -185,7 +185,7 @@ impl Children {
         Children { parent, ..Children::default() }
     }
 
-    /// Returns the next one without passing it.
+    /// Returns the next one without consuming it.
     pub(super) fn peek(&mut self, db: &Connection) -> Result<Option<&Directory>, DbError> {
         if self.page.is_empty() && !self.exhausted {
             let sql = format!(
@@ -210,14 +210,14 @@ impl Children {
         Ok(self.page.front())
     }
 
-    /// Passes the next one and returns it.
+    /// Consumes and returns the next one.
     pub(super) fn next(&mut self, db: &Connection) -> Result<Option<Directory>, DbError> {
         self.peek(db)?;
         Ok(self.page.pop_front())
     }
 }
 
-/// Paths of directories by their numbers, the last few remembered.
+/// Paths of directories by their numbers, with a cache of the last ones.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     known: HashMap<i64, PathBuf>,
@@ -236,7 +236,7 @@ impl Paths {
         Ok(&self.known[&id])
     }
 
-    /// Makes a directory's path, from that of the nearest directory above it that is known.
+    /// Builds the path of a directory from that of the nearest cached ancestor.
     fn build(&self, db: &Connection, id: i64) -> Result<PathBuf, DbError> {
         let mut names = Vec::new();
         let mut at = directory(db, id)?;

@@ -20,20 +20,20 @@ use super::runs::{self, RunState};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError};
 
-/// Slices that are looked at in one go.
+/// Slices that are read in one transaction.
 const PAGE_LEN: usize = 256;
 
-/// What is asked for.
+/// Options for due files.
 #[derive(Clone, Debug, Default)]
 pub struct DueOptions {
-    /// Only files that no run judged within so many seconds before `now`.
+    /// Only files that no run judged within this many seconds before `now`.
     pub older_than_s: Option<i64>,
-    /// Files of at most so many bytes together, and at least one file.
+    /// Files of at most this many bytes in total, but at least one file.
     pub max_bytes: Option<u64>,
-    /// Only files that were last judged before this run: what it did not come to, if it was
-    /// interrupted. See [`Catalogue::unfinished_run`].
+    /// Only files that were last judged before this run: the rest of an interrupted run. See
+    /// [`Catalogue::unfinished_run`].
     pub before_run: Option<i64>,
-    /// Only what is beneath this directory, as a path from the root.
+    /// Only files beneath this directory, a path from the root.
     pub beneath: PathBuf,
 }
 
@@ -42,24 +42,24 @@ pub struct DueOptions {
 pub struct DueEntry {
     /// Its path from the root.
     pub path: PathBuf,
-    /// Its length in bytes, as its tag has it.
+    /// Its length in bytes, according to its tag.
     pub length: u64,
     /// The run that last judged it; 0 for none.
     pub last_checked_run: i64,
 }
 
-/// A stream of what is due.
+/// A stream of due files.
 #[derive(Debug)]
 pub struct Due {
     catalogue: Catalogue,
     beneath: PathBuf,
-    /// By run: files and bytes.
+    /// Files and bytes by run.
     classes: VecDeque<(i64, (u64, u64))>,
-    /// Files that could ever be due.
+    /// Files that can become due.
     known: u64,
     max_bytes: u64,
     taken: (u64, u64),
-    /// The last slice of the present class that was looked at.
+    /// The last slice of the present class that was read.
     after: Option<(i64, Vec<u8>)>,
     ready: VecDeque<DueEntry>,
     paths: Paths,
@@ -67,18 +67,20 @@ pub struct Due {
 }
 
 impl Catalogue {
-    /// Finds what is due. Another connection may write meanwhile.
+    /// Finds due files. Another connection may write meanwhile.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn due(self, options: &DueOptions, now: Timestamp) -> Result<Due, CatalogueError> {
         let file = self.file.clone();
         Due::begin(self, options, now).map_err(|fault| fault.at(&file))
     }
 
-    /// Returns the last run if it did not come to its end, so that it can be resumed.
+    /// Returns the last run if it was not completed, so that it can be resumed.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn unfinished_run(&self) -> Result<Option<i64>, CatalogueError> {
         let runs = runs::before(&self.db, i64::MAX, 1).map_err(|fault| self.wrong(fault))?;
@@ -108,7 +110,7 @@ impl Due {
             latest.is_none_or(|latest| started <= latest)
                 && options.before_run.is_none_or(|before| run < before)
         };
-        // As all was at one moment; what is streamed later is seen as it is then.
+        // The counts are of one moment. Files are streamed later, in their state at that time.
         due.catalogue.db.execute_batch("BEGIN")?;
         let counted = runs::ensure_slices(&due.catalogue.db).and_then(|()| due.count());
         due.catalogue.db.execute_batch("COMMIT")?;
@@ -118,12 +120,12 @@ impl Due {
         Ok(due)
     }
 
-    /// Returns how many files with a tag the catalogue knows there, due or not.
+    /// Returns the number of known files with a tag, due or not.
     pub fn known(&self) -> u64 {
         self.known
     }
 
-    /// Returns how many files and bytes are due in all, whatever the budget.
+    /// Returns the files and bytes that are due in total, ignoring the budget.
     pub fn total(&self) -> (u64, u64) {
         let (mut files, mut bytes) = self.taken;
         for (_, class) in &self.classes {
@@ -136,14 +138,15 @@ impl Due {
     /// Returns the next file; `None` at the end, or when the budget is spent.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     #[expect(clippy::should_implement_trait, reason = "an error ends the stream: `next()?`")]
     pub fn next(&mut self) -> Result<Option<DueEntry>, CatalogueError> {
         self.take_next().map_err(|fault| fault.at(&self.catalogue.file))
     }
 
-    /// Takes back what the last file cost: it is not there, so nothing will be read. Otherwise
-    /// files that are gone would eat every budget.
+    /// Returns the cost of the last file to the budget, because it does not exist and will not be
+    /// read. Otherwise missing files would use up every budget.
     pub fn give_back(&mut self, entry: &DueEntry) {
         self.taken.0 = self.taken.0.saturating_sub(1);
         self.taken.1 = self.taken.1.saturating_sub(entry.length);
@@ -152,7 +155,8 @@ impl Due {
     fn take_next(&mut self) -> Result<Option<DueEntry>, DbError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
-                // To pass over a large file would be never to check it.
+                // Always taken if it is the first. A large file that is always skipped would never
+                // be checked.
                 let bytes = self.taken.1.saturating_add(entry.length);
                 if self.taken.0 > 0 && bytes > self.max_bytes {
                     self.ready.clear();
@@ -174,7 +178,7 @@ impl Due {
         }
     }
 
-    /// Reads on in a class; says whether there is more to read.
+    /// Reads more files of a class. Returns whether there are more to read.
     fn fill(&mut self, run: i64) -> Result<bool, DbError> {
         let mut entries = Vec::new();
         let more = self.page(&mut |directory, slice, rows, paths, catalogue| {
@@ -221,7 +225,7 @@ impl Due {
         Ok(classes)
     }
 
-    /// Visits some further slices; says whether there are more.
+    /// Visits the next slices. Returns whether there are more.
     fn page(&mut self, visit: &mut Visit<'_>) -> Result<bool, DbError> {
         let Due { catalogue, paths, buffer, after, beneath, .. } = self;
         let db = &catalogue.db;
@@ -246,7 +250,7 @@ impl Due {
     }
 }
 
-/// Looks at one slice: its directory, itself, its rows if they are wanted.
+/// Visits one slice: its directory, its row, and the rows of its files if requested.
 type Visit<'a> = dyn FnMut(
         i64,
         &NameSlice,
@@ -256,7 +260,7 @@ type Visit<'a> = dyn FnMut(
     ) -> Result<(), DbError>
     + 'a;
 
-/// Says whether there is anything to check a file by, and a file.
+/// Returns whether a file exists and has a tag to check it by.
 fn is_checkable(row: &FileRow) -> bool {
     row.record.tag.is_some()
 }

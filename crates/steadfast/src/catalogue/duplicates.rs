@@ -1,6 +1,6 @@
-//! Files with the same contents, by the tags that a catalogue has.
+//! Files with the same contents, according to the tags in a catalogue.
 //!
-//! In: a least length. Out: groups of paths. SQLite sorts, outside of memory if need be.
+//! Takes a minimum length; returns groups of paths. SQLite sorts, on disk if necessary.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -18,18 +18,20 @@ use steadfast_manifest::tag::Tag;
 /// Files with the same contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicates {
-    /// Algorithm, digest and length of all; the rest is the first file's.
+    /// A tag of them. Algorithm, digest and length are the same for all; the rest is the first
+    /// file's.
     pub tag: Tag,
     /// Their paths from the root, two or more.
     pub paths: Vec<PathBuf>,
 }
 
 impl Catalogue {
-    /// Visits all groups of files of at least `length_min` bytes that have the same contents.
-    /// Names of one inode are such a group, too.
+    /// Visits all groups of files with the same contents and at least `length_min` bytes. Several
+    /// names of one inode also form a group.
     ///
     /// # Errors
-    /// If the catalogue cannot be read, or there is no room to sort.
+    ///
+    /// If the catalogue cannot be read, or there is no space to sort.
     pub fn duplicates(
         &self,
         length_min: u64,

@@ -1,6 +1,6 @@
-//! Why a catalogue cannot be used, or not further.
+//! Why a catalogue cannot be used.
 //!
-//! Inside the module a [`DbError`] has no path; whoever opened the file adds it, once.
+//! Inside the module, a [`DbError`] has no path. The code that opened the file adds it once.
 
 use std::fmt;
 use std::io;
@@ -8,35 +8,35 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ffi::ErrorCode;
 
-/// What kind of thing is wrong.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CatalogueErrorKind {
     /// There is no catalogue.
     Absent,
-    /// There is none: the `init` that was to make it did not come to its end.
+    /// There is none: the `init` that should have made it was not completed.
     Unfinished,
     /// There is one already.
     Exists,
-    /// It holds what no version of this program wrote.
+    /// Its contents were not written by any version of this program.
     Damaged,
-    /// It is of a version that this program does not know.
+    /// Its version is not known to this program.
     Newer,
-    /// Somebody else writes to it.
+    /// Another process writes to it.
     InUse,
-    /// Its tree is on another volume than the one it was made for, or in another directory.
+    /// Its tree is on another volume than the catalogue records, or in another directory.
     OtherVolume,
-    /// Its tree holds nothing at all, or is not there.
+    /// Its tree is empty or does not exist.
     EmptyRoot,
     /// It cannot be written to.
     ReadOnly,
-    /// The volume that it is on is full.
+    /// Its volume is full.
     Full,
-    /// A link, or something else that is no file of a catalogue, stands in the place of one.
+    /// A link, or something else that is not a file of a catalogue, has its name.
     Planted,
     /// A path is not in its tree.
     Outside,
-    /// The system refused something.
+    /// A system call failed.
     System,
 }
 
@@ -49,12 +49,12 @@ pub struct CatalogueError {
 }
 
 impl CatalogueError {
-    /// Returns what kind of thing is wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> CatalogueErrorKind {
         self.kind
     }
 
-    /// Returns the path of the catalogue, or of what it refuses.
+    /// Returns the path of the catalogue, or of the file that it refuses.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -74,7 +74,7 @@ impl From<CatalogueError> for crate::Error {
     }
 }
 
-/// What is wrong, before anyone says where.
+/// An error without its path.
 #[derive(Debug)]
 pub(super) struct DbError {
     kind: CatalogueErrorKind,
@@ -86,19 +86,19 @@ impl DbError {
         DbError { kind, message: message.into() }
     }
 
-    /// Makes a fault of contents that no version of this program wrote.
+    /// Makes the error for contents that no version of this program wrote.
     pub(super) fn damaged(what: impl fmt::Display) -> DbError {
         let message = format!("the catalogue is damaged: {what}");
         DbError { kind: CatalogueErrorKind::Damaged, message }
     }
 
-    /// Makes a fault of a full disk, or of a quota that is used up.
+    /// Makes the error for a full disk or an exhausted quota.
     pub(super) fn full() -> DbError {
         let message = "cannot write the catalogue: no space is left on its volume";
         DbError { kind: CatalogueErrorKind::Full, message: message.to_owned() }
     }
 
-    /// Makes a fault of a failed system call. `doing` is an infinitive.
+    /// Makes the error for a failed system call. `doing` is an infinitive.
     pub(super) fn io(doing: &str, error: &io::Error) -> DbError {
         let kind = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => return DbError::full(),
@@ -124,7 +124,7 @@ impl DbError {
         &self.message
     }
 
-    /// Says where it is.
+    /// Adds the path.
     pub(super) fn at(self, path: &Path) -> CatalogueError {
         CatalogueError { kind: self.kind, path: path.to_owned(), message: self.message }
     }
@@ -137,13 +137,13 @@ impl From<rusqlite::Error> for DbError {
                 return DbError::damaged(error);
             }
             Some(ErrorCode::DiskFull) => return DbError::full(),
-            // The file of the memory that connections share could not grow.
+            // The file of the shared memory could not grow.
             Some(_) if is_extended(&error, rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
                 return DbError::full();
             }
             Some(ErrorCode::ReadOnly) => CatalogueErrorKind::ReadOnly,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => CatalogueErrorKind::InUse,
-            // A table or a column is not as it was made, or holds another type.
+            // A table or a column differs from the schema, or has another type.
             None | Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => {
                 return DbError::damaged(error);
             }
@@ -153,7 +153,7 @@ impl From<rusqlite::Error> for DbError {
     }
 }
 
-/// Says whether an error of SQLite has this extended code.
+/// Returns whether an error of SQLite has this extended code.
 fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == code)
 }

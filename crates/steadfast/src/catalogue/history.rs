@@ -1,7 +1,8 @@
-//! The history of one file: every run that judged it, and what each said.
+//! The history of one file: every run that judged it, with its verdict.
 //!
-//! In: a path. Out: its runs in order. Verdicts are not stored one by one: a run gave a file that
-//! it covered the verdict of the file's standing at that time, and changes of standing are events.
+//! Takes a path; returns its runs in order. Verdicts are not stored one by one: the verdict of a
+//! run that covered a file follows from the file's state at that time, and changes of state are
+//! events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -24,20 +25,20 @@ use super::{Catalogue, CatalogueError};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 
-/// What a catalogue knows of a file now.
+/// The present knowledge of a catalogue about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownFile {
-    /// What the file system last said.
+    /// The last facts from the file system.
     pub facts: FileFacts,
     /// Its tag, if it has one.
     pub tag: Option<Tag>,
-    /// How it stands.
+    /// Its state.
     pub standing: FileState,
     /// The run that first saw it.
     pub first_run: i64,
     /// The run that last judged it; 0 for none.
     pub last_checked_run: i64,
-    /// The run that last proved its contents to be the tagged ones; 0 for none.
+    /// The run that last proved its contents; 0 for none.
     pub last_proved_run: i64,
 }
 
@@ -55,33 +56,33 @@ impl KnownFile {
     }
 }
 
-/// Something that happened to a file in a run.
+/// An event of a file in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Happened {
-    /// When, UTC, to about a second.
+    /// Time, UTC, to about a second.
     pub at: Timestamp,
-    /// What, in words: a verdict, an action, or what only a catalogue finds.
+    /// The event in words: a verdict, an action, or a finding.
     pub what: String,
-    /// How the file stood after it.
+    /// The state of the file after it.
     pub standing: FileState,
-    /// The tag that it had until then, if it lost or changed that.
+    /// The previous tag, if the file lost or changed it.
     pub before: Option<Tag>,
-    /// Another path that it is about, from the root.
+    /// Another path that the event refers to, from the root.
     pub other: Option<PathBuf>,
 }
 
-/// A run that had to do with a file.
+/// A run that involved a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRun {
     /// The run.
     pub run: RunRecord,
     /// Its verdict, if it judged the file.
     pub verdict: Option<Verdict>,
-    /// How it left the file.
+    /// The state of the file after the run.
     pub standing: FileState,
-    /// The tag that the file had when the run left it.
+    /// The tag of the file after the run.
     pub tag: Option<Tag>,
-    /// What happened in it, in order; nothing if it found the file as the run before left it.
+    /// Its events, in order; empty if the file was as the previous run left it.
     pub happened: Vec<Happened>,
 }
 
@@ -90,16 +91,17 @@ pub struct HistoryRun {
 pub struct History {
     /// Its path from the root.
     pub path: PathBuf,
-    /// What is known of it now; `None` if it is known no more, or never was.
+    /// The present knowledge; `None` if the file is not known, or no longer.
     pub now: Option<KnownFile>,
-    /// The runs that had to do with it, the first one first.
+    /// The runs that involved it, the earliest first.
     pub runs: Vec<HistoryRun>,
 }
 
 impl Catalogue {
-    /// Tells the history of a file, by its path from the root.
+    /// Returns the history of a file, by its path from the root.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn history(&self, path: &Path) -> Result<History, CatalogueError> {
         let history = reading(&self.db, || history(&self.db, path));
@@ -108,11 +110,11 @@ impl Catalogue {
 }
 
 impl Catalogue {
-    /// Returns the numbers of the runs that judged all that is beneath a directory: those that
-    /// judged, in it, a name that comes before every name. Runs over single names judged no such
-    /// one.
+    /// Returns the numbers of the runs that judged everything beneath a directory. These judged a
+    /// name in it that comes before every other name, which runs over single files never do.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn runs_over(&self, directory: &Path) -> Result<Vec<i64>, CatalogueError> {
         let history = self.history(&directory.join("\u{1}"))?;
@@ -128,11 +130,11 @@ struct StoredEvent {
     happened: Happened,
 }
 
-/// Events that change the tag; the others leave it.
+/// Events that change the tag. The others do not.
 const TAG_CHANGES: &[&str] =
     &["tagged", "retagged", "refreshed", "removed", "adopted", "accepted", MOVED, "dropped"];
 
-/// The event of a file that is at another path by now.
+/// The event of a file that has moved to another path.
 const MOVED: &str = "moved to";
 
 fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
@@ -178,11 +180,11 @@ fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
     Ok(history)
 }
 
-/// The runs between which the file was known, first and last.
+/// Returns the runs between which the file was known, first and last.
 fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     let mut lives = Vec::new();
     let begins = |event: &&StoredEvent| event.happened.what == "new";
-    // What the first run saw came without an event.
+    // The files of the first run have no event.
     let mut from = match events.iter().find(begins) {
         Some(event) if events.first().is_some_and(|first| first.run == event.run) => None,
         Some(_) => Some(1),
@@ -201,7 +203,7 @@ fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     lives
 }
 
-/// The tag before any event, and after each.
+/// Returns the tag before any event, and after each.
 fn tags_after(events: &[StoredEvent], now: Option<Tag>) -> Vec<Option<Tag>> {
     let mut tags = vec![now; events.len() + 1];
     for (at, event) in events.iter().enumerate().rev() {
@@ -210,11 +212,11 @@ fn tags_after(events: &[StoredEvent], now: Option<Tag>) -> Vec<Option<Tag>> {
     tags
 }
 
-/// The columns of an event, in the order in which they are read.
+/// The columns of an event, in the order of reading.
 const EVENT_COLUMNS: &str = "directory, name, run, number, at_s, what, standing, other, sum, \
     algorithm, digest, tagged_s, tag_length, tag_mtime_ns";
 
-/// Reads [`EVENT_COLUMNS`] and hands on what they say.
+/// Reads [`EVENT_COLUMNS`] and passes their values on.
 pub(super) fn read_event<T>(
     row: &Row<'_>,
     take: impl FnOnce(&NewEvent<'_>) -> T,
@@ -238,7 +240,7 @@ pub(super) fn read_event<T>(
     Ok(take(&happening))
 }
 
-/// Reads events: those of which `condition` holds, in the order of files and then of runs.
+/// Selects the events that satisfy `condition`, in the order of files and then of runs.
 pub(super) fn select_events(condition: &str) -> String {
     format!(
         "SELECT {EVENT_COLUMNS} FROM events WHERE {condition} \
@@ -246,7 +248,7 @@ pub(super) fn select_events(condition: &str) -> String {
     )
 }
 
-/// Returns the tags that a file had before its present one, in the order of time.
+/// Returns the previous tags of a file, in the order of time.
 pub(super) fn tags_before(
     db: &Connection,
     directory: i64,
@@ -276,7 +278,7 @@ fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<StoredE
     Ok(events)
 }
 
-/// The runs that covered a file, if it was there.
+/// Returns the runs that covered a file, if it existed.
 pub(super) fn covering_runs(
     db: &Connection,
     parent: i64,

@@ -1,8 +1,8 @@
-//! The folder that holds a catalogue's files, kept open: the only way to any of them.
+//! The folder of a catalogue's files, kept open. All access to these files goes through it.
 //!
-//! Whoever can write to a tree can plant a symlink, a hard link or a fifo where a file of the
-//! catalogue belongs. So the folder is opened once, no link in it is followed, and only regular
-//! files that have no other name are used.
+//! An attacker with write access to a tree can plant a symlink, a hard link or a fifo with the name
+//! of a catalogue's file. Therefore the folder is opened once, no link in it is followed, and only
+//! regular files with a single name are used.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,20 +15,20 @@ use steadfast_sys::file::{Dir, FileKind, Status};
 use super::error::{CatalogueErrorKind, DbError};
 use crate::tree_folder::FOLDER;
 
-/// What follows a catalogue's name in the names of the files that SQLite keeps, itself first.
+/// Suffixes of the files that SQLite uses for a database, the database first.
 pub(super) const PARTS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// The folder of a catalogue, and the catalogue's name in it.
 #[derive(Debug)]
 pub(super) struct Home {
     dir: Arc<Dir>,
-    /// Where it is, without links.
+    /// Its path, without links.
     folder: PathBuf,
     name: OsString,
 }
 
 impl Home {
-    /// Opens the folder of a catalogue, which need not be there itself.
+    /// Opens the folder of a catalogue. The catalogue itself need not exist.
     pub(super) fn open(file: &Path) -> Result<Home, DbError> {
         let Some(name) = file.file_name() else {
             return Err(DbError::new(CatalogueErrorKind::System, "the path names no file"));
@@ -64,13 +64,13 @@ impl Home {
         name
     }
 
-    /// Says whether there is anything of that name, whatever it is.
+    /// Returns whether anything has that name.
     pub(super) fn has(&self, suffix: &str) -> bool {
         self.dir.status_of(&self.name(suffix)).is_ok()
     }
 
-    /// Makes sure that of the files SQLite would open for a database, each is absent or a regular
-    /// file without another name. `suffix` is the database's. Returns the path to open.
+    /// Checks the files that SQLite would open for a database: each must be absent, or a regular
+    /// file with a single name. `suffix` is that of the database. Returns the path to open.
     pub(super) fn ensure_plain(&self, suffix: &str) -> Result<PathBuf, DbError> {
         for part in PARTS {
             let name = self.name(&format!("{suffix}{part}"));
@@ -79,8 +79,8 @@ impl Home {
         Ok(self.folder.join(self.name(suffix)))
     }
 
-    /// Makes sure that the folder's path still leads to the open folder. SQLite opens files by
-    /// their paths.
+    /// Checks that the path of the folder still leads to the open folder, because SQLite opens
+    /// files by path.
     pub(super) fn ensure_here(&self) -> Result<(), DbError> {
         let identity = |dir: Dir| dir.status().map(|status| (status.device, status.inode));
         let held = self.dir.status().map(|status| (status.device, status.inode));
@@ -95,14 +95,14 @@ impl Home {
     }
 }
 
-/// Returns the folder of a path that the user may have given; the current one if it names none.
+/// Returns the folder of a path that the user gave; the current one if it has none.
 fn folder_of(file: &Path) -> &Path {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Opens a folder that holds a catalogue and returns its path without links. The folder of a tree
-/// must not be a link itself; another one is as the user named it.
+/// Opens a folder with a catalogue and returns its path without links. The folder in a tree must
+/// not be a link itself; a folder that the user named may be one.
 fn hold(folder: &Path) -> Result<(Dir, PathBuf), DbError> {
     let is_of_tree = folder.file_name() == Some(OsStr::new(FOLDER));
     let real = match is_of_tree {
@@ -129,20 +129,21 @@ fn hold(folder: &Path) -> Result<(Dir, PathBuf), DbError> {
     Ok((dir, real))
 }
 
-/// Opens the folder that a catalogue is in.
+/// Opens the folder of a catalogue.
 ///
 /// # Errors
-/// As those of [`super::Catalogue::open_reader`] if the folder is not one to be used.
+///
+/// Those of [`super::Catalogue::open_reader`] about the folder.
 pub(crate) fn folder(file: &Path) -> Result<Arc<Dir>, super::CatalogueError> {
     Home::open(file).map(|home| home.dir).map_err(|fault| fault.at(file))
 }
 
-/// Says whether something that is no directory stands where the folder of a tree belongs.
+/// Returns whether something other than a directory has the name of the folder in a tree.
 pub(super) fn is_blocked(folder: &Path) -> bool {
     Status::of_link(folder).is_ok_and(|status| status.kind != FileKind::Directory)
 }
 
-/// Makes a fault of a file that is not one of ours, or that cannot be looked at.
+/// Makes the error for a file that is not one of the catalogue's, or cannot be examined.
 pub(super) fn planted(name: &OsStr, error: &io::Error) -> DbError {
     if error.kind() != io::ErrorKind::InvalidInput {
         return DbError::io("look at it", error);

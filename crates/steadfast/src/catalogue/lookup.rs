@@ -20,7 +20,7 @@ use super::records::reading;
 use super::{Catalogue, CatalogueError};
 use steadfast_manifest::tag::Tag;
 
-/// Digests, and names, in one statement at most: SQLite allows 32,766 parameters.
+/// The most digests, and the most names, in one statement: SQLite allows 32,766 parameters.
 const LOOKUP_MAX: usize = 16_000;
 
 /// A file that a lookup found.
@@ -57,9 +57,10 @@ impl Catalogue {
         result.map_err(|fault| self.wrong(fault))
     }
 
-    /// Returns the algorithms of the tags that it has, in the order of [`Algorithm::ALL`].
+    /// Returns the algorithms of its tags, in the order of [`Algorithm::ALL`].
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn algorithms(&self) -> Result<Vec<Algorithm>, CatalogueError> {
         algorithms(&self.db).map_err(|fault| self.wrong(fault))

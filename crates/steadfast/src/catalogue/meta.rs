@@ -1,4 +1,4 @@
-//! What a catalogue holds of itself, by name.
+//! Properties of the catalogue itself, by name.
 
 use rusqlite::Connection;
 use rusqlite::types::ToSql;

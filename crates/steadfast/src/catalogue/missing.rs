@@ -18,7 +18,7 @@ use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
 use super::writes;
 
-/// The event of a file that was not found, in a run that did not decide whether it is missing.
+/// The event of a file that was not found in a run that could not decide whether it is missing.
 pub(super) const PASSED_BY: &str = "passed by";
 
 /// Rows that are read from the table at a time.
@@ -67,8 +67,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Finds out what became of each missing file. If the user stops the run, the next one looks
-    /// for the rest.
+    /// Decides for each missing file what became of it. If the user stops the run, the next run
+    /// decides for the rest.
     pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         if !self.has_missing || !self.collect_arrivals()? {
             return Ok(());
@@ -111,12 +111,13 @@ impl Recorder {
         let mine: Vec<&MissingRow> = absent.iter().take_while(here).collect();
         let mut settled = Vec::with_capacity(rows.len());
         let mut mine_next = mine.iter().peekable();
-        // Looking for where a file went reads slices, this one too: its rows go together.
+        // Searching for moved files reads slices, including this one, so its rows are changed
+        // together.
         let mut gone = Vec::new();
         for row in rows {
             let row = Settled::as_was(row, slice.checked_run);
             let is_missing = mine_next.next_if(|other| other.name == row.known.name).is_some();
-            // After a stop, the file keeps its state and the event that this run passed it by.
+            // After a stop, the file keeps its state and the event that this run did not decide.
             if !is_missing || self.is_stopped() {
                 settled.push(row);
                 continue;
@@ -145,7 +146,7 @@ impl Recorder {
         paths: &mut Paths,
         say: &mut Say<'_>,
     ) -> Result<Option<Settled>, DbError> {
-        // It may have come back since the walk was there.
+        // The file may have returned since the walk.
         let Presence::Gone(instead) = look(&self.catalogue.root, &path) else {
             return Ok(Some(row));
         };

@@ -1,8 +1,8 @@
-//! Where a missing file went: the file that has its contents, and came after it was last seen.
+//! The new place of a missing file: a file with its contents that appeared after it was last seen.
 //!
-//! In: the table of missing files, and the events of earlier runs. Out: arrivals. A run over a
-//! subfolder, a run that was killed, or `tag` may have entered the new path first, so what counts
-//! is which run saw what, and not what is new in this run.
+//! Takes the table of missing files and the events of earlier runs; returns arrivals. A run over a
+//! subfolder, a run that was killed, or `tag` may have recorded the new path first. Therefore it
+//! counts which run saw which file, not which file is new in this run.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ use super::not_visited::other_on_the_way;
 use super::recorder::Recorder;
 use steadfast_manifest::tag::Tag;
 
-/// Where a file is by now.
+/// The present place of a file.
 pub(super) struct Arrival {
     pub(super) directory: i64,
     pub(super) name: Vec<u8>,
@@ -68,10 +68,10 @@ WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND n.standing <> 6
 /// Finds the arrivals for one missing file: `?1` to `?3` its contents, `?4` its inode, `?5` its
 /// name, `?6` and `?7` the first and the last run that saw it.
 ///
-/// The same inode is the same file, whatever was done to it since. Another inode is a copy: it must
-/// still have the contents, and its path must be new. Two paths that were there in the same run are
-/// two files; but one file may have had several paths, one after the other. What another missing
-/// file became by its inode is not taken for a copy of this one.
+/// A file with the same inode is the same file, whatever changed since. A file with another inode
+/// is a copy: it must still have the contents, and its path must be new. Two paths that existed in
+/// the same run are two files; but one file may have had several paths in succession. A file that
+/// another missing file became, by its inode, is not a copy of this one.
 const FIND: &str = "
 SELECT n.directory, n.name, n.inode,
   n.inode = ?4 AND (n.entered_run > ?7 OR n.entered_run = 0 AND n.first_run < ?6) AS same,
@@ -88,12 +88,12 @@ WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
     WHERE other.inode = n.inode AND other.digest = n.digest
       AND other.first_run <= ?7 AND other.seen_run >= ?6))";
 
-/// What narrows [`FIND`], the best first: the inode, the name, or neither. Each step has an index,
-/// so that a folder of equal files can be renamed.
+/// Restrictions of [`FIND`], the best first: the inode, the name, or none. Each has an index, so a
+/// folder of many equal files can be renamed.
 const STEPS: [&str; 3] =
     ["AND n.inode = ?4 ORDER BY n.name = ?5 DESC, n.directory", "AND n.name = ?5", ""];
 
-/// Instructions of SQLite between two looks at the stop flag: well below a millisecond.
+/// Instructions of SQLite between two checks of the stop flag: well below a millisecond.
 const STOP_EVERY_OPS: i32 = 1_000;
 
 /// A row of [`FIND`].
@@ -103,7 +103,7 @@ struct Candidate {
     inode: u64,
     same: bool,
     copy: bool,
-    /// Whether it was known before the missing file was.
+    /// Whether it was known before the missing file.
     earlier: bool,
 }
 
@@ -119,8 +119,8 @@ impl Candidate {
         })
     }
 
-    /// Says whether it is on the disk, as far as can be told without reading it. It may have been
-    /// renamed or edited since a run saw it, and this run may be about another part of the tree.
+    /// Returns whether it is on the disk, as far as its status shows. It may have been renamed or
+    /// edited since a run saw it, and this run may cover another part of the tree.
     fn is_there(&self, root: &Path, path: &Path, tag: &Tag) -> bool {
         let fits = |status: Status| {
             status.kind == FileKind::Regular
@@ -132,7 +132,7 @@ impl Candidate {
 }
 
 impl Recorder {
-    /// Notes a file that came in a run that leaves no events. Other runs find it by its event.
+    /// Notes a file that came in a run that writes no events. Other runs find it by its event.
     pub(super) fn arrive(
         &mut self,
         directory: i64,
@@ -176,13 +176,13 @@ impl Recorder {
         Ok(())
     }
 
-    /// Collects where missing files may have gone, once all of them are known. Returns false if the
-    /// user stopped the run meanwhile.
+    /// Collects the possible new places of missing files, once all of these are known. Returns
+    /// false if the user stopped the run.
     pub(super) fn collect_arrivals(&mut self) -> Result<bool, DbError> {
         self.make_arrivals()?;
         let stop = self.stop.clone();
         if stop.is_some() {
-            // SQLite undoes the whole transaction when a statement in it is interrupted.
+            // If a statement is interrupted, SQLite rolls back its whole transaction.
             self.commit(true)?;
         }
         let db = &mut self.catalogue.db;
@@ -201,7 +201,7 @@ impl Recorder {
         }
     }
 
-    /// Finds where a missing file went, if anywhere, and takes that for it.
+    /// Finds the new place of a missing file, and marks it as used.
     pub(super) fn find_arrival(
         &mut self,
         directory: i64,
@@ -238,7 +238,7 @@ impl Recorder {
         Ok(None)
     }
 
-    /// Returns the first row that is on the disk, and its path.
+    /// Returns the first candidate that is on the disk, with its path.
     fn candidate(
         &self,
         sql: &str,
@@ -264,7 +264,8 @@ impl Recorder {
             if !there.is_there(&self.catalogue.root, &path, tag) {
                 continue;
             }
-            // A file that was known before, and judged while this one was there, is another.
+            // A file that was known earlier, and was judged while the missing one existed, is a
+            // different file.
             let judged = |runs: BTreeSet<i64>| runs.range(seen.clone()).next().is_some();
             if there.earlier && judged(covering_runs(db, there.directory, &there.name)?) {
                 continue;

@@ -1,7 +1,8 @@
 //! Looks for known files that a walk did not visit.
 //!
-//! Each is gone, or was hidden from the walk by a pattern, the border of a file system or an error.
-//! A file that is gone is not missing yet: it may have moved to a place where the walk still comes.
+//! Each of them is gone, or was hidden from the walk by a pattern, a file system boundary or an
+//! error. A file that is gone may not be missing: it may have moved to a place that the walk has
+//! yet to visit.
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
@@ -24,17 +25,17 @@ use super::records::known_at;
 use super::slice::{rows_of, slices_of};
 use super::{Catalogue, CatalogueError};
 
-/// Whether a file is where it was.
+/// Whether a file is at its recorded place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// It is, or there is no telling.
+    /// It is, or this cannot be determined.
     Hidden,
-    /// It is not; something else may be in its place.
+    /// It is not. Something else may be in its place.
     Gone(Option<FileKind>),
 }
 
-/// Looks whether a file is at exactly this path beneath the root. What is found through a link is
-/// elsewhere: the link stands in its place.
+/// Checks whether a file is at exactly this path beneath the root. A file behind a link does not
+/// count: the link is in its place.
 pub(super) fn look(root: &Path, relative: &Path) -> Presence {
     match Status::of_link(&root.join(relative)) {
         Ok(status) => match other_on_the_way(root, relative) {
@@ -47,30 +48,32 @@ pub(super) fn look(root: &Path, relative: &Path) -> Presence {
     }
 }
 
-/// Returns what stands on the way to a file where a directory should, if anything does.
+/// Returns what exists on the path to a file in place of a directory, if anything does.
 pub(super) fn other_on_the_way(root: &Path, relative: &Path) -> Option<FileKind> {
     let above = relative.ancestors().skip(1).take_while(|above| !above.as_os_str().is_empty());
     let kinds = above.filter_map(|above| Status::of_link(&root.join(above)).ok());
     kinds.map(|status| status.kind).find(|kind| *kind != FileKind::Directory)
 }
 
-/// Says whether an error means that nothing has the name.
+/// Returns whether an error means that the name does not exist.
 fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A directory that was passed by, and how its files are to be taken.
+/// A directory that was not visited, and the state of its files.
 struct PassedDirectory {
     directory: Directory,
     path: PathBuf,
-    /// Whether it is known to be gone, with all that was in it.
+    /// Whether the directory is known to be gone with its contents.
     gone: bool,
 }
 
 impl Catalogue {
-    /// Returns where in the tree a path is that is known and not there; `None` for any other.
+    /// Returns the place in the tree of a path that is known and does not exist; `None` for any
+    /// other.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub(crate) fn known_and_gone(&self, path: &Path) -> Result<Option<PathBuf>, CatalogueError> {
         if !Status::of(path).is_err_and(|error| is_absence(&error)) {
@@ -94,7 +97,7 @@ impl Catalogue {
 }
 
 impl Recorder {
-    /// Looks for the known files at paths that were given and where nothing is.
+    /// Looks for the known files at selected paths that do not exist.
     pub(super) fn pass_gone(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         for path in self.scope.gone().to_vec() {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
@@ -111,7 +114,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Settles a known file that did not come by.
+    /// Settles a known file that was not visited.
     pub(super) fn check_not_visited(
         &mut self,
         level: &mut OpenDir,
@@ -130,8 +133,8 @@ impl Recorder {
         self.cover(level, &row.name, gone)
     }
 
-    /// Passes known subdirectories up to `name` and returns the one of that name; all of them
-    /// without a name.
+    /// Handles known subdirectories up to `name` and returns the one of that name; without a name,
+    /// handles all.
     pub(super) fn pass_children(
         &mut self,
         level: &mut OpenDir,
@@ -151,16 +154,17 @@ impl Recorder {
                 Some(Ordering::Less) | None => {}
             }
             let Some(passed) = level.children.next(&self.catalogue.db)? else { break };
-            // What this run came upon first has come by.
+            // A directory that this run found first has been visited.
             if passed.id <= self.known_directory {
                 level.complete &= self.pass(passed, &level.relative, say)?;
             }
         }
-        // A directory may come by again: when it was given by itself as well.
+        // A directory may be visited twice, if it was also selected by itself.
         name.map_or(Ok(None), |name| child(self.db(), level.id, name))
     }
 
-    /// Looks for the files beneath a directory that did not come by; says whether none is hidden.
+    /// Looks for the files beneath a directory that was not visited. Returns whether none is
+    /// hidden.
     fn pass(
         &mut self,
         directory: Directory,
@@ -195,8 +199,8 @@ impl Recorder {
         Ok(complete)
     }
 
-    /// Says whether a directory is gone; `None` if nothing can be told of what is in it, or is to
-    /// be said of it here.
+    /// Returns whether a directory is gone; `None` if its files cannot be judged, or must not be
+    /// judged here.
     fn presence_of(&self, directory: &Directory, path: &Path, gone: bool) -> Option<bool> {
         let elsewhere = self.scope.begins_at(path) || self.troubled.contains(path);
         if elsewhere || self.is_unmounted(directory, path) {
@@ -207,14 +211,14 @@ impl Recorder {
         }
         match Status::of_link(&self.catalogue.root.join(path)) {
             Ok(status) if status.kind == FileKind::Directory => Some(false),
-            // What is found through a link is elsewhere.
+            // A directory behind a link does not count.
             Ok(_) => Some(true),
             Err(error) if is_absence(&error) => Some(true),
             Err(_) => None,
         }
     }
 
-    /// Says whether a directory used to be another volume and is one no more.
+    /// Returns whether a directory used to be another volume and no longer is.
     fn is_unmounted(&self, directory: &Directory, path: &Path) -> bool {
         let status = || Status::of_link(&self.catalogue.root.join(path));
         directory.mounted
@@ -224,7 +228,7 @@ impl Recorder {
             }
     }
 
-    /// Looks for the files of one directory; says whether none is hidden.
+    /// Looks for the files of one directory. Returns whether none is hidden.
     fn pass_files(&mut self, directory: i64, path: &Path, gone: bool) -> Result<bool, DbError> {
         let mut complete = true;
         let slices = slices_of(self.db(), directory)?;

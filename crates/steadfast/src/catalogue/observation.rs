@@ -10,24 +10,24 @@ use steadfast_sys::file::{Status, Timestamp};
 
 use super::entry::{FileFacts, FileRecord, FileState, SliceSeal, seal};
 
-/// What a run observed of one file.
+/// The observation of one file.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Where, as the user would write it.
+    /// Its path, as the user would write it.
     pub path: &'a FilePath,
-    /// File or directory.
+    /// Whether it is a file or a directory.
     pub subject: Subject,
-    /// What the file system said at the end; `None` if the file could not be opened.
+    /// Its status at the end; `None` if the file could not be opened.
     pub status: Option<Status>,
-    /// What became of the file, if it was judged.
+    /// Its verdict, if it was judged.
     pub verdict: Option<Verdict>,
-    /// What was done to its tag. Nothing that a dry run would have done.
+    /// What was done to its tag; `None` in a dry run.
     pub action: Option<Action>,
-    /// The tag it was judged by.
+    /// The tag by which it was judged.
     pub stored: Option<Tag>,
     /// The tag of its present contents, if they were read.
     pub actual: Option<Tag>,
-    /// Where `stored` was.
+    /// The place of `stored`.
     pub place: TagPlace,
 }
 
@@ -79,7 +79,7 @@ impl ObservedFile {
 pub(super) struct FileBatch {
     names: Vec<u8>,
     seen: Vec<ObservedFile>,
-    /// Whether comparing seals is enough to tell that nothing changed.
+    /// Whether comparing seals suffices to detect that nothing changed.
     plain: bool,
     checked: usize,
 }
@@ -127,7 +127,7 @@ impl FileBatch {
             Some(verdict) if !changed => FileState::of(verdict).unwrap_or(FileState::Fine),
             _ => FileState::Fine,
         };
-        // Said in every run, however the contents are.
+        // Reported in every run, whatever the contents.
         let gone = observation.place.is_loss() && !changed;
         let standing = if gone && standing.proves() { FileState::TagLost } else { standing };
         let facts = observation.status.as_ref().map(FileFacts::from);
@@ -164,6 +164,6 @@ impl FileBatch {
     }
 }
 
-/// Used where the file system gave no facts.
+/// Used if the file system returned no facts.
 const NO_FACTS: FileFacts = FileFacts { length: 0, mtime: EPOCH, ctime: EPOCH, inode: 0 };
 const EPOCH: Timestamp = Timestamp { seconds: 0, nanoseconds: 0 };

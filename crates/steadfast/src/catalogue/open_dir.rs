@@ -1,6 +1,6 @@
-//! The directories that are open while a run goes down its tree.
+//! The open directories of a run on its way down the tree.
 //!
-//! The recorder keeps a stack of them. A directory is left when the walk goes on elsewhere; its
+//! The recorder keeps a stack of them. A directory is left when the walk continues elsewhere. Its
 //! files are settled slice by slice, in the order of their names.
 
 use std::ffi::OsStr;
@@ -21,40 +21,42 @@ use super::records::SliceCache;
 use super::slice::{NameSlice, SLICE_LEN, slices_of};
 use super::writes;
 
-/// A directory that is open, on the way down to the files that come next.
+/// An open directory on the way down to the next files.
 #[derive(Debug, Default)]
 pub(super) struct OpenDir {
-    /// Its number; 0 if the catalogue does not know it yet.
+    /// Its number; 0 if the catalogue does not know it.
     pub(super) id: i64,
     /// Its path from the root.
     pub(super) relative: PathBuf,
     pub(super) mounted: bool,
-    /// Whether the run walks it whole, so that a known file that does not come may be missing.
+    /// Whether the run walks it completely, so that a known file that is not visited may be
+    /// missing.
     pub(super) walked: bool,
-    /// Whether it had no slices when the run came to it. Files in order are then only added.
+    /// Whether it had no slices when the run entered it. Files in order are then only added.
     pub(super) fresh: bool,
     pub(super) slices: Vec<NameSlice>,
-    /// The slice that the batch belongs to.
+    /// The slice of the batch.
     pub(super) at: usize,
     pub(super) batch: FileBatch,
-    /// The last name that was settled.
+    /// The last settled name.
     pub(super) last: Vec<u8>,
     pub(super) children: Children,
     pub(super) cover: NameCoverage,
     pub(super) covered: DirectoryCoverage,
-    /// Whether the run covered all that is known in its subdirectories.
+    /// Whether the run covered all known files in its subdirectories.
     pub(super) complete: bool,
 }
 
 impl Recorder {
-    /// Notes a file that a run over single files did not find. The end of the run looks again.
+    /// Notes a file that a run over single files did not find. The end of the run looks for it
+    /// again.
     pub(super) fn miss(
         &mut self,
         level: &mut OpenDir,
         name: &[u8],
         say: &mut Say<'_>,
     ) -> Result<(), DbError> {
-        // Coverage is in the order of names.
+        // Coverage is written in the order of names.
         self.settle(level, say)?;
         let found = SliceCache::default().find(self.db(), level.id, name)?;
         let Some(found) = found.filter(|_| self.mode.writes) else { return Ok(()) };
@@ -144,7 +146,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Gives numbers to the open directories that have none.
+    /// Numbers the open directories that have no number.
     pub(super) fn number_levels(&mut self, status: Option<&Status>) -> Result<(), DbError> {
         // Those without a number are the deepest.
         let known = self.levels.iter().rposition(|level| level.id != 0);
@@ -167,7 +169,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Settles slices and cuts them until a file of this name fits the batch.
+    /// Settles and splits slices until a file of this name fits the batch.
     pub(super) fn make_room(
         &mut self,
         level: &mut OpenDir,
@@ -216,7 +218,8 @@ impl Recorder {
         settled
     }
 
-    /// Ends the walk of the open directories early: files that did not come are not missing.
+    /// Ends the walk of the open directories early. Files that were not visited are then not
+    /// missing.
     pub(super) fn give_up_walk(&mut self) {
         for level in &mut self.levels {
             level.complete &= !level.walked;
@@ -225,7 +228,7 @@ impl Recorder {
     }
 }
 
-/// Makes sure that a directory without slices has no files either.
+/// Checks that a directory without slices has no files.
 fn ensure_without_entries(db: &Connection, directory: i64) -> Result<(), DbError> {
     let mut statement = db.prepare_cached("SELECT 1 FROM entries WHERE directory = ? LIMIT 1")?;
     if statement.exists((directory,))? {

@@ -1,8 +1,8 @@
-//! Where a catalogue is, and who writes to it. Of the catalogue, only this file and `home.rs` touch
-//! files other than through SQLite.
+//! The place of a catalogue, and its write lock. In the catalogue, only this file and `home.rs`
+//! access files other than through SQLite.
 //!
-//! In: paths. Out: a folder made, a lock held, a damaged file put aside. Nothing is ever deleted
-//! but what a broken-off creation left.
+//! Makes the folder, takes the lock, and renames damaged files. Deletes only the remains of an
+//! incomplete creation.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -22,32 +22,32 @@ use super::schema::APPLICATION_ID;
 pub(super) use crate::tree_folder::DRAFT;
 use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
 
-/// How often a writer that waits looks again.
+/// Interval at which a waiting writer tries again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What stays of a lock's text at most: it is for people.
+/// The longest text of a lock. It is for people.
 const LOCK_LEN_MAX: u64 = 256;
 
-/// What follows the verb in a lock once an `init` has published the catalogue.
+/// Follows the verb in a lock once an `init` has published the catalogue.
 const PUBLISHED: &[u8] = b" published\n";
 
-/// Who is about to write, and whether it waits for others.
+/// Describes a process that wants to write.
 #[derive(Clone, Copy, Debug)]
 pub struct LockRequest<'a> {
-    /// The verb, for whoever finds the catalogue in use.
+    /// The verb, to be shown to others who find the catalogue in use.
     pub verb: &'a str,
     /// The time of day.
     pub now: Timestamp,
-    /// Waits until this is set, rather than to refuse at once.
+    /// Waits until this flag is set, instead of failing at once.
     pub wait: Option<&'a AtomicBool>,
 }
 
-/// Returns where the catalogue of a tree is kept unless said otherwise.
+/// Returns the default place of the catalogue of a tree.
 pub(super) fn inside(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
 }
 
-/// Returns the `init` command with an option or none, for a catalogue and the tree that it is of.
+/// Returns the `init` command, optionally with an option, for a catalogue and its tree.
 pub(crate) fn command(option: &str, root: &Path, file: &Path) -> String {
     let root = root.display();
     let option = if option.is_empty() { String::new() } else { format!(" {option}") };
@@ -57,21 +57,21 @@ pub(crate) fn command(option: &str, root: &Path, file: &Path) -> String {
     format!("steadfast init{option} --catalogue {} {root}", file.display())
 }
 
-/// Returns a file's path with something after its name.
+/// Returns a file's path with a suffix.
 pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// The right to write, held until it is dropped.
+/// The write lock, held until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
-    /// The system gives the lock back when this is closed, however the process ends.
+    /// The system releases the lock when this is closed, however the process ends.
     file: File,
 }
 
-/// Room that a disk must have, in bytes: SQLite's log and the memory that it shares take 64 KiB.
+/// Free space that a disk must have, in bytes: SQLite's log and shared memory take 64 KiB.
 const ROOM_LEN: usize = 128 << 10;
 
 impl Lock {
@@ -88,24 +88,25 @@ impl Lock {
                 },
             }
         }
-        // The text helps people only: a disk that is full must not refuse the lock for it.
+        // The text is only for people, so a full disk must not prevent the lock.
         let text = format!("{} {} {}\n", std::process::id(), writer.now.seconds, writer.verb);
         let _ = file.set_len(0).and_then(|()| file.rewind());
         let _ = file.write_all(text.as_bytes());
         Ok(Lock { file })
     }
 
-    /// Says in the lock that the catalogue of an `init` is there from now on.
+    /// Notes in the lock that an `init` has published the catalogue.
     pub(super) fn note_published(&mut self) {
-        // Whether the text is there matters only if the catalogue is deleted.
+        // The text matters only if the catalogue is deleted later.
         let _ = self.file.seek(io::SeekFrom::End(-1)).and_then(|_| self.file.write_all(PUBLISHED));
     }
 
-    /// Makes sure that its volume has room to write: SQLite calls a full disk an I/O error where it
+    /// Checks that the volume has free space: SQLite reports a full disk as an I/O error if it
     /// cannot make its own files, and does not know quotas.
     ///
     /// # Errors
-    /// `Full` if not.
+    ///
+    /// `Full` if it has none.
     pub(super) fn ensure_room(&self) -> Result<(), DbError> {
         let mut file = &self.file;
         let Ok(len) = file.seek(io::SeekFrom::End(0)) else { return Ok(()) };
@@ -117,8 +118,8 @@ impl Lock {
         }
     }
 
-    /// Keeps writers out while a file is read as if it never changed. `None` if nobody can write,
-    /// because the lock cannot even be made.
+    /// Keeps writers out while a file is read as if it never changed. `None` if no process can
+    /// write, because the lock cannot be made.
     pub(super) fn keep_writers_out(home: &Home) -> Result<Option<Lock>, DbError> {
         let name = home.name(LOCK);
         home.dir().status_of_own(&name).map_err(|error| unusable(&error))?;
@@ -136,14 +137,14 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Gives the lock back at once: a program that another thread is starting holds a copy of the
-    /// descriptor for a moment, and closing ours alone would leave the catalogue in use till then.
+    /// Releases the lock explicitly. A process that another thread is starting holds a copy of the
+    /// descriptor for a moment, so closing this one would leave the catalogue in use until then.
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }
 }
 
-/// Makes a fault of a lock that cannot be opened.
+/// Makes the error for a lock that cannot be opened.
 fn unusable(error: &io::Error) -> DbError {
     match error.kind() {
         io::ErrorKind::InvalidInput => {
@@ -169,8 +170,8 @@ fn in_use(file: &mut File, now: Timestamp) -> DbError {
     DbError::new(CatalogueErrorKind::InUse, message)
 }
 
-/// Refuses a place in the tree that a walk would not leave out: runs would tag the catalogue, and
-/// call it modified ever after.
+/// Refuses a place in the tree that a walk would visit: runs would tag the catalogue, and then
+/// always find it modified.
 pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), DbError> {
     match real_of(file) {
         Some(real) if real.starts_with(root) && real != inside(root) => {
@@ -184,23 +185,23 @@ pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), DbError> {
     }
 }
 
-/// Makes sure that no catalogue is in the way of a new one, nor the log of one, nor anything that
-/// was planted.
+/// Checks that neither a catalogue, nor the log of one, nor a planted file is in the place of a new
+/// one.
 pub(super) fn ensure_none(home: &Home) -> Result<(), DbError> {
     home.ensure_plain("")?;
     if home.has("") {
         return Err(DbError::new(CatalogueErrorKind::Exists, "there is a catalogue already"));
     }
     if has_log(home) {
-        // A log would be taken for one of the new file.
+        // SQLite would take the log for that of the new file.
         let message = "the log of a catalogue that is gone is there: --rebuild sets it aside";
         return Err(DbError::new(CatalogueErrorKind::Exists, message));
     }
     Ok(())
 }
 
-/// Makes an empty file for a new catalogue: what is not whole never has the catalogue's name.
-/// Whoever calls it has the lock.
+/// Makes an empty file for a new catalogue. An incomplete file never has the catalogue's name. The
+/// caller holds the lock.
 pub(super) fn prepare(home: &Home) -> Result<Draft, DbError> {
     for part in PARTS {
         match home.dir().remove_file(&home.name(&format!("{DRAFT}{part}"))) {
@@ -214,26 +215,26 @@ pub(super) fn prepare(home: &Home) -> Result<Draft, DbError> {
     draft.map_err(|error| DbError::io("make it", &error))
 }
 
-/// Removes what is left of a draft that could not be finished, and the lock that was taken for it:
-/// what is left of a catalogue would be taken for one that is gone.
+/// Removes an unfinished draft and the lock for it. Otherwise the remains would look like those of
+/// a deleted catalogue.
 pub(super) fn abandon(home: &Home) {
     for part in PARTS {
         let _ = home.dir().remove_file(&home.name(&format!("{DRAFT}{part}")));
     }
     if !home.has("") {
         let _ = home.dir().remove_file(&home.name(LOCK));
-        // A folder that holds anything else stays.
+        // The folder stays if it contains anything else.
         let _ = Some(home.folder()).filter(|folder| folder.ends_with(FOLDER)).map(fs::remove_dir);
     }
 }
 
-/// Gives a finished draft the catalogue's name.
+/// Renames a finished draft to the catalogue's name.
 pub(super) fn publish(draft: Draft, home: &Home) -> Result<(), DbError> {
     let published = draft.publish(&home.name(""), Existing::Keep);
     published.map_err(|error| DbError::io("store it", &error))
 }
 
-/// Puts a catalogue aside under a new name and returns what was added to the name.
+/// Renames a catalogue and returns the suffix of its new name.
 pub(super) fn set_aside(home: &Home, now: Timestamp) -> Result<String, DbError> {
     if !may_be_ours(home)? {
         let message = "it does not begin as a catalogue begins: it is not put aside for one";
@@ -243,10 +244,10 @@ pub(super) fn set_aside(home: &Home, now: Timestamp) -> Result<String, DbError> 
     let aside = (1..1000).map(suffix).find(|suffix| !home.has(suffix)).ok_or_else(|| {
         DbError::new(CatalogueErrorKind::Exists, "a thousand damaged ones are there already")
     })?;
-    // What was not yet taken into the main file goes first: it must not meet another main file.
+    // The log goes first: it must not meet another main file.
     for part in PARTS.iter().rev() {
         match home.dir().rename(&home.name(part), &home.name(&format!("{aside}{part}"))) {
-            // The file itself may be what is gone.
+            // The main file itself may be absent.
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(DbError::io("put it aside", &error));
             }
@@ -256,12 +257,12 @@ pub(super) fn set_aside(home: &Home, now: Timestamp) -> Result<String, DbError> 
     Ok(aside)
 }
 
-/// Says whether nobody ever wrote to a file where it is: neither a lock nor a log is beside it.
+/// Returns whether a file was never written in its present place: it has neither a lock nor a log.
 pub(super) fn is_copy(home: &Home) -> bool {
     ![LOCK, "-wal", "-shm"].iter().any(|part| home.has(part))
 }
 
-/// Says whether a catalogue was here and is not: what lies beside it is still there.
+/// Returns whether a catalogue was here and is gone: the files beside it still exist.
 pub(super) fn is_lost(file: &Path) -> bool {
     let Some(folder) = file.parent() else { return false };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -272,15 +273,15 @@ pub(super) fn is_lost(file: &Path) -> bool {
         })
 }
 
-/// Says whether a catalogue is here, is left of, or should be and something else stands there: then
-/// opening it says what.
+/// Returns whether a catalogue, the remains of one, or something else is in this place. Opening it
+/// then reports which.
 pub(super) fn is_found(file: &Path) -> bool {
     let folder = file.parent().filter(|folder| folder.ends_with(FOLDER));
     folder.is_some_and(is_blocked) || file.symlink_metadata().is_ok() || is_lost(file)
 }
 
-/// Says of a catalogue that is not there whether there never was one: a first `init` was cut off
-/// before it published the catalogue. Its lock then names no other verb, and nothing else is left.
+/// Returns whether an absent catalogue never existed: the first `init` was interrupted before it
+/// published the catalogue. The lock then names no other verb, and there are no other files.
 pub(super) fn is_unfinished(home: &Home) -> bool {
     let (mut has_draft, mut only_begun) = (false, true);
     let name = home.name("");
@@ -295,7 +296,7 @@ pub(super) fn is_unfinished(home: &Home) -> bool {
     listed.is_ok() && only_begun && (has_draft || is_lock_of_init(home))
 }
 
-/// Says whether a lock was last taken by `init`, or by nobody who wrote to it.
+/// Returns whether `init` was the last to take the lock, or no writer completed its text.
 fn is_lock_of_init(home: &Home) -> bool {
     let name = home.name(LOCK);
     let mut text = String::new();
@@ -303,13 +304,13 @@ fn is_lock_of_init(home: &Home) -> bool {
         && home.dir().open_file(&name).is_ok_and(|lock| {
             File::from(lock.into_fd()).take(LOCK_LEN_MAX).read_to_string(&mut text).is_ok()
         });
-    // A kill while room was looked for leaves zeros behind the text.
+    // If the process was killed while it checked the free space, zeros follow the text.
     let mut words = text.trim_end_matches('\0').split_whitespace().skip(2);
     is_read && words.next().is_none_or(|verb| verb == "init") && words.next().is_none()
 }
 
-/// Says whether a file may be put aside as a catalogue: it is where one is kept, is empty, or
-/// begins as one.
+/// Returns whether a file may be renamed as a catalogue: it is in the place of one, is empty, or
+/// begins like one.
 fn may_be_ours(home: &Home) -> Result<bool, DbError> {
     let name = home.name("");
     if name == FILE && home.folder().ends_with(FOLDER) {
@@ -326,7 +327,7 @@ fn may_be_ours(home: &Home) -> Result<bool, DbError> {
     Ok(len == 0 || head[68..] == (APPLICATION_ID as u32).to_be_bytes())
 }
 
-/// Returns where a path is, the links in it resolved as far as it is there.
+/// Returns the path with its links resolved, as far as it exists.
 pub(crate) fn real_of(path: &Path) -> Option<PathBuf> {
     let mut names = Vec::new();
     let mut above = path;
@@ -343,7 +344,7 @@ pub(crate) fn real_of(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Says whether changes may lie beside the file that are not in it yet.
+/// Returns whether there may be changes beside the file that are not merged yet.
 pub(super) fn has_log(home: &Home) -> bool {
     home.dir().status_of(&home.name("-wal")).is_ok_and(|log| log.length > 0)
 }

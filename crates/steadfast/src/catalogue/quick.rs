@@ -1,7 +1,7 @@
-//! A quick look: compares what the file system says with what it said before, and opens nothing.
+//! A quick look: compares the present status of files with the recorded one, and opens no file.
 //!
-//! In: a selection. Out: findings: changed, new and missing files. It trusts length, times and
-//! inode, so it proves nothing about bytes, and leaves no trace in the catalogue.
+//! Returns findings: changed, new and missing files. It trusts length, times and inode, so it
+//! proves nothing about bytes, and it writes nothing to the catalogue.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -23,32 +23,33 @@ use crate::verdict::Verdict;
 use crate::walk::{Excludes, WalkItem, walk};
 use steadfast_manifest::tag::TagPlace;
 
-/// What a quick look came to.
+/// The result of a quick look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuickSummary {
-    /// Files that were looked at.
+    /// Files that were examined.
     pub files: u64,
-    /// Files whose facts differ from the catalogue's.
+    /// Files whose facts differ from the catalogue.
     pub changed: u64,
     /// Files that the catalogue does not know.
     pub new: u64,
     /// Files that are gone.
     pub missing: u64,
-    /// Files with unchanged facts that an earlier run judged badly.
+    /// Files with unchanged facts that an earlier run found bad.
     pub standing: u64,
-    /// Files and directories that could not be looked at.
+    /// Files and directories that could not be examined.
     pub unreadable: u64,
-    /// What the walk passed by.
+    /// Entries that the walk skipped.
     pub skipped: Skipped,
-    /// Whether the look came to the end of every root.
+    /// Whether every root was walked completely.
     pub whole: bool,
 }
 
 impl Catalogue {
-    /// Looks quickly at a selection. `trouble` hears of what could not be looked at.
+    /// Takes a quick look at a selection. Passes files that could not be examined to `trouble`.
     ///
     /// # Errors
-    /// If a pattern is not well formed, or the catalogue cannot be read.
+    ///
+    /// If a pattern is not valid, or the catalogue cannot be read.
     pub fn quick(
         self,
         selection: &Selection,
@@ -64,7 +65,7 @@ impl Catalogue {
         let file = self.file.clone();
         let mut recorder =
             Recorder::start(self, scope, &begin, mode).map_err(|fault: DbError| fault.at(&file))?;
-        // Whatever the catalogue lacks is worth saying here, even before the first whole run.
+        // Files that the catalogue lacks are reported even before the first complete run.
         recorder.filling = false;
         recorder.stop_by(Arc::clone(stop));
         let mut summary = QuickSummary::default();

@@ -22,12 +22,12 @@ use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 use steadfast_manifest::tag::TagPlace;
 
-/// What became of the tag of a known file.
+/// The outcome for the tag of a known file.
 struct TagOutcome {
     tag: Option<Tag>,
     /// The event's name, if the tag changed.
     what: Option<&'static str>,
-    /// Whether the attribute is another tag, and is not believed.
+    /// Whether the attribute is a different tag that is not accepted.
     replaced: bool,
     /// Whether the attribute is gone, so that the file was not judged.
     lost: bool,
@@ -142,7 +142,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Settles a file that the catalogue does not know. `None` if it was not looked at either.
+    /// Settles a file that the catalogue does not know. `None` if it was not examined.
     fn add_new(
         &mut self,
         level: &mut OpenDir,
@@ -241,7 +241,7 @@ impl Recorder {
             self.write_event(level.id, &settled.known.name, what, standing, before, None)?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
-            // It may be where a file went, seen before it had a tag to be known by.
+            // A missing file may have moved here and been seen before it had a tag.
             let first_run = settled.known.first_run;
             self.arrive(level.id, &settled.known.name, &record, tag, first_run)?;
         }
@@ -427,10 +427,10 @@ impl Recorder {
     }
 }
 
-/// The event of an attribute that is believed although the catalogue has another tag.
+/// The event of an attribute that is accepted although the catalogue has another tag.
 const ACCEPTED: &str = "accepted";
 
-/// The event of a missing file that was found again and not read.
+/// The event of a missing file that was found again, but not read.
 const RETURNED: &str = "returned";
 
 /// Decides the tag of a file after the run.

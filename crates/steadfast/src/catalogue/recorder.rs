@@ -29,21 +29,21 @@ use crate::event::{FileEvent, Subject};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::TagPlace;
 
-/// How often what is known so far is stored: a loss of power loses as much.
+/// Interval of commits in seconds. A loss of power loses at most this much.
 const COMMIT_EVERY_S: u64 = 1;
 
-/// How seldom it is stored at most, where flushing the volume takes long.
+/// The longest interval of commits in seconds, if flushing the volume is slow.
 const COMMIT_EVERY_S_MAX: u64 = 60;
 
-/// Pause after a flush, as a multiple of its time: flushing then takes a tenth of a run at most.
+/// Pause after a flush as a multiple of its time, so flushing takes at most a tenth of a run.
 const FLUSH_PAUSE: u64 = 10;
 
-/// How a run begins, as its record says it.
+/// The start of a run, for its record.
 #[derive(Clone, Debug)]
 pub struct RunStart<'a> {
     /// The verb.
     pub verb: &'a str,
-    /// Where bytes are to come from: "cache" or "media".
+    /// The requested source of bytes: "cache" or "media".
     pub read_from: &'a str,
     /// The SHA-256 backend and its lanes.
     pub backend: &'a str,
@@ -70,9 +70,9 @@ pub struct Recorder {
     pub(super) catalogue: Catalogue,
     pub(super) scope: RunScope,
     pub(super) mode: RecorderMode,
-    /// The run's row, as it stands.
+    /// The row of the run, so far.
     pub(super) record: RunRecord,
-    /// Whether this is the first run to come to its end, so that no file is reported as new.
+    /// Whether no run has been completed yet, so new files are not reported.
     pub(super) filling: bool,
     pub(super) now: Timestamp,
     /// The device of the tree's root.
@@ -95,7 +95,7 @@ pub struct Recorder {
     pub(super) found: BTreeMap<&'static str, u64>,
     /// The open directories, from the root down.
     pub(super) levels: Vec<OpenDir>,
-    /// The directory of the last file, as the run says it; `None` if that is in no tree of ours.
+    /// The directory of the last file, as the run names it; `None` if it is not in the tree.
     pub(super) parent: Option<Arc<Path>>,
     outside: Option<Arc<Path>>,
     /// Roots of the walks seen so far.
@@ -159,7 +159,7 @@ impl Recorder {
             catalogue.db.execute_batch("BEGIN IMMEDIATE")?;
             record.put(&catalogue.db)?;
         } else {
-            // Beside a writer, all is seen as it was at one moment.
+            // Read in one transaction, so another writer's changes are not seen half.
             catalogue.db.execute_batch("BEGIN")?;
         }
         Ok(Recorder {
@@ -310,7 +310,7 @@ impl Recorder {
                 _ => fault,
             };
             self.broken = Some(fault.kind());
-            // SQLite may have rolled back by itself.
+            // SQLite may have rolled back already.
             let _ = self.catalogue.db.execute_batch("ROLLBACK");
             fault.at(&self.catalogue.file)
         })
@@ -379,15 +379,15 @@ impl Recorder {
         placed
     }
 
-    /// Flushes the files and attributes that rows to be stored rely on: if these reached the medium
-    /// after the catalogue, a loss of power would leave files missing or with tags replaced.
+    /// Flushes the files and attributes on which the rows depend. If the catalogue reached the
+    /// medium before them, a loss of power would leave missing files or replaced tags.
     fn flush_volumes(&mut self) -> Result<(), DbError> {
         if !std::mem::take(&mut self.unflushed) {
             return Ok(());
         }
         let start = Instant::now();
         for (_, directory) in &self.volumes {
-            // A directory that is gone or closed by now: the next run finds its files as they are.
+            // The directory may be gone or closed by now. The next run finds its files as they are.
             let Ok(dir) = beneath::directory(&self.catalogue.root, directory) else { continue };
             dir.sync_volume()
                 .map_err(|error| DbError::io("flush the files of the tree", &error))?;
@@ -428,7 +428,7 @@ impl Recorder {
         }
         let whole = whole && total == 0 && !self.cut_short;
         if whole {
-            // A walk that found no file has not been begun here.
+            // A walk that found no file has not been noted.
             let trees: Vec<PathBuf> = self.scope.trees().map(Path::to_owned).collect();
             for tree in trees {
                 if !self.begun.contains(&tree) {

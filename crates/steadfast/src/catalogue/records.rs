@@ -1,7 +1,7 @@
-//! The tags that a catalogue has, for workers that ask while a run is under way.
+//! The tags of a catalogue, for workers during a run.
 //!
-//! In: paths, from any thread. Out: tags, as they were stored before the run. The slices of the
-//! last few directories are remembered, since files of one directory come together.
+//! Takes paths from any thread and returns the tags from before the run. Caches the slices of the
+//! last directories, because files of one directory come together.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -21,10 +21,10 @@ use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
 use steadfast_manifest::tag::Tag;
 
-/// Slices that are remembered at a time: 8 of at most 8192 rows are 16 MB.
+/// The most slices in the cache: 8 of at most 8192 rows take 16 MB.
 const SLICES_MAX: usize = 8;
 
-/// Directories whose numbers are remembered at a time.
+/// The most directories whose numbers are cached.
 const DIRECTORIES_MAX: usize = 64;
 
 /// A file's row, and the run that judged its slice.
@@ -34,7 +34,7 @@ pub(super) struct FoundRow {
     pub(super) slice_run: i64,
 }
 
-/// Rows of the slices that were asked for last.
+/// Rows of the slices that were read last.
 #[derive(Debug, Default)]
 pub(super) struct SliceCache {
     slices: VecDeque<Loaded>,
@@ -96,7 +96,7 @@ impl SliceCache {
     }
 }
 
-/// Reads several tables as they were at one moment: a writer may be at work beside.
+/// Reads several tables in one transaction, because another process may write meanwhile.
 pub(super) fn reading<T>(
     db: &Connection,
     read: impl FnOnce() -> Result<T, DbError>,
@@ -117,7 +117,7 @@ pub(super) fn known_at(db: &Connection, path: &Path) -> Result<Option<FoundRow>,
     SliceCache::default().find(db, directory.id, name.as_bytes())
 }
 
-/// Answers for tags while a run is under way. To be shared among its threads.
+/// Returns tags during a run. Shared among its threads.
 #[derive(Debug)]
 pub struct CatalogueReader {
     scope: RunScope,
@@ -136,6 +136,7 @@ impl CatalogueReader {
     /// Opens a catalogue for a run over a part of its tree.
     ///
     /// # Errors
+    ///
     /// As [`Catalogue::open_reader`].
     pub fn open(file: &Path, scope: RunScope) -> Result<CatalogueReader, CatalogueError> {
         let reader = ReaderState {
@@ -147,23 +148,25 @@ impl CatalogueReader {
         Ok(CatalogueReader { scope, reader: Mutex::new(reader) })
     }
 
-    /// Opens the catalogue once more, for files named by paths that begin with the tree's root.
+    /// Opens the catalogue again, for files named by paths that begin with the tree's root.
     ///
     /// # Errors
+    ///
     /// As [`Catalogue::open_reader`].
     pub fn beside(catalogue: &Catalogue) -> Result<CatalogueReader, CatalogueError> {
         CatalogueReader::open(&catalogue.file, RunScope::files_beneath(&catalogue.root))
     }
 
-    /// Says whether a path is in the catalogued tree.
+    /// Returns whether a path is in the catalogued tree.
     pub fn covers(&self, path: &FilePath) -> bool {
         self.scope.locate(path).is_some()
     }
 
-    /// Returns the tag that the catalogue has for a file; `None` also outside of its tree.
+    /// Returns the tag of a file in the catalogue; `None` also outside the tree.
     ///
     /// # Errors
-    /// If the catalogue cannot be read: no statement about the file.
+    ///
+    /// If the catalogue cannot be read. This says nothing about the file.
     pub fn tag(&self, path: &FilePath) -> Result<Option<Tag>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let found = reader.find(&self.scope, path);
@@ -171,9 +174,10 @@ impl CatalogueReader {
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
-    /// Returns the tags that the catalogue has and had for a file, the latest first.
+    /// Returns the present and previous tags of a file, the latest first.
     ///
     /// # Errors
+    ///
     /// As [`CatalogueReader::tag`].
     pub(crate) fn tags_so_far(&self, path: &FilePath) -> Result<Vec<Tag>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,9 +185,10 @@ impl CatalogueReader {
         tags.map_err(|fault| fault.at(&reader.catalogue.file))
     }
 
-    /// Returns what is known of a file now; `None` also outside of the catalogue's tree.
+    /// Returns the present knowledge about a file; `None` also outside the tree.
     ///
     /// # Errors
+    ///
     /// As [`CatalogueReader::tag`].
     pub fn look(&self, path: &FilePath) -> Result<Option<KnownFile>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
@@ -229,8 +234,8 @@ impl ReaderState {
     }
 
     fn directory(&mut self, relative: &Path) -> Result<Option<i64>, DbError> {
-        // The next directory is often in, or beside, one of the last ones. From the root it takes
-        // as many questions as the tree is deep.
+        // The next directory is often in or beside one of the last ones. From the root, it takes
+        // one query per level.
         let downs = self.directories.iter().filter_map(|(path, id)| {
             let down = down_from(path, relative)?;
             Some((*id, down))

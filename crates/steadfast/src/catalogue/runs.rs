@@ -1,4 +1,4 @@
-//! Runs, as a catalogue remembers them.
+//! The runs that a catalogue records.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use super::error::DbError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum RunState {
-    /// It is under way, or the process or the machine died in it.
+    /// It is in progress, or the process or the machine died during it.
     Unfinished,
-    /// It came to the end of what it was about.
+    /// It was completed.
     Whole,
-    /// It was told to stop.
+    /// It was stopped.
     Interrupted,
 }
 
@@ -33,13 +33,13 @@ impl RunState {
         known.ok_or_else(|| DbError::damaged(format_args!("state {number} of a run")))
     }
 
-    /// Returns the name in lower case, as JSON carries it.
+    /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// One run, as a catalogue remembers it.
+/// A recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
     /// Its number, from 1. Later runs have higher ones.
@@ -48,13 +48,13 @@ pub struct RunRecord {
     pub verb: String,
     /// The program's version.
     pub version: String,
-    /// Where bytes were to come from: "cache" or "media".
+    /// The requested source of bytes: "cache" or "media".
     pub read_from: String,
     /// The SHA-256 backend and its lanes.
     pub backend: String,
     /// When it began, UTC.
     pub started: Timestamp,
-    /// When it last wrote to the catalogue; of a run that ended, when that was.
+    /// Time of its last write to the catalogue; for a completed run, that of its end.
     pub latest: Timestamp,
     /// How it ended.
     pub state: RunState,
@@ -62,13 +62,13 @@ pub struct RunRecord {
     pub files: u64,
     /// Bytes of the files that it judged.
     pub bytes: u64,
-    /// How often each verdict and each finding came up, by name.
+    /// Counts of verdicts and findings, by name.
     pub counts: BTreeMap<String, u64>,
-    /// How many rows the catalogue has since.
+    /// Numbers of rows in the catalogue after it.
     pub(super) totals: Totals,
 }
 
-/// How many rows a catalogue has. The last run's row says it, so that lost ones are missed.
+/// Numbers of rows in a catalogue. The row of the last run has them, so lost rows are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) directories: i64,
@@ -79,7 +79,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Those of a catalogue that was just made.
+    /// Those of a new catalogue.
     const NEW: Totals = Totals { directories: 1, slices: 0, entries: 0, coverage: 0, events: 0 };
 
     fn numbers(self) -> [i64; 5] {
@@ -91,7 +91,7 @@ const RUN_COLUMNS: &str = "id, verb, version, read_from, backend, started_s, lat
     files, bytes, all_directories, all_slices, all_entries, all_coverage, all_events, sum";
 
 impl RunRecord {
-    /// Reads [`RUN_COLUMNS`], and the check value, which is over the counts as well.
+    /// Reads [`RUN_COLUMNS`] and the check value, which also covers the counts.
     fn read(row: &Row<'_>) -> Result<(RunRecord, i64), DbError> {
         let moment = |seconds| Timestamp { seconds, nanoseconds: 0 };
         let run = RunRecord {
@@ -162,7 +162,7 @@ impl RunRecord {
     }
 }
 
-/// Reads some runs before one, the latest first; all of them with `i64::MAX` and no limit.
+/// Reads runs before one, the latest first; all of them with `i64::MAX` and no limit.
 pub(super) fn before(db: &Connection, id: i64, limit: i64) -> Result<Vec<RunRecord>, DbError> {
     let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id < ? ORDER BY id DESC LIMIT ?");
     let mut statement = db.prepare_cached(&sql)?;
@@ -192,13 +192,13 @@ fn counts(db: &Connection, run: i64) -> Result<BTreeMap<String, u64>, DbError> {
     Ok(counts)
 }
 
-/// Returns the number of the last run, 0 for none, and how many rows there are since.
+/// Returns the number of the last run, 0 for none, and the numbers of rows after it.
 pub(super) fn last(db: &Connection) -> Result<(i64, Totals), DbError> {
     let last = before(db, i64::MAX, 1)?;
     Ok(last.first().map_or((0, Totals::NEW), |run| (run.id, run.totals)))
 }
 
-/// Says whether any run came to its end.
+/// Returns whether any run was completed.
 pub(super) fn any_whole(db: &Connection) -> Result<bool, DbError> {
     let mut statement = db.prepare("SELECT 1 FROM runs WHERE state = ? LIMIT 1")?;
     Ok(statement.exists((RunState::Whole.number(),))?)
@@ -210,7 +210,7 @@ pub(super) fn starts(db: &Connection) -> Result<BTreeMap<i64, i64>, DbError> {
     Ok(all.into_iter().map(|run| (run.id, run.started.seconds)).collect())
 }
 
-/// Makes sure that no slice is lost, nor the runs that say so.
+/// Checks that no slice is lost, nor the runs that count them.
 pub(super) fn ensure_slices(db: &Connection) -> Result<(), DbError> {
     let (_, totals) = last(db)?;
     let mut statement =
@@ -223,7 +223,7 @@ pub(super) fn ensure_slices(db: &Connection) -> Result<(), DbError> {
     Err(DbError::damaged(format_args!("slices are lost: {found:?} are there of {expected:?}")))
 }
 
-/// Makes sure that nothing is lost of what history is told from.
+/// Checks that no row is lost from which history is derived.
 pub(super) fn ensure_past(db: &Connection) -> Result<(), DbError> {
     let (_, totals) = last(db)?;
     let mut statement =

@@ -1,8 +1,8 @@
-//! The tables of a catalogue, and how a connection to them is made.
+//! The tables of a catalogue, and connections to them.
 //!
-//! In: the folder of a database. Out: a connection to tables of this version, brought up to it if
-//! they were older. What each column means is specified in `docs/formats/catalogue.md`, which
-//! outranks this file.
+//! Takes the folder of a database; returns a connection to tables of this version, after a
+//! migration if they were older. `docs/formats/catalogue.md` specifies the columns and is
+//! authoritative.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) const VERSION: i64 = 1;
 /// Marks the file as a catalogue, for `file(1)` and for ourselves: "STDF".
 pub(super) const APPLICATION_ID: i64 = 0x5354_4446;
 
-/// The tables of [`VERSION`]. SQLite keeps this text; what it kept is compared on opening.
+/// The tables of [`VERSION`]. SQLite stores this text, and it is compared on opening.
 pub(super) const TABLES: &[&str] = &[
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE directories (
@@ -124,29 +124,30 @@ WITH RECURSIVE chain (id, path) AS (
 SELECT id, path FROM chain",
 ];
 
-/// How a catalogue of one version becomes one of the next: statements, by the version they end.
+/// Migrations from one version of the tables to the next: statements, by the version that they
+/// produce.
 const MIGRATIONS: &[(i64, &[&str])] = &[];
 
-/// How long a reader or a writer waits for a lock that SQLite holds for moments only.
+/// How long to wait for a lock that SQLite holds briefly.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is done with a connection.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Tables are made, in an empty draft.
+    /// Make the tables in an empty draft.
     Create,
-    /// Everything.
+    /// Read and write.
     Write,
-    /// Reading beside a writer.
+    /// Read beside a writer.
     Read,
-    /// Reading a file that nobody can be writing to.
+    /// Read a file that has no writer.
     ReadFrozen,
 }
 
 /// Connects to a catalogue, or to the draft of one.
 ///
-/// SQLite opens by paths: it is told to follow no link, on the way either; hard links, fifos and
-/// devices are refused before. The folder is looked at again once SQLite has its files open.
+/// SQLite opens files by path. It is told to follow no links, and hard links, fifos and devices are
+/// refused before. The folder is checked again once SQLite has opened its files.
 pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError> {
     let flags = match access {
         Access::Create | Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
@@ -160,11 +161,11 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError
         _ => Connection::open_with_flags(path, flags)?,
     };
     db.busy_timeout(PATIENCE)?;
-    // Otherwise SQLite plans anew for each value that a range begins with.
+    // Otherwise SQLite makes a new plan for each lower bound of a range.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     db.set_prepared_statement_cache_capacity(64);
-    // A file of unknown origin must not run anything through its schema.
+    // A hostile file must not execute anything through its schema.
     db.execute_batch(
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384; \
          PRAGMA mmap_size = 0;",
@@ -190,18 +191,18 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError
     Ok(db)
 }
 
-/// Takes the log into the file, so that the file by itself is the whole catalogue: whoever copies
-/// it may copy nothing else, and other connections keep SQLite from doing so when this one ends.
+/// Merges the log into the file, so the file alone is the whole catalogue and can be copied. Other
+/// connections would keep SQLite from merging when this one closes.
 ///
-/// A reader that is in the midst of something keeps a part in the log, which is no error: all is
-/// stored either way, and the next run takes it in.
+/// A busy reader may keep a part in the log. That is not an error: everything is stored, and the
+/// next run merges it.
 pub(super) fn take_in_log(db: &Connection) {
     let _ = db.busy_timeout(Duration::ZERO);
     let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
     let _ = db.busy_timeout(PATIENCE);
 }
 
-/// Says so when a file is no catalogue, or one of a later version.
+/// Fails if a file is not a catalogue, or one of a later version.
 fn recognise(db: &Connection) -> Result<(), DbError> {
     let pragma = |name: &str| -> Result<i64, DbError> {
         Ok(db.query_row(&format!("PRAGMA {name}"), (), |row| row.get(0))?)
@@ -233,7 +234,7 @@ fn create(db: &Connection) -> Result<(), DbError> {
     Ok(db.execute_batch(&script)?)
 }
 
-/// Brings tables of an earlier version to this one, a version at a time, each in one transaction.
+/// Migrates tables of an earlier version, one version at a time, each in one transaction.
 fn bring_up(db: &Connection) -> Result<(), DbError> {
     for (from, statements) in MIGRATIONS {
         let version: i64 = db.query_row("PRAGMA user_version", (), |row| row.get(0))?;
@@ -248,9 +249,9 @@ fn bring_up(db: &Connection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Compares the tables with those that this version makes: no more, no less, no other.
+/// Checks that the tables are exactly those of this version.
 ///
-/// A trigger or another index in a planted file would otherwise act whenever something is written.
+/// Otherwise a trigger or an additional index in a planted file would be executed on writing.
 fn ensure_tables(db: &Connection) -> Result<(), DbError> {
     let mut statement = db.prepare(
         "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
@@ -267,7 +268,7 @@ fn ensure_tables(db: &Connection) -> Result<(), DbError> {
     if expected.is_empty() { Ok(()) } else { Err(DbError::damaged("a table is missing")) }
 }
 
-/// Names a file that does not change while it is read. Any bytes may be in its path.
+/// Returns the URI of a file that does not change while it is read. Its path may have any bytes.
 fn frozen_uri(path: &Path) -> String {
     let mut uri = String::from("file:");
     for &byte in path.as_os_str().as_bytes() {

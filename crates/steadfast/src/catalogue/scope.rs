@@ -1,7 +1,8 @@
-//! What part of a tree a run is about, and where the paths that it says are in the tree.
+//! The part of a tree that a run covers, and the conversion of the run's paths to paths in the
+//! tree.
 //!
-//! In: the paths that a run was given, and paths as its events have them. Out: paths from the
-//! tree's root, or nothing for what lies outside of it.
+//! Takes the selected paths of a run and the paths of its events; returns paths from the tree's
+//! root, or `None` for paths outside it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -14,23 +15,23 @@ use crate::event::FilePath;
 use crate::selection::Selection;
 use crate::tree_folder::FOLDER;
 
-/// The part of a tree that a run is about.
+/// The part of a tree that a run covers.
 #[derive(Clone, Debug, Default)]
 pub struct RunScope {
-    /// Directories as the run says them, and where they are.
+    /// Directories as the run names them, with their places in the tree.
     bases: Above<PathBuf>,
-    /// Files that were given by a path that may be a link.
+    /// Files that were selected by a path that may be a link.
     files: HashMap<PathBuf, PathBuf>,
-    /// Directories that are walked with all that is beneath them.
+    /// Directories that are walked with everything beneath them.
     trees: Above<()>,
-    /// Files and directories that were given, are known, and are not there.
+    /// Selected files and directories that are known and do not exist.
     gone: Vec<PathBuf>,
 }
 
 impl RunScope {
     /// Makes the scope of a selection. `root` is the tree's root without links in its path.
     ///
-    /// What cannot be found, and what is outside of the tree, is left out: a run says that itself.
+    /// Leaves out paths that do not exist or are outside the tree. The run reports these itself.
     pub fn of(root: &Path, selection: &Selection) -> RunScope {
         let mut scope = RunScope::default();
         let mut last = None;
@@ -47,8 +48,8 @@ impl RunScope {
         scope
     }
 
-    /// Returns the first path of a selection that is neither in the tree nor above it. What is not
-    /// there is where it would be.
+    /// Returns the first path of a selection that is neither in the tree nor above it. A path that
+    /// does not exist is judged by its name.
     pub fn outside(root: &Path, selection: &Selection) -> Option<PathBuf> {
         let mut last = None;
         let apart = |real: &Path| !real.starts_with(root) && !root.starts_with(real);
@@ -62,31 +63,32 @@ impl RunScope {
         typed.or_else(listed).cloned()
     }
 
-    /// Makes the scope of a run over single files, all of whose paths begin with `root`.
+    /// Makes the scope of a run over single files whose paths all begin with `root`.
     pub fn files_beneath(root: &Path) -> RunScope {
         let mut scope = RunScope::default();
         scope.bases.insert(root.to_owned(), PathBuf::new());
         scope
     }
 
-    /// Makes the scope of a walk over all that is beneath `root`, said with paths that begin so.
+    /// Makes the scope of a walk over everything beneath `root`, with paths that begin with it.
     pub fn whole(root: &Path) -> RunScope {
         let mut scope = RunScope::files_beneath(root);
         scope.trees.insert(PathBuf::new(), ());
         scope
     }
 
-    /// Makes the same scope of a run over single files: what it does not come to is not missing.
+    /// Makes the same scope for a run over single files: files that are not visited are not
+    /// missing.
     pub fn without_walks(self) -> RunScope {
         RunScope { trees: Above::default(), ..self }
     }
 
-    /// Makes the same scope of a run that was also given these paths of the tree, where nothing is.
+    /// Adds selected paths of the tree that do not exist.
     pub(super) fn with_gone(self, gone: Vec<PathBuf>) -> RunScope {
         RunScope { gone, ..self }
     }
 
-    /// Returns the paths that were given and are not there.
+    /// Returns the selected paths that do not exist.
     pub(super) fn gone(&self) -> &[PathBuf] {
         &self.gone
     }
@@ -102,7 +104,7 @@ impl RunScope {
             return;
         };
         if !exact && real.is_dir() {
-            // The walk says the current directory's files without a directory.
+            // In the current directory, the walk names files without a directory.
             let shown = if said == Path::new(".") { Path::new("") } else { said };
             self.bases.insert(shown.to_owned(), relative.to_owned());
             self.trees.insert(relative.to_owned(), ());
@@ -117,7 +119,7 @@ impl RunScope {
         }
     }
 
-    /// Returns the directory and the name that a path has in the tree.
+    /// Returns the directory and the name of a path in the tree.
     pub(super) fn locate(&self, path: &FilePath) -> Option<(PathBuf, OsString)> {
         let (directory, name) = if path.name.is_empty() {
             if let Some(relative) = self.files.get(&*path.parent) {
@@ -131,7 +133,7 @@ impl RunScope {
         Some((self.directory(directory)?, name.to_owned()))
     }
 
-    /// Returns where a directory is in the tree.
+    /// Returns the place of a directory in the tree.
     pub(super) fn directory(&self, said: &Path) -> Option<PathBuf> {
         let (base, down) = self.bases.nearest(said)?;
         let relative = if down.as_os_str().is_empty() { base.clone() } else { base.join(down) };
@@ -142,28 +144,28 @@ impl RunScope {
         (!ours).then_some(relative)
     }
 
-    /// Says whether a directory is walked with all that is beneath it.
+    /// Returns whether a directory is walked with everything beneath it.
     pub(super) fn walks(&self, relative: &Path) -> bool {
         self.trees.nearest(relative).is_some()
     }
 
-    /// Says whether a directory is where a walk begins.
+    /// Returns whether a walk begins at a directory.
     pub(super) fn begins_at(&self, relative: &Path) -> bool {
         self.trees.contains(relative)
     }
 
-    /// Returns the directories where walks begin.
+    /// Returns the directories at which walks begin.
     pub(super) fn trees(&self) -> impl Iterator<Item = &Path> {
         self.trees.values.keys().map(PathBuf::as_path)
     }
 }
 
-/// Values of directories, to be found for what is beneath them.
+/// Values of directories, found for every path beneath them.
 #[derive(Clone, Debug)]
 struct Above<V> {
     values: HashMap<PathBuf, V>,
-    /// Numbers of components that the directories have. To look for every ancestor of a path would
-    /// take the square of its depth, and a walk down to it the cube.
+    /// Numbers of components of the directories. Testing every ancestor of a path would be
+    /// quadratic in its depth, and cubic for a walk.
     depths: BTreeSet<usize>,
 }
 
@@ -183,13 +185,14 @@ impl<V> Above<V> {
         self.values.contains_key(path)
     }
 
-    /// Finds the deepest of the directories that a path is in, or is, and the way down from there.
+    /// Finds the deepest of the directories that contains or equals a path, and the rest of the
+    /// path.
     fn nearest<'a>(&self, path: &'a Path) -> Option<(&V, &'a Path)> {
         let bytes = path.as_os_str().as_bytes();
         let (mut rest, mut found) = (path.components(), None);
         for depth in 0..=*self.depths.last()? {
             let down = rest.as_path();
-            // Nothing that begins with `/` is in the current directory.
+            // A path that begins with `/` is not in the current directory.
             if self.depths.contains(&depth) && (depth > 0 || path.is_relative()) {
                 let above = &bytes[..bytes.len() - down.as_os_str().len()];
                 let value = self.values.get(Path::new(OsStr::from_bytes(above)));
@@ -203,7 +206,7 @@ impl<V> Above<V> {
     }
 }
 
-/// Resolves the links in the path to a file, and not the file itself.
+/// Resolves links in the directory of a file's path, but not the file itself.
 fn real_without_following(
     path: &Path,
     last: &mut Option<(PathBuf, PathBuf)>,

@@ -1,7 +1,8 @@
-//! The catalogue of one run: the one way to open a catalogue for recording or for asking it.
+//! The catalogue of one run. Every run opens its catalogue through a session, for recording or for
+//! queries.
 //!
-//! A session has made sure that the catalogue is of the tree that is there, and knows which part of
-//! the tree the run covers. From it come the reader for the workers and the recorder of the run.
+//! A session has checked that the catalogue belongs to the present tree, and knows which part of
+//! the tree the run covers. It provides the reader for the workers and the recorder of the run.
 
 use std::path::{Path, PathBuf};
 
@@ -87,10 +88,11 @@ impl CatalogueSession {
         CatalogueSession { catalogue, scope, gone: Vec::new(), notice: None }
     }
 
-    /// Makes it the session of a run that walks a selection. Without this, a run covers single
+    /// Makes it the session of a run that walks a selection. Without this call, a run covers single
     /// files, named by paths that begin with the tree's root.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn covering(self, selection: &Selection) -> Result<CatalogueSession, CatalogueError> {
         let (mut gone, mut relative) = (Vec::new(), Vec::new());
@@ -105,7 +107,7 @@ impl CatalogueSession {
     }
 
     /// Makes it the session of a run over a list of files, named by paths that begin as the
-    /// selection does. Files that the run does not come to are not missing.
+    /// selection does. Files that the run does not visit are not missing.
     #[must_use]
     pub fn covering_list(self, selection: &Selection) -> CatalogueSession {
         let scope = RunScope::of(self.catalogue.root(), selection).without_walks();
@@ -113,7 +115,7 @@ impl CatalogueSession {
     }
 
     /// Returns the selection without the paths that are known and do not exist. The recorder
-    /// reports these; a walk could only say that it cannot open them.
+    /// reports these; a walk could only report that it cannot open them.
     pub fn walked(&self, selection: &Selection) -> Selection {
         let mut walked = selection.clone();
         walked.roots.retain(|path| !self.gone.contains(path));
@@ -125,14 +127,15 @@ impl CatalogueSession {
         &self.catalogue
     }
 
-    /// Returns what the user should know about how the catalogue was opened.
+    /// Returns a notice about how the catalogue was opened, if there is one.
     pub fn notice(&self) -> Option<&Notice> {
         self.notice.as_ref()
     }
 
-    /// Opens a reader for the tags that the files themselves lack.
+    /// Opens a reader for tags of files that have none themselves.
     ///
     /// # Errors
+    ///
     /// As [`CatalogueReader::open`].
     pub fn reader(&self) -> Result<CatalogueReader, CatalogueError> {
         CatalogueReader::open(&self.catalogue.file, self.scope.clone())
@@ -146,7 +149,7 @@ impl CatalogueSession {
         self.catalogue.recorder(self.scope, start)
     }
 
-    /// Gives up the session and keeps the catalogue.
+    /// Ends the session and keeps the catalogue.
     pub(crate) fn into_catalogue(self) -> Catalogue {
         self.catalogue
     }

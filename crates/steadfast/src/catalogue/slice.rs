@@ -1,9 +1,9 @@
 //! Slices: consecutive names of one directory that are judged, sealed and read together.
 //!
-//! In: the rows of a slice, or what was seen in its place. Out: the slice's own row, and whether
-//! the two fit. A directory has at least one slice once it has files; a large one has several, so
-//! that memory is bounded. Whoever reads the rows of a slice compares them with its seal, which is
-//! how damage is recognised.
+//! Takes the rows of a slice, or the observations in its place; returns the row of the slice
+//! itself, and whether the two match. A directory with files has at least one slice; a large one
+//! has several, so memory is bounded. Every reader of a slice's rows compares them with its seal,
+//! which detects damage.
 
 use rusqlite::{Connection, Row};
 
@@ -13,28 +13,27 @@ use super::entry::{
 };
 use super::error::DbError;
 
-/// Files in a slice when it is made.
+/// Files in a new slice.
 pub(super) const SLICE_LEN: usize = 4096;
 
-/// Files in a slice at most; then it is cut.
+/// The most files in a slice. Then it is split.
 pub(super) const SLICE_LEN_MAX: usize = 2 * SLICE_LEN;
 
-/// A slice's row.
+/// The row of a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NameSlice {
-    /// The name it begins with; empty for the first of its directory. It goes up to the next.
+    /// Its first name; empty for the first slice of its directory. It extends to the next slice.
     pub(super) first: Vec<u8>,
     /// Files.
     pub(super) entries: u64,
     /// Files with a tag.
     pub(super) tagged: u64,
-    /// Bytes of those.
+    /// Bytes of these files.
     pub(super) bytes: u64,
-    /// Files that stand otherwise than fine, and tagged ones that were judged by themselves since:
-    /// `checked_run` says all there is to say of the others.
+    /// Files in a state other than fine, and tagged files that have been judged by themselves
+    /// since. For the others, `checked_run` is complete.
     pub(super) apart: u64,
-    /// The run that last judged all of its tagged files, or the earliest that any was last
-    /// judged in.
+    /// The last run that judged all its tagged files; if they differ, the earliest.
     pub(super) checked_run: i64,
     pub(super) marks: u32,
     pub(super) seal: SliceSeal,
@@ -67,7 +66,7 @@ impl NameSlice {
         Ok((directory, slice))
     }
 
-    /// Says whether it is the first of its directory.
+    /// Returns whether it is the first of its directory.
     fn leads(&self) -> bool {
         self.first.is_empty()
     }
@@ -99,7 +98,7 @@ impl NameSlice {
         Ok(())
     }
 
-    /// Makes the slice of rows, and brings the rows' own runs to what the slice leaves to them.
+    /// Makes the slice of rows, and removes runs from rows that the slice implies.
     pub(super) fn of(
         directory: i64,
         first: Vec<u8>,
@@ -137,10 +136,11 @@ impl NameSlice {
         }
     }
 
-    /// Compares rows with the seal over them.
+    /// Compares rows with their seal.
     ///
     /// # Errors
-    /// If they are not what was sealed: bytes of the file changed by themselves.
+    ///
+    /// If they differ: bytes of the file have changed.
     pub(super) fn ensure(
         &self,
         directory: i64,
@@ -155,13 +155,13 @@ impl NameSlice {
     }
 }
 
-/// A row as a run leaves it.
+/// A row after a run.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
     pub(super) known: FileRow,
     /// The run that last judged it, by itself or with its slice.
     pub(super) last_checked: i64,
-    /// Whether it is to be written.
+    /// Whether it must be written.
     pub(super) dirty: bool,
 }
 
@@ -170,7 +170,7 @@ impl Settled {
         self.known.record.standing == FileState::Missing
     }
 
-    /// Takes a row as it was, of a slice that `slice_run` judged.
+    /// Takes the previous row of a slice that `slice_run` judged.
     pub(super) fn as_was(known: FileRow, slice_run: i64) -> Settled {
         let last_checked = match known.record.tag {
             Some(_) if known.record.standing != FileState::Missing => known.last_checked(slice_run),
@@ -196,10 +196,10 @@ pub(super) fn slices_of(db: &Connection, directory: i64) -> Result<Vec<NameSlice
     Err(DbError::damaged("the slices of a directory are not in order"))
 }
 
-/// A slice, and the name that the next one begins with.
+/// A slice, and the first name of the next one.
 type Bounded = (NameSlice, Option<Vec<u8>>);
 
-/// Reads the slice that a name would be in.
+/// Reads the slice to which a name belongs.
 pub(super) fn slice_with(
     db: &Connection,
     directory: i64,
@@ -218,7 +218,7 @@ pub(super) fn slice_with(
     Ok(Some((slice, next)))
 }
 
-/// Returns the name that the slice after `first` begins with.
+/// Returns the first name of the slice after `first`.
 pub(super) fn next_first(
     db: &Connection,
     directory: i64,
@@ -232,8 +232,7 @@ pub(super) fn next_first(
     Ok(Some(column::bytes(row, 0, column::NAME_LEN_MAX)?.to_vec()))
 }
 
-/// Reads some slices that follow a place in the order of directories, whatever directory they are
-/// in.
+/// Reads the slices after a place, in the order of directories.
 pub(super) fn slices_after(
     db: &Connection,
     after: Option<(i64, &[u8])>,
@@ -253,7 +252,7 @@ pub(super) fn slices_after(
     Ok(slices)
 }
 
-/// Reads the rows of a slice that goes up to `next`, and compares them with its seal.
+/// Reads the rows of a slice up to `next`, and compares them with its seal.
 pub(super) fn rows_of(
     db: &Connection,
     directory: i64,

@@ -1,7 +1,7 @@
-//! The list of catalogued trees, kept outside of them: a catalogue that was deleted cannot say so.
+//! The list of catalogued trees, stored outside them, so that a deleted catalogue is noticed.
 //!
-//! The caller says where the list is. Its format is specified in `docs/formats/trees.md`. Lines
-//! that cannot be understood are passed over, and trouble with the list never fails a run.
+//! The caller chooses the place of the list. `docs/formats/trees.md` specifies its format. Invalid
+//! lines are ignored, and an error with the list never fails a run.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,10 +13,10 @@ use steadfast_sys::file::{Timestamp, write_private};
 
 use super::{Catalogue, CatalogueError, TreeVolume, meta};
 
-/// The first line; the number is the version's.
+/// The first line with the version.
 const HEAD: &str = "steadfast trees 1";
 
-/// A longer list is none of ours: a line has some hundred bytes.
+/// A longer file is not a list: a line has about a hundred bytes.
 const LEN_MAX: u64 = 16 << 20;
 
 /// A tree that has, or had, a catalogue.
@@ -26,7 +26,7 @@ pub struct CataloguedTree {
     pub root: PathBuf,
     /// Its catalogue.
     pub catalogue: PathBuf,
-    /// The volume that it is on.
+    /// Its volume.
     pub volume: TreeVolume,
     /// When the catalogue was made, in whole seconds.
     pub made: Timestamp,
@@ -39,9 +39,10 @@ pub struct TreeList {
 }
 
 impl Catalogue {
-    /// Returns what the list of catalogued trees says of this one.
+    /// Returns the entry of this tree for the list.
     ///
     /// # Errors
+    ///
     /// If the catalogue cannot be read.
     pub fn tree(&self) -> Result<CataloguedTree, CatalogueError> {
         let read = || Ok((TreeVolume::load(&self.db)?, meta::integer(&self.db, "created_s")?));
@@ -56,26 +57,27 @@ impl Catalogue {
 }
 
 impl TreeList {
-    /// Names the list in a file, which need not be there yet.
+    /// Uses the list in a file, which need not exist.
     pub fn at(file: &Path) -> TreeList {
         TreeList { file: file.to_owned() }
     }
 
-    /// Returns the trees of the list that can be understood; none if there is no list.
+    /// Returns the trees with valid lines; empty if there is no list.
     pub fn read(&self) -> Vec<CataloguedTree> {
         self.load().unwrap_or_default()
     }
 
-    /// Returns the trees that are there and whose catalogue is gone.
+    /// Returns the trees that exist and whose catalogue is gone.
     pub fn lost(&self) -> Vec<CataloguedTree> {
         let mut trees = self.read();
         trees.retain(|tree| tree.root.is_dir() && !Catalogue::is_found(&tree.catalogue));
         trees
     }
 
-    /// Enters a tree in place of what the list says of its root. Writes nothing if it is the same.
+    /// Enters a tree, replacing the entry of its root. Writes nothing if it is unchanged.
     ///
     /// # Errors
+    ///
     /// If the list is of a later version, or cannot be written.
     pub fn enter(&self, tree: &CataloguedTree) -> io::Result<()> {
         let mut trees = self.load()?;
@@ -88,9 +90,10 @@ impl TreeList {
         self.store(&trees)
     }
 
-    /// Takes a tree off the list; says whether it was on it.
+    /// Removes a tree from the list. Returns whether it was on it.
     ///
     /// # Errors
+    ///
     /// If the list is of a later version, or cannot be written.
     pub fn remove(&self, root: &Path) -> io::Result<bool> {
         let mut trees = self.load()?;
@@ -119,7 +122,7 @@ impl TreeList {
         Ok(lines.filter_map(parse).collect())
     }
 
-    /// Replaces the list as a whole.
+    /// Replaces the whole list.
     fn store(&self, trees: &[CataloguedTree]) -> io::Result<()> {
         let mut text = format!("{HEAD}\n");
         trees.iter().for_each(|tree| text.push_str(&print(tree)));

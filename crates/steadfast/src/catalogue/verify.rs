@@ -1,6 +1,6 @@
-//! Whether a catalogue holds together: SQLite's own check, and every seal and check value of ours.
+//! Verifies a catalogue: SQLite's own check, and all seals and check values.
 //!
-//! In: a catalogue. Out: what was looked at, and what is wrong.
+//! Returns what was examined, and the problems.
 
 use rusqlite::Connection;
 
@@ -12,16 +12,16 @@ use super::records::reading;
 use super::slice::{next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError, runs};
 
-/// Problems that are named; more are the same trouble.
+/// The most problems that are listed.
 const PROBLEMS_MAX: usize = 100;
 
-/// Slices that are looked at in one go.
+/// Slices that are read in one transaction.
 const PAGE_LEN: usize = 256;
 
-/// What looking through a catalogue came to.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CatalogueVerification {
-    /// Directories that were looked at.
+    /// Directories that were examined.
     pub directories: u64,
     /// Files.
     pub entries: u64,
@@ -29,12 +29,12 @@ pub struct CatalogueVerification {
     pub events: u64,
     /// Runs.
     pub runs: u64,
-    /// What is wrong, at most a hundred lower-case fragments.
+    /// The problems, at most a hundred lower-case fragments.
     pub problems: Vec<String>,
 }
 
 impl CatalogueVerification {
-    /// Says whether nothing is wrong.
+    /// Returns whether there are no problems.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
@@ -47,10 +47,11 @@ impl CatalogueVerification {
 }
 
 impl Catalogue {
-    /// Looks at everything that is in the catalogue.
+    /// Examines everything in the catalogue.
     ///
     /// # Errors
-    /// If it cannot be read at all; what is damaged is among the problems.
+    ///
+    /// If it cannot be read at all. Damage is among the problems instead.
     pub fn verify(&self) -> Result<CatalogueVerification, CatalogueError> {
         let mut verification = CatalogueVerification::default();
         let parts = [pages, directories, entries, events, records];
@@ -68,7 +69,7 @@ impl Catalogue {
     }
 }
 
-/// SQLite's own look at its pages and indexes.
+/// SQLite's check of its pages and indexes.
 fn pages(db: &Connection, verification: &mut CatalogueVerification) -> Result<(), DbError> {
     let mut statement = db.prepare("PRAGMA integrity_check(100)")?;
     let mut rows = statement.query(())?;

@@ -1,7 +1,7 @@
-//! Which volume a tree is on, so that another one in its place, or none, is not taken for a mass
-//! deletion.
+//! Identifies the volume of a tree, so that another or an absent volume in its place is not taken
+//! for a mass deletion.
 //!
-//! In: an open root. Out: its identity, or the reason why the root is not the tree's.
+//! Takes the open root; returns its identity, or the reason why it is not the tree's root.
 
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
@@ -16,22 +16,22 @@ use super::error::{CatalogueErrorKind, DbError};
 use super::{column, meta, place};
 use crate::tree_folder::FOLDER;
 
-/// What tells volumes apart.
+/// The identity of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeVolume {
     /// The file system's name, as in "ext4".
     pub file_system: String,
-    /// Its identifier. Some systems number volumes anew with each mount.
+    /// Its identifier. Some systems number volumes anew on each mount.
     pub id: u64,
     /// The inode of the tree's root.
     pub root_inode: u64,
 }
 
-/// Entries that are looked at if the identifier does not fit.
+/// Files that are compared if the identifier differs.
 const SAMPLE_LEN: i64 = 32;
 
 impl TreeVolume {
-    /// Looks at a tree's root.
+    /// Examines the root of a tree.
     pub(super) fn of(root: &Path) -> Result<TreeVolume, DbError> {
         let facts = File::open(root).and_then(|file| {
             let status = file.status()?;
@@ -55,7 +55,7 @@ impl TreeVolume {
         })
     }
 
-    /// Says how a root differs from the one that the catalogue is of, and what to look at.
+    /// Returns how a root differs from that of the catalogue, and what to check.
     fn differs_from(&self, expected: &TreeVolume, root: &Path) -> String {
         let root = root.display();
         if (&self.file_system, self.id) == (&expected.file_system, expected.id) {
@@ -84,19 +84,20 @@ impl TreeVolume {
     }
 }
 
-/// What looking at a root found.
+/// The result of examining a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recognised {
-    /// The volume is the one of before.
+    /// It is the same volume.
     Same,
-    /// The volume has another identifier and the same files: it was numbered anew.
+    /// The volume has another identifier and the same files, so it was numbered anew.
     Renumbered,
 }
 
-/// Says whether the tree at `root` is the one that the catalogue is of.
+/// Checks that the tree at `root` is the one of the catalogue.
 ///
 /// # Errors
-/// If it is another, or empty although it should not be, with words that say what to do.
+///
+/// If it is another tree, or empty although it should not be. The message says what to do.
 pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Recognised, DbError> {
     let found = TreeVolume::of(root)?;
     let expected = TreeVolume::load(db)?;
@@ -123,14 +124,14 @@ pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Rec
     Err(DbError::new(CatalogueErrorKind::OtherVolume, message))
 }
 
-/// Files that the catalogue knows.
+/// Returns the number of files that the catalogue knows.
 pub(super) fn total(db: &Connection) -> Result<u64, DbError> {
     let total: Option<i64> =
         db.query_row("SELECT sum(entries) FROM slices", (), |row| row.get(0))?;
     u64::try_from(total.unwrap_or(0)).map_err(|_| DbError::damaged("a negative number of files"))
 }
 
-/// Says whether a directory holds nothing but a catalogue, or what every new volume has.
+/// Returns whether a directory contains only a catalogue, or what every new volume contains.
 fn is_empty(root: &Path) -> Result<bool, DbError> {
     let unreadable = |error| DbError::io("list its root", &error);
     let dir = Dir::open(root).map_err(unreadable)?;
@@ -144,7 +145,7 @@ fn is_empty(root: &Path) -> Result<bool, DbError> {
     Ok(empty)
 }
 
-/// Says whether some files are where they were, in the inodes in which they were.
+/// Returns whether a sample of files is still in the same places and inodes.
 fn has_same_files(db: &Connection, root: &Path) -> Result<bool, DbError> {
     let mut paths = Paths::default();
     let mut statement = db.prepare(

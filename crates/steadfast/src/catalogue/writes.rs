@@ -1,4 +1,4 @@
-//! Writes rows into a catalogue: files, events and coverage. It decides nothing.
+//! Writes rows into a catalogue: files, events and coverage. Makes no decisions.
 
 use rusqlite::Connection;
 
@@ -28,7 +28,7 @@ pub(super) fn remove_entry(db: &Connection, directory: i64, name: &[u8]) -> Resu
     Ok(())
 }
 
-/// An event: what happened to one file in one run.
+/// An event of one file in one run.
 #[derive(Clone, Debug)]
 pub(super) struct NewEvent<'a> {
     pub(super) directory: i64,
@@ -42,7 +42,7 @@ pub(super) struct NewEvent<'a> {
     pub(super) standing: FileState,
     /// The tag before it, if it changed the tag.
     pub(super) before: Option<Tag>,
-    /// Another path that it is about.
+    /// Another path that it refers to.
     pub(super) other: Option<&'a [u8]>,
 }
 
@@ -83,8 +83,8 @@ impl NewEvent<'_> {
     }
 }
 
-/// Writes that a run covered some names of a directory: from `first` to `last`, or to the end.
-/// `beneath` says whether its subdirectories are covered too.
+/// Writes that a run covered names of a directory: from `first` to `last`, or to the end. `beneath`
+/// tells whether its subdirectories are covered too.
 pub(super) fn put_coverage(
     db: &Connection,
     run: i64,
@@ -112,7 +112,7 @@ pub(super) fn coverage_sum(
     sum.bytes(last.unwrap_or_default())
 }
 
-/// Removes what was written about a directory's coverage in a run.
+/// Removes the coverage of a directory that a run has written.
 pub(super) fn remove_coverage(db: &Connection, run: i64, directory: i64) -> Result<(), DbError> {
     let mut statement =
         db.prepare_cached("DELETE FROM coverage WHERE directory = ? AND run = ?")?;
