@@ -39,27 +39,27 @@ use tree::{DiffSetup, TreeSide};
 /// Which trees to compare, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Trees {
-    /// The directory that is copied from, A.
+    /// A, the source of the copy.
     pub here: PathBuf,
-    /// The directory that is to be a copy, B.
+    /// B, which should be a copy of A.
     pub there: PathBuf,
-    /// Whether to read both sides instead of believing their tags.
+    /// Whether to read both sides instead of trusting their tags.
     pub read: bool,
-    /// Patterns of what to leave out on both sides, in the syntax of `.gitignore`.
+    /// Patterns of files to leave out on both sides, in the syntax of `.gitignore`.
     pub excludes: Vec<String>,
     /// Whether to stay on the file system of each directory.
     pub one_file_system: bool,
 }
 
-/// Listens to a comparison. Calls come from the thread that asked for it, one at a time.
+/// Receives the results of a comparison. Calls come one at a time, from the calling thread.
 pub trait DiffMonitor {
-    /// Hears of one path: in path order, except for what is only on one side and for moves.
+    /// Receives one path. Calls are in path order, except for files on one side only and for moves.
     fn pair(&mut self, pair: &PathPair);
 
-    /// Hears of a circumstance.
+    /// Receives a notice.
     fn notice(&mut self, notice: &Notice);
 
-    /// Hears how far the comparison is, about ten times a second.
+    /// Receives the progress, about ten times a second.
     fn progress(&mut self, progress: &Progress) {
         let _ = progress;
     }
@@ -67,12 +67,13 @@ pub trait DiffMonitor {
 
 /// Compares two trees.
 ///
-/// Of `options`, those that say what is written or required play no part. Trouble with single
-/// files is in the pairs and in the summary's exit status.
+/// Ignores `options` that apply to writing or to requirements. Errors of single files are in the
+/// pairs and in the exit status of the summary.
 ///
 /// # Errors
-/// If a side is no directory, both are the same, an option makes no sense, or the system does not
-/// give what the whole comparison needs.
+///
+/// If a side is not a directory, both are the same, an option is not valid, or the system lacks the
+/// resources for the comparison.
 pub fn diff(
     trees: &Trees,
     options: &Options,
@@ -85,9 +86,10 @@ pub fn diff(
     compare_sides(trees, there, &means, &excludes, options, monitor)
 }
 
-/// Compares a tree with what a list says should be there. `trees.there` is the list's own path.
+/// Compares a tree with a list of expected files. `trees.there` is the path of the list.
 ///
 /// # Errors
+///
 /// As [`diff`].
 pub fn diff_list(
     trees: &Trees,
@@ -107,7 +109,7 @@ pub fn diff_list(
     compare_sides(trees, there, &means, &excludes, &options, monitor)
 }
 
-/// The side that is to be a copy.
+/// The side that should be a copy.
 enum CopySide {
     Tree(TreeSide),
     List(ListSide),
@@ -184,17 +186,17 @@ fn compare_sides(
     Ok(summary)
 }
 
-/// Takes pairs to the monitor and into the summary, and watches the clock.
+/// Passes pairs to the monitor and the summary, and reports progress.
 struct Teller<'a> {
     summary: DiffSummary,
     monitor: &'a mut dyn DiffMonitor,
     stop: &'a AtomicBool,
     start: Instant,
-    /// When progress was last told.
+    /// Time of the last progress report.
     told: Instant,
 }
 
-/// How often progress is told.
+/// Interval of progress reports.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 impl Teller<'_> {
@@ -207,7 +209,7 @@ impl Teller<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Tells progress if it is time; `bytes` asks how many were read.
+    /// Reports progress if it is time. `bytes` returns how many were read.
     fn progress(&mut self, bytes: impl FnOnce() -> u64) {
         if self.told.elapsed() < PROGRESS_EVERY {
             return;
@@ -223,7 +225,7 @@ impl Teller<'_> {
     }
 }
 
-/// Refuses what is no directory; returns its device and inode.
+/// Refuses a path that is not a directory; returns its device and inode.
 fn ensure_directory(path: &Path) -> Result<(u64, u64), Error> {
     match Status::of(path) {
         Ok(status) if status.kind == FileKind::Directory => Ok((status.device, status.inode)),
@@ -232,7 +234,7 @@ fn ensure_directory(path: &Path) -> Result<(u64, u64), Error> {
     }
 }
 
-/// Refuses what could only end in a wrong answer: a missing side, or a tree compared with itself.
+/// Refuses comparisons whose result would be wrong: a missing side, or a tree compared with itself.
 fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
     if ensure_directory(&trees.here)? == ensure_directory(&trees.there)? {
         let error = "the same directory as the other one: that proves nothing";
@@ -241,7 +243,7 @@ fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says so when the medium was asked for and the page cache answered.
+/// Returns a notice if reads from the medium were requested and came from the page cache.
 fn notice_of_origin(options: &Options, summary: &DiffSummary) -> Option<Notice> {
     let files = summary.files_from_cache;
     (options.read_from == ReadFrom::Media && files > 0).then(|| {
@@ -252,7 +254,7 @@ fn notice_of_origin(options: &Options, summary: &DiffSummary) -> Option<Notice> 
     })
 }
 
-/// Makes the error of a comparison whose threads did not tell all: never look as if all were well.
+/// Makes the error for a comparison whose threads lost results. It must never look complete.
 fn defect() -> Error {
     let reason = "a thread failed, or a file was lost on the way: this is a defect";
     Error::system("finish the comparison", io::Error::other(reason))

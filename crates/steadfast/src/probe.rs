@@ -27,46 +27,46 @@ use recipe::Recipe;
 use sample::Sample;
 use tool::Failure;
 
-/// What probing found.
+/// The result of probing.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
-    /// The directories, as they were given.
+    /// The directories, as given.
     pub places: Vec<Place>,
-    /// What was tried, in order.
+    /// The operations, in order.
     pub operations: Vec<Operation>,
     /// Tools that are not installed, by name.
     pub absent: BTreeSet<&'static str>,
-    /// Whether it was told to stop before its end.
+    /// Whether probing was stopped before its end.
     pub interrupted: bool,
 }
 
 /// A directory.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Its path, as it was given.
+    /// Its path, as given.
     pub path: PathBuf,
-    /// Its file system, as the system calls it.
+    /// The system's name for its file system.
     pub file_system: Option<String>,
-    /// What the file system is like, or why nothing could be tried.
+    /// The properties of the file system, or why nothing could be tried.
     pub traits: Result<Traits, FileError>,
-    /// Why the probe's own folder is still there, if it is.
+    /// The probe's folder and the error, if it could not be removed.
     pub left_behind: Option<(PathBuf, FileError)>,
 }
 
-/// One thing that was tried.
+/// An operation that was tried.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// What kind of thing.
+    /// Its group.
     pub group: Group,
-    /// As one would type or say it: `cp -a`, "new file, renamed over".
+    /// Its command or description: `cp -a`, "new file, renamed over".
     pub name: &'static str,
-    /// For a way between directories, where it began: an index into [`Probe::places`].
+    /// For an operation between directories, its source: an index into [`Probe::places`].
     pub from: Option<usize>,
-    /// What came of it, one for each of [`Probe::places`].
+    /// The outcomes, one for each of [`Probe::places`].
     pub outcomes: Vec<Outcome>,
 }
 
-/// Kinds of operations.
+/// Groups of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// Copying, moving and packing within one directory.
@@ -77,35 +77,35 @@ pub enum Group {
     Between,
 }
 
-/// What became of a file's attributes.
+/// The outcome for a file's attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All were kept.
     Kept(Time),
     /// The tag was lost.
     Lost(Time),
-    /// Something else: some were kept, or came out different.
+    /// Another outcome: some were lost or changed.
     Changed(String),
-    /// It could not be done.
+    /// The operation failed.
     Impossible(String),
-    /// It makes no sense here, or was not reached.
+    /// The operation does not apply here, or was not reached.
     NotTried,
 }
 
-/// What became of a file's modification time. A tag that was kept with another time is stale.
+/// The outcome for a file's modification time. A tag that was kept with another time is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Time {
     /// The same.
     Kept,
-    /// The same, as far as a coarser file system or tool keeps it: tags still fit.
+    /// The same within the precision of a coarser file system or tool, so tags still match.
     Cut,
     /// Another.
     New,
 }
 
 impl Probe {
-    /// Returns the exit status: 0, or 2 if a directory could not be probed or left as it was, or
-    /// 130 if it was interrupted.
+    /// Returns the exit status: 0, or 2 if a directory could not be probed or cleaned up, or 130 if
+    /// it was interrupted.
     pub fn exit_status(&self) -> u8 {
         let unfit = |place: &Place| place.traits.is_err() || place.left_behind.is_some();
         match self.interrupted {
@@ -116,9 +116,10 @@ impl Probe {
     }
 }
 
-/// Probes directories. `stop` ends it early; what was found until then is returned.
+/// Probes directories. `stop` ends it early; the results so far are returned.
 ///
 /// # Errors
+///
 /// If there is no directory to probe.
 pub fn probe(directories: &[PathBuf], stop: &AtomicBool) -> Result<Probe, Error> {
     if directories.is_empty() {
@@ -146,7 +147,7 @@ pub fn probe(directories: &[PathBuf], stop: &AtomicBool) -> Result<Probe, Error>
 }
 
 impl Probe {
-    /// Adds an operation, unless its tool is missing or no place could try it.
+    /// Adds an operation, unless its tool is missing or no directory could try it.
     fn add(&mut self, recipe: &Recipe, from: Option<usize>, attempts: Vec<Attempt>) {
         let mut outcomes = Vec::with_capacity(attempts.len());
         for attempt in attempts {
@@ -169,12 +170,12 @@ impl Probe {
 
 type Attempt = Result<Outcome, Failure>;
 
-/// A directory at work.
+/// A directory that is being probed.
 struct Site {
     path: PathBuf,
     file_system: Option<String>,
     device: Option<u64>,
-    /// The folder, and what the file system is like.
+    /// The folder, and the properties of the file system.
     found: Result<(Folder, Traits), FileError>,
     /// The number of the next bench.
     next: u32,
@@ -200,7 +201,7 @@ impl Site {
         }
     }
 
-    /// Says whether an attribute can be set here at all, and if not, why.
+    /// Returns an error if attributes cannot be set here.
     fn keeps_attributes(&self) -> Result<(), Failure> {
         match &self.found {
             Ok((_, traits)) => match &traits.attributes {
@@ -218,7 +219,7 @@ impl Site {
         Ok(folder.bench(self.next)?)
     }
 
-    /// Carries a recipe out within the directory.
+    /// Tries a recipe within the directory.
     fn attempt(&mut self, recipe: &Recipe, sample: &Sample, stop: &AtomicBool) -> Attempt {
         ensure_going(stop)?;
         self.keeps_attributes()?;
@@ -241,7 +242,7 @@ impl Site {
     }
 }
 
-/// Carries a recipe out from one directory to another on another file system.
+/// Tries a recipe from one directory to another on another file system.
 fn between(
     sites: &mut [Site],
     from: usize,

@@ -1,8 +1,8 @@
-//! Every thread's time → what the run is bound by.
+//! Derives from the time of every thread what limits a run.
 //!
-//! In: the account of a run. Out: the least time that each of its means needs for what was asked of
-//! it, and the part of the work without which the run would be fastest. Pure; `docs/cost.md` has
-//! the reasoning and an example.
+//! Takes the account of a run; returns the least time that each of its resources needs, and the
+//! part of the work whose removal would speed up the run most. Pure; `docs/cost.md` has the
+//! reasoning and an example.
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -11,28 +11,28 @@ use super::{Cost, Role, Stage, ThreadCost};
 /// Where the time of a run went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Time that the run took, in nanoseconds.
+    /// Time of the run, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Processors that the process may use.
+    /// Processors available to the process.
     pub processors: usize,
     /// Threads that hash.
     pub workers: usize,
-    /// Reading jobs that may go on at a time, if fewer than there are threads for them.
+    /// The most simultaneous reading jobs, if they are fewer than the threads for them.
     pub reads_at_a_time: Option<usize>,
     /// Every thread of the run: workers, readers, the walk, the report.
     pub threads: Vec<ThreadCost>,
-    /// Time that the storage needs for what it was asked for, at the best rate that it kept up
-    /// during the run, in nanoseconds; 0 if nothing waited for it.
+    /// Time that the storage would need for everything that was read at the best rate that it
+    /// sustained during the run, in nanoseconds; 0 if no thread waited for it.
     pub storage_ns: u64,
-    /// Time that the limit on the rate gives to the bytes that were read, in nanoseconds; 0 without
-    /// a limit.
+    /// Time that the rate limit requires for the bytes that were read, in nanoseconds; 0 without a
+    /// limit.
     pub rate_limit_ns: u64,
-    /// Time that hashing the longest file takes, since one message cannot be divided, in
-    /// nanoseconds; 0 if no file was ever hashed by itself.
+    /// Time for hashing the longest file, in nanoseconds, because one message cannot be divided; 0
+    /// if no file was hashed by itself.
     pub longest_file_ns: u64,
 }
 
-/// Means that a run has, each of which can be used up.
+/// A resource of a run that can be exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Resource {
@@ -40,17 +40,17 @@ pub enum Resource {
     Processors,
     /// The threads that hash and store.
     Workers,
-    /// The rate that reading is held to.
+    /// The rate limit of reading.
     RateLimit,
-    /// The storage, as reading finds it.
+    /// The storage, as seen by reading.
     Storage,
-    /// The turns to read, where only so many threads may at a time.
+    /// The permissions to read, if only this many threads may read at a time.
     Reads,
     /// The one thread that lists directories.
     Walk,
     /// The one thread that reports.
     Report,
-    /// The one thread that can hash the longest file.
+    /// The thread that hashes the longest file.
     LongestFile,
 }
 
@@ -65,14 +65,14 @@ impl Resource {
     }
 }
 
-/// A part of the work that a run can be bound by.
+/// A part of the work that can limit a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bound {
-    /// The work of a stage; of walking, storing and reporting also its waiting.
+    /// The work of a stage; for walking, storing and reporting also its waiting.
     Stage(Stage),
-    /// What opening and reading wait for.
+    /// The waiting of opening and reading for the storage.
     Storage,
-    /// The limit on the rate of reading.
+    /// The rate limit of reading.
     RateLimit,
 }
 
@@ -107,43 +107,43 @@ impl Bound {
     }
 }
 
-/// A time below which a run cannot come.
+/// A lower bound of the time of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
-    /// What is used up then.
+    /// The resource that is exhausted.
     pub resource: Resource,
-    /// What uses most of it.
+    /// The part of the work that uses most of it.
     pub bound: Bound,
-    /// The least time of the run, if nothing else took any, in nanoseconds.
+    /// The least time of the run if nothing else took time, in nanoseconds.
     pub least_ns: u64,
-    /// The part of that time that `bound` has, in nanoseconds.
+    /// The time of `bound` in it, in nanoseconds.
     pub part_ns: u64,
 }
 
-/// What holds a run back.
+/// What limits a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// What binds it, by the part without which the run would be fastest.
+    /// The limit, with the part whose removal would speed up the run most.
     pub limit: Limit,
-    /// The share of the run's time that this part takes of the resource, 0 to 1.
+    /// The share of the run's time for which this part uses the resource, 0 to 1.
     pub share: f64,
-    /// What would bind the run if that part took no time.
+    /// The limit if that part took no time.
     pub next: Option<Limit>,
 }
 
-/// A run of which the limit on the rate takes this share waited for the limit.
+/// A run waited for the rate limit if the limit takes this share of its time.
 const HELD_SHARE: f64 = 0.8;
 
-/// Nanoseconds that a resource needs, for each of [`Bound::ALL`].
+/// Nanoseconds that a resource needs for each of [`Bound::ALL`].
 type Parts = [f64; 8];
 
 impl Account {
-    /// Returns the time of all threads together.
+    /// Returns the total time of all threads.
     pub fn cost(&self) -> Cost {
         self.cost_of(|_| true)
     }
 
-    /// Returns the time of all threads of a role together.
+    /// Returns the total time of all threads in a role.
     pub fn cost_of(&self, wanted: impl Fn(Role) -> bool) -> Cost {
         let mut sum = Cost::default();
         for thread in self.threads.iter().filter(|thread| wanted(thread.role)) {
@@ -152,8 +152,7 @@ impl Account {
         sum
     }
 
-    /// Returns the limit that each resource sets, the highest first; those that set none are left
-    /// out.
+    /// Returns the limit of each resource, the highest first, without resources that set no limit.
     pub fn limits(&self) -> Vec<Limit> {
         let limits = Resource::ALL.map(|resource| limit(resource, &self.parts(resource)));
         let mut limits: Vec<Limit> = limits.into_iter().flatten().collect();
@@ -161,7 +160,7 @@ impl Account {
         limits
     }
 
-    /// Returns what binds the run, if it did anything.
+    /// Returns what limits the run; `None` if it did nothing.
     pub fn bounds(&self) -> Option<Bounds> {
         let parts = Resource::ALL.map(|resource| (resource, self.parts(resource)));
         let highest = |without: Option<Bound>| {
@@ -171,17 +170,17 @@ impl Account {
                 }
                 limit(resource, &parts)
             });
-            // The first of equals, in the order of `Resource::ALL`.
+            // The first of equal limits, in the order of `Resource::ALL`.
             limits.reduce(|best, next| if next.least_ns > best.least_ns { next } else { best })
         };
         let top = highest(None)?;
         let (_, of_top) = parts.into_iter().find(|&(resource, _)| resource == top.resource)?;
         let least_ns = |bound| highest(Some(bound)).map_or(0, |limit| limit.least_ns);
         let bound = Bound::ALL.into_iter().min_by_key(|&bound| {
-            // Where two limits are as high, leaving out a part of one gains nothing yet.
+            // If two limits are equal, removing a part of one gains nothing.
             (least_ns(bound), std::cmp::Reverse(of_top[bound.place()] as u64))
         })?;
-        // One part may use up two resources; it is told by the one of which it takes most.
+        // A part may exhaust two resources. The one that it uses more is named.
         let taken = |&&(_, parts): &&(Resource, Parts)| parts[bound.place()] as u64;
         let (resource, parts_there) = parts.iter().rev().max_by_key(taken)?;
         let part_ns = parts_there[bound.place()] as u64;
@@ -193,12 +192,12 @@ impl Account {
         })
     }
 
-    /// Returns what a resource's least time is made of.
+    /// Returns the parts of a resource's least time.
     fn parts(&self, resource: Resource) -> Parts {
         let mut parts = Parts::default();
         match resource {
             Resource::Processors => {
-                // Thread by thread: a reader's waiting says nothing of how a worker's time goes.
+                // Per thread: the waiting of a reader does not describe that of a worker.
                 for thread in &self.threads {
                     for stage in Stage::BUSY {
                         parts[stage as usize] +=
@@ -212,7 +211,8 @@ impl Account {
                         parts[stage as usize] +=
                             thread.cost.processor_ns_of(stage) as f64 / self.workers as f64;
                     }
-                    // While a worker waits for a read, another thread may read; nobody else stores.
+                    // While a worker waits for a read, another thread may read; but only this
+                    // worker can store.
                     parts[Stage::Store as usize] +=
                         thread.cost.waited_ns(Stage::Store) as f64 / self.workers as f64;
                 }
@@ -235,13 +235,12 @@ impl Account {
             Resource::Report => self.add_single(Role::Report, Stage::Report, &mut parts),
             Resource::LongestFile => parts[Stage::Hash as usize] = self.longest_file_ns as f64,
         }
-        // Rates of different moments may make a little more than the whole.
+        // Rates of different moments may add up to slightly more than the whole.
         let (sum, elapsed_ns) = (parts.iter().sum::<f64>(), self.elapsed_ns as f64);
         if sum > elapsed_ns { parts.map(|part| part * elapsed_ns / sum) } else { parts }
     }
 
-    /// Says whether the limit on the rate made reading wait: what the storage could do, and what
-    /// waited for it, is then not known.
+    /// Returns whether reading waited for the rate limit. The speed of the storage is then unknown.
     fn is_held(&self) -> bool {
         self.rate_limit_ns as f64 >= HELD_SHARE * self.elapsed_ns as f64 && self.rate_limit_ns > 0
     }

@@ -1,7 +1,7 @@
-//! Two files at one path → how they differ. A table, and pure.
+//! Compares two files at one path. Pure.
 //!
-//! In: what is known of each. Out: a [`Difference`], and why, if it is unknown. Specified in
-//! `docs/diff.md`. Knows nothing of trees or order.
+//! Takes what is known of each, and returns a [`Difference`], with the reason if it is unknown.
+//! Specified in `docs/diff.md`.
 
 use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
 use crate::event::FileError;
@@ -28,7 +28,7 @@ pub(super) fn pair(
 }
 
 /// Marks a file as unreadable if it was not read because the lengths differed, and the lengths are
-/// the same now. Where files are to be read, a tag must not decide.
+/// now equal. If files are to be read, a tag must not decide.
 fn ensure_read(here: &mut FileSide, there: &mut FileSide) {
     if here.length != there.length {
         return;
@@ -61,7 +61,7 @@ fn compare(here: &FileSide, there: &FileSide) -> (Difference, Option<Doubt>) {
     }
 }
 
-/// Compares a file with what a list says of it.
+/// Compares a file with its entry in a list.
 fn by_list(here: &FileSide, listed: &Reference) -> (Difference, Option<Doubt>) {
     let Some(contents) = contents_of(here) else {
         return match (&here.tag, &here.tag_trouble) {
@@ -109,13 +109,13 @@ fn tag_is_lost(here: &FileSide, there: &FileSide) -> bool {
     here.tag.is_some() && there.tag.is_none() && there.tag_trouble.is_none()
 }
 
-/// Says whether a tag is of the contents that the file has now, as far as its status tells.
+/// Returns whether a tag describes the present contents of the file, according to its status.
 fn describes(tag: &Tag, side: &FileSide) -> bool {
     let same_time = side.mtime.is_some_and(|mtime| same_mtime(tag.mtime, mtime));
     side.length == Some(tag.length) && same_time
 }
 
-/// Returns what a side is known to hold: what was read, or else what a tag that fits it says.
+/// Returns the known contents of a side: as read, or else those of a tag that matches its status.
 pub(super) fn contents_of(side: &FileSide) -> Option<&Tag> {
     match (&side.trouble, &side.actual, &side.tag) {
         (Some(_), ..) => None,
@@ -126,8 +126,7 @@ pub(super) fn contents_of(side: &FileSide) -> Option<&Tag> {
     }
 }
 
-/// Says whether modification times differ by more than what a coarser file system cuts off, on
-/// either side.
+/// Returns whether modification times differ by more than the precision of either file system.
 fn times_differ(here: &FileSide, there: &FileSide) -> bool {
     let times = here.mtime.zip(there.mtime);
     times.is_some_and(|(a, b)| !same_mtime(a, b) && !same_mtime(b, a))
@@ -151,7 +150,7 @@ mod tests {
         }
     }
 
-    /// A file with a tag that fits it.
+    /// A file with a tag that matches it.
     fn tagged(content: u8, length: u64, mtime_ns: i128) -> FileSide {
         let tag = tag(content, length, mtime_ns);
         FileSide {

@@ -1,6 +1,6 @@
 //! Joins two sources in path order.
 //!
-//! Takes the entries of both sides and tells each path once. It relies on both sources keeping the
+//! Takes the entries of both sides and reports each path once. Requires both sources to be in the
 //! order of `Path`: component by component, and by bytes within a component.
 
 use std::cmp::Ordering;
@@ -15,20 +15,20 @@ use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
 
-/// How a join ended.
+/// The end of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JoinEnd {
-    /// Both sources came to their ends.
+    /// Both sources were read to their ends.
     Whole,
     /// The user stopped it.
     Stopped,
 }
 
-/// How long to wait for one entry. It is short, so that the bounded queue of the other source does
-/// not fill up meanwhile, and a stop is noticed.
+/// How long to wait for one entry. It is short, so the bounded queue of the other source does not
+/// fill up, and a stop is noticed.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// Entries between two looks at the clock.
+/// Entries between two checks of the clock.
 const PROGRESS_ENTRIES: u32 = 256;
 
 /// One side and its next entry.
@@ -36,7 +36,7 @@ struct JoinSide<'a> {
     source: &'a mut dyn DiffSource,
     head: Option<SideEntry>,
     over: bool,
-    /// Directories around the latest entry that could not be read, the outermost first.
+    /// Directories above the last entry that could not be read, the outermost first.
     hidden: Vec<PathBuf>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> JoinSide<'a> {
         JoinSide { source, head: None, over: false, hidden: Vec::new() }
     }
 
-    /// Looks for the next entry; says whether it is known what comes next.
+    /// Reads the next entry if there is none. Returns whether the next entry, or the end, is known.
     fn fill(&mut self) -> Result<bool, Error> {
         if self.head.is_none() && !self.over {
             match self.source.take(PATIENCE)? {
@@ -62,13 +62,13 @@ impl<'a> JoinSide<'a> {
     }
 
     fn hide(&mut self, directory: &Path) {
-        // Both sides are past whatever does not enclose this one.
+        // Both sides have passed every directory that does not contain this one.
         self.hidden.retain(|outer| directory.starts_with(outer) && directory != outer);
         self.hidden.push(directory.to_owned());
     }
 }
 
-/// Two sources and what was read of them.
+/// Two sources and their next entries.
 pub(super) struct Join<'a> {
     here: JoinSide<'a>,
     there: JoinSide<'a>,
@@ -83,7 +83,8 @@ impl<'a> Join<'a> {
     /// Reads both sources to their ends.
     ///
     /// # Errors
-    /// If a source lacks entries. What was told until then is true.
+    ///
+    /// If a source lacks entries. What was reported before is correct.
     pub(super) fn run(&mut self, teller: &mut Teller<'_>) -> Result<JoinEnd, Error> {
         let mut entries = 0_u32;
         loop {
@@ -102,7 +103,7 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// Tells the rest, and returns what the reader should know of how it went.
+    /// Reports the rest, and returns notices for the user.
     pub(super) fn finish(mut self, teller: &mut Teller<'_>) -> Vec<Notice> {
         for (path, side, file) in self.moves.leftovers() {
             teller.tell(&only(side, path, file));
@@ -115,14 +116,14 @@ impl<'a> Join<'a> {
         (passed > 0).then_some(Notice::new(text)).into_iter().collect()
     }
 
-    /// Handles the entry that comes first, or the two of the same path. Returns false at the end of
-    /// both sides.
+    /// Handles the first entry, or both entries of the same path. Returns false at the end of both
+    /// sides.
     fn step(&mut self, teller: &mut Teller<'_>) -> bool {
         let order = match (&self.here.head, &self.there.head) {
             (None, None) => return false,
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
-            // What hides others comes before what it hides, on the other side too.
+            // A directory that hides entries comes before them, also on the other side.
             (Some(here), Some(there)) => {
                 let kept = |entry: &SideEntry| matches!(entry.found, EntryContent::File(_));
                 here.path.cmp(&there.path).then(kept(here).cmp(&kept(there)))
@@ -182,7 +183,7 @@ impl<'a> Join<'a> {
     }
 }
 
-/// A pair of which one side is missing.
+/// A pair without one of its sides.
 fn lone(
     side: WhichSide,
     path: PathBuf,
@@ -242,7 +243,7 @@ mod tests {
     use steadfast_manifest::tag::Tag;
     use steadfast_sys::file::Timestamp;
 
-    /// A list in path order that is now and then not ready.
+    /// A list in path order that is sometimes not ready.
     struct SlowSource {
         entries: vec::IntoIter<SideEntry>,
         takes: u32,

@@ -1,8 +1,8 @@
-//! What is no file: links, pipes, sockets and devices that only one side has, or that differ.
+//! Compares entries that are not regular files: links, pipes, sockets and devices that only one
+//! side has, or that differ.
 //!
-//! In: two directories. Out: a pair for each name that is not alike on both sides. Lists
-//! directories once more, by name beneath open ones; opens nothing else and follows no link. A
-//! directory that cannot be opened was told of by the walk and is passed by here.
+//! Lists directories once more, by name beneath open ones. Opens nothing else and follows no link.
+//! The walk has already reported a directory that cannot be opened, so it is skipped here.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ use super::pair::{Difference, FileSide, PathKind, PathPair};
 use super::{Teller, Trees};
 use crate::walk::Excludes;
 
-/// Compares what the walks passed by.
+/// Compares the entries that the walks skipped.
 pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_>) {
     let (Ok(here), Ok(there)) = (Dir::open(&trees.here), Dir::open(&trees.there)) else { return };
     let device = |dir: &Dir| dir.status().map(|status| status.device).ok();
@@ -54,7 +54,7 @@ pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_
     }
 }
 
-/// One directory on both sides, or on one.
+/// One directory on one or both sides.
 struct LevelPair {
     here: Option<Dir>,
     there: Option<Dir>,
@@ -62,7 +62,7 @@ struct LevelPair {
     names: LevelNames,
 }
 
-/// Names that are no regular file on one side at least, and what they are on each.
+/// Names that are not a regular file on at least one side, with their kinds.
 type LevelNames = BTreeMap<OsString, (Option<FileKind>, Option<FileKind>)>;
 
 type DevicePair = Option<(Option<u64>, Option<u64>)>;
@@ -78,7 +78,7 @@ impl LevelPair {
         for (side, dir) in [(WhichSide::Here, &here), (WhichSide::There, &there)] {
             let listed = dir.as_ref().map(|dir| list(dir, side, &path, excludes, &mut names));
             if matches!(listed, Some(Err(_))) {
-                // Names that one side did not tell would seem to be the other's alone.
+                // If one side could not be listed, all names would look like the other's alone.
                 names.clear();
                 break;
             }
@@ -86,8 +86,8 @@ impl LevelPair {
         LevelPair { here, there, path, names }
     }
 
-    /// Opens a directory on the sides that have it. None if there is none, or if a side that has
-    /// it does not let anyone in: what is beneath is then not known.
+    /// Opens a directory on the sides that have it. `None` if there is none, or if a side cannot be
+    /// opened: its contents are then unknown.
     fn enter(
         &self,
         name: &OsStr,
@@ -110,7 +110,7 @@ impl LevelPair {
     }
 }
 
-/// Adds a directory's names that are no regular files.
+/// Adds the names of a directory that are not regular files.
 fn list(
     dir: &Dir,
     side: WhichSide,
@@ -143,7 +143,7 @@ fn kind_of(kind: Option<FileKind>) -> Option<PathKind> {
     }
 }
 
-/// Says whether the links at one path name different targets.
+/// Returns whether the links at one path have different targets.
 fn names_another(trees: &Trees, path: &Path) -> bool {
     let target = |root: &Path| fs::read_link(root.join(path)).ok();
     target(&trees.here) != target(&trees.there)

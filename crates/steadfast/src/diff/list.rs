@@ -1,6 +1,7 @@
-//! A list as one side of a comparison: what a manifest says should be there.
+//! A list as one side of a comparison: the files that a manifest expects.
 //!
-//! In: paths and references, in any order. Out: entries in path order. Holds the whole list.
+//! Takes paths and references in any order, and returns entries in path order. Holds the whole list
+//! in memory.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +20,7 @@ pub(super) struct ListSide {
 }
 
 impl ListSide {
-    /// Takes a list, and where the list itself lies beneath the other side, if it does.
+    /// Makes the side, from a list and its own path beneath the other side, if it is there.
     pub(super) fn new(
         list: Vec<(PathBuf, Reference)>,
         itself: Option<&Path>,
@@ -30,7 +31,8 @@ impl ListSide {
         let mut entries: Vec<_> = list.chain(itself).collect();
         entries.retain(|(path, _)| !(excludes.any() && excludes.matches(path, false)));
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        // Named twice, the first counts; what the list says of a file outranks that it is the list.
+        // If a path occurs twice, the first counts. An entry for a file outranks the fact that the
+        // file is the list.
         entries.dedup_by(|(later, other), (earlier, first)| {
             let same = later == earlier;
             if same && first.is_none() {
@@ -62,7 +64,7 @@ fn side(reference: Option<Reference>) -> FileSide {
         return FileSide { is_list: true, ..FileSide::default() };
     };
     let mtime = reference.mtime.map(|mtime| mtime.time);
-    // With all that a tag holds, the file can be known again where it moved to.
+    // If the entry is complete, the file can be recognised at another path.
     let tag = match (reference.digests.first(), reference.length, mtime) {
         (Some(&(algorithm, digest)), Some(length), Some(mtime)) => {
             Some(Tag { algorithm, digest, length, mtime, tagged: mtime })

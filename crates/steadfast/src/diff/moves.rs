@@ -1,8 +1,9 @@
-//! Files that only one side has, kept until the other side shows the same contents elsewhere.
+//! Keeps files that only one side has, until the other side shows the same contents at another
+//! path.
 //!
-//! In: unmatched files. Out: pairs of one contents at two paths. Memory is bounded: of each file
-//! path, times, digest and length are kept, as many as fit; what does not fit is told at once and
-//! is no candidate any more.
+//! Takes unmatched files; returns pairs with the same contents at two paths. Memory is bounded:
+//! path, times, digest and length are kept for as many files as fit. Others are reported at once
+//! and cannot be matched.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -13,10 +14,11 @@ use steadfast_sys::file::Timestamp;
 use super::pair::FileSide;
 use steadfast_manifest::tag::Tag;
 
-/// Memory for unmatched files of both sides, in bytes: some fifty thousand of them.
+/// Memory for unmatched files of both sides, in bytes: about fifty thousand files.
 const KEPT_LEN_BYTES_MAX: usize = 24 << 20;
 
-/// What a kept file takes beside its path, measured: key, list, and the empty part of the table.
+/// Measured memory of a kept file without its path: key, list, and its share of the table's free
+/// space.
 const KEPT_LEN_BYTES: usize = 448;
 
 /// A side of the comparison.
@@ -45,8 +47,7 @@ struct ContentsKey {
 struct UnmatchedFile {
     path: Box<Path>,
     mtime: Timestamp,
-    /// Modification time and moment of the tag that the contents are known by; none if they were
-    /// read.
+    /// Modification time, and time of the tag with these contents; `None` if the file was read.
     recorded: Option<(Timestamp, Timestamp)>,
 }
 
@@ -58,7 +59,7 @@ pub(super) struct Moves {
     there: UnmatchedFiles,
     len_bytes: usize,
     len_bytes_max: usize,
-    /// Files that found no room.
+    /// Files that did not fit.
     passed: u64,
 }
 
@@ -72,7 +73,7 @@ impl Moves {
         Moves { here, there, len_bytes: 0, len_bytes_max, passed: 0 }
     }
 
-    /// Takes a file with these contents that `side` has, the first that was kept.
+    /// Removes and returns the first kept file of `side` with these contents.
     pub(super) fn take(
         &mut self,
         side: WhichSide,
@@ -89,7 +90,7 @@ impl Moves {
         Some(kept.unpack(&key))
     }
 
-    /// Keeps a file that only `side` has; gives it back if there is no room.
+    /// Keeps a file that only `side` has; returns it if it does not fit.
     pub(super) fn keep(
         &mut self,
         side: WhichSide,
@@ -97,7 +98,7 @@ impl Moves {
         file: Box<FileSide>,
         contents: &Tag,
     ) -> Result<(), (PathBuf, Box<FileSide>)> {
-        // That two files are empty is no sign of a move.
+        // Two empty files are not evidence of a move.
         if contents.length == 0 {
             return Err((path, file));
         }
@@ -115,12 +116,12 @@ impl Moves {
         Ok(())
     }
 
-    /// Returns how many files found no room.
+    /// Returns the number of files that did not fit.
     pub(super) fn passed(&self) -> u64 {
         self.passed
     }
 
-    /// Takes what is left, in path order.
+    /// Removes and returns the remaining files, in path order.
     pub(super) fn leftovers(
         &mut self,
     ) -> impl Iterator<Item = (PathBuf, WhichSide, Box<FileSide>)> {
@@ -134,7 +135,7 @@ impl Moves {
         left.sort_unstable_by(|(a, a_side, _), (b, b_side, _)| {
             (&a.path, a_side).cmp(&(&b.path, b_side))
         });
-        // Unpacked one by one: all at once would take the memory that was saved.
+        // Unpacked one by one: all at once would need the memory that packing saved.
         left.into_iter().map(|(kept, side, key)| {
             let (path, file) = kept.unpack(&key);
             (path, side, file)

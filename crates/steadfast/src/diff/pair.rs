@@ -1,7 +1,6 @@
-//! What comparing two trees says: of each path, and at the end.
+//! The results of a comparison: of each path, and of the whole.
 //!
-//! In: conclusions. Out: plain values for whoever renders them. Decides nothing but what a
-//! difference means for the exit status.
+//! Plain values for renderers. The only decision here is the exit status of a difference.
 
 use std::path::PathBuf;
 
@@ -19,7 +18,7 @@ use steadfast_manifest::tag::Tag;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Difference {
-    /// Other contents: the lengths or the digests differ. Certain.
+    /// The contents differ: the lengths or the digests are different. Certain.
     Different,
     /// Only A has it.
     OnlyHere,
@@ -27,11 +26,11 @@ pub enum Difference {
     OnlyThere,
     /// A's file has a tag, B's has none.
     TagLost,
-    /// A has the contents at this path only, B at another path only.
+    /// A has the contents only at this path, B only at another one.
     Moved,
     /// One of the files, or its tag, could not be read.
     Unreadable,
-    /// Both are there, and tags do not tell whether they are the same.
+    /// Both have the file, and tags do not determine whether the contents are the same.
     Unknown,
     /// The same contents.
     Same,
@@ -42,12 +41,12 @@ impl Difference {
     pub const ALL: [Difference; 8] =
         *Difference::VARIANTS.as_array().expect("there are eight differences");
 
-    /// Returns the name in lower case, as JSON carries it.
+    /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Returns the exit status that it asks for.
+    /// Returns its exit status.
     pub fn exit_status(self) -> u8 {
         match self {
             Difference::Same => 0,
@@ -57,7 +56,7 @@ impl Difference {
     }
 }
 
-/// Why nothing can be told of a pair.
+/// Why a pair could not be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Doubt {
@@ -76,21 +75,21 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// Returns the name in lower case, as JSON carries it.
+    /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What is at a path.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PathKind {
     /// A regular file.
     #[default]
     File,
-    /// A directory; told only if it cannot be read.
+    /// A directory. Reported only if it cannot be read.
     Directory,
-    /// A symbolic link: not followed, and compared by what it names.
+    /// A symbolic link. Not followed; compared by its target.
     Symlink,
     /// A pipe, socket or device.
     Special,
@@ -99,26 +98,26 @@ pub enum PathKind {
 /// One path on both sides.
 #[derive(Clone, Debug)]
 pub struct PathPair {
-    /// The path beneath both directories; of a move, the one beneath A.
+    /// The path beneath both directories; for a move, the one beneath A.
     pub path: PathBuf,
-    /// Of a move, the path beneath B.
+    /// For a move, the path beneath B.
     pub moved_to: Option<PathBuf>,
-    /// What is there.
+    /// Its kind.
     pub kind: PathKind,
-    /// How B differs.
+    /// The difference.
     pub difference: Difference,
-    /// Why it is unknown, if it is.
+    /// The reason if the difference is unknown.
     pub doubt: Option<Doubt>,
-    /// Whether the contents are the same and the modification times are not.
+    /// Whether the contents are the same and the modification times differ.
     pub times_differ: bool,
-    /// What is known of A's file, if A has one.
+    /// A's file, if there is one.
     pub here: Option<Box<FileSide>>,
-    /// What is known of B's file, if B has one.
+    /// B's file, if there is one.
     pub there: Option<Box<FileSide>>,
 }
 
 impl PathPair {
-    /// Makes a pair of which no side is known yet.
+    /// Makes a pair without the facts of its sides.
     pub(super) fn new(path: PathBuf, kind: PathKind, difference: Difference) -> PathPair {
         PathPair {
             path,
@@ -132,9 +131,9 @@ impl PathPair {
         }
     }
 
-    /// Returns the exit status that the pair asks for.
+    /// Returns the exit status of the pair.
     ///
-    /// A faithful copy of a file that decayed is no good news: it counts as a difference.
+    /// A faithful copy of a corrupt file counts as a difference.
     pub fn exit_status(&self) -> u8 {
         let sides = self.here.iter().chain(&self.there);
         let of_sides = sides.map(|side| match side.verdict {
@@ -146,7 +145,7 @@ impl PathPair {
     }
 }
 
-/// What is known of the file on one side.
+/// The file on one side, as far as known.
 #[derive(Clone, Debug, Default)]
 pub struct FileSide {
     /// Length in bytes.
@@ -155,28 +154,28 @@ pub struct FileSide {
     pub mtime: Option<Timestamp>,
     /// Its tag.
     pub tag: Option<Tag>,
-    /// What it holds, if it was read.
+    /// Its contents as a tag, if it was read.
     pub actual: Option<Tag>,
-    /// What its contents say of its own tag, if both are known.
+    /// The verdict of its contents against its own tag, if both are known.
     pub verdict: Option<Verdict>,
     /// Why the file could not be read.
     pub trouble: Option<FileError>,
     /// Why its tag could not be read, although the file could.
     pub tag_trouble: Option<FileError>,
-    /// What a list says of it, if this side is a list.
+    /// Its entry in a list, if this side is a list.
     pub(super) listed: Option<Box<Reference>>,
-    /// Whether it is the list itself, which no list names.
+    /// Whether it is the list itself, which has no entry.
     pub(super) is_list: bool,
     /// Device and inode.
     pub(super) identity: Option<(u64, u64)>,
     pub(super) from_cache: bool,
-    /// Whether it was not read although the comparison reads, because the other file had another
-    /// length.
+    /// Whether it was not read in spite of [`Trees::read`](super::Trees), because the other file
+    /// has another length.
     pub(super) is_unread: bool,
 }
 
 impl FileSide {
-    /// Takes what a finished event knows.
+    /// Takes the facts from a finished event.
     pub(super) fn of(event: FileEvent) -> FileSide {
         let failed = matches!(event.verdict, Some(Verdict::Unreadable | Verdict::Unstable));
         let (trouble, tag_trouble) = match failed {
@@ -201,12 +200,12 @@ impl FileSide {
     }
 }
 
-/// The end of a comparison, in numbers.
+/// The summary of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct DiffSummary {
-    /// Whether files were read; else tags were believed.
+    /// Whether files were read. Otherwise tags were trusted.
     pub read: bool,
-    /// The algorithm that contents were compared by, if they were read.
+    /// The algorithm of the comparison, if files were read.
     pub algorithm: Option<Algorithm>,
     /// Regular files of A.
     pub files_here: u64,
@@ -216,40 +215,40 @@ pub struct DiffSummary {
     pub bytes: u64,
     /// Files that were read through the page cache, or may have been.
     pub files_from_cache: u64,
-    /// Time that the comparison took, in nanoseconds.
+    /// Time of the comparison, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Threads that hashed, on both sides together.
+    /// Hashing threads of both sides.
     pub workers: usize,
     /// The SHA-256 backend and its lanes.
     pub backend: String,
-    /// How bytes were read: the engine's name.
+    /// The name of the engine that read the bytes.
     pub engine: &'static str,
-    /// Pairs per difference, indexed as [`Difference::ALL`].
+    /// Counts of pairs, indexed as [`Difference::ALL`].
     pub(super) differences: [u64; 8],
     /// Pairs with the same contents and different modification times.
     pub times_differ: u64,
-    /// What the walk of A passed by.
+    /// Entries that the walk of A skipped.
     pub skipped_here: Skipped,
-    /// What the walk of B passed by.
+    /// Entries that the walk of B skipped.
     pub skipped_there: Skipped,
-    /// Whether it was told to stop before its end.
+    /// Whether the comparison was stopped before its end.
     pub interrupted: bool,
     pub(super) status: u8,
 }
 
 impl DiffSummary {
-    /// Returns how many pairs differ in this way.
+    /// Returns the number of pairs with this difference.
     pub fn differences(&self, difference: Difference) -> u64 {
         let at = Difference::ALL.iter().position(|other| *other == difference);
         at.map_or(0, |at| self.differences[at])
     }
 
-    /// Returns the exit status: 0 faithful, 1 different, 2 could not tell, 130 interrupted.
+    /// Returns the exit status: 0 faithful, 1 different, 2 undetermined, 130 interrupted.
     pub fn exit_status(&self) -> u8 {
         if self.interrupted { 130 } else { self.status }
     }
 
-    /// Makes the exit status at least as grave; 1 outranks 2.
+    /// Raises the exit status if this one is more severe; 1 outranks 2.
     pub fn raise_status(&mut self, status: u8) {
         self.status = worse_status(self.status, status);
     }
@@ -261,7 +260,7 @@ impl DiffSummary {
         }
         if pair.kind == PathKind::File {
             self.files_here += u64::from(pair.here.is_some());
-            // The list names other files, never itself.
+            // The list has entries for other files, not for itself.
             self.files_there += u64::from(pair.there.as_ref().is_some_and(|side| !side.is_list));
         }
         self.times_differ += u64::from(pair.times_differ);

@@ -1,7 +1,7 @@
 //! One side of a comparison: entries in path order, one at a time.
 //!
-//! In: nothing. Out: paths beneath the side's root, and what is known of the file there. This is
-//! the seam: a walked tree is a source, and any other list in the same order can be one.
+//! Returns paths beneath the side's root, with the facts of each file. A walked tree is a source; a
+//! list in the same order can be one too.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,25 +10,26 @@ use super::pair::FileSide;
 use crate::error::Error;
 use crate::event::FileError;
 
-/// Gives the entries of one side.
+/// Provides the entries of one side.
 pub(super) trait DiffSource {
-    /// Takes the next entry, in the order of `Path`, waiting at most about `patience`.
+    /// Returns the next entry, in the order of `Path`. Waits at most about `patience`.
     ///
     /// # Errors
-    /// If what was given so far may lack entries.
+    ///
+    /// If the entries so far may be incomplete.
     fn take(&mut self, patience: Duration) -> Result<NextEntry, Error>;
 
-    /// Returns how many bytes were read so far.
+    /// Returns the number of bytes read so far.
     fn bytes(&self) -> u64;
 }
 
-/// What a source gives.
+/// The result of asking a source.
 pub(super) enum NextEntry {
     /// The next entry.
     Entry(SideEntry),
-    /// Nothing yet.
+    /// Not ready.
     Pending,
-    /// Nothing any more.
+    /// The end.
     End,
 }
 
@@ -39,11 +40,11 @@ pub(super) struct SideEntry {
     pub(super) found: EntryContent,
 }
 
-/// What is at a path.
+/// The content of an entry.
 pub(super) enum EntryContent {
     /// A regular file.
     File(Box<FileSide>),
-    /// A directory of which the contents, or some of them, are not known. It comes before what
-    /// was found in it.
+    /// A directory whose contents are not completely known. It comes before the entries found in
+    /// it.
     Hidden(FileError),
 }

@@ -1,7 +1,8 @@
-//! A tree as one side of a comparison: the shipping pipeline, and the task that looks and reads.
+//! A tree as one side of a comparison: the pipeline of a run, with a task that reads tags and
+//! files.
 //!
-//! In: a directory, and the means that both sides share. Out: its files in walk order, which is the
-//! order of paths. Writes nothing, knows nothing of the other side.
+//! Takes a directory and the means that both sides share; returns its files in walk order, which is
+//! path order. Writes nothing.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -27,14 +28,14 @@ use crate::verdict::{Reading, Stored, Verdict};
 use crate::walk::{Excludes, WalkItem, walk};
 use steadfast_manifest::tag::Tag;
 
-/// Entries of one side that may be ahead of the other. A quarter of what a run allows itself: an
-/// entry may take a kilobyte, and there are two sides.
+/// The most entries by which one side may be ahead of the other: a quarter of that of a run,
+/// because an entry may take a kilobyte and there are two sides.
 const WINDOW: u64 = 4_096;
 
-/// Files whose tags are looked at to learn what algorithm the trees are tagged with.
+/// Tags that are read to determine the algorithm of the trees.
 const TAGS_LOOKED_AT: usize = 256;
 
-/// What both sides share, settled before the first file is opened.
+/// What both sides share. Determined before the first file is opened.
 pub(super) struct DiffSetup {
     selection: Selection,
     excludes: Arc<Excludes>,
@@ -43,16 +44,17 @@ pub(super) struct DiffSetup {
     settings: Settings,
     queue_depth: Option<usize>,
     algorithm: Algorithm,
-    /// Whether the algorithm was asked for, so that none beside it is computed.
+    /// Whether the user chose the algorithm, so that no other is computed.
     forced: bool,
     read: bool,
 }
 
 impl DiffSetup {
-    /// Settles them.
+    /// Determines them.
     ///
     /// # Errors
-    /// If an option makes no sense.
+    ///
+    /// If an option is not valid.
     pub(super) fn of(
         trees: &Trees,
         options: &Options,
@@ -71,7 +73,7 @@ impl DiffSetup {
         Ok(DiffSetup {
             selection,
             excludes: Arc::clone(excludes),
-            // One engine for both sides: a limit on the rate is one on both together.
+            // One engine for both sides, so a rate limit applies to both together.
             engine: engine_of(options),
             lanes,
             settings: Settings { window: WINDOW, ..settings },
@@ -86,7 +88,7 @@ impl DiffSetup {
         self.algorithm
     }
 
-    /// Returns the workers of both sides together.
+    /// Returns the number of workers of both sides.
     pub(super) fn workers(&self) -> usize {
         2 * self.settings.workers
     }
@@ -99,14 +101,14 @@ impl DiffSetup {
         self.engine.name()
     }
 
-    /// Returns what the reader should know of how the reading went, if anything.
+    /// Returns a notice about reading, if there is one.
     pub(super) fn notice(&self) -> Option<Notice> {
         self.engine.notice().map(Notice::new)
     }
 }
 
-/// Returns the algorithm of the first tag in a tree: comparing by it serves to judge both sides by
-/// their tags as well, without a second digest.
+/// Returns the algorithm of the first tag in a tree. With that algorithm, one digest serves to
+/// compare both sides and to check their tags.
 fn algorithm_of_tags(
     selection: &Selection,
     excludes: &Excludes,
@@ -129,10 +131,10 @@ fn algorithm_of_tags(
     algorithm
 }
 
-/// A tree being walked, and its finished files.
+/// A tree during its walk, and its finished files.
 pub(super) struct TreeSide {
     root: PathBuf,
-    /// What the walk's paths begin with.
+    /// The prefix of the walk's paths.
     prefix: PathBuf,
     pipeline: Pipeline,
     walked: Arc<Mutex<Skipped>>,
@@ -142,11 +144,12 @@ pub(super) struct TreeSide {
 }
 
 impl TreeSide {
-    /// Starts the walk of a directory, and the threads that look at its files. `other` is the other
-    /// directory, if that side is a directory too.
+    /// Starts the walk of a directory and the threads for its files. `other` is the other
+    /// directory, unless that side is a list.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    ///
+    /// If the system cannot start threads.
     pub(super) fn start(
         root: &Path,
         other: Option<&Path>,
@@ -172,12 +175,12 @@ impl TreeSide {
         Ok(TreeSide { root, prefix, pipeline, walked, task, ready, files: 0 })
     }
 
-    /// Returns what the walk passed by, once it has ended.
+    /// Returns the entries that the walk skipped, once it has ended.
     pub(super) fn skipped(&self) -> Skipped {
         *self.walked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what the reader should know of this side.
+    /// Returns notices about this side.
     pub(super) fn notices(&self, whole: bool) -> Vec<Notice> {
         let mut notices = self.pipeline.notices();
         let mut note = |text: &str| {
@@ -212,7 +215,7 @@ impl DiffSource for TreeSide {
             if let Some(event) = self.ready.next() {
                 return Ok(NextEntry::Entry(self.entry(*event)));
             }
-            // Asked before taking: what comes out after the threads' end is all there is.
+            // Asked before taking an entry: after the threads have ended, no more entries appear.
             let over = self.pipeline.is_over();
             let wait = match patience.take() {
                 Some(_) if over => Duration::ZERO,
@@ -232,7 +235,7 @@ impl DiffSource for TreeSide {
     }
 }
 
-/// Returns the path of a file beneath the directory whose walk's paths begin with `prefix`.
+/// Returns the path of a file beneath the directory. `prefix` is the prefix of the walk's paths.
 fn beneath(prefix: &Path, path: &Path) -> PathBuf {
     match path.strip_prefix(prefix) {
         Ok(beneath) if beneath != Path::new(".") => beneath.to_owned(),
@@ -240,10 +243,10 @@ fn beneath(prefix: &Path, path: &Path) -> PathBuf {
     }
 }
 
-/// The other directory, to ask for the length of a file's counterpart.
+/// The other directory, for the length of a file's counterpart.
 struct OtherSide {
     root: PathBuf,
-    /// The only device that its walk covers, if it covers only one.
+    /// The only device of its walk, if the walk is limited to one.
     device: Option<u64>,
 }
 
@@ -256,8 +259,8 @@ impl OtherSide {
         Some(OtherSide { root: root.to_owned(), device })
     }
 
-    /// Returns whether a file has a counterpart of another length, so that the two differ whatever
-    /// they hold.
+    /// Returns whether the counterpart of a file has another length, so that the two certainly
+    /// differ.
     fn has_other_length(&self, path: &Path, length: u64) -> bool {
         Status::of_link(&self.root.join(path)).is_ok_and(|status| {
             status.kind == FileKind::Regular
@@ -267,7 +270,7 @@ impl OtherSide {
     }
 }
 
-/// Starts the walk's thread; what it passed by is filled in at its end.
+/// Starts the thread of the walk, which stores the skipped entries at its end.
 fn spawn_walk(
     pipeline: &Pipeline,
     selection: Selection,
@@ -290,15 +293,15 @@ fn spawn_walk(
     Ok(walked)
 }
 
-/// Looks for a file's tag, and reads the file if it is to be read.
+/// Reads a file's tag, and the file if required.
 struct DiffTask {
-    /// The algorithm to compare contents by; none if tags are believed.
+    /// The algorithm of the comparison; `None` if tags are trusted.
     algorithm: Option<Algorithm>,
-    /// Whether to compute the algorithm of the file's own tag beside it, to judge the file.
+    /// Whether to compute the algorithm of the file's own tag too, to check the file.
     second: bool,
-    /// Whether a file was met that can have no tag.
+    /// Whether a file cannot have a tag.
     no_place: AtomicBool,
-    /// What the walk's paths begin with.
+    /// The prefix of the walk's paths.
     prefix: PathBuf,
     other: Option<OtherSide>,
 }

@@ -1,8 +1,7 @@
-//! The probe's own folder in a directory, and everything that is written there.
+//! The probe's folder in a directory. Only this module of the probe writes.
 //!
-//! In: a directory. Out: a folder that is gone when this value is, and files in it. A lock in it
-//! lives as long as the process, so the next probe knows what a killed one left and removes it. The
-//! only module of the probe that writes.
+//! The folder is removed when its value is dropped. A lock in it lasts as long as the process, so
+//! the next probe recognises and removes the folder of a killed one.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -13,13 +12,13 @@ use std::time::SystemTime;
 
 use steadfast_sys::{file as sys, xattr};
 
-/// What the names of these folders begin with; the number of the process follows.
+/// Prefix of the names of these folders. The number of the process follows.
 const PREFIX: &str = ".steadfast-probe-";
 
-/// Names that are tried: a killed process may have had this one's number.
+/// Names to try: a killed process may have had the same number.
 const NAMES_MAX: u32 = 10;
 
-/// The file in the folder that its process keeps locked.
+/// The file in the folder that the process keeps locked.
 const LOCK: &str = "lock";
 
 /// A folder of the probe's own, removed when dropped.
@@ -27,17 +26,18 @@ const LOCK: &str = "lock";
 pub(super) struct Folder {
     path: PathBuf,
     removed: bool,
-    /// Held as long as the folder is in use; none where the file system knows no locks.
+    /// Held while the folder is in use; `None` if the file system has no locks.
     _lock: Option<File>,
 }
 
 impl Folder {
-    /// Makes one, and removes those that killed processes of the same user left.
+    /// Makes one, and removes those of killed processes of the same user.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If it cannot be made.
     pub(super) fn make(directory: &Path) -> io::Result<Folder> {
-        // Tools run elsewhere, and are given whole paths.
+        // Tools run in another directory, so they need absolute paths.
         let directory = fs::canonicalize(directory)?;
         let path = make_new(&directory)?;
         let mut folder = Folder { path, removed: false, _lock: None };
@@ -50,7 +50,8 @@ impl Folder {
     /// Makes a folder in it for one operation.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If it cannot be made.
     pub(super) fn bench(&self, number: u32) -> io::Result<PathBuf> {
         let path = self.path.join(number.to_string());
         fs::create_dir(&path)?;
@@ -58,10 +59,11 @@ impl Folder {
         Ok(path)
     }
 
-    /// Makes a folder in it under a name.
+    /// Makes a folder in it with a name.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If it cannot be made.
     pub(super) fn drawer(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.path.join(name);
         fs::create_dir(&path)?;
@@ -71,7 +73,8 @@ impl Folder {
     /// Removes it.
     ///
     /// # Errors
-    /// Its path, and what the system says.
+    ///
+    /// Its path with the error, if it cannot be removed.
     pub(super) fn remove(mut self) -> Result<(), (PathBuf, io::Error)> {
         self.removed = true;
         fs::remove_dir_all(&self.path).map_err(|error| (self.path.clone(), error))
@@ -81,7 +84,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if !self.removed {
-            // There is nobody to tell; the next probe tries again.
+            // A drop cannot report an error. The next probe tries again.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -103,7 +106,7 @@ fn make_new(directory: &Path) -> io::Result<PathBuf> {
     outcome
 }
 
-/// Removes folders whose processes are dead. What does not let itself be removed stays.
+/// Removes folders of dead processes. Those that cannot be removed stay.
 fn remove_stale(directory: &Path, own: &Path) {
     let Ok(owner) = fs::symlink_metadata(own).map(|own| own.uid()) else { return };
     let Ok(entries) = fs::read_dir(directory) else { return };
@@ -118,7 +121,7 @@ fn remove_stale(directory: &Path, own: &Path) {
     }
 }
 
-/// Says whether a folder's process is dead: nobody else holds its lock.
+/// Returns whether a folder's process is dead: no process holds its lock.
 fn is_stale(path: &Path, owner: u32) -> bool {
     let ours = |path: &Path| fs::symlink_metadata(path).ok().filter(|found| found.uid() == owner);
     if !ours(path).is_some_and(|found| found.is_dir()) {
@@ -126,13 +129,14 @@ fn is_stale(path: &Path, owner: u32) -> bool {
     }
     let lock = path.join(LOCK);
     match ours(&lock) {
-        // A fifo that takes its place meanwhile must not keep the probe waiting.
+        // The probe must not block on a fifo that has taken its place.
         Some(found) if found.is_file() => {
             let lock = sys::File::open(&lock).map(|lock| File::from(lock.into_fd()));
             lock.is_ok_and(|lock| lock.try_lock().is_ok())
         }
         Some(_) => false,
-        // Killed before its first file, or about to make it: an empty folder is no loss to either.
+        // The process was killed before it made its first file, or is about to make it. Removing an
+        // empty folder harms neither.
         None => {
             let _ = fs::remove_dir(path);
             false
@@ -143,11 +147,12 @@ fn is_stale(path: &Path, owner: u32) -> bool {
 /// Makes a file with contents, and sets its modification time.
 ///
 /// # Errors
-/// Whatever the system says.
+///
+/// If a system call fails.
 pub(super) fn write_new(path: &Path, contents: &[u8], mtime: Option<SystemTime>) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(contents)?;
-    // The blocks of a file are known once it is written out.
+    // The number of blocks is final only after writing to the disk.
     file.sync_all()?;
     match mtime {
         Some(mtime) => file.set_modified(mtime),
@@ -155,10 +160,11 @@ pub(super) fn write_new(path: &Path, contents: &[u8], mtime: Option<SystemTime>)
     }
 }
 
-/// Makes an empty file for a tool to write to.
+/// Makes an empty file for the output of a tool.
 ///
 /// # Errors
-/// Whatever the system says.
+///
+/// If it cannot be made.
 pub(super) fn outlet(path: &Path) -> io::Result<File> {
     File::create(path)
 }
@@ -166,29 +172,31 @@ pub(super) fn outlet(path: &Path) -> io::Result<File> {
 /// Sets an attribute of a file in the folder.
 ///
 /// # Errors
-/// Whatever the system says.
+///
+/// If it cannot be set.
 pub(super) fn set_attribute(file: &sys::File, name: &str, value: &[u8]) -> io::Result<()> {
     xattr::set(file, name, value)
 }
 
-/// Removes a file that a test made.
+/// Removes a file of a test.
 ///
 /// # Errors
-/// Whatever the system says.
+///
+/// If it cannot be removed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// A way in which programs save a file.
+/// A way of saving a file, as programs use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Saving {
     /// Some bytes are replaced.
     InPlace,
-    /// The file is emptied and written anew.
+    /// The file is truncated and written again.
     Truncating,
-    /// A new file is written beside it and takes its name.
+    /// A new file is written beside it and renamed over it.
     Replacing,
-    /// The file is given another name, a new one is written under the old, the other is removed.
+    /// The file is renamed, a new one is written under its name, and the old one is removed.
     SettingAside,
 }
 
@@ -196,7 +204,8 @@ impl Saving {
     /// Saves contents in this way.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If a system call fails.
     pub(super) fn save(self, path: &Path, contents: &[u8]) -> io::Result<()> {
         let beside = path.with_extension("beside");
         match self {

@@ -1,6 +1,6 @@
-//! What is tried: the table of operations.
+//! The table of operations.
 //!
-//! In: nothing. Out: recipes, each a few commands or a way of saving. Knows no directory.
+//! Each recipe is a few commands or a way of saving. Knows no directories.
 
 use std::env::consts;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::Group;
 use super::folder::Saving;
 use super::tool::{Failure, Step};
 
-/// The name of the file that every recipe begins with.
+/// The name of the file with which every recipe begins.
 pub(super) const SOURCE: &str = "source";
 
-/// What saving writes. Shorter than what it replaces, and of no other use.
+/// The contents that are saved. Shorter than those that they replace.
 const OTHER_CONTENTS: &[u8] = b"other contents\n";
 
 /// One operation.
@@ -21,10 +21,10 @@ const OTHER_CONTENTS: &[u8] = b"other contents\n";
 pub(super) struct Recipe {
     pub(super) group: Group,
     pub(super) name: &'static str,
-    /// The system that has it, by the name of `std`; none for all.
+    /// The system that has it, by its name in `std`; `None` for all.
     system: Option<&'static str>,
     doing: Doing,
-    /// Where the file is afterwards, within the bench.
+    /// The place of the file afterwards, within the bench.
     pub(super) result: &'static str,
 }
 
@@ -53,10 +53,11 @@ impl Recipe {
         Recipe { system: Some(system), ..self }
     }
 
-    /// Carries it out.
+    /// Executes it.
     ///
     /// # Errors
-    /// If it cannot be done.
+    ///
+    /// If it fails.
     pub(super) fn perform(&self, from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), Failure> {
         match &self.doing {
             Doing::Steps(steps) => steps.iter().try_for_each(|step| step.run(from, to, stop)),
@@ -65,12 +66,12 @@ impl Recipe {
     }
 }
 
-/// Returns what is tried within one directory.
+/// Returns the operations within one directory.
 pub(super) fn in_one_place() -> impl Iterator<Item = &'static Recipe> {
     IN_ONE_PLACE.iter().filter(|recipe| recipe.system.is_none_or(|system| system == consts::OS))
 }
 
-/// Returns what is tried between two file systems.
+/// Returns the operations between two file systems.
 pub(super) fn between_places() -> impl Iterator<Item = &'static Recipe> {
     BETWEEN_PLACES.iter()
 }

@@ -1,7 +1,6 @@
-//! The file that every operation is tried with, and what became of it.
+//! The sample file of every operation, and the comparison afterwards.
 //!
-//! In: a path to write it to, or to look for it at. Out: an [`Outcome`]. It bears a tag such as any
-//! file bears, a previous tag, and an attribute of no special name.
+//! It has a valid tag, a previous tag, and an ordinary attribute. The result is an [`Outcome`].
 
 use std::io;
 use std::path::Path;
@@ -18,13 +17,13 @@ use steadfast_manifest::tag::{Tag, VALUE_LEN_MAX};
 
 const CONTENTS: &[u8] = b"steadfast writes this file to see what becomes of its attributes\n";
 
-/// 2001-09-09 01:46:41.123456789Z: an odd second, so that every coarser clock shows.
+/// 2001-09-09 01:46:41.123456789Z: the second is odd, so every coarser clock shows.
 pub(super) const MTIME: Timestamp = Timestamp { seconds: 1_000_000_001, nanoseconds: 123_456_789 };
 
-/// A file to be made as often as needed.
+/// A file that can be made repeatedly.
 pub(super) struct Sample {
     tag: Tag,
-    /// Names and values, the tag's first.
+    /// Names and values, the tag first.
     attributes: [(String, Vec<u8>); 3],
 }
 
@@ -53,10 +52,11 @@ impl Sample {
         &self.attributes[0].1
     }
 
-    /// Makes the file and returns the modification time that it got.
+    /// Makes the file and returns its modification time.
     ///
     /// # Errors
-    /// Whatever the system says.
+    ///
+    /// If a system call fails.
     pub(super) fn write(&self, path: &Path) -> io::Result<Timestamp> {
         folder::write_new(path, CONTENTS, Some(system_time(MTIME)))?;
         let file = File::open(path)?;
@@ -66,7 +66,7 @@ impl Sample {
         Ok(file.status()?.mtime)
     }
 
-    /// Looks at what became of a file that had been made.
+    /// Compares a file after an operation with the original one.
     pub(super) fn outcome(&self, path: &Path, mtime: Timestamp, contents_stay: bool) -> Outcome {
         match self.look(path, mtime, contents_stay) {
             Ok(outcome) => outcome,
@@ -107,7 +107,7 @@ impl Sample {
         })
     }
 
-    /// Says whether a time is the recorded one as a coarser clock has it.
+    /// Returns whether a time equals the recorded one within the precision of a coarser clock.
     fn bears(&self, recorded: Timestamp, mtime: Timestamp) -> bool {
         let (stored, now) = (Tag { mtime: recorded, ..self.tag }, Tag { mtime, ..self.tag });
         Verdict::of(Stored::Tag(&stored), Reading::Whole(&now)) == Verdict::Intact

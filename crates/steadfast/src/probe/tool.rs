@@ -14,16 +14,17 @@ use std::time::{Duration, Instant};
 
 use super::folder;
 
-/// How long a tool may take with a file of a few bytes.
+/// How long a tool may take for a file of a few bytes.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// How often it is asked whether it has ended.
+/// Interval of checks whether it has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// Bytes of complaint that are read.
+/// Bytes of its error message that are read.
 const COMPLAINT_LEN_MAX: usize = 1024;
 
-/// Variables by which people change what these tools do; what is tried is what the table names.
+/// Environment variables that change these tools. They are removed, so the commands do what the
+/// table says.
 const VARIABLES: [&str; 8] = [
     "TAR_OPTIONS",
     "ZIPOPT",
@@ -42,7 +43,7 @@ pub(super) enum Failure {
     Absent(&'static str),
     /// It was tried and failed.
     Failed(String),
-    /// The probe was told to stop, or there is nowhere to try it.
+    /// The probe was stopped, or there is no directory to try it.
     Stopped,
 }
 
@@ -52,21 +53,21 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// One command line.
+/// One command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// The program and its arguments. `{from}` and `{to}` stand for folders.
+    /// The program and its arguments. `{from}` and `{to}` are replaced by folders.
     pub(super) words: &'static [&'static str],
-    /// The folder within the bench that it runs in.
+    /// The folder within the bench in which it runs.
     pub(super) inside: &'static str,
-    /// What it reads, a file in the bench.
+    /// Its input, a file in the bench.
     pub(super) input: Option<&'static str>,
-    /// Where it writes, a file in the bench.
+    /// Its output, a file in the bench.
     pub(super) output: Option<&'static str>,
 }
 
 impl Step {
-    /// A command line that runs in the bench itself and reads and writes no stream.
+    /// A command that runs in the bench itself, without input or output.
     pub(super) const fn of(words: &'static [&'static str]) -> Step {
         Step { words, inside: ".", input: None, output: None }
     }
@@ -74,6 +75,7 @@ impl Step {
     /// Runs it to its end.
     ///
     /// # Errors
+    ///
     /// If the tool is missing, fails, takes too long, or `stop` is set.
     pub(super) fn run(&self, from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), Failure> {
         let [program, arguments @ ..] = self.words else { return Ok(()) };
@@ -100,7 +102,7 @@ impl Step {
             Some(name) => folder::outlet(&from.join(name))?.into(),
             None => Stdio::null(),
         });
-        // A file and not a pipe: nothing it starts and leaves running can keep us waiting.
+        // A file, not a pipe: a process that the tool leaves behind cannot block the probe.
         command.stderr(folder::outlet(&complaints)?);
         let child = match command.spawn() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -115,7 +117,7 @@ impl Step {
     }
 }
 
-/// Waits for a tool's end, or ends it.
+/// Waits for a tool to end, or ends it.
 fn wait(mut child: Child, stop: &AtomicBool) -> Result<std::process::ExitStatus, Failure> {
     let start = Instant::now();
     loop {
@@ -135,7 +137,7 @@ fn wait(mut child: Child, stop: &AtomicBool) -> Result<std::process::ExitStatus,
     }
 }
 
-/// The first line of what a tool said about failing.
+/// Returns the first line of a tool's error message.
 fn complaint(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(COMPLAINT_LEN_MAX)]).into_owned();

@@ -1,6 +1,6 @@
-//! What a file system is like, as far as tags and names are concerned: found by trying.
+//! The properties of a file system that concern tags and names, determined by trying.
 //!
-//! In: a folder. Out: [`Traits`]. What cannot be found out is `None`.
+//! Properties that could not be determined are `None`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,45 +16,45 @@ use super::folder::{self, Folder};
 use super::sample::{MTIME, Sample};
 use crate::event::FileError;
 
-/// What a file system is like.
+/// The properties of a file system.
 #[derive(Clone, Debug)]
 pub struct Traits {
     /// Whether files can have attributes.
     pub attributes: Result<(), FileError>,
-    /// Length of the longest value that an attribute can have, in bytes, up to a mebibyte.
+    /// Length of the longest attribute value in bytes, up to a mebibyte.
     pub value_len_max: Option<u64>,
-    /// Space that a tag took beside its file, in bytes, as far as the file system counts it.
+    /// Space that a tag takes in addition to its file, in bytes, as the file system counts it.
     pub tag_space_bytes: Option<u64>,
-    /// Step of modification times, in nanoseconds.
+    /// Precision of modification times, in nanoseconds.
     pub mtime_step_ns: Option<u64>,
-    /// Whether names may differ by case alone.
+    /// Whether two names may differ by case only.
     pub case_sensitive: Option<bool>,
-    /// What becomes of two spellings of one accented letter.
+    /// The treatment of composed and decomposed spellings of a letter.
     pub normalisation: Option<Normalisation>,
-    /// Whether names may be bytes that are no UTF-8.
+    /// Whether names may contain bytes that are not UTF-8.
     pub any_bytes: Option<bool>,
-    /// Length of the longest name, counted as `name_unit` says.
+    /// Length of the longest name, in `name_unit`.
     pub name_len_max: Option<u64>,
-    /// What the length of names is counted in.
+    /// The unit of the lengths of names.
     pub name_unit: NameUnit,
     /// Whether reading past the page cache works.
     pub direct: Direct,
 }
 
-/// What a file system makes of composed and decomposed spellings of a name.
+/// The treatment of composed and decomposed spellings of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalisation {
-    /// They are two names.
+    /// They are different names.
     Distinct,
-    /// They are one name, kept as it was given.
+    /// They are the same name, which is stored as given.
     Alike,
-    /// Names are kept composed (NFC).
+    /// Names are stored composed (NFC).
     Composed,
-    /// Names are kept decomposed (NFD).
+    /// Names are stored decomposed (NFD).
     Decomposed,
 }
 
-/// What the length of a name is counted in.
+/// The unit of the length of a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NameUnit {
     /// Bytes.
@@ -64,39 +64,40 @@ pub enum NameUnit {
     Characters,
 }
 
-/// What became of asking for direct reads.
+/// The result of requesting direct reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Direct {
-    /// They are direct, if aligned so.
+    /// They are direct if aligned in this way.
     Aligned(DirectAlignment),
-    /// They are granted and served through the page cache.
+    /// They are accepted, but served through the page cache.
     Cached,
-    /// They are granted, and nobody says whether they are direct.
+    /// They are accepted, and the system does not tell whether they are direct.
     Untold,
     /// They are refused.
     Refused(FileError),
 }
 
-/// The longest value that is tried. Linux allows 64 KiB.
+/// The longest value that is tried, in bytes. Linux allows 64 KiB.
 const VALUE_LEN_TRIED_MAX: u64 = 1 << 20;
 
 /// The longest name that is tried.
 const NAME_LEN_TRIED_MAX: u64 = 1024;
 
-/// Steps of clocks, in nanoseconds, finest first: see the verdicts.
+/// Precisions of clocks, in nanoseconds, the finest first; those of the verdicts.
 const STEPS_NS: [i128; 7] = [1, 100, 1_000, 1_000_000, 10_000_000, 1_000_000_000, 2_000_000_000];
 
-/// Length of the file that direct reads are tried with, in bytes: any device's block.
+/// Length of the file for trying direct reads, in bytes: a block of any device.
 const DIRECT_LEN: usize = 4096;
 
 const COMPOSED: &str = "\u{e9}";
 const DECOMPOSED: &str = "e\u{301}";
 
 impl Traits {
-    /// Finds them out.
+    /// Determines them.
     ///
     /// # Errors
-    /// If not even a file can be made.
+    ///
+    /// If no file can be made.
     pub(super) fn of(folder: &Folder, sample: &Sample) -> io::Result<Traits> {
         let drawer = folder.drawer("traits")?;
         let path = drawer.join("file");
@@ -126,9 +127,9 @@ impl Traits {
     }
 }
 
-/// A refusal of a name is an answer; other errors are none.
+/// A refused name is a result. Other errors are not.
 fn refused(error: &io::Error) -> Result<bool, ()> {
-    // What systems say of such a name: EILSEQ, EINVAL, or that it is no file name.
+    // The errors for such a name: EILSEQ, EINVAL, or "not a file name".
     match error.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename => Ok(false),
         io::ErrorKind::StorageFull | io::ErrorKind::PermissionDenied => Err(()),
@@ -136,7 +137,7 @@ fn refused(error: &io::Error) -> Result<bool, ()> {
     }
 }
 
-/// Finds the longest value, each tried on a file that has no other.
+/// Finds the longest value. Each is tried on a file without other attributes.
 fn longest_value(drawer: &Path) -> Option<u64> {
     let path = drawer.join("value");
     longest(VALUE_LEN_TRIED_MAX, |len| {
@@ -158,7 +159,7 @@ fn name_works(drawer: &Path, name: &str) -> bool {
     folder::write_new(&path, b"", None).and_then(|()| folder::remove(&path)).is_ok()
 }
 
-/// Finds the largest number up to `max` that works, where all below it do.
+/// Finds the largest number up to `max` that works, if all smaller ones work.
 fn longest(max: u64, mut works: impl FnMut(u64) -> bool) -> Option<u64> {
     let (mut good, mut bad) = (0, max + 1);
     while bad - good > 1 {
@@ -168,7 +169,7 @@ fn longest(max: u64, mut works: impl FnMut(u64) -> bool) -> Option<u64> {
     (good > 0).then_some(good)
 }
 
-/// How many bytes more a file occupies with a tag than without.
+/// Returns by how many bytes a file is larger with a tag than without.
 fn tag_space(drawer: &Path, sample: &Sample) -> io::Result<u64> {
     let path = drawer.join("space");
     folder::write_new(&path, b"some contents", None)?;
@@ -178,10 +179,10 @@ fn tag_space(drawer: &Path, sample: &Sample) -> io::Result<u64> {
     Ok(occupied()?.saturating_sub(before))
 }
 
-/// Finds the step of modification times from one that no coarser step divides.
+/// Determines the precision of modification times from a time that no coarser step divides.
 fn mtime_step(drawer: &Path, sample: &Sample) -> Option<u64> {
     let path = drawer.join("time");
-    // Where attributes cannot be set the file is there all the same, with its time.
+    // If attributes cannot be set, the file is still made with its time.
     let _ = sample.write(&path);
     let kept = File::open(&path).and_then(|file| file.status()).ok()?.mtime.as_nanoseconds();
     let given = MTIME.as_nanoseconds();
@@ -207,7 +208,7 @@ fn normalisation(drawer: &Path) -> Option<Normalisation> {
     if !is_found(DECOMPOSED) {
         return Some(Normalisation::Distinct);
     }
-    // Kept as given, or composed? The other spelling of another letter tells.
+    // To tell names stored as given from composed ones, tries the other spelling of another letter.
     folder::remove(&drawer.join(COMPOSED)).ok()?;
     folder::write_new(&drawer.join(DECOMPOSED), b"", None).ok()?;
     let stored = fs::read_dir(drawer).ok()?.next()?.ok()?.file_name();
@@ -223,7 +224,7 @@ fn direct(file: &File) -> Direct {
     match read.and_then(|_| file.direct_alignment()) {
         Ok(Some(alignment)) => Direct::Aligned(alignment),
         Ok(None) => Direct::Cached,
-        // Reading worked; only the question was too new, or not for this file system.
+        // Reading worked. Only the query is too new, or not supported by this file system.
         Err(_) if buffer[0] == 7 => Direct::Untold,
         Err(error) => Direct::Refused(FileError::from_io("read directly", &error)),
     }
