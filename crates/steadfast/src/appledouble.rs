@@ -1,7 +1,7 @@
-//! The AppleDouble file beside a file: `._name` beside `name`.
+//! Reads the AppleDouble file beside a file: `._name` beside `name`.
 //!
-//! Opens and reads it. Where its parts are is found by [`steadfast_manifest::appledouble`], which
-//! takes bytes. A sidecar is metadata of another file: it is never tagged as data.
+//! [`steadfast_manifest::appledouble`] finds its parts in the bytes. A sidecar is metadata of
+//! another file, so it is never tagged as data.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,17 +16,18 @@ pub use steadfast_manifest::appledouble::{
     FINDER_INFO, HEAD_LEN_MAX, MAGIC_LEN, RESOURCE_FORK, companion, is_appledouble,
 };
 
-/// Reads the beginning of a file and finds everything in it.
+/// Reads the beginning of a file and parses it.
 ///
 /// # Errors
-/// `InvalidData` with an [`AppleDoubleFault`] if it is not AppleDouble; otherwise whatever the
-/// system says.
+///
+/// `InvalidData` with an [`AppleDoubleFault`] if it is not AppleDouble; otherwise if it cannot be
+/// read.
 pub fn read(file: &File) -> io::Result<AppleDouble> {
     let file_len = file.status()?.length;
     let unusable = |fault| io::Error::new(io::ErrorKind::InvalidData, fault);
     let mut first = [0; MAGIC_LEN];
     let len = read_up_to(file, &mut first, 0)?;
-    // A file that is only named like one is refused before its head is read.
+    // A file that only has such a name is refused before more of it is read.
     check_header(&first[..len]).map_err(unusable)?;
     let head_len = usize::try_from(file_len).map_or(HEAD_LEN_MAX, |len| len.min(HEAD_LEN_MAX));
     let mut head = vec![0; head_len];
@@ -37,7 +38,8 @@ pub fn read(file: &File) -> io::Result<AppleDouble> {
 /// Reads a part of a file; `None` if it is longer than `len_max`.
 ///
 /// # Errors
-/// `UnexpectedEof` if the file has become shorter; otherwise whatever the system says.
+///
+/// `UnexpectedEof` if the file has become shorter; otherwise if it cannot be read.
 pub fn read_span(
     file: &File,
     span: AppleDoubleSpan,
@@ -54,16 +56,17 @@ pub fn read_span(
 }
 
 /// Opens the AppleDouble file beside a path: `._name` for `name`. `None` if there is none, or if
-/// the file is only named like one. A link is not followed.
+/// the file is not AppleDouble. Does not follow a link.
 ///
 /// # Errors
-/// `InvalidData` with an [`AppleDoubleFault`] if it is AppleDouble and damaged; otherwise whatever
-/// the system says.
+///
+/// `InvalidData` with an [`AppleDoubleFault`] if it is AppleDouble and damaged; otherwise if it
+/// cannot be opened or read.
 pub fn open_beside(path: &Path) -> io::Result<Option<(File, AppleDouble)>> {
     let Some(name) = path.file_name() else { return Ok(None) };
     let mut sidecar = OsStr::from_bytes(PREFIX).to_owned();
     sidecar.push(name);
-    // Nearly always there is none, so it is looked at before anything is opened.
+    // There nearly always is none, so its status is checked before it is opened.
     let status = Status::of_link(&path.with_file_name(&sidecar));
     if !status.is_ok_and(|status| status.kind == FileKind::Regular) {
         return Ok(None);

@@ -1,8 +1,8 @@
-//! A root and a path beneath it → what is there, by names alone.
+//! Opens paths beneath a root, one name at a time.
 //!
-//! In: a root that its owner named, and paths that anyone may have chosen. Out: directories, files
-//! and pages of names. Every step goes by one name beneath an open directory and follows no link,
-//! so nothing outside the root is reached, whatever is planted meanwhile. Knows nothing of tags.
+//! The root is trusted, the paths may be hostile. Every step opens one name in an open directory
+//! and follows no link, so nothing outside the root is reached, even if links are planted
+//! meanwhile. Knows nothing of tags.
 
 use std::collections::BinaryHeap;
 use std::ffi::OsString;
@@ -12,46 +12,47 @@ use std::path::{Component, Path};
 
 pub use steadfast_sys::file::{Dir, Draft, Existing, File, FileKind, Status, write_whole};
 
-/// One name in a directory. Directories come before what is none, then names by their bytes.
+/// A name in a directory. Directories sort first, then names by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// Whether it is anything but a directory.
+    /// Whether it is something other than a directory.
     pub is_leaf: bool,
     /// The name: any bytes but `/` and NUL.
     pub name: OsString,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What a name in a directory is.
+/// The kind of a name in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A directory.
     Directory,
     /// A regular file.
     File,
-    /// A symbolic link, which nothing here follows.
+    /// A symbolic link. It is not followed.
     Link,
-    /// A fifo, a socket or a device; or what the system would not say.
+    /// A fifo, a socket or a device, or of unknown kind.
     Other,
 }
 
-/// Some names of a directory, in order.
+/// Names of a directory, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// The names.
     pub names: Vec<Name>,
-    /// How many come after them.
+    /// How many follow after them.
     pub more: u64,
-    /// How many the directory has in all.
+    /// How many the directory has in total.
     pub total: u64,
 }
 
 /// Opens a directory beneath a root; an empty path is the root itself.
 ///
 /// # Errors
-/// `InvalidInput` if the path has anything but names; otherwise what the system says, of a link
-/// that it is no directory.
+///
+/// `InvalidInput` if the path has components other than names; otherwise the system's error. A link
+/// is not a directory.
 pub fn directory(root: &Path, path: &Path) -> io::Result<Dir> {
     let mut dir = Dir::open(root)?;
     for component in path.components() {
@@ -61,9 +62,10 @@ pub fn directory(root: &Path, path: &Path) -> io::Result<Dir> {
     Ok(dir)
 }
 
-/// Returns what the system says of a path beneath a root; of a link, of the link.
+/// Returns the status of a path beneath a root. The status of a link is that of the link itself.
 ///
 /// # Errors
+///
 /// As [`directory`].
 pub fn status(root: &Path, path: &Path) -> io::Result<Status> {
     match split(path)? {
@@ -75,7 +77,8 @@ pub fn status(root: &Path, path: &Path) -> io::Result<Status> {
 /// Opens a file beneath a root for reading.
 ///
 /// # Errors
-/// As [`directory`]; also if it is no regular file.
+///
+/// As [`directory`]; also if it is not a regular file.
 pub fn file(root: &Path, path: &Path) -> io::Result<File> {
     let (parent, name) = split(path)?.ok_or_else(not_names)?;
     let file = directory(root, parent)?.open_file(name)?;
@@ -85,11 +88,12 @@ pub fn file(root: &Path, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns the first `limit` names of a directory that come after `after`.
+/// Returns the first `limit` names of a directory after `after`.
 ///
-/// Memory holds no more than those, however many there are.
+/// Holds only these names in memory.
 ///
 /// # Errors
+///
 /// As [`directory`].
 pub fn names(root: &Path, path: &Path, after: Option<&Name>, limit: usize) -> io::Result<Names> {
     let dir = directory(root, path)?;
@@ -97,7 +101,7 @@ pub fn names(root: &Path, path: &Path, after: Option<&Name>, limit: usize) -> io
     let (mut total, mut later) = (0, 0);
     dir.entries(&mut |entry| {
         total += 1;
-        // A name that went meanwhile is of no kind any more.
+        // A name that was removed meanwhile has no kind.
         let told = || dir.status_of(entry.name).map(|status| status.kind).ok();
         let kind = match entry.kind.or_else(told) {
             Some(FileKind::Directory) => Kind::Directory,
@@ -120,7 +124,7 @@ pub fn names(root: &Path, path: &Path, after: Option<&Name>, limit: usize) -> io
     Ok(Names { more: later - names.len() as u64, names, total })
 }
 
-/// Splits a path in its parent and its name; `None` for the root itself.
+/// Splits a path into its parent and its name; `None` for the root itself.
 pub(crate) fn split(path: &Path) -> io::Result<Option<(&Path, &std::ffi::OsStr)>> {
     match (path.parent(), path.file_name()) {
         _ if path.as_os_str().is_empty() => Ok(None),

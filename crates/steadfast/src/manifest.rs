@@ -1,7 +1,8 @@
-//! Manifests: the formats of [`steadfast_manifest`], and what of them needs SQLite or a directory.
+//! Manifests: the formats of [`steadfast_manifest`], and the parts of them that need SQLite or a
+//! directory.
 //!
-//! No file that a document names is opened here. A [`bagit::Bag`] and a [`chkbit::IndexTree`] are
-//! given a directory and read the documents in it.
+//! Opens no file that a document names. A [`bagit::Bag`] and a [`chkbit::IndexTree`] take a
+//! directory and read the documents in it.
 
 pub mod bagit;
 pub mod bitrot;
@@ -17,10 +18,10 @@ pub use steadfast_manifest::{
     root_of, sums, windows_spelling,
 };
 
-/// Reads a document, in constant memory but for `bitrot`, whose database is held whole.
+/// Reads a document in constant memory, except a `bitrot` database, which is loaded whole.
 ///
 /// `algorithm` is that of digests whose format does not name it; see [`algorithm_hint`]. Without
-/// it the length of a digest tells.
+/// it, the length of a digest determines it.
 pub fn read<'a>(
     format: Format,
     algorithm: Option<Algorithm>,
@@ -34,11 +35,12 @@ pub fn read<'a>(
 
 /// Begins to write a document of any writable format.
 ///
-/// Of records with several digests only that of `algorithm` is written. Without it all are, or if
-/// the format holds one for each file, the first.
+/// Of records with several digests, only that of `algorithm` is written. Without it all are, or the
+/// first if the format holds one per file.
 ///
 /// # Errors
-/// If the format is never written.
+///
+/// If the format is read only.
 pub fn writer<W: Write>(
     format: Format,
     algorithm: Option<Algorithm>,
@@ -51,10 +53,11 @@ pub fn writer<W: Write>(
     put.map(|put| DocumentWriter::new(put, out)).ok_or_else(|| Error::read_only(format))
 }
 
-/// Writes a whole document and stops at the first record that the format cannot hold.
+/// Writes a whole document. Stops at the first record that the format cannot represent.
 ///
 /// # Errors
-/// As for [`writer`] and [`DocumentWriter`].
+///
+/// As [`writer`] and [`DocumentWriter`].
 pub fn write<'a>(
     format: Format,
     records: impl IntoIterator<Item = &'a Record>,

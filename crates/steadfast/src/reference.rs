@@ -1,8 +1,8 @@
-//! What a file is compared with where that is no tag of its own: a line of a manifest, another
-//! tool's attribute, the catalogue.
+//! Records of a file other than its own tag: a line of a manifest, an attribute of another tool,
+//! the catalogue.
 //!
-//! In: a [`Reference`], and how the reading went. Out: a [`Verdict`], by the table of
-//! `docs/verdicts.md` as far as the reference knows enough for it. Knows nothing of formats.
+//! Takes a [`Reference`] and the result of reading; returns a [`Verdict`] by the table of
+//! `docs/verdicts.md`, as far as the reference has enough data. Knows no formats.
 
 mod foreign;
 
@@ -16,34 +16,34 @@ use steadfast_manifest::tag::Tag;
 
 pub(crate) use foreign::agrees;
 
-/// What somebody recorded of a file.
+/// A record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Who recorded it, as reports say: "manifest", "catalogue", "dintch", "shatag".
+    /// Its source, as in reports: "manifest", "catalogue", "dintch", "shatag".
     pub source: &'static str,
     /// Digests of the file's contents, one for each algorithm, the strongest first.
     pub digests: Vec<(Algorithm, Digest)>,
     /// Length in bytes.
     pub length: Option<u64>,
-    /// When the contents were last modified, as exactly as it was recorded.
+    /// When the contents were last modified, with the recorded precision.
     pub mtime: Option<ForeignTime>,
     /// When it was recorded.
     pub recorded: Option<Timestamp>,
 }
 
-/// A file as it was read, for comparison with a [`Reference`].
+/// The result of reading a file, for comparison with a [`Reference`].
 #[derive(Clone, Copy, Debug)]
 pub struct Computed<'a> {
-    /// The digests that were computed.
+    /// The computed digests.
     pub digests: &'a [(Algorithm, Digest)],
     /// Length in bytes.
     pub length: u64,
-    /// The file's time before and after the reading.
+    /// The file's modification time before and after reading.
     pub mtime: Timestamp,
 }
 
 impl Reference {
-    /// Makes a reference of a tag that was kept elsewhere than at its file.
+    /// Makes a reference of a tag that is not stored with its file.
     pub fn of_tag(source: &'static str, tag: &Tag) -> Reference {
         Reference {
             source,
@@ -80,16 +80,16 @@ impl Reference {
         Reference { source: "manifest", digests, length, mtime, recorded: tagged }
     }
 
-    /// Judges a file by its length alone, if that differs from what was recorded.
+    /// Judges a file by its length alone, if that differs from the record.
     pub(crate) fn judge_length(&self, length: u64, mtime: Timestamp) -> Option<Verdict> {
         let differs = self.length.is_some_and(|recorded| recorded != length);
         differs.then(|| self.judge(&Computed { digests: &[], length, mtime }))
     }
 
-    /// Judges a file that was read whole. At least one digest must be of an algorithm of both.
+    /// Judges a file that was read completely. At least one digest must have an algorithm of both.
     ///
-    /// Without a recorded modification time a difference is an edit, unless the record is younger
-    /// than the file's time: then nobody changed the file since, and it is decay.
+    /// Without a recorded modification time, a difference is an edit, unless the record is later
+    /// than the file's time. The file has then not been modified since, so the difference is decay.
     pub fn judge(&self, found: &Computed<'_>) -> Verdict {
         let common = self.digests.iter().filter_map(|(algorithm, digest)| {
             let computed = found.digests.iter().find(|(other, _)| other == algorithm);
@@ -101,7 +101,7 @@ impl Reference {
             same &= equal;
         }
         if compared == 0 && same {
-            // Nothing was proved: never a word that sounds as if.
+            // Nothing was proved, and the verdict must not suggest otherwise.
             return Verdict::Unreadable;
         }
         match (same, self.mtime, self.recorded) {

@@ -1,5 +1,5 @@
-//! The folder at the root of a tree that holds its catalogue: its name, the names in it, and how a
-//! walk recognises it.
+//! The folder at the root of a tree that holds its catalogue: its names, and how a walk recognises
+//! it.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -13,14 +13,14 @@ pub const FOLDER: &str = ".steadfast";
 /// The catalogue's name in that folder.
 pub const FILE: &str = "catalogue.sqlite";
 
-/// What follows a catalogue's name while it is made.
+/// Suffix of a catalogue that is being made.
 pub(crate) const DRAFT: &str = ".new";
 
-/// What follows a catalogue's name in that of its lock.
+/// Suffix of the lock of a catalogue.
 pub(crate) const LOCK: &str = ".lock";
 
-/// Says of a directory of our name how much is in it that is no catalogue's; `None` if it holds
-/// neither a catalogue nor what is left of one, and so is a directory like any other.
+/// Counts the entries of a directory of this name that do not belong to a catalogue. `None` if it
+/// has neither a catalogue nor remains of one, and so is an ordinary directory.
 pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
     let (mut ours, mut others) = (false, 0);
     let listed = dir.entries(&mut |entry| {
@@ -30,12 +30,12 @@ pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
         others += u64::from(!parts);
         ControlFlow::Continue(())
     });
-    // What can be entered and not listed.
+    // The directory may be accessible, but not listable.
     ours |= listed.is_err() && dir.status_of(OsStr::new(FILE)).is_ok();
     ours.then_some(others)
 }
 
-/// Says whether `name` is a lock, a log or a damaged file of the catalogue `file`.
+/// Returns whether `name` is a lock, a log or a damaged file of the catalogue `file`.
 pub(crate) fn is_left_of(file: &OsStr, name: &OsStr) -> bool {
     let rest = name.as_bytes().strip_prefix(file.as_bytes());
     rest.is_some_and(|rest| {

@@ -1,23 +1,22 @@
-//! Stored tag × actual tag → [`Verdict`]. A table, and pure.
+//! Derives the [`Verdict`] from the stored tag and the actual one. Pure.
 //!
-//! In: what was stored, and how the reading went. Out: what became of the file, and which exit
-//! status that means. Specified in `docs/verdicts.md`, which outranks this file. Knows nothing of
-//! files, time or output.
+//! Takes the stored tag and the result of reading; returns the verdict and its exit status.
+//! `docs/verdicts.md` specifies it and is authoritative.
 
 use steadfast_sys::file::Timestamp;
 use strum::{Display, IntoStaticStr, VariantArray};
 
 use steadfast_manifest::tag::Tag;
 
-/// What became of one file since it was tagged.
+/// The state of one file compared with its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Verdict {
-    /// Other contents although the modification time stands: decay.
+    /// Other contents with the same modification time: decay.
     Corrupt,
     /// Other contents and another modification time: an edit.
     Modified,
-    /// A tag is known, the file is gone.
+    /// A tag is known, but the file is gone.
     Missing,
     /// The bytes or the tag could not be read.
     Unreadable,
@@ -33,25 +32,25 @@ pub enum Verdict {
     Intact,
 }
 
-/// What the store holds for a file.
+/// The stored tag of a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Stored<'a> {
     /// Nothing.
     Absent,
-    /// A whole tag.
+    /// A complete tag.
     Tag(&'a Tag),
-    /// Bytes that are not a tag, or that could not be read.
+    /// Bytes that are not a tag, or could not be read.
     Damaged,
 }
 
-/// How reading a file's contents went.
+/// The result of reading a file's contents.
 #[derive(Clone, Copy, Debug)]
 pub enum Reading<'a> {
-    /// All bytes were read and the file held still: the tag that these contents would get.
+    /// All bytes were read and the file did not change: the tag of these contents.
     Whole(&'a Tag),
-    /// The file's length or times changed between the first and the last look.
+    /// The length or the times of the file changed during the read.
     Changed,
-    /// The length is not the recorded one, so the bytes were not read.
+    /// The length differs from the recorded one, so the bytes were not read.
     Resized {
         /// The length in bytes.
         length: u64,
@@ -82,7 +81,8 @@ impl Verdict {
         Verdict::of_comparison(same_contents, same_time)
     }
 
-    /// Judges a file whose contents and modification time were compared with the recorded ones.
+    /// Judges a file by the comparison of its contents and modification time with the recorded
+    /// ones.
     pub(crate) fn of_comparison(same_contents: bool, same_time: bool) -> Verdict {
         match (same_contents, same_time) {
             (true, true) => Verdict::Intact,
@@ -92,14 +92,14 @@ impl Verdict {
         }
     }
 
-    /// Says whether it compares the file with a record of it, so that it proves something.
+    /// Returns whether the verdict compares the file with a record, and so proves something.
     pub fn judges(self) -> bool {
         !matches!(self, Verdict::Untagged | Verdict::Unstable | Verdict::Unreadable)
     }
 
-    /// Returns the exit status that this verdict asks of a check.
+    /// Returns the exit status of this verdict in a check.
     ///
-    /// `require_tags` turns a file without a tag from 0 to 1.
+    /// `require_tags` changes that of a file without a tag from 0 to 1.
     pub fn exit_status(self, require_tags: bool) -> u8 {
         match self {
             Verdict::Intact | Verdict::Touched | Verdict::Moved => 0,
@@ -110,13 +110,13 @@ impl Verdict {
         }
     }
 
-    /// Returns the name in lower case, as JSON carries it.
+    /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// Returns the status that outranks the other: 3, then 1, then 2, then 0.
+/// Returns the more severe status: 3, then 1, then 2, then 0.
 pub fn worse_status(a: u8, b: u8) -> u8 {
     let rank = |status| match status {
         0 => 0,
@@ -127,15 +127,16 @@ pub fn worse_status(a: u8, b: u8) -> u8 {
     if rank(a) >= rank(b) { a } else { b }
 }
 
-/// Clock steps of file systems that keep less than nanoseconds: SMB and NTFS 100 ns, some FUSE
-/// and network servers 1 µs, exFAT 10 ms, HFS+ and ext3 1 s, FAT 2 s.
+/// Precisions of file systems coarser than nanoseconds: SMB and NTFS 100 ns, some FUSE and network
+/// servers 1 µs, exFAT 10 ms, HFS+ and ext3 1 s, FAT 2 s.
 const COARSE_CLOCKS_NS: [i128; 5] = [100, 1_000, 10_000_000, 1_000_000_000, FAT_STEP_NS];
 
-/// The one step to which some systems also round up.
+/// The only precision to which some systems also round up.
 const FAT_STEP_NS: i128 = 2_000_000_000;
 
-/// Says whether a file's time is the stored one, or the stored one as a coarser file system keeps
-/// it. Copying a tagged tree to such a file system must not turn decay into an edit.
+/// Returns whether a file's time equals the stored one, exactly or within the precision of a
+/// coarser file system. Otherwise decay of a tree that was copied to such a file system would look
+/// like an edit.
 pub(crate) fn same_mtime(stored: Timestamp, actual: Timestamp) -> bool {
     if stored == actual {
         return true;

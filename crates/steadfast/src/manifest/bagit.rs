@@ -1,8 +1,8 @@
-//! A bag as a whole: whether everything that should be there is, and nothing else.
+//! A bag as a whole: whether all expected files are there, and no others.
 //!
-//! In: a bag's directory. Out: what to hash, and what is wrong already. Lists the directory and
-//! reads the bag's own files; the payload is looked at, not opened. Symbolic links are not
-//! followed. Holds every record at once.
+//! Takes a bag's directory; returns the files to hash and the problems found so far. Lists the
+//! directory and reads the bag's own files; does not open the payload. Does not follow symbolic
+//! links. Holds every record in memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -22,53 +22,53 @@ use super::{
 
 pub use steadfast_manifest::bagit::{Oxum, Version, documents};
 
-/// What a bag holds, as far as its own files and a listing tell.
+/// The contents of a bag, according to its own files and a listing.
 #[derive(Clone, Debug)]
 pub struct Bag {
     /// The version of its declaration; `None` if that cannot be read.
     pub version: Option<Version>,
-    /// What `bag-info.txt` says of the payload.
+    /// The size of the payload according to `bag-info.txt`.
     pub oxum: Option<Oxum>,
-    /// Every listed file that is there, payload and the bag's own, with all its digests and the
-    /// length found. These are to be hashed.
+    /// Every listed file that exists, of the payload and of the bag itself, with all its digests
+    /// and its actual length. These are to be hashed.
     pub records: Vec<Record>,
-    /// What is wrong already; if it is nothing, the bag is complete. It is valid when the digests
-    /// fit as well.
+    /// The problems. Without any, the bag is complete. It is valid if the digests match as well.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that is wrong with a bag.
+/// A problem of a bag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Something cannot be read, as a file of the bag's own says it or the system.
+    /// A file cannot be read, or is not valid.
     Fault {
         /// The file, or directory, relative to the bag.
         document: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         fault: Fault,
     },
-    /// A manifest names a path that leads out of the bag, or into what it is not about.
+    /// A manifest has a path that leads out of the bag, or to a file that the manifest must not
+    /// list.
     Path {
         /// The manifest.
         document: PathBuf,
         /// The path.
         path: PathBuf,
-        /// What is wrong with it; `None` if it is merely in the wrong half of the bag.
+        /// The fault; `None` if the path is only in the wrong part of the bag.
         fault: Option<PathFault>,
     },
-    /// There is no manifest of the payload that this program can check.
+    /// There is no manifest of the payload with a supported algorithm.
     NoManifest,
-    /// `fetch.txt` names files that must be fetched first: the bag is not whole.
+    /// `fetch.txt` lists files that must be fetched first, so the bag is not complete.
     Fetch {
-        /// How many files.
+        /// Number of files.
         files: u64,
     },
-    /// A listed file is not there.
+    /// A listed file does not exist.
     Missing(PathBuf),
     /// A file of the payload is in no manifest.
     Extra(PathBuf),
-    /// A file of the payload is in one manifest and not in another, which version 1.0 forbids.
+    /// A file of the payload is missing from one of several manifests, which version 1.0 forbids.
     Unlisted {
         /// The file.
         path: PathBuf,
@@ -79,11 +79,11 @@ pub enum Problem {
     Special(PathBuf),
     /// Two manifests contradict each other.
     Conflict(Conflict),
-    /// The payload does not have the bytes and files that `bag-info.txt` says.
+    /// The size of the payload differs from that in `bag-info.txt`.
     Oxum {
-        /// What it says.
+        /// The stated size.
         stated: Oxum,
-        /// What is there.
+        /// The actual size.
         found: Oxum,
     },
 }
@@ -125,7 +125,8 @@ impl Bag {
     /// Reads the bag's own files and lists its payload.
     ///
     /// # Errors
-    /// If the directory itself cannot be listed. Everything else is a [`Problem`].
+    ///
+    /// If the directory itself cannot be listed. Any other error is a [`Problem`].
     pub fn open(root: &Path) -> io::Result<Bag> {
         let mut names: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(root)? {
@@ -149,11 +150,11 @@ impl Bag {
 struct BagReader<'a> {
     root: &'a Path,
     bag: Bag,
-    /// The files of the payload, and their lengths.
+    /// The files of the payload with their lengths.
     present: BTreeMap<PathBuf, u64>,
-    /// The payload as each manifest lists it.
+    /// The payload according to each manifest.
     listed: BTreeMap<Algorithm, BTreeSet<PathBuf>>,
-    /// The payload by folded path, made when first needed; `None` where two files share one.
+    /// The payload by folded path, made when first needed; `None` for a path that two files share.
     forms: Option<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
@@ -166,7 +167,7 @@ impl BagReader<'_> {
         self.fault(document, Fault::io(DocumentPlace::Document, error));
     }
 
-    /// Opens one of the bag's own files; `None` if it is not there or cannot be read.
+    /// Opens one of the bag's own files; `None` if it does not exist or cannot be read.
     fn open(&mut self, name: &Path, needed: bool) -> Option<BufReader<File>> {
         let path = self.root.join(name);
         let opened = fs::symlink_metadata(&path).and_then(|status| match status.is_file() {
@@ -231,7 +232,7 @@ impl BagReader<'_> {
         }
     }
 
-    /// Reads every manifest of the bag: what they list, those of the payload first.
+    /// Reads every manifest of the bag, those of the payload first, and returns their records.
     fn manifests(&mut self, names: &[PathBuf]) -> Vec<Record> {
         let (mut payload, mut own) = (Vec::new(), Vec::new());
         for name in names {
@@ -253,7 +254,7 @@ impl BagReader<'_> {
 
     fn manifest(&mut self, name: &Path, algorithm: Algorithm, tag: bool, into: &mut Vec<Record>) {
         let Some(file) = self.open(name, true) else { return };
-        // Undeclared bags are read as the most tools would have written them.
+        // Bags without a declaration are read as most tools would have written them.
         let version = self.bag.version.unwrap_or(Version { major: 0, minor: 97 });
         let mut listed = BTreeSet::new();
         for record in records(file, Some(algorithm), version) {
@@ -288,9 +289,9 @@ impl BagReader<'_> {
         }
     }
 
-    /// The path under which the file is there. Some tools never encode `%`, and some systems
-    /// changed the form of letters with accents: if exactly the path is missing, another form of
-    /// it is taken.
+    /// Returns the path under which the file exists. Some tools never encode `%`, and some systems
+    /// change the form of accented letters. If the exact path does not exist, its other forms are
+    /// tried.
     fn present_form(&mut self, path: PathBuf) -> PathBuf {
         if self.present.contains_key(&path) || !path.starts_with("data") {
             return path;
@@ -310,7 +311,7 @@ impl BagReader<'_> {
         forms.get(&folded(&path)).cloned().flatten().unwrap_or(path)
     }
 
-    /// Compares what is listed with what is there.
+    /// Compares the lists with the existing files.
     fn compare(&mut self, records: Vec<Record>) {
         let combined = combine(records);
         self.bag.problems.extend(combined.conflicts.into_iter().map(Problem::Conflict));
@@ -340,7 +341,7 @@ impl BagReader<'_> {
         }
     }
 
-    /// Length of one of the bag's own files, if no part of its path is a symbolic link.
+    /// Returns the length of one of the bag's own files, if no part of its path is a symbolic link.
     fn own_length(&self, path: &Path) -> Option<u64> {
         let mut at = self.root.to_owned();
         let mut status = None;

@@ -1,10 +1,9 @@
 //! The database of `bitrot`: `.bitrot.db`, one SQLite table.
 //!
-//! In: the bytes of a database, or records. Out: records, or the bytes of a database. Both are
-//! held whole in memory, up to [`DATABASE_LEN_MAX`]. SQL of the document's own (views, computed
-//! columns) is refused, not run.
+//! Reads the records of a database, and writes a database of records. Both are held in memory, up
+//! to [`DATABASE_LEN_MAX`]. SQL in the document (views, computed columns) is refused, not executed.
 //!
-//! What a row says is the business of [`steadfast_manifest::bitrot`].
+//! [`steadfast_manifest::bitrot`] interprets the rows.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read as _, Write};
@@ -19,7 +18,7 @@ use super::{DocumentPlace, Error, Fault, FaultKind, Record};
 /// Name of the database.
 pub const DATABASE_NAME: &str = ".bitrot.db";
 
-/// The longest database that is read, in bytes: some two million files.
+/// The longest database that is read, in bytes: about two million files.
 pub const DATABASE_LEN_MAX: u64 = 1 << 30;
 
 /// How many rows are fetched at once.
@@ -55,7 +54,7 @@ impl<R: BufRead> DatabaseRecords<R> {
         let fetched = fetch(connection, self.last, &mut self.batch);
         match fetched.map_err(|error| damaged(&error))? {
             Some(last) if last > self.last => self.last = last,
-            // A damaged tree of pages can lead in circles.
+            // A damaged tree of pages can have cycles.
             Some(_) => return Err(document(FaultKind::Check, "the rows are out of order")),
             None => self.connection = None,
         }
@@ -85,7 +84,7 @@ fn damaged(error: &rusqlite::Error) -> Fault {
     document(FaultKind::Syntax, format!("the database cannot be read: {error}"))
 }
 
-/// Takes the bytes into a database in memory and makes sure that its table is a plain one.
+/// Loads the bytes into a database in memory and checks that its table is an ordinary one.
 fn load(reader: impl BufRead) -> Result<Connection, Fault> {
     let mut bytes = Vec::new();
     let read = reader.take(DATABASE_LEN_MAX + 1).read_to_end(&mut bytes);
@@ -112,15 +111,15 @@ fn load(reader: impl BufRead) -> Result<Connection, Fault> {
     })
 }
 
-/// Says whether pages are missing at the end: SQLite reads a database without its last page as if
-/// rows had never been there.
+/// Returns whether pages are missing at the end: SQLite reads a database without its last pages as
+/// if their rows had never existed.
 fn is_cut(bytes: &[u8]) -> bool {
     let Some(header) = bytes.first_chunk::<100>() else { return false };
     let number = |at: usize| -> u64 {
         let bytes = header[at..at + 4].try_into().expect("four bytes of a hundred");
         u64::from(u32::from_be_bytes(bytes))
     };
-    // The number of pages means something only if whoever wrote last wrote it, too.
+    // The number of pages is valid only if the last writer updated it.
     let counted = number(24) == number(92);
     let page_len_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
@@ -129,7 +128,7 @@ fn is_cut(bytes: &[u8]) -> bool {
     counted && page_len_bytes * number(28) > bytes.len() as u64
 }
 
-/// Whether the table is an ordinary one with ordinary columns: nothing in it is computed.
+/// Returns whether the table is an ordinary one without computed columns.
 fn is_plain(connection: &Connection) -> rusqlite::Result<bool> {
     let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 \
                   AND sql NOT LIKE 'create virtual%'";
@@ -140,7 +139,7 @@ fn is_plain(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 1 && columns == 4)
 }
 
-/// Fetches rows after `last`; returns the last of them, `None` if there was none, and `last` itself
+/// Fetches rows after `last`. Returns the last of them, `None` if there are none, and `last` itself
 /// if they do not ascend.
 fn fetch(
     connection: &Connection,
@@ -179,7 +178,7 @@ fn value(value: ValueRef<'_>) -> SqlValue<'_> {
     }
 }
 
-/// Makes a database; the rows are gathered in memory and written at the end.
+/// Makes a database. The rows are collected in memory and written at the end.
 #[derive(Default)]
 pub(super) struct DatabaseWriter {
     connection: Option<Connection>,

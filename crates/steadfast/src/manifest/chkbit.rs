@@ -1,7 +1,7 @@
-//! All indexes of a tree, one after the other.
+//! Reads all indexes of a tree in succession.
 //!
-//! In: a directory. Out: records with paths relative to it. Lists directories and opens indexes,
-//! and nothing else; symbolic links are not followed.
+//! Takes a directory; returns records with paths relative to it. Lists directories and opens
+//! indexes only. Does not follow symbolic links.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -16,28 +16,29 @@ pub use steadfast_manifest::chkbit::{DATABASE_NAME, INDEX_NAME, documents};
 /// Reads the `.chkbit-db` of a tree, or else the `.chkbit` of every directory in it.
 pub struct IndexTree {
     root: PathBuf,
-    /// Directories still to be read, relative to the root, the next one last.
+    /// Directories that have not been read, relative to the root, the next one last.
     folders: Vec<PathBuf>,
-    /// The index in hand, and what its paths begin with.
+    /// The current index, and the prefix of its paths.
     index: Option<(PathBuf, Records<'static>)>,
-    /// Where that index stands.
+    /// The path of the current index.
     document: PathBuf,
 }
 
-/// A fault, and the document that has it.
+/// A fault, and its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexTreeFault {
     /// The index or directory, relative to the root.
     pub document: PathBuf,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
 impl IndexTree {
-    /// Looks which of the two a tree has.
+    /// Determines which of the two a tree has.
     ///
     /// # Errors
-    /// If the database is there and cannot be opened.
+    ///
+    /// If the database exists and cannot be opened.
     pub fn open(root: &Path) -> io::Result<IndexTree> {
         let mut tree = IndexTree {
             root: root.to_owned(),
@@ -53,7 +54,7 @@ impl IndexTree {
         Ok(tree)
     }
 
-    /// Opens the index of a directory and notes the directories in it.
+    /// Opens the index of a directory and notes its subdirectories.
     fn enter(&mut self, folder: &Path) -> io::Result<()> {
         let path = self.root.join(folder);
         let mut inner = Vec::new();
@@ -109,7 +110,7 @@ impl std::fmt::Debug for IndexTree {
     }
 }
 
-/// Opens a regular file; `None` if there is none of the name, or something else.
+/// Opens a regular file; `None` if the name does not exist or is something else.
 fn open_regular(path: &Path) -> io::Result<Option<File>> {
     match fs::symlink_metadata(path) {
         Ok(status) if status.is_file() => File::open(path).map(Some),

@@ -1,6 +1,6 @@
-//! The first bytes of kept leaves: of what file they are, and what they fold up to.
+//! The header of a file of leaves: the file to which they belong, and the root of their tree.
 //!
-//! In: facts. Out: 192 bytes, and back. Knows nothing of where they are kept.
+//! Converts between facts and 192 bytes.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use steadfast_verity::{Root, VerityDigest, VerityHash, VerityParams};
 
 use steadfast_manifest::tag::{Tag, algorithm_number, algorithm_of};
 
-/// What kept leaves begin with.
+/// The first bytes of a file of leaves.
 pub const MAGIC: &[u8; 16] = b"steadfast-pages\0";
 
 /// Bytes of a header: 16 magic, 1 version, 1 hash, 1 logarithm of the page, 1 algorithm of the tag,
@@ -17,15 +17,15 @@ pub const MAGIC: &[u8; 16] = b"steadfast-pages\0";
 /// check value.
 pub const HEADER_LEN: usize = 192;
 
-/// Where the check value is.
+/// Offset of the check value.
 const CHECK_START: usize = HEADER_LEN - 4;
 
 const VERSION: u8 = 1;
 
-/// Of what file leaves are, and what they fold up to.
+/// The file to which leaves belong, and the root of their tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the leaves are hashed with.
+    /// The hash function of the leaves.
     pub hash: VerityHash,
     /// Length of a page in bytes.
     pub page_len: usize,
@@ -40,25 +40,26 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns how the tree is made; the leaves that are kept have no salt.
+    /// Returns the parameters of the tree; stored leaves have no salt.
     ///
     /// # Panics
-    /// If the header was made of a page that no tree has.
+    ///
+    /// If the header has a page length that no tree can have.
     pub fn params(&self) -> VerityParams {
         VerityParams::new(self.hash, self.page_len, b"").expect("a header has a page of a tree")
     }
 
-    /// Returns the digest of the file as fs-verity has it.
+    /// Returns the fs-verity digest of the file.
     pub fn verity_digest(&self) -> VerityDigest {
         self.params().digest(&self.root, self.length)
     }
 
-    /// Returns how many bytes the leaves have.
+    /// Returns the length of the leaves in bytes.
     pub fn leaves_len(&self) -> u64 {
         self.params().pages(self.length) * self.hash.digest_len() as u64
     }
 
-    /// Says whether the leaves are of the contents that a tag is of.
+    /// Returns whether the leaves belong to the contents of a tag.
     pub fn is_of(&self, tag: &Tag) -> bool {
         let Header { algorithm, digest, length, .. } = self;
         (*algorithm, *digest, *length) == (tag.algorithm, tag.digest, tag.length)
@@ -85,7 +86,8 @@ impl Header {
     /// Reads the bytes.
     ///
     /// # Errors
-    /// `InvalidData`, if they are no header of kept leaves, of another version, or damaged.
+    ///
+    /// `InvalidData` if they are not a header of leaves, of another version, or damaged.
     pub fn decode(bytes: &[u8; HEADER_LEN]) -> io::Result<Header> {
         if !bytes.starts_with(MAGIC) {
             return Err(invalid("they are no kept leaves"));
@@ -113,7 +115,7 @@ impl Header {
     }
 }
 
-/// Says why bytes are not what they should be.
+/// Makes the error for invalid bytes.
 pub(super) fn invalid(reason: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }

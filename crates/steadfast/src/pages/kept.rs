@@ -1,7 +1,7 @@
-//! Kept leaves, read: their header at once, all of them when they are to be believed.
+//! Reads stored leaves: their header at once, and all of them for verification.
 //!
-//! In: a path. Out: a header, and leaves that fold up to its root. Nothing is believed of a file
-//! that is cut, damaged, or of other contents than the tag that it is asked for.
+//! Leaves of a file that is cut, damaged, or belongs to other contents than those of the requested
+//! tag are not accepted.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,24 +15,25 @@ use steadfast_verity::Tree;
 
 use super::header::{HEADER_LEN, Header, MAGIC, invalid};
 
-/// Bytes of the check value behind the leaves.
+/// Length of the check value after the leaves, in bytes.
 pub(crate) const CHECK_LEN: usize = 4;
 
-/// Bytes of leaves that are folded at a time: a multiple of every leaf.
+/// Bytes of leaves that are hashed at a time: a multiple of any leaf.
 const PIECE_LEN: u64 = 256 << 10;
 
-/// A file of zeros alone that is longer is not taken for torn leaves: they would be of 8 GiB.
+/// A longer file of zeros is not taken for damaged leaves: they would be those of 8 GiB.
 const ZEROS_LEN_MAX: u64 = 64 << 20;
 
-/// Says whether a file named as leaves is one of ours, whole or torn: it has the mark, begins as
-/// leaves do, or has no byte but zeros, as after a loss of power.
+/// Returns whether a file with the name of leaves was made by this program, complete or damaged: it
+/// has the mark, begins like leaves, or consists of zeros, as after a loss of power.
 ///
 /// # Errors
-/// Whatever the system says.
+///
+/// If it cannot be read.
 pub(crate) fn is_ours(file: &File) -> io::Result<bool> {
     let mut head = [0; MAGIC.len()];
     let len = file.read_at(&mut head, 0)?;
-    // Of file systems without attributes nothing is learned here.
+    // On file systems without attributes, the mark cannot decide.
     let is_marked = || matches!(xattr::get(file, xattr::LEAVES, &mut [0; 16]), Ok(Some(_)));
     if MAGIC.starts_with(&head[..len]) || is_marked() {
         return Ok(true);
@@ -51,7 +52,7 @@ pub(crate) fn is_ours(file: &File) -> io::Result<bool> {
     }
 }
 
-/// An open file of kept leaves.
+/// An open file of leaves.
 #[derive(Debug)]
 pub struct Kept {
     source: FileSource,
@@ -59,27 +60,30 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Opens kept leaves and reads their header.
+    /// Opens leaves and reads their header.
     ///
     /// # Errors
-    /// Whatever the system says, also if the name is a symlink; `InvalidData` if it is a file of
-    /// another kind, damaged or cut.
+    ///
+    /// If the file cannot be opened or is a symlink; `InvalidData` if it is a file of another kind,
+    /// damaged or cut.
     pub fn open(path: &Path) -> io::Result<Kept> {
         let (dir, name) = Dir::parent_of(path)?;
         Kept::open_in(&dir, &name)
     }
 
-    /// Opens kept leaves in a directory.
+    /// Opens leaves in a directory.
     ///
     /// # Errors
-    /// As those of [`Kept::open`].
+    ///
+    /// As [`Kept::open`].
     pub(crate) fn open_in(dir: &Dir, name: &OsStr) -> io::Result<Kept> {
         Kept::read(dir.open_file(name)?)
     }
 
-    /// Reads the header of an open file of kept leaves.
+    /// Reads the header of an open file of leaves.
     ///
     /// # Errors
+    ///
     /// As [`Kept::open`].
     pub(crate) fn read(file: File) -> io::Result<Kept> {
         let source = FileSource::new(file)?;
@@ -96,23 +100,23 @@ impl Kept {
         Ok(Kept { source, header })
     }
 
-    /// Returns of what file they are.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Returns the leaves, one behind the other.
+    /// Returns the leaves, without separators.
     pub fn leaves(&self) -> Part<'_, FileSource> {
         let len_bytes = self.header.leaves_len();
         Part::new(&self.source, HEADER_LEN as u64, len_bytes).expect("the length was compared")
     }
 
-    /// Makes sure that the leaves are those that were written: by their check value, and by folding
-    /// them up to the root.
+    /// Verifies the leaves by their check value and by the root of their tree.
     ///
     /// # Errors
-    /// `InvalidData` if they are damaged; `Interrupted` if it was stopped; else whatever the system
-    /// says.
+    ///
+    /// `InvalidData` if they are damaged; `Interrupted` if it was stopped; or if they cannot be
+    /// read.
     pub fn ensure_whole(&self, stop: &AtomicBool) -> io::Result<()> {
         let (leaves, len_bytes) = (self.leaves(), self.header.leaves_len());
         let mut tree = Tree::new(&self.header.params());

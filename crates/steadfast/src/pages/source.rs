@@ -1,7 +1,7 @@
-//! An open file as a source of bytes, also where it is read past the page cache.
+//! An open file as a source of bytes, also for reads past the page cache.
 //!
-//! In: a file as a run has it. Out: exactly the bytes asked for. A file that is read directly takes
-//! only whole blocks at multiples of blocks, which is seen to here.
+//! Returns exactly the requested bytes. Direct reads must be of whole aligned blocks; this module
+//! takes care of it.
 
 use std::io;
 
@@ -15,14 +15,14 @@ pub(crate) struct Descriptor<'a> {
 }
 
 impl Descriptor<'_> {
-    /// Fills the buffer; fewer bytes are the end of the file.
+    /// Fills the buffer; returns fewer bytes at the end of the file.
     fn read(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut read = 0;
         while read < buffer.len() {
             match self.file.read_at(&mut buffer[read..], offset + read as u64) {
                 Ok(0) => break,
                 Ok(count) => read += count,
-                // Direct reads of a file whose end is no multiple of a block stop there.
+                // Direct reads stop at the end of a file whose length is not a multiple of a block.
                 Err(error) if read > 0 && error.kind() == io::ErrorKind::InvalidInput => break,
                 Err(error) => return Err(error),
             }
@@ -30,7 +30,7 @@ impl Descriptor<'_> {
         Ok(read)
     }
 
-    /// Reads whole blocks around the bytes that are wanted.
+    /// Reads the whole blocks around the requested bytes.
     fn read_aligned(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let block = AlignedBuffer::ALIGNMENT as u64;
         let start = offset / block * block;

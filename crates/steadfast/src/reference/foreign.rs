@@ -1,7 +1,7 @@
-//! Foreign tag × actual tag → [`Verdict`]. A table, and pure.
+//! Judges a file by a foreign tag. Pure.
 //!
-//! In: what another tool recorded, and how the reading went. Out: what became of the file, as far
-//! as that record can tell. Specified in `docs/formats/attributes.md`, which outranks this file.
+//! Takes the record of another tool and the result of reading; returns the verdict, as far as the
+//! record allows one. `docs/formats/attributes.md` specifies it and is authoritative.
 
 use steadfast_sys::file::Timestamp;
 
@@ -12,14 +12,14 @@ use steadfast_manifest::foreign::{ForeignFault, ForeignTag, ForeignTime, Resolut
 /// The step in which cshatag compares times: what SMB keeps.
 const TICK_NS: i128 = 100;
 
-/// The most that a float of seconds is off. Until 2106 its step is at most 2⁻²¹ s, 477 ns: half a
-/// step is lost when the float is made, half when its shortest text is printed.
+/// The largest error of a float of seconds. Until 2106 its step is at most 2⁻²¹ s, 477 ns: half a
+/// step is lost when the float is computed, and half when its shortest text is printed.
 const FLOAT_ERROR_NS: u128 = 480;
 
 impl Verdict {
-    /// Judges one file by a foreign tag. Its algorithm must be that of the actual tag.
+    /// Judges one file by a foreign tag. Both tags must have the same algorithm.
     ///
-    /// A signature holds no digest: its file counts as untagged.
+    /// A signature has no digest, so its file counts as untagged.
     pub fn of_foreign(stored: Result<&ForeignTag, &ForeignFault>, reading: Reading<'_>) -> Verdict {
         let (stored, actual) = match (stored, reading) {
             (_, Reading::Failed) => return Verdict::Unreadable,
@@ -38,8 +38,8 @@ impl Verdict {
     }
 }
 
-/// Says whether a file's time is the stored one as exactly as that was written down, or as a
-/// coarser file system keeps it.
+/// Returns whether a file's time equals the stored one within its precision, or within that of a
+/// coarser file system.
 pub(crate) fn agrees(stored: ForeignTime, actual: Timestamp) -> bool {
     let (stored_ns, actual_ns) = (stored.time.as_nanoseconds(), actual.as_nanoseconds());
     match stored.resolution {
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Python makes a file's time from its parts in floating point and prints that.
+    /// Python computes a file's time from its parts in floating point and prints the result.
     #[test]
     fn a_time_that_python_printed_is_the_files() {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
