@@ -4,7 +4,7 @@ use anstyle::Style;
 use steadfast::catalogue::{FileState, RunRecord, RunState};
 use steadfast::{Tag, Timestamp, Verdict};
 
-use crate::document::{Cell, Table};
+use crate::document::{Cell, Field, Table};
 use crate::escape;
 use crate::json::JsonObject;
 use crate::text::{RED, YELLOW};
@@ -139,27 +139,18 @@ pub(crate) fn ending(run: &RunRecord) -> &'static str {
 }
 
 /// Returns a table of runs.
-pub(crate) fn runs_table<'a>(
-    title: &str,
-    runs: impl IntoIterator<Item = &'a RunRecord>,
-    units: Units,
-) -> Table {
-    let columns = [">run", "began", "verb", "version", "from", ">files", ">bytes", "found"];
-    let mut table = Table::new("runs", title, &columns);
-    for run in runs {
-        let row = [
-            run.id.to_string(),
-            units::moment(run.started),
-            escape::text(&run.verb),
-            escape::text(&run.version),
-            escape::text(source(run)),
-            units::count(run.files),
-            units.bytes(run.bytes),
-            found(run),
-        ];
-        table.push(row.map(Cell::words).into());
-    }
-    table
+pub(crate) fn runs_table(title: &str, runs: &[&RunRecord], units: Units) -> Table {
+    let fields: &[Field<'_, &RunRecord>] = &[
+        (">run", &|run| Cell::text(run.id.to_string())),
+        ("began", &|run| Cell::text(units::moment(run.started))),
+        ("verb", &|run| Cell::words(escape::text(&run.verb))),
+        ("version", &|run| Cell::words(escape::text(&run.version))),
+        ("from", &|run| Cell::words(escape::text(source(run)))),
+        (">files", &|run| Cell::text(units::count(run.files))),
+        (">bytes", &|run| Cell::text(units.bytes(run.bytes))),
+        ("found", &|run| Cell::words(found(run))),
+    ];
+    Table::of("runs", title, 1, runs, fields)
 }
 
 /// The result of a run: how it ended, if it did not reach its end, and its counts, worst first.

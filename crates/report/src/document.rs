@@ -16,7 +16,7 @@ use crate::units::{self, Units};
 pub(crate) use export::exact as exact_digits;
 pub use export::{write_csv, write_json};
 pub use markdown::write_markdown;
-pub use table::{Align, Cell, Column, Table};
+pub use table::{Align, Cell, Column, Field, Table};
 pub use text::{DocumentTextOptions, write_text};
 
 /// A page about one thing.
@@ -25,7 +25,7 @@ pub struct Document {
     /// What it is about.
     pub title: String,
     /// What is to be known beforehand: the machine, when, with what. Label and value.
-    #[serde(serialize_with = "labelled")]
+    #[serde(serialize_with = "labels_and_values")]
     pub facts: Vec<(String, String)>,
     /// What a reader should know before believing it.
     pub warnings: Vec<String>,
@@ -145,6 +145,20 @@ pub struct Chart {
     pub layers: Vec<Layer>,
 }
 
+impl Chart {
+    /// Makes a chart. `axes` are the one to the right and the one upwards.
+    pub fn new(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        description: impl Into<String>,
+        (x, y): (Axis, Axis),
+        layers: Vec<Layer>,
+    ) -> Chart {
+        let (name, title, description) = (name.into(), title.into(), description.into());
+        Chart { name, title, description, x, y, layers }
+    }
+}
+
 /// One axis of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Axis {
@@ -159,14 +173,20 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Makes an axis.
-    pub fn new(title: impl Into<String>, of: Quantity, scale: Scale) -> Axis {
-        Axis { title: title.into(), of, scale }
+    /// Makes an axis that is divided evenly.
+    pub fn linear(title: impl Into<String>, of: Quantity) -> Axis {
+        Axis { title: title.into(), of, scale: Scale::Linear }
+    }
+
+    /// Makes an axis that is divided by factors.
+    pub fn log(title: impl Into<String>, of: Quantity) -> Axis {
+        Axis { scale: Scale::Log, ..Axis::linear(title, of) }
     }
 
     /// Makes an axis with a place for each name. It has no title.
     pub fn names(names: impl IntoIterator<Item = String>) -> Axis {
-        Axis::new("", Quantity::Count(0), Scale::Names(names.into_iter().collect()))
+        let scale = Scale::Names(names.into_iter().collect());
+        Axis { scale, ..Axis::linear("", Quantity::Count(0)) }
     }
 }
 
@@ -247,7 +267,17 @@ impl Point {
     }
 }
 
-fn labelled<S: Serializer>(facts: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+/// Makes the facts of a document.
+pub(crate) fn labelled(
+    facts: impl IntoIterator<Item = (&'static str, String)>,
+) -> Vec<(String, String)> {
+    facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
+}
+
+fn labels_and_values<S: Serializer>(
+    facts: &[(String, String)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct LabelledFact<'a> {
         label: &'a str,

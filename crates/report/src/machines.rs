@@ -6,12 +6,11 @@
 mod compared;
 
 use steadfast::Timestamp;
-use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::hosts::{self, HostFigures};
 use steadfast_measure::record::{Record, Unit, Workload};
 
-use crate::document::{Axis, Cell, Chart, Document, Layer, Mark, Quantity, Scale, Section, Table};
-use crate::measure::{cell, point};
+use crate::document::{Axis, Cell, Chart, Document, Field, Mark, Quantity, Section, Table};
+use crate::measure::{cell, rows_layer};
 use crate::units::{self, Units};
 
 /// Makes a document of records beside each other, or of published figures. `None` if there is
@@ -45,28 +44,17 @@ pub fn document(records: &[&Record], units: Units) -> Option<Document> {
 }
 
 fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section {
-    let columns = [
-        "Machine",
-        "Figures",
-        ">Hashing, high QoS",
-        ">Low QoS",
-        ">Reading",
-        ">Both",
-        ">Both ÷ reading",
+    let published = |host: &HostFigures| host.published.is_some();
+    let fields: &[Field<'_, HostFigures>] = &[
+        ("Machine", &|of| Cell::text(name_of(of))),
+        ("Figures", &|of| Cell::text(if published(of) { "published" } else { "measured" })),
+        (">Hashing, high QoS", &|of| cell(Quantity::Rate, of.hash_high_per_s)),
+        (">Low QoS", &|of| cell(Quantity::Rate, of.hash_low_per_s)),
+        (">Reading", &|of| cell(Quantity::Rate, of.read_per_s)),
+        (">Both", &|of| cell(Quantity::Rate, of.net_per_s)),
+        (">Both ÷ reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
-    let mut table = Table::new("machines", "Machines", &columns);
-    let rate = |figure: Option<Figure>| cell(Quantity::Rate, figure);
-    for host in hosts {
-        table.push(vec![
-            Cell::Text(name_of(host)),
-            Cell::text(if host.published.is_some() { "published" } else { "measured" }),
-            rate(host.hash_high_per_s),
-            rate(host.hash_low_per_s),
-            rate(host.read_per_s),
-            rate(host.net_per_s),
-            cell(Quantity::Share, host.net_by_read),
-        ]);
-    }
+    let table = Table::of("machines", "Machines", 1, hosts, fields);
     let charts = [hashing_chart(hosts), reading_chart(hosts)];
     Section {
         title: "Machines".to_owned(),
@@ -213,47 +201,39 @@ fn short(name: &str) -> &str {
 fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
     let hosts: Vec<&HostFigures> =
         hosts.iter().filter(|host| host.hash_high_per_s.is_some()).collect();
-    (hosts.len() > 1).then(|| Chart {
-        name: "machines-hashing".to_owned(),
-        title: "Reading and hashing, by machine and QoS".to_owned(),
-        description: "Two bars for each machine: at high QoS and at low, where both are known. \
-                      Published figures are named as such."
-            .to_owned(),
-        x: bar_names(&hosts),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: vec![
-            layer("high QoS", &hosts, |host| host.hash_high_per_s),
-            layer("low QoS", &hosts, |host| host.hash_low_per_s),
-        ],
+    (hosts.len() > 1).then(|| {
+        Chart::new(
+            "machines-hashing",
+            "Reading and hashing, by machine and QoS",
+            "Two bars for each machine: at high QoS and at low, where both are known. Published \
+             figures are named as such.",
+            axes(&hosts),
+            vec![
+                rows_layer("high QoS", Mark::Bars, &hosts, |host| host.hash_high_per_s),
+                rows_layer("low QoS", Mark::Bars, &hosts, |host| host.hash_low_per_s),
+            ],
+        )
     })
 }
 
 fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
     let hosts: Vec<&HostFigures> = hosts.iter().filter(|host| host.read_per_s.is_some()).collect();
-    (hosts.len() > 1).then(|| Chart {
-        name: "machines-reading".to_owned(),
-        title: "Reading alone, and reading and hashing".to_owned(),
-        description: "Two bars for each machine and drive: how fast files are read, and how fast \
-                      they are read and hashed, where both are known."
-            .to_owned(),
-        x: bar_names(&hosts),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: vec![
-            layer("reading", &hosts, |host| host.read_per_s),
-            layer("reading and hashing", &hosts, |host| host.net_per_s),
-        ],
+    (hosts.len() > 1).then(|| {
+        Chart::new(
+            "machines-reading",
+            "Reading alone, and reading and hashing",
+            "Two bars for each machine and drive: how fast files are read, and how fast they are \
+             read and hashed, where both are known.",
+            axes(&hosts),
+            vec![
+                rows_layer("reading", Mark::Bars, &hosts, |host| host.read_per_s),
+                rows_layer("reading and hashing", Mark::Bars, &hosts, |host| host.net_per_s),
+            ],
+        )
     })
 }
 
-fn bar_names(hosts: &[&HostFigures]) -> Axis {
-    Axis::names(hosts.iter().map(|host| bar_name(host)))
-}
-
-fn layer(
-    label: &str,
-    hosts: &[&HostFigures],
-    of: impl Fn(&HostFigures) -> Option<Figure>,
-) -> Layer {
-    let points = (0..).zip(hosts).filter_map(|(at, host)| Some(point(f64::from(at), &of(host)?)));
-    Layer::new(label, Mark::Bars, points)
+fn axes(hosts: &[&HostFigures]) -> (Axis, Axis) {
+    let names = Axis::names(hosts.iter().map(|host| bar_name(host)));
+    (names, Axis::linear("rate", Quantity::Rate(0.0)))
 }

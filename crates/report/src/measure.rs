@@ -16,7 +16,7 @@ use steadfast_measure::figures::{self, hash::Figure};
 use steadfast_measure::record::{Place, Record, Workload};
 use steadfast_measure::stats::{BAND_LEN, Banded};
 
-use crate::document::{Cell, Document, Point, Quantity, Section};
+use crate::document::{Cell, Document, Layer, Mark, Point, Quantity, Section};
 use crate::units::{self, Units};
 
 /// What an interval promises, in a sentence.
@@ -70,12 +70,29 @@ fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Sectio
 }
 
 /// A figure with its interval, if it has one.
-pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: Option<Figure>) -> Cell {
-    let Some(figure) = figure else { return Cell::Empty };
+pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: impl Into<Option<Figure>>) -> Cell {
+    let Some(figure) = figure.into() else { return Cell::Empty };
     match figure.bounds() {
         Some(ends) => Cell::Interval(quantity(figure.value), ends),
         None => Cell::Number(quantity(figure.value)),
     }
+}
+
+/// A time with its interval, of a figure in seconds.
+fn time_cell(seconds: impl Into<Option<Figure>>) -> Cell {
+    cell(Quantity::Time, seconds.into().map(|figure| figure.scaled(1e9)))
+}
+
+/// A layer with a point for each row that has a figure.
+pub(crate) fn rows_layer<T>(
+    label: impl Into<String>,
+    mark: Mark,
+    rows: &[T],
+    figure: impl Fn(&T) -> Option<Figure>,
+) -> Layer {
+    let points = (0..).zip(rows);
+    let points = points.filter_map(|(at, row)| Some(point(f64::from(at), &figure(row)?)));
+    Layer::new(label, mark, points)
 }
 
 /// A point of a chart at a figure, with its interval if it has one.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use steadfast::Stage;
 use steadfast::cost::Span;
 
-use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
+use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
 
 /// Bins of a thread at most. A chart is some 500 units wide.
 const BINS_MAX: usize = 400;
@@ -95,19 +95,14 @@ impl Timeline {
         }
         let layers = Stage::BUSY.into_iter().map(|stage| self.layer(stage, &threads));
         let layers: Vec<Layer> = layers.filter(|layer| !layer.points.is_empty()).collect();
-        let names = threads.iter().map(|thread| thread.name.clone());
+        let names = Axis::names(threads.iter().map(|thread| thread.name.clone()));
         let width = crate::units::duration(self.width_ns);
-        Some(Chart {
-            name: "timeline".to_owned(),
-            title: "What each thread did".to_owned(),
-            description: format!(
-                "One row for each thread. Each piece of {width} shows the stage that took most of \
-                 it; where a row is empty, the thread waited for most of the time."
-            ),
-            x: Axis::new("time since the run began", Quantity::Time(0.0), Scale::Linear),
-            y: Axis::names(names),
-            layers,
-        })
+        let description = format!(
+            "One row for each thread. Each piece of {width} shows the stage that took most of it; \
+             where a row is empty, the thread waited for most of the time."
+        );
+        let axes = (Axis::linear("time since the run began", Quantity::Time(0.0)), names);
+        Some(Chart::new("timeline", "What each thread did", description, axes, layers))
     }
 
     /// Joins neighbouring bins in which one stage took most of the time.

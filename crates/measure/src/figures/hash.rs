@@ -54,6 +54,13 @@ impl Figure {
         self.interval.map(|interval| (interval.low, interval.high))
     }
 
+    /// Returns the figure in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Figure {
+        let interval = self.interval.map(|interval| interval.scaled(factor));
+        Figure { value: self.value * factor, interval }
+    }
+
     /// Returns the figure that a publication states for a series.
     pub(super) fn stated(series: &Series) -> Option<Figure> {
         series.stated.map(|stated| Figure { value: stated.per_second, interval: None })

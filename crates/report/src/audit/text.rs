@@ -167,7 +167,8 @@ impl AuditText {
         let title = "The last runs";
         text.push_str(&format!("\n{title}\n"));
         let units = self.options.units;
-        write_titled(&runs_table(title, view.audit.runs.iter().take(shown), units), units, text);
+        let runs: Vec<_> = view.audit.runs.iter().take(shown).collect();
+        write_titled(&runs_table(title, &runs, units), units, text);
     }
 
     fn write_verification(&self, verification: &CatalogueVerification, text: &mut String) {

@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(short("2.50 GB/s"), "2.5 GB/s");
         assert_eq!(short("100 MB"), "100 MB");
         assert_eq!(short("0.50×"), "0.5×");
-        let time = Axis::new("", Quantity::Time(0.0), Scale::Linear);
+        let time = Axis::linear("", Quantity::Time(0.0));
         assert_eq!(label(&time, 0.0, Units::Si), "0");
         assert_eq!(label(&time, 300e9, Units::Si), "5 min");
     }

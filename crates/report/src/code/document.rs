@@ -3,12 +3,15 @@
 
 use std::path::Path;
 
-use steadfast_codesign::{CodeVerification, Coverage, PartVerification, SignerVerdict};
+use steadfast_codesign::{
+    CodeFinding, CodeVerification, Coverage, CoveredRange, PartVerification, RangeCover,
+    SignerVerdict,
+};
 
 use super::statement::statement;
 use super::text::{pages, place};
 use super::{VerifiedCode, within, words};
-use crate::document::{Cell, Document, Quantity, Section, Table};
+use crate::document::{Cell, Document, Field, Section, Table, labelled};
 use crate::escape;
 use crate::units::{self, Units};
 
@@ -24,14 +27,16 @@ pub fn document(
     let verification = verified.verification;
     let (size, time) =
         (units.bytes(verification.read_bytes()), units::duration(verified.elapsed_ns));
-    let mut facts = vec![("kind".to_owned(), verification.kind.name().to_owned())];
-    if let Some(part) = verification.parts.first() {
-        let named = |name: &str, value: Option<String>| value.map(|value| (name.to_owned(), value));
-        facts.extend(named("identifier", part.identifier.as_deref().map(escape::text)));
-        facts.extend(named("team", part.team.as_deref().map(escape::text)));
-        facts.extend(named("CDHash", part.cdhash.as_ref().map(ToString::to_string)));
-    }
-    facts.push(("read".to_owned(), format!("{size} hashed in {time}")));
+    let first = verification.parts.first();
+    let named = |name: Option<&String>| name.map(|name| escape::text(name));
+    let facts = [
+        ("kind", Some(verification.kind.name().to_owned())),
+        ("identifier", named(first.and_then(|part| part.identifier.as_ref()))),
+        ("team", named(first.and_then(|part| part.team.as_ref()))),
+        ("CDHash", first.and_then(|part| part.cdhash.as_ref()).map(ToString::to_string)),
+        ("read", Some(format!("{size} hashed in {time}"))),
+    ];
+    let facts = labelled(facts.into_iter().filter_map(|(label, value)| Some((label, value?))));
     let mut sections = vec![verdicts(verified.path, verification)];
     sections.extend(findings(verified.path, verification));
     sections.extend(coverage.map(covered));
@@ -112,56 +117,46 @@ fn policy_of(part: &PartVerification) -> Cell {
 fn findings(path: &Path, verification: &CodeVerification) -> Option<Section> {
     let mut findings = verification.all_findings();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let columns = ["finding", "severity", "where", "what"];
-    let mut table = Table::new("findings", "What was found", &columns);
-    for finding in findings.iter().take(ROWS_MAX) {
-        let place = place(path, finding);
-        let place = place.trim_end_matches(": ");
-        let mut said = escape::text(&finding.text);
-        if let Some(apple) = words::apple(finding) {
-            said = format!("{said}; {apple}");
-        }
-        table.push(vec![
-            Cell::text(finding.kind.name()),
-            Cell::text(words::severity(finding.severity)),
-            if place.is_empty() { Cell::Empty } else { Cell::text(place) },
-            Cell::text(said),
-        ]);
-    }
-    let more = findings.len().saturating_sub(ROWS_MAX) as u64;
-    let notes = match more {
-        0 => Vec::new(),
-        more => vec![format!("{} more are not shown.", units::count(more))],
+    let shown = &findings[..findings.len().min(ROWS_MAX)];
+    let said = |finding: &CodeFinding| match words::apple(finding) {
+        Some(apple) => format!("{}; {apple}", escape::text(&finding.text)),
+        None => escape::text(&finding.text),
     };
+    let fields: &[Field<'_, CodeFinding>] = &[
+        ("finding", &|of| Cell::text(of.kind.name())),
+        ("severity", &|of| Cell::text(words::severity(of.severity))),
+        ("where", &|of| Cell::words(place(path, of).trim_end_matches(": ").to_owned())),
+        ("what", &|of| Cell::text(said(of))),
+    ];
+    let table = Table::of("findings", "What was found", 1, shown, fields);
+    let more = (findings.len() - shown.len()) as u64;
+    let more = (more > 0).then(|| format!("{} more are not shown.", units::count(more)));
     (!findings.is_empty()).then(|| Section {
         title: "What was found".to_owned(),
         tables: vec![table],
-        notes,
+        notes: more.into_iter().collect(),
         ..Section::default()
     })
 }
 
 /// Which bytes are covered by what.
 fn covered(coverage: &Coverage) -> Section {
-    let mut table = Table::new("coverage", "What covers its bytes", &["cover", ">bytes"]);
-    for cover in words::COVERS {
-        let bytes = coverage.len_bytes(cover);
-        if bytes > 0 {
-            table.push(vec![Cell::text(cover.name()), Cell::Number(Quantity::Bytes(bytes))]);
-        }
-    }
-    let mut ranges =
-        Table::new("ranges", "Range by range", &["what", "cover", "code", ">first", ">length"]);
-    for range in coverage.ranges.iter().take(ROWS_MAX) {
-        let len = range.bytes.end - range.bytes.start;
-        ranges.push(vec![
-            Cell::text(escape::text(&range.what)),
-            Cell::text(range.cover.name()),
-            range.slice.as_deref().map_or(Cell::Empty, |slice| Cell::text(escape::text(slice))),
-            Cell::Number(Quantity::Count(range.bytes.start)),
-            Cell::Number(Quantity::Bytes(len)),
-        ]);
-    }
+    let present = |cover: &RangeCover| coverage.len_bytes(*cover) > 0;
+    let covers: Vec<RangeCover> = words::COVERS.into_iter().filter(present).collect();
+    let fields: &[Field<'_, RangeCover>] = &[
+        ("cover", &|cover| Cell::text(cover.name())),
+        (">bytes", &|cover| Cell::bytes(coverage.len_bytes(*cover))),
+    ];
+    let table = Table::of("coverage", "What covers its bytes", 1, &covers, fields);
+    let shown = &coverage.ranges[..coverage.ranges.len().min(ROWS_MAX)];
+    let fields: &[Field<'_, CoveredRange>] = &[
+        ("what", &|of| Cell::text(escape::text(&of.what))),
+        ("cover", &|of| Cell::text(of.cover.name())),
+        ("code", &|of| of.slice.as_deref().map_or(Cell::Empty, |of| Cell::text(escape::text(of)))),
+        (">first", &|of| Cell::count(of.bytes.start)),
+        (">length", &|of| Cell::bytes(of.bytes.end - of.bytes.start)),
+    ];
+    let ranges = Table::of("ranges", "Range by range", 1, shown, fields);
     Section {
         title: "What covers its bytes".to_owned(),
         tables: vec![table, ranges],

@@ -5,6 +5,10 @@ use serde::{Serialize, Serializer};
 use super::Quantity;
 use crate::units::Units;
 
+/// A column as it is stated: its title, and the cell of each row. A title that begins with `>` is
+/// of a column of numbers.
+pub type Field<'a, T> = (&'a str, &'a dyn Fn(&T) -> Cell);
+
 /// Figures in rows and columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
@@ -35,6 +39,19 @@ impl Table {
             keys: 1,
             rows: Vec::new(),
         }
+    }
+
+    /// Makes a table with a row for each item. The first `keys` columns name a row.
+    pub fn of<T>(
+        name: &str,
+        title: &str,
+        keys: usize,
+        items: &[T],
+        fields: &[Field<'_, T>],
+    ) -> Table {
+        let titles: Vec<&str> = fields.iter().map(|(title, _)| *title).collect();
+        let row = |item: &T| fields.iter().map(|(_, cell)| cell(item)).collect();
+        Table { keys, rows: items.iter().map(row).collect(), ..Table::new(name, title, &titles) }
     }
 
     /// Says how many leading columns name a row, where it takes more than the first.
@@ -94,6 +111,16 @@ impl Cell {
     /// Makes a cell of words; an empty one if there are none.
     pub fn words(text: String) -> Cell {
         if text.is_empty() { Cell::Empty } else { Cell::Text(text) }
+    }
+
+    /// Makes a cell of a whole number of things.
+    pub fn count(count: impl Into<u64>) -> Cell {
+        Cell::Number(Quantity::Count(count.into()))
+    }
+
+    /// Makes a cell of a number of bytes.
+    pub fn bytes(bytes: u64) -> Cell {
+        Cell::Number(Quantity::Bytes(bytes))
     }
 
     /// Makes a cell of a number that may be unknown.

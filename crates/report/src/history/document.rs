@@ -7,7 +7,7 @@ use steadfast::{Tag, Timestamp};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
 use crate::catalogue::{ago, ending, runs_table, short_digest, source, style_of};
-use crate::document::{Cell, Document, Section, Table};
+use crate::document::{Cell, Document, Section, Table, labelled};
 use crate::escape;
 use crate::text::painted;
 use crate::units::{self, Units};
@@ -29,7 +29,7 @@ fn of_file(view: &HistoryView<'_>, history: &History) -> Document {
     let facts = file_facts(view, history, false);
     Document {
         title: escape::path(&history.path),
-        facts: facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        facts: labelled(facts),
         warnings: Vec::new(),
         sections: vec![Section {
             title: "Run by run".to_owned(),
@@ -45,10 +45,11 @@ fn of_directory(view: &HistoryView<'_>, path: &Path, runs: &[RunOver], units: Un
         0 => "There was none.".to_owned(),
         runs => format!("{}, the latest first.", units::counted(runs, "run", "runs")),
     };
+    let latest_first: Vec<_> = runs.iter().rev().map(|over| &over.run).collect();
     let section = Section {
         title: "Runs".to_owned(),
         sentences: vec![sentence],
-        tables: vec![runs_table("Runs", runs.iter().rev().map(|over| &over.run), units)],
+        tables: vec![runs_table("Runs", &latest_first, units)],
         notes: directory_note(path, runs).into_iter().collect(),
         ..Section::default()
     };

@@ -46,6 +46,7 @@ fn write_directory(
         text.push_str("  none\n");
         return;
     }
-    write_titled(&runs_table("Runs", runs.iter().map(|over| &over.run), units), units, text);
+    let in_order: Vec<_> = runs.iter().map(|over| &over.run).collect();
+    write_titled(&runs_table("Runs", &in_order, units), units, text);
     text.extend(directory_note(path, runs).map(|note| format!("  {note}\n")));
 }

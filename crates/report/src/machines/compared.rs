@@ -7,8 +7,8 @@ use steadfast_measure::figures::compare::{self, Compared};
 use steadfast_measure::record::{Record, Unit, Workload};
 
 use super::names;
-use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
-use crate::measure::{INTERVALS, cell, point};
+use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
+use crate::measure::{INTERVALS, cell, rows_layer};
 use crate::units;
 
 /// Ratios that one chart shows. The table has all.
@@ -71,22 +71,21 @@ fn group_sentence(group: &[&Compared], one: &str) -> String {
 
 fn table(compared: &[Compared], title: &str, [one, other]: [&str; 2]) -> Table {
     let (one, other) = (format!(">{one}"), format!(">{other}"));
-    let columns = ["Workload", "What", &one, &other, ">÷"];
-    let mut table = Table::new("compared", title, &columns).keyed(2);
-    for found in compared {
-        let quantity = match found.unit {
-            Unit::Bytes => Quantity::Rate,
-            _ => Quantity::PerSecond,
-        };
-        table.push(vec![
-            Cell::text(found.workload.name()),
-            Cell::text(&found.label),
-            Cell::Number(quantity(found.one_per_s)),
-            Cell::Number(quantity(found.other_per_s)),
-            cell(Quantity::Ratio, Some(found.ratio)),
-        ]);
-    }
-    table
+    let rate = |unit: Unit, rate: f64| {
+        Cell::Number(if unit == Unit::Bytes {
+            Quantity::Rate(rate)
+        } else {
+            Quantity::PerSecond(rate)
+        })
+    };
+    let fields: &[Field<'_, Compared>] = &[
+        ("Workload", &|of| Cell::text(of.workload.name())),
+        ("What", &|of| Cell::text(&of.label)),
+        (&one, &|of| rate(of.unit, of.one_per_s)),
+        (&other, &|of| rate(of.unit, of.other_per_s)),
+        (">÷", &|of| cell(Quantity::Ratio, of.ratio)),
+    ];
+    Table::of("compared", title, 2, compared, fields)
 }
 
 /// Draws the ratios of one workload that differ most, the greatest first.
@@ -99,23 +98,23 @@ fn chart(group: &[&Compared], title: &str) -> Chart {
     });
     shown.truncate(RATIOS_MAX);
     shown.sort_by(|a, b| b.ratio.value.total_cmp(&a.ratio.value));
-    let points = (0..).zip(&shown).map(|(at, found)| point(f64::from(at), &found.ratio));
     let workload = group.first().map_or("", |found| found.workload.name());
     let which = match group.len() > shown.len() {
         true => format!("The {} ratios of {} that differ most", shown.len(), group.len()),
         false => "Every ratio".to_owned(),
     };
-    let names = shown.iter().map(|found| found.label.clone());
-    let same = vec![Point::at(0.0, 1.0)];
-    Chart {
-        name: format!("compared-{workload}"),
-        title: format!("{title}: {workload}"),
-        description: format!(
-            "{which}, the greatest first, with intervals. The dashed line is no difference; \
-             the axis is by factors and does not begin at zero."
+    let names = Axis::names(shown.iter().map(|found| found.label.clone()));
+    Chart::new(
+        format!("compared-{workload}"),
+        format!("{title}: {workload}"),
+        format!(
+            "{which}, the greatest first, with intervals. The dashed line is no difference; the \
+             axis is by factors and does not begin at zero."
         ),
-        x: Axis::names(names),
-        y: Axis::new("ratio", Quantity::Ratio(0.0), Scale::Log),
-        layers: vec![Layer::new("ratio", Mark::Dots, points), Layer::new("", Mark::Rule, same)],
-    }
+        (names, Axis::log("ratio", Quantity::Ratio(0.0))),
+        vec![
+            rows_layer("ratio", Mark::Dots, &shown, |found| Some(found.ratio)),
+            Layer::new("", Mark::Rule, [Point::at(0.0, 1.0)]),
+        ],
+    )
 }

@@ -10,8 +10,8 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
-use super::{INTERVALS, cell, point};
-use crate::document::{Axis, Cell, Chart, Layer, Mark, Quantity, Scale, Section, Table};
+use super::{INTERVALS, cell, rows_layer};
+use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
@@ -38,7 +38,7 @@ fn gain_sentence(figures: &CipherFigures) -> Option<String> {
     let gains = figures.rows.iter().flat_map(|row| row.gains.iter().map(move |gain| (row, gain)));
     let by_single = gains.filter(|(_, gain)| gain.by_instructions && gain.without != Isa::Baseline);
     let (row, most) = by_single.max_by(|a, b| a.1.gain.value.total_cmp(&b.1.gain.value))?;
-    let gain = cell(Quantity::Ratio, Some(most.gain)).shown(Units::Si);
+    let gain = cell(Quantity::Ratio, most.gain).shown(Units::Si);
     Some(format!(
         "{} gains most by the processor's instructions: with them it is {gain} as fast as with \
          {}.",
@@ -48,7 +48,7 @@ fn gain_sentence(figures: &CipherFigures) -> Option<String> {
 }
 
 fn account_sentences(account: &GainAccount) -> Vec<String> {
-    let shown = |figure: Figure| cell(Quantity::Ratio, Some(figure)).shown(Units::Si);
+    let shown = |figure: Figure| cell(Quantity::Ratio, figure).shown(Units::Si);
     let mut sentences = vec![format!(
         "{} in memory is {} as fast with all instructions as with {}; enciphering a file with it, \
          {} as fast.",
@@ -57,7 +57,7 @@ fn account_sentences(account: &GainAccount) -> Vec<String> {
         masks::name(account.without),
         shown(account.task_gain)
     )];
-    let share = |figure: Figure| cell(Quantity::Share, Some(figure)).shown(Units::Si);
+    let share = |figure: Figure| cell(Quantity::Share, figure).shown(Units::Si);
     let measured = account.measured_share.map(share);
     let implied = account.amdahl.as_ref().zip(account.implied_share);
     sentences.push(match (implied, measured) {
@@ -113,62 +113,62 @@ fn untouched_sentences(figures: &CipherFigures) -> Vec<String> {
 }
 
 fn rates(figures: &CipherFigures) -> Table {
-    let names: Vec<String> =
-        figures.isas.iter().map(|(isa, _)| format!(">{}", masks::name(*isa))).collect();
-    let mut columns = vec!["algorithm", "what"];
-    columns.extend(names.iter().map(String::as_str));
-    let mut table = Table::new("cipher", "Rates by instructions, one thread", &columns).keyed(2);
-    for row in &figures.rows {
-        let mut cells = vec![Cell::text(&row.algorithm), Cell::text(what(row.stage))];
-        for (isa, _) in &figures.isas {
-            let rate = row.rates.iter().find(|rate| rate.0 == *isa).map(|rate| rate.1);
-            cells.push(cell(of(row), rate));
-        }
-        table.push(cells);
-    }
-    table
+    let isas: Vec<Isa> = figures.isas.iter().map(|(isa, _)| *isa).collect();
+    let rate = |row: &CipherRow, isa: Isa| {
+        cell(of(row), row.rates.iter().find(|rate| rate.0 == isa).map(|rate| rate.1))
+    };
+    by_isa("cipher", "Rates by instructions, one thread", ("", &isas), &figures.rows, rate)
 }
 
 fn gains(figures: &CipherFigures) -> Table {
-    let without: Vec<Isa> =
-        figures.isas.iter().map(|isa| isa.0).filter(|isa| *isa != Isa::Full).collect();
-    let names: Vec<String> =
-        without.iter().map(|isa| format!(">÷ {}", masks::name(*isa))).collect();
-    let mut columns = vec!["algorithm", "what"];
-    columns.extend(names.iter().map(String::as_str));
-    let mut table =
-        Table::new("cipher-gains", "How many times as fast with all", &columns).keyed(2);
-    for row in figures.rows.iter().filter(|row| !row.gains.is_empty()) {
-        let mut cells = vec![Cell::text(&row.algorithm), Cell::text(what(row.stage))];
-        for isa in &without {
-            let gain = row.gains.iter().find(|gain| gain.without == *isa);
-            cells.push(match gain {
-                // The number is shown, as evidence, but not as a gain by instructions.
-                Some(gain) if !gain.by_instructions => {
-                    let shown = cell(Quantity::Ratio, Some(gain.gain)).shown(Units::Si);
-                    Cell::text(format!("uses none ({shown})"))
-                }
-                gain => cell(Quantity::Ratio, gain.map(|gain| gain.gain)),
-            });
+    let isas = figures.isas.iter().map(|isa| isa.0);
+    let without: Vec<Isa> = isas.filter(|isa| *isa != Isa::Full).collect();
+    let rows: Vec<CipherRow> =
+        figures.rows.iter().filter(|row| !row.gains.is_empty()).cloned().collect();
+    let gain = |row: &CipherRow, isa: Isa| {
+        let gain = row.gains.iter().find(|gain| gain.without == isa);
+        let shown = cell(Quantity::Ratio, gain.map(|gain| gain.gain));
+        match gain {
+            // The number is shown, as evidence, but not as a gain by instructions.
+            Some(gain) if !gain.by_instructions => {
+                Cell::text(format!("uses none ({})", shown.shown(Units::Si)))
+            }
+            _ => shown,
         }
-        table.push(cells);
-    }
-    table
+    };
+    by_isa("cipher-gains", "How many times as fast with all", ("÷ ", &without), &rows, gain)
+}
+
+/// A table with a column for each set of instructions.
+fn by_isa(
+    name: &str,
+    title: &str,
+    (mark, isas): (&str, &[Isa]),
+    rows: &[CipherRow],
+    of: impl Fn(&CipherRow, Isa) -> Cell,
+) -> Table {
+    let of = &of;
+    let columns = isas
+        .iter()
+        .map(|&isa| (format!(">{mark}{}", masks::name(isa)), move |row: &CipherRow| of(row, isa)));
+    let columns: Vec<_> = columns.collect();
+    let mut fields: Vec<Field<'_, CipherRow>> = vec![
+        ("algorithm", &|row| Cell::text(&row.algorithm)),
+        ("what", &|row| Cell::text(what(row.stage))),
+    ];
+    fields.extend(columns.iter().map(|(title, cell)| -> Field<'_, CipherRow> { (title, cell) }));
+    Table::of(name, title, 2, rows, &fields)
 }
 
 fn tasks(tasks: &[TaskRate]) -> Table {
-    let columns = ["cipher", "instructions", ">file", ">rate", ">cipher's share"];
-    let mut table = Table::new("cipher-file", "A file to an enciphered file", &columns).keyed(2);
-    for task in tasks {
-        table.push(vec![
-            Cell::text(&task.algorithm),
-            Cell::text(masks::name(task.isa)),
-            Cell::Number(Quantity::Bytes(task.bytes)),
-            cell(Quantity::Rate, Some(task.rate)),
-            cell(Quantity::Share, task.cipher_share),
-        ]);
-    }
-    table
+    let fields: &[Field<'_, TaskRate>] = &[
+        ("cipher", &|of| Cell::text(&of.algorithm)),
+        ("instructions", &|of| Cell::text(masks::name(of.isa))),
+        (">file", &|of| Cell::bytes(of.bytes)),
+        (">rate", &|of| cell(Quantity::Rate, of.rate)),
+        (">cipher's share", &|of| cell(Quantity::Share, of.cipher_share)),
+    ];
+    Table::of("cipher-file", "A file to an enciphered file", 2, tasks, fields)
 }
 
 fn charts(figures: &CipherFigures) -> Vec<Chart> {
@@ -182,52 +182,40 @@ fn charts(figures: &CipherFigures) -> Vec<Chart> {
 fn by_instructions(figures: &CipherFigures) -> Chart {
     let rows: Vec<&CipherRow> = figures.rows.iter().filter(|row| row.unit == Unit::Bytes).collect();
     let layer = |isa: Isa| {
-        let points = (0..).zip(&rows).filter_map(|(at, row)| {
-            let (_, rate) = row.rates.iter().find(|(of, _)| *of == isa)?;
-            Some(point(f64::from(at), rate))
-        });
-        let label = masks::name(isa).to_owned();
-        Layer::new(label, Mark::Bars, points)
+        rows_layer(masks::name(isa), Mark::Bars, &rows, |row| {
+            row.rates.iter().find(|(of, _)| *of == isa).map(|(_, rate)| *rate)
+        })
     };
-    let name = |row: &&CipherRow| row.algorithm.clone();
-    Chart {
-        name: "cipher-rates".to_owned(),
-        title: "Ciphers and digests in memory, by instructions".to_owned(),
-        description: "For each algorithm one bar with each set of instructions: bytes per second \
-                      of one thread."
-            .to_owned(),
-        x: Axis::names(rows.iter().map(name)),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: figures.isas.iter().map(|(isa, _)| layer(*isa)).collect(),
-    }
+    let names = Axis::names(rows.iter().map(|row| row.algorithm.clone()));
+    Chart::new(
+        "cipher-rates",
+        "Ciphers and digests in memory, by instructions",
+        "For each algorithm one bar with each set of instructions: bytes per second of one thread.",
+        (names, Axis::linear("rate", Quantity::Rate(0.0))),
+        figures.isas.iter().map(|(isa, _)| layer(*isa)).collect(),
+    )
 }
 
 /// The gain of the cipher against that of the task, and the most that there was to gain.
 fn account_chart(account: &GainAccount) -> Chart {
-    let mut names = Vec::new();
-    let mut points = Vec::new();
-    let mut bar = |name: &str, figure: Option<Figure>| {
-        let Some(figure) = figure else { return };
-        let at = names.len() as f64;
-        points.push(point(at, &figure));
-        names.push(name.to_owned());
-    };
     let limit = account.amdahl.map(|amdahl| amdahl.limit()).filter(|&limit| limit < 1e3);
-    bar("the cipher in memory", Some(account.kernel_gain));
-    bar("the cipher in the task", account.gain_within);
-    bar("the task", Some(account.task_gain));
-    bar("the task at most", limit.map(|value| Figure { value, interval: None }));
-    Chart {
-        name: "cipher-account".to_owned(),
-        title: format!("{}: gain of the cipher, and of the task", account.algorithm),
-        description: "How many times as fast with all instructions: the cipher in memory, the \
-                      cipher within the task, the task that enciphers a file, and what the task \
-                      could gain at most, by Amdahl's account."
-            .to_owned(),
-        x: Axis::names(names),
-        y: Axis::new("times as fast with all instructions", Quantity::Ratio(0.0), Scale::Linear),
-        layers: vec![Layer::new("gain", Mark::Bars, points)],
-    }
+    let mut bars = vec![
+        ("the cipher in memory", Some(account.kernel_gain)),
+        ("the cipher in the task", account.gain_within),
+        ("the task", Some(account.task_gain)),
+        ("the task at most", limit.map(|value| Figure { value, interval: None })),
+    ];
+    bars.retain(|(_, gain)| gain.is_some());
+    let names = Axis::names(bars.iter().map(|(name, _)| (*name).to_owned()));
+    Chart::new(
+        "cipher-account",
+        format!("{}: gain of the cipher, and of the task", account.algorithm),
+        "How many times as fast with all instructions: the cipher in memory, the cipher within the \
+         task, the task that enciphers a file, and what the task could gain at most, by Amdahl's \
+         account.",
+        (names, Axis::linear("times as fast with all instructions", Quantity::Ratio(0.0))),
+        vec![rows_layer("gain", Mark::Bars, &bars, |(_, gain)| *gain)],
+    )
 }
 
 fn what(stage: Stage) -> &'static str {

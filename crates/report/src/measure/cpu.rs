@@ -6,8 +6,8 @@ use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LoopRate};
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::{INTERVALS, cell, point};
-use crate::document::{Axis, Cell, Chart, Layer, Mark, Quantity, Scale, Section, Table};
+use super::{INTERVALS, cell, rows_layer};
+use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
@@ -27,25 +27,18 @@ pub(super) fn section(figures: &CpuFigures) -> Section {
 
 fn table(figures: &CpuFigures) -> Table {
     let other = figures.against.as_ref().map(|name| format!(">% of {name}"));
-    let mut columns =
-        vec!["kernel", "QoS", ">threads", ">loops/s of one", ">of 1 thread", ">of high"];
-    columns.extend(other.as_deref());
-    let mut table = Table::new("cpu", "Loops per second of one thread", &columns).keyed(3);
-    for rate in &figures.rates {
-        let mut row = vec![
-            Cell::text(&rate.kernel),
-            rate.qos.map_or(Cell::Empty, |level| Cell::text(level.to_string())),
-            Cell::Number(Quantity::Count(u64::from(rate.threads))),
-            cell(Quantity::PerSecond, Some(rate.rate)),
-            cell(Quantity::Share, rate.of_one_thread),
-            cell(Quantity::Share, rate.of_own_high),
-        ];
-        if figures.against.is_some() {
-            row.push(cell(Quantity::Share, hundredth(rate)));
-        }
-        table.push(row);
+    let mut fields: Vec<Field<'_, LoopRate>> = vec![
+        ("kernel", &|of| Cell::text(&of.kernel)),
+        ("QoS", &|of| of.qos.map_or(Cell::Empty, |level| Cell::text(level.to_string()))),
+        (">threads", &|of| Cell::count(of.threads)),
+        (">loops/s of one", &|of| cell(Quantity::PerSecond, of.rate)),
+        (">of 1 thread", &|of| cell(Quantity::Share, of.of_one_thread)),
+        (">of high", &|of| cell(Quantity::Share, of.of_own_high)),
+    ];
+    if let Some(other) = &other {
+        fields.push((other, &|of| cell(Quantity::Share, hundredth(of))));
     }
-    table
+    Table::of("cpu", "Loops per second of one thread", 3, &figures.rates, &fields)
 }
 
 /// One thread of each kernel, the highest and the lowest level side by side, in per cent: of the
@@ -62,13 +55,11 @@ fn chart(figures: &CpuFigures) -> Option<Chart> {
         None => rate.of_own_high,
     };
     let layer = |level: Option<u8>| {
-        let points = alone().filter(|rate| rate.qos == level).filter_map(|rate| {
-            let row = names.iter().position(|name| *name == rate.kernel)?;
-            let share = share(rate)?;
-            Some(point(row as f64, &share))
-        });
         let label = level.map_or("no level asked for".to_owned(), |level| format!("level {level}"));
-        Layer::new(label, Mark::Bars, points)
+        rows_layer(label, Mark::Bars, &names, |name| {
+            let mut rates = alone().filter(|rate| rate.qos == level);
+            rates.find(|rate| rate.kernel == *name).and_then(share)
+        })
     };
     let mut layers = vec![layer(high)];
     layers.extend(low.map(layer));
@@ -79,24 +70,19 @@ fn chart(figures: &CpuFigures) -> Option<Chart> {
         Some(name) => format!("of {name}"),
         None => "of the highest level".to_owned(),
     };
-    tells.then(|| Chart {
-        name: "cpu-percent".to_owned(),
-        title: format!("Loops of one thread, in per cent {of}"),
-        description: "A group of bars for each kernel: one thread at the highest level and at the \
-                      lowest, with intervals."
-            .to_owned(),
-        x: Axis::names(names),
-        y: Axis::new(format!("loops per second, {of}"), Quantity::Share(0.0), Scale::Linear),
-        layers,
+    let description = "A group of bars for each kernel: one thread at the highest level and at the \
+                       lowest, with intervals.";
+    tells.then(|| {
+        let title = format!("Loops of one thread, in per cent {of}");
+        let y = Axis::linear(format!("loops per second, {of}"), Quantity::Share(0.0));
+        Chart::new("cpu-percent", title, description, (Axis::names(names.clone()), y), layers)
     })
 }
 
 /// The percentage as a share.
 fn hundredth(rate: &LoopRate) -> Option<Figure> {
-    rate.of_other_percent.map(|percent| Figure {
-        value: percent.value / 100.0,
-        interval: percent.interval.map(|interval| interval.scaled(0.01)),
-    })
+    let percent = rate.of_other_percent?;
+    Some(Figure { value: percent.value / 100.0, ..percent.scaled(0.01) })
 }
 
 /// Says what the lowest level leaves, where it was measured beside another.

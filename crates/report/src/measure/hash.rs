@@ -10,8 +10,8 @@ use steadfast_measure::figures::hash::{
 };
 use steadfast_measure::record::{Cache, Stage};
 
-use super::{INTERVALS, cell};
-use crate::document::{Cell, Quantity, Section};
+use super::{INTERVALS, cell, time_cell};
+use crate::document::{Quantity, Section};
 use crate::units::{self, Units};
 
 /// A fit whose check is farther away says so.
@@ -28,7 +28,7 @@ pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     sentences.extend(figures.level_ratios.iter().map(|levels| {
         let (high, low) = levels.levels;
         let what = stage_words(levels.stage);
-        let ratio = ratio_cell(&levels.ratio).shown(Units::Si);
+        let ratio = cell(Quantity::Ratio, levels.ratio).shown(Units::Si);
         match is_known(&levels.ratio) {
             true => format!("{what} at level {high} is {ratio} as fast as at level {low}."),
             false => format!(
@@ -103,11 +103,6 @@ fn warm_note(lines: &[PathLine]) -> Option<String> {
 }
 
 fn forecast_sentence(forecast: &Forecast, units: Units) -> String {
-    let time = Quantity::Time(1e9 * forecast.time_s.value);
-    let time = match forecast.time_s.bounds() {
-        Some((low, high)) => Cell::Interval(time, (1e9 * low, 1e9 * high)),
-        None => Cell::Number(time),
-    };
     let (files, bytes) = (forecast.all.files, units.bytes(forecast.all.bytes));
     let cached = match forecast.cached_share {
         Some(share) => format!("of what was read for it, {} was in memory", units::share(share)),
@@ -116,7 +111,7 @@ fn forecast_sentence(forecast: &Forecast, units: Units) -> String {
     format!(
         "Checking the folder, {} of {bytes} together, will take about {}; {cached}.",
         units::counted(files, "file", "files"),
-        time.shown(units)
+        time_cell(forecast.time_s).shown(units)
     )
 }
 
@@ -135,7 +130,7 @@ fn fastest_sentence(kernels: &[KernelRate], units: Units) -> Option<String> {
         (kernel.algorithm.as_str(), kernel.lanes, kernel.threads) == ("sha256", 1, 1)
     });
     let alone = alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
-    let rate = |kernel: &KernelRate| rate_cell(&kernel.rate).shown(units);
+    let rate = |kernel: &KernelRate| cell(Quantity::Rate, kernel.rate).shown(units);
     Some(format!(
         "In memory SHA-256 of one message runs at {} ({}), of many messages in one thread at {} \
          ({} x{}), in {} at {}.",
@@ -165,8 +160,8 @@ fn gain_sentence(kernels: &[KernelRate]) -> Option<String> {
     Some(format!(
         "The processor's instructions make SHA-256 {} as fast as software alone, and {} with many \
          messages at once.",
-        ratio_cell(gain).shown(Units::Si),
-        ratio_cell(gain_of_many).shown(Units::Si)
+        cell(Quantity::Ratio, *gain).shown(Units::Si),
+        cell(Quantity::Ratio, *gain_of_many).shown(Units::Si)
     ))
 }
 
@@ -190,9 +185,9 @@ fn overlap_sentence(overlap: &Overlap, units: Units) -> String {
         "Of files from {from}, {}: reading and hashing overlap by {}; both together run at {} of \
          the rate of reading alone and {} of hashing alone: bound by {}.",
         cache_words(overlap.cache),
-        share_cell(&overlap.overlap).shown(Units::Si),
-        share_cell(&overlap.net_by_read).shown(Units::Si),
-        share_cell(&overlap.net_by_hash).shown(Units::Si),
+        cell(Quantity::Share, overlap.overlap).shown(Units::Si),
+        cell(Quantity::Share, overlap.net_by_read).shown(Units::Si),
+        cell(Quantity::Share, overlap.net_by_hash).shown(Units::Si),
         bound_words(overlap)
     )
 }
@@ -210,7 +205,7 @@ fn bound_words(overlap: &Overlap) -> &'static str {
 fn buffer_sentence(figures: &HashFigures, units: Units) -> Option<String> {
     let (best, as_good) = figures.buffers_best?;
     let length = |place: usize| Units::Iec.bytes(figures.buffers[place].buffer_len_bytes);
-    let rate = rate_cell(&figures.buffers[best].rate).shown(units);
+    let rate = cell(Quantity::Rate, figures.buffers[best].rate).shown(units);
     let enough = match best == as_good {
         true => String::new(),
         false => format!("; from {} on it is within 2 %", length(as_good)),
@@ -239,24 +234,19 @@ fn cache_words(cache: Option<Cache>) -> &'static str {
     }
 }
 
+/// Says what an engine that moves no bytes measures.
+fn engine_words(stage: Stage, engine: &str) -> Option<&'static str> {
+    (engine == "null").then_some(match stage {
+        Stage::Read => "the path alone, no bytes moved",
+        _ => "the path with hashing, no bytes moved",
+    })
+}
+
 fn line_words(line: &PathLine) -> String {
-    match (line.stage, line.engine.as_str()) {
+    match (line.stage, engine_words(line.stage, &line.engine)) {
         (Stage::Hash, _) => "hashing alone, in memory".to_owned(),
-        (Stage::Read, "null") => "the path alone, no bytes moved".to_owned(),
-        (_, "null") => "the path with hashing, no bytes moved".to_owned(),
+        (_, Some(words)) => words.to_owned(),
         (Stage::Read, _) => format!("reading alone, {}", cache_words(line.cache)),
         _ => format!("reading and hashing, {}", cache_words(line.cache)),
     }
-}
-
-fn rate_cell(figure: &Figure) -> Cell {
-    cell(Quantity::Rate, Some(*figure))
-}
-
-fn ratio_cell(figure: &Figure) -> Cell {
-    cell(Quantity::Ratio, Some(*figure))
-}
-
-fn share_cell(figure: &Figure) -> Cell {
-    cell(Quantity::Share, Some(*figure))
 }

@@ -1,30 +1,17 @@
 //! The same work in two folders: a section of a record's document.
 
+use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::pair::{Compared, MARGIN, PairFigures, PairRow};
 use steadfast_measure::record::{Place, Side, Stage};
 use steadfast_measure::stats::Finding;
 
-use super::INTERVALS;
-use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use super::{INTERVALS, cell, rows_layer};
+use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
 pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> Section {
     let control = figures.sides.iter().any(|(side, _)| *side == Side::Control);
-    let mut columns = vec!["Step", ">Files of", ">A", ">B"];
-    if control {
-        columns.push(">Control");
-    }
-    columns.extend([">A ÷ B", "A is"]);
-    if control {
-        columns.push(">A ÷ control");
-    }
-    columns.push(">Rounds");
-    let mut table =
-        Table::new("pair", "Median rates, and their ratios round by round", &columns).keyed(2);
-    for row in &figures.rows {
-        table.push(cells(row, control));
-    }
     let mut notes = vec![format!(
         "Folders took turns within every round, in an order drawn anew, so a ratio is known far \
          better than the rates. {INTERVALS} Differences of up to {} count as none.",
@@ -40,7 +27,7 @@ pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> 
     Section {
         title: "Pair".to_owned(),
         sentences: sentences(figures, places, units),
-        tables: vec![table],
+        tables: vec![table(figures, control)],
         charts: vec![chart(figures, control, units)],
         notes,
     }
@@ -62,7 +49,7 @@ fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<Strin
         .collect();
     sentences.extend(figures.rows.iter().map(|row| {
         let what = format!("{} files of {}", stage_name(row.stage), units.bytes(row.len_bytes));
-        let ratio = ratio_cell(&row.a_to_b).shown(units);
+        let ratio = cell(Quantity::Ratio, ratio(row.a_to_b)).shown(units);
         match row.a_to_b.finding {
             Finding::Slower => format!("{what}, A is slower than B: {ratio} of its rate."),
             Finding::Faster => format!("{what}, A is faster than B: {ratio} of its rate."),
@@ -75,34 +62,34 @@ fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<Strin
     sentences
 }
 
-fn cells(row: &PairRow, control: bool) -> Vec<Cell> {
-    let rate = |side: Side| {
+fn table(figures: &PairFigures, control: bool) -> Table {
+    let rate = |row: &PairRow, side: Side| {
         let of = row.rates.iter().find(|(other, ..)| *other == side);
         Cell::maybe(of.map(|(_, rate, _)| Quantity::Rate(*rate)))
     };
-    let mut cells = vec![
-        Cell::text(stage_name(row.stage)),
-        Cell::Number(Quantity::Bytes(row.len_bytes)),
-        rate(Side::A),
-        rate(Side::B),
+    let fields: [Field<'_, PairRow>; 9] = [
+        ("Step", &|of| Cell::text(stage_name(of.stage))),
+        (">Files of", &|of| Cell::bytes(of.len_bytes)),
+        (">A", &|of| rate(of, Side::A)),
+        (">B", &|of| rate(of, Side::B)),
+        (">Control", &|of| rate(of, Side::Control)),
+        (">A ÷ B", &|of| cell(Quantity::Ratio, ratio(of.a_to_b))),
+        ("A is", &|of| Cell::text(of.a_to_b.finding.name())),
+        (">A ÷ control", &|of| cell(Quantity::Ratio, of.a_to_control.and_then(ratio))),
+        (
+            ">Rounds",
+            &|of| Cell::count(of.rates.iter().map(|rate| rate.2).min().unwrap_or(0) as u64),
+        ),
     ];
-    if control {
-        cells.push(rate(Side::Control));
-    }
-    cells.push(ratio_cell(&row.a_to_b));
-    cells.push(Cell::text(row.a_to_b.finding.name()));
-    if control {
-        cells.push(row.a_to_control.as_ref().map_or(Cell::Empty, ratio_cell));
-    }
-    let rounds = row.rates.iter().map(|(_, _, rounds)| *rounds).min().unwrap_or(0);
-    cells.push(Cell::Number(Quantity::Count(rounds as u64)));
-    cells
+    let shown =
+        |(title, _): &Field<'_, PairRow>| control || !matches!(*title, ">Control" | ">A ÷ control");
+    let fields: Vec<Field<'_, PairRow>> = fields.into_iter().filter(shown).collect();
+    Table::of("pair", "Median rates, and their ratios round by round", 2, &figures.rows, &fields)
 }
 
-fn ratio_cell(compared: &Compared) -> Cell {
-    compared.ratio.as_ref().map_or(Cell::Empty, |ratio| {
-        Cell::Interval(Quantity::Ratio(ratio.point), (ratio.low, ratio.high))
-    })
+fn ratio(compared: Compared) -> Option<Figure> {
+    let interval = compared.ratio?;
+    Some(Figure { value: interval.point, interval: Some(interval) })
 }
 
 fn side_name(side: Side) -> &'static str {
@@ -124,32 +111,21 @@ fn stage_name(stage: Stage) -> &'static str {
 /// Draws the ratios, a row for each step and length.
 fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
     let name = |row: &PairRow| format!("{}, {}", stage_name(row.stage), units.bytes(row.len_bytes));
-    let layer = |label: &str, of: &dyn Fn(&PairRow) -> Option<Compared>| {
-        Layer::new(
-            label,
-            Mark::Dots,
-            figures.rows.iter().enumerate().filter_map(|(at, row)| {
-                let ratio = of(row)?.ratio?;
-                let interval = Some((ratio.low, ratio.high));
-                Some(Point { x: at as f64, y: ratio.point, interval })
-            }),
-        )
+    let layer = |label: &str, of: fn(&PairRow) -> Option<Compared>| {
+        rows_layer(label, Mark::Dots, &figures.rows, |row| of(row).and_then(ratio))
     };
-    let mut layers = vec![layer("A ÷ B", &|row| Some(row.a_to_b))];
+    let mut layers = vec![layer("A ÷ B", |row| Some(row.a_to_b))];
     if control {
-        layers.push(layer("A ÷ control", &|row| row.a_to_control));
+        layers.push(layer("A ÷ control", |row| row.a_to_control));
     }
-    let same = vec![Point::at(0.0, 1.0)];
-    layers.push(Layer::new("", Mark::Rule, same));
-    Chart {
-        name: "pair-ratio".to_owned(),
-        title: "Rate of A as a multiple of the other's".to_owned(),
-        description: "One row for each step and length of files: the ratio with its \
-                      interval. The dashed line is no difference; the axis is by factors and does \
-                      not begin at zero."
-            .to_owned(),
-        x: Axis::names(figures.rows.iter().map(name)),
-        y: Axis::new("rate of A ÷ rate of the other", Quantity::Ratio(0.0), Scale::Log),
+    layers.push(Layer::new("", Mark::Rule, [Point::at(0.0, 1.0)]));
+    let rows = Axis::names(figures.rows.iter().map(name));
+    Chart::new(
+        "pair-ratio",
+        "Rate of A as a multiple of the other's",
+        "One row for each step and length of files: the ratio with its interval. The dashed line \
+         is no difference; the axis is by factors and does not begin at zero.",
+        (rows, Axis::log("rate of A ÷ rate of the other", Quantity::Ratio(0.0))),
         layers,
-    }
+    )
 }

@@ -1,32 +1,28 @@
 //! Reads by depth: a section of a record's document.
 
+use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::queue::{QueueCell, QueueFigures};
 use steadfast_measure::record::{Cache, Order};
 
-use super::{INTERVALS, cell};
-use crate::document::{Axis, Cell, Chart, Layer, Mark, Point, Quantity, Scale, Section, Table};
+use super::{INTERVALS, cell, point};
+use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
 use crate::units::Units;
 
 /// Makes the section.
 pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
-    let mut table = Table::new(
-        "queue",
-        "Reads past the page cache, by order, size and depth",
-        &[
-            "Order and size",
-            ">Depth",
-            ">Rate",
-            ">Reads per second",
-            ">p50",
-            ">p99",
-            ">p99.9",
-            ">Longest",
-        ],
-    )
-    .keyed(2);
-    for cell in &figures.cells {
-        table.push(row(cell));
-    }
+    let title = "Reads past the page cache, by order, size and depth";
+    let time = |ns: Option<u64>| Cell::maybe(ns.map(|ns| Quantity::Time(ns as f64)));
+    let fields: &[Field<'_, QueueCell>] = &[
+        ("Order and size", &|of| Cell::text(name(of))),
+        (">Depth", &|of| Cell::count(of.depth)),
+        (">Rate", &|of| cell(Quantity::Rate, rate(of))),
+        (">Reads per second", &|of| Cell::Number(Quantity::PerSecond(of.reads_per_s))),
+        (">p50", &|of| time(of.p50_ns)),
+        (">p99", &|of| time(of.p99_ns)),
+        (">p99.9", &|of| time(of.p999_ns)),
+        (">Longest", &|of| time(Some(of.max_ns))),
+    ];
+    let table = Table::of("queue", title, 2, &figures.cells, fields);
     let direct = figures.cells.iter().all(|cell| cell.cache == Cache::Direct);
     let mut notes = vec![format!(
         "As many threads as the depth have one read in flight each. {INTERVALS} A percentile is \
@@ -54,24 +50,10 @@ fn name(cell: &QueueCell) -> String {
     format!("{order} {}", Units::Iec.bytes(cell.block_len_bytes).replace(".00", ""))
 }
 
-fn row(cell: &QueueCell) -> Vec<Cell> {
-    let factor = cell.block_len_bytes as f64;
-    let rate = Quantity::Rate(cell.bytes_per_s());
-    let rate = match &cell.interval {
-        Some(of) => Cell::Interval(rate, (of.low * factor, of.high * factor)),
-        None => Cell::Number(rate),
-    };
-    let time = |ns: Option<u64>| Cell::maybe(ns.map(|ns| Quantity::Time(ns as f64)));
-    vec![
-        Cell::text(name(cell)),
-        Cell::Number(Quantity::Count(u64::from(cell.depth))),
-        rate,
-        Cell::Number(Quantity::PerSecond(cell.reads_per_s)),
-        time(cell.p50_ns),
-        time(cell.p99_ns),
-        time(cell.p999_ns),
-        time(Some(cell.max_ns)),
-    ]
+/// The rate in bytes per second.
+fn rate(cell: &QueueCell) -> Figure {
+    let reads = Figure { value: cell.reads_per_s, interval: cell.interval };
+    Figure { value: cell.bytes_per_s(), ..reads.scaled(cell.block_len_bytes as f64) }
 }
 
 /// What depth gains, for each order and size.
@@ -80,7 +62,7 @@ fn sentences(cells: &[QueueCell], units: Units) -> Vec<String> {
     let gains = groups.filter_map(|group| {
         let first = group.first()?;
         let best = group.iter().max_by(|a, b| a.reads_per_s.total_cmp(&b.reads_per_s))?;
-        let gain = cell(Quantity::Ratio, Some(best.gain?)).shown(units);
+        let gain = cell(Quantity::Ratio, best.gain?).shown(units);
         Some(format!(
             "{}: {} at depth {}, {gain} of depth {}.",
             name(first),
@@ -97,31 +79,24 @@ fn charts(cells: &[QueueCell]) -> Vec<Chart> {
     if groups.iter().all(|group| group.len() < 2) {
         return Vec::new();
     }
-    let depth = || Axis::new("reads in flight", Quantity::Count(0), Scale::Log);
-    let layer = |group: &&[QueueCell], point: &dyn Fn(&QueueCell) -> Option<Point>| {
-        Layer::new(
-            group.first().map(name).unwrap_or_default(),
-            Mark::Line,
-            group.iter().filter_map(point),
-        )
+    let layer = |group: &&[QueueCell]| {
+        let points = group.iter().map(|cell| point(f64::from(cell.depth), &rate(cell)));
+        Layer::new(group.first().map(name).unwrap_or_default(), Mark::Line, points)
     };
-    let rate = |cell: &QueueCell| {
-        let factor = cell.block_len_bytes as f64;
-        let interval = cell.interval.map(|of| (of.low * factor, of.high * factor));
-        Some(Point { x: f64::from(cell.depth), y: cell.bytes_per_s(), interval })
-    };
-    let mut charts = vec![Chart {
-        name: "queue-rate".to_owned(),
-        title: "Rate by depth".to_owned(),
-        description: "One line for each order and size of reads; how their rate grows with \
-                          the reads in flight. Bars are intervals."
-            .to_owned(),
-        x: depth(),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: groups.iter().map(|group| layer(group, &rate)).collect(),
-    }];
+    let mut charts = vec![Chart::new(
+        "queue-rate",
+        "Rate by depth",
+        "One line for each order and size of reads; how their rate grows with the reads in flight. \
+         Bars are intervals.",
+        (depth(), Axis::linear("rate", Quantity::Rate(0.0))),
+        groups.iter().map(layer).collect(),
+    )];
     charts.extend(groups.iter().map(|group| latencies(group)));
     charts
+}
+
+fn depth() -> Axis {
+    Axis::log("reads in flight", Quantity::Count(0))
 }
 
 /// Percentiles of the latency against depth, of one order and size.
@@ -141,14 +116,12 @@ fn latencies(group: &[QueueCell]) -> Chart {
     ];
     layers.retain(|layer| !layer.points.is_empty());
     let name = group.first().map(name).unwrap_or_default();
-    Chart {
-        name: format!("queue-latency-{}", name.replace(' ', "-")),
-        title: format!("Latency by depth, {name}"),
-        description: "One line each for the median, the times that 99 of 100 and 999 of 1,000 \
-                      reads did not exceed, and the longest."
-            .to_owned(),
-        x: Axis::new("reads in flight", Quantity::Count(0), Scale::Log),
-        y: Axis::new("latency", Quantity::Time(0.0), Scale::Log),
+    Chart::new(
+        format!("queue-latency-{}", name.replace(' ', "-")),
+        format!("Latency by depth, {name}"),
+        "One line each for the median, the times that 99 of 100 and 999 of 1,000 reads did not \
+         exceed, and the longest.",
+        (depth(), Axis::log("latency", Quantity::Time(0.0))),
         layers,
-    }
+    )
 }

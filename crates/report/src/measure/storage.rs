@@ -5,14 +5,15 @@
 
 mod charts;
 
+use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::storage::{
-    Impossible, PhaseStep, SeriesFigures, StorageFigures, Why, of,
+    Impossible, Phase, PhaseStep, SeriesFigures, StorageFigures, Why, of,
 };
 use steadfast_measure::record::{Cache, Record, Stage, Workload};
-use steadfast_measure::stats::{Cause, Estimate, Line};
+use steadfast_measure::stats::{Cause, Fits, Intervals, Line};
 
-use super::INTERVALS;
-use crate::document::{Cell, Quantity, Section, Table};
+use super::{INTERVALS, cell, time_cell};
+use crate::document::{Cell, Field, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section of `write` or of `read`, if the record has such series.
@@ -47,7 +48,7 @@ fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
         Some(rate) => {
             format!(
                 "{label}: {} for {files}, {bytes}; all of it took {overall}.",
-                rate.shown(units)
+                cell(Quantity::Rate, rate).shown(units)
             )
         }
         None => format!("{label}: {overall} for {files}, {bytes}."),
@@ -124,82 +125,54 @@ fn drift_sentence(series: &SeriesFigures) -> Option<String> {
 fn impossible_sentence(label: &str, found: &Impossible, units: Units) -> String {
     let files = units::counted(found.files as u64, "file", "files");
     let fastest = units.per_second(found.fastest_per_s);
-    let bound = |rate: f64| units.per_second(rate);
-    match found.why {
+    let (bound, rate) = match found.why {
         Why::Cached => {
-            format!(
+            return format!(
                 "{label}: {files} came from memory, at up to {fastest}: not the storage's rate."
-            )
+            );
         }
-        Why::AboveLink(rate) => format!(
-            "{label}: {files} at up to {fastest}, above what the link can carry ({}): not the \
-             storage's rate.",
-            bound(rate)
-        ),
-        Why::AboveMemory(rate) => format!(
-            "{label}: {files} at up to {fastest}, above what memory copies ({}): not the \
-             storage's rate.",
-            bound(rate)
-        ),
-    }
+        Why::AboveLink(rate) => ("the link can carry", units.per_second(rate)),
+        Why::AboveMemory(rate) => ("memory copies", units.per_second(rate)),
+    };
+    format!(
+        "{label}: {files} at up to {fastest}, above what {bound} ({rate}): not the storage's rate."
+    )
 }
 
 /// The reported rate of a series, if its files have more than one length.
-fn rate(series: &SeriesFigures) -> Option<Cell> {
+fn rate(series: &SeriesFigures) -> Option<Figure> {
     let line = series.line.as_ref()?;
-    let rate = line.fits.robust.rate_per_s()?;
-    Some(cell(Quantity::Rate(rate), line.rate_per_s.as_ref()))
-}
-
-fn cell(quantity: Quantity, interval: Option<&Estimate>) -> Cell {
-    match interval {
-        Some(interval) => Cell::Interval(quantity, (interval.low, interval.high)),
-        None => Cell::Number(quantity),
-    }
+    Some(Figure { value: line.fits.robust.rate_per_s()?, interval: line.rate_per_s })
 }
 
 /// Rates by every estimator.
 fn lines(figures: &StorageFigures) -> Table {
-    let columns = [
-        "what",
-        "bytes from",
-        ">files",
-        ">rate",
-        ">cost per file",
-        ">Theil–Sen",
-        ">least squares",
-        ">least absolute",
-        ">all bytes ÷ all time",
+    let by = |series: &SeriesFigures, fit: fn(&Fits) -> &Line| {
+        let value = fit(&series.line.as_ref()?.fits).rate_per_s()?;
+        Some(Figure { value, interval: None })
+    };
+    let latency = |line: &Intervals| {
+        time_cell(Figure { value: line.fits.robust.latency_s, interval: line.latency_s })
+    };
+    let least_squares = |series: &SeriesFigures| {
+        let interval = series.line.as_ref().and_then(|line| line.least_squares_rate_per_s);
+        by(series, |fits| &fits.least_squares).map(|figure| Figure { interval, ..figure })
+    };
+    let fields: &[Field<'_, SeriesFigures>] = &[
+        ("what", &|of| Cell::text(&of.label)),
+        ("bytes from", &|of| Cell::text(origin(of))),
+        (">files", &|of| Cell::count(of.files as u64)),
+        (">rate", &|of| cell(Quantity::Rate, rate(of))),
+        (">cost per file", &|of| of.line.as_ref().map_or(Cell::Empty, latency)),
+        (">Theil–Sen", &|of| cell(Quantity::Rate, by(of, |fits| &fits.theil_sen))),
+        (">least squares", &|of| cell(Quantity::Rate, least_squares(of))),
+        (">least absolute", &|of| cell(Quantity::Rate, by(of, |fits| &fits.least_absolute))),
+        (">all bytes ÷ all time", &|of| {
+            let (value, interval) = (of.rate_overall_per_s, of.rate_overall_interval);
+            cell(Quantity::Rate, Figure { value, interval })
+        }),
     ];
-    let mut table = Table::new("storage-rates", "Time against length of files", &columns);
-    for series in &figures.series {
-        let line = series.line.as_ref();
-        let of = |line: Option<&Line>, interval: Option<&Estimate>| {
-            let rate = line.and_then(Line::rate_per_s);
-            rate.map_or(Cell::Empty, |rate| cell(Quantity::Rate(rate), interval))
-        };
-        let fits = line.map(|line| &line.fits);
-        let latency = line.map_or(Cell::Empty, |line| {
-            let quantity = Quantity::Time(line.fits.robust.latency_s * 1e9);
-            let interval = line.latency_s.as_ref().map(|latency| latency.scaled(1e9));
-            cell(quantity, interval.as_ref())
-        });
-        table.push(vec![
-            Cell::text(&series.label),
-            Cell::text(origin(series)),
-            Cell::Number(Quantity::Count(series.files as u64)),
-            rate(series).unwrap_or(Cell::Empty),
-            latency,
-            of(fits.map(|fits| &fits.theil_sen), None),
-            of(
-                fits.map(|fits| &fits.least_squares),
-                line.and_then(|line| line.least_squares_rate_per_s.as_ref()),
-            ),
-            of(fits.map(|fits| &fits.least_absolute), None),
-            cell(Quantity::Rate(series.rate_overall_per_s), series.rate_overall_interval.as_ref()),
-        ]);
-    }
-    table
+    Table::of("storage-rates", "Time against length of files", 1, &figures.series, fields)
 }
 
 fn origin(series: &SeriesFigures) -> &'static str {
@@ -214,42 +187,35 @@ fn origin(series: &SeriesFigures) -> &'static str {
 
 /// What others publish of rates of single files.
 fn single_files(figures: &StorageFigures) -> Table {
-    let columns =
-        ["what", ">mean", ">median", ">20 % trimmed mean", ">least", ">greatest", ">left out"];
-    let mut table = Table::new("storage-files", "Rates of single files", &columns);
-    for series in &figures.series {
-        let rates = &series.rates_per_s;
-        let rate = |rate: f64| Cell::Number(Quantity::Rate(rate));
-        table.push(vec![
-            Cell::text(&series.label),
-            rate(rates.mean),
-            rate(rates.median),
-            rate(rates.trimmed_mean),
-            rate(rates.min),
-            rate(rates.max),
-            Cell::Number(Quantity::Count(series.too_small as u64)),
-        ]);
-    }
-    table
+    let rate = |rate: f64| Cell::Number(Quantity::Rate(rate));
+    let fields: &[Field<'_, SeriesFigures>] = &[
+        ("what", &|of| Cell::text(&of.label)),
+        (">mean", &|of| rate(of.rates_per_s.mean)),
+        (">median", &|of| rate(of.rates_per_s.median)),
+        (">20 % trimmed mean", &|of| rate(of.rates_per_s.trimmed_mean)),
+        (">least", &|of| rate(of.rates_per_s.min)),
+        (">greatest", &|of| rate(of.rates_per_s.max)),
+        (">left out", &|of| Cell::count(of.too_small as u64)),
+    ];
+    Table::of("storage-files", "Rates of single files", 1, &figures.series, fields)
 }
 
 /// The phases of series that have more than one.
 fn phases(figures: &StorageFigures) -> Table {
-    let columns = ["what", ">from", ">bytes", ">files", ">rate", ">all bytes ÷ all time"];
-    let mut table = Table::new("storage-phases", "Between steps of the rate", &columns).keyed(2);
-    for series in figures.series.iter().filter(|series| series.phases.len() > 1) {
-        for phase in &series.phases {
-            table.push(vec![
-                Cell::text(&series.label),
-                Cell::Number(Quantity::Bytes(phase.from_bytes)),
-                Cell::Number(Quantity::Bytes(phase.bytes)),
-                Cell::Number(Quantity::Count(phase.files.len() as u64)),
-                Cell::maybe(phase.rate_per_s.map(Quantity::Rate)),
-                Cell::Number(Quantity::Rate(phase.rate_overall_per_s)),
-            ]);
-        }
-    }
-    table
+    let several = figures.series.iter().filter(|series| series.phases.len() > 1);
+    let phases = several.flat_map(|series| series.phases.iter().map(move |phase| (series, phase)));
+    let phases: Vec<(&SeriesFigures, &Phase)> = phases.collect();
+    let fields: &[Field<'_, (&SeriesFigures, &Phase)>] = &[
+        ("what", &|(series, _)| Cell::text(&series.label)),
+        (">from", &|(_, phase)| Cell::bytes(phase.from_bytes)),
+        (">bytes", &|(_, phase)| Cell::bytes(phase.bytes)),
+        (">files", &|(_, phase)| Cell::count(phase.files.len() as u64)),
+        (">rate", &|(_, phase)| Cell::maybe(phase.rate_per_s.map(Quantity::Rate))),
+        (">all bytes ÷ all time", &|(_, phase)| {
+            Cell::Number(Quantity::Rate(phase.rate_overall_per_s))
+        }),
+    ];
+    Table::of("storage-phases", "Between steps of the rate", 2, &phases, fields)
 }
 
 fn notes(

@@ -9,7 +9,7 @@ use steadfast::catalogue::Audit;
 use steadfast::{Event, FileEvent, FindingEvent, Stage, Timestamp, Verdict};
 
 use crate::document::{
-    Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Scale, Section, Table,
+    Axis, Cell, Chart, Document, Field, Layer, Mark, Point, Quantity, Section, Table, labelled,
 };
 use crate::escape;
 use crate::timeline::Timeline;
@@ -143,27 +143,27 @@ impl RunReport {
     }
 
     fn verdicts(&self, run: &RunView) -> Section {
-        let mut table = Table::new("verdicts", "Verdicts", &["Verdict", ">Files"]);
-        let mut names = Vec::new();
-        let mut points = Vec::new();
-        for &(verdict, files) in run.verdicts.iter().filter(|(_, files)| *files > 0) {
-            table.push(vec![Cell::text(verdict.name()), Cell::Number(Quantity::Count(files))]);
-            points.push(Point::at(names.len() as f64, files as f64));
-            names.push(verdict.name().to_owned());
-        }
-        for &(finding, files) in run.findings.iter().filter(|(_, files)| *files > 0) {
-            table.push(vec![Cell::text(finding), Cell::Number(Quantity::Count(files))]);
-        }
-        let shown = points.len() > 1;
-        let chart = Chart {
-            name: "verdicts".to_owned(),
-            title: "Files by verdict".to_owned(),
-            description: "One bar for each verdict, as long as the number of files that got it."
-                .to_owned(),
-            x: Axis::names(names),
-            y: Axis::new("files", Quantity::Count(0), Scale::Linear),
-            layers: vec![Layer::new("", Mark::Bars, points)],
-        };
+        let verdicts = run.verdicts.iter().map(|(verdict, files)| (verdict.name(), *files));
+        let mut rows: Vec<(&str, u64)> = verdicts.filter(|(_, files)| *files > 0).collect();
+        let points =
+            (0..).zip(&rows).map(|(at, (_, files))| Point::at(f64::from(at), *files as f64));
+        let shown = rows.len() > 1;
+        let chart = Chart::new(
+            "verdicts",
+            "Files by verdict",
+            "One bar for each verdict, as long as the number of files that got it.",
+            (
+                Axis::names(rows.iter().map(|(name, _)| (*name).to_owned())),
+                Axis::linear("files", Quantity::Count(0)),
+            ),
+            vec![Layer::new("", Mark::Bars, points)],
+        );
+        rows.extend(run.findings.iter().filter(|(_, files)| *files > 0));
+        let fields: &[Field<'_, (&str, u64)>] = &[
+            ("Verdict", &|(name, _)| Cell::text(*name)),
+            (">Files", &|(_, files)| Cell::count(*files)),
+        ];
+        let table = Table::of("verdicts", "Verdicts", 1, &rows, fields);
         Section {
             title: "Verdicts".to_owned(),
             sentences: vec![self.answer(run)],
@@ -192,12 +192,12 @@ impl RunReport {
     }
 
     fn found(&self) -> Section {
-        let columns = ["Verdict", "Path", "What is known"];
-        let mut table = Table::new("findings", "Files that are not intact", &columns).keyed(2);
-        for finding in &self.findings {
-            let (path, known) = (Cell::text(&finding.path), Cell::text(&finding.known));
-            table.push(vec![Cell::text(finding.name), path, known]);
-        }
+        let fields: &[Field<'_, ShownFinding>] = &[
+            ("Verdict", &|of| Cell::text(of.name)),
+            ("Path", &|of| Cell::text(&of.path)),
+            ("What is known", &|of| Cell::text(&of.known)),
+        ];
+        let table = Table::of("findings", "Files that are not intact", 2, &self.findings, fields);
         let mut sentences = Vec::new();
         if self.findings.is_empty() {
             sentences.push("There are none.".to_owned());
@@ -252,6 +252,7 @@ fn run_facts(facts: &RunFacts, run: &RunView) -> Vec<(String, String)> {
     let rate = facts.units.rate(run.bytes, run.elapsed_ns);
     let took = units::duration(run.elapsed_ns);
     let bytes = facts.units.bytes(run.bytes);
+    let threads = units::counted(run.workers as u64, "thread", "threads");
     let media = match run.bytes_from_media {
         0 => "through the page cache".to_owned(),
         media if media == run.bytes => "all past the page cache".to_owned(),
@@ -263,52 +264,44 @@ fn run_facts(facts: &RunFacts, run: &RunView) -> Vec<(String, String)> {
         ("command", escape::text(&facts.command)),
         ("made by", facts.made_by.clone()),
         ("read", format!("{bytes}, {rate}, {media}, by {}", run.engine)),
-        ("hashed", format!("by {}, {}", run.backend, threads(run.workers))),
+        ("hashed", format!("by {}, {threads}", run.backend)),
         ("exit status", run.exit_status.to_string()),
     ];
     if !skipped.is_empty() {
         rows.push(("skipped", skipped.join(", ")));
     }
-    rows.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
-}
-
-fn threads(workers: usize) -> String {
-    units::counted(workers as u64, "thread", "threads")
+    labelled(rows)
 }
 
 /// What a catalogue can prove of the tree, by the age of the last proof.
 fn coverage(audit: &Audit) -> Section {
-    let columns = ["Proved within", ">Files", ">Share", ">Bytes"];
-    let mut table = Table::new("coverage", "What is proved, and how long ago", &columns);
-    let (mut names, mut points) = (Vec::new(), Vec::new());
     let share = |files: u64| files as f64 / audit.tagged.max(1) as f64;
-    for window in &audit.windows {
+    let windows = audit.windows.iter().map(|window| {
         let days = units::counted(u64::from(window.days), "day", "days");
-        points.push(Point::at(points.len() as f64, share(window.entries)));
-        names.push(format!("within {days}"));
-        table.push(vec![
-            Cell::text(days),
-            Cell::Number(Quantity::Count(window.entries)),
-            Cell::Number(Quantity::Share(share(window.entries))),
-            Cell::Number(Quantity::Bytes(window.bytes)),
-        ]);
-    }
-    table.push(vec![
-        Cell::text("never"),
-        Cell::Number(Quantity::Count(audit.never.0)),
-        Cell::Number(Quantity::Share(share(audit.never.0))),
-        Cell::Number(Quantity::Bytes(audit.never.1)),
-    ]);
-    let chart = Chart {
-        name: "coverage".to_owned(),
-        title: "Share of the tagged files that is proved".to_owned(),
-        description: "One bar for each number of days: how large a share of the tagged files was \
-                      proved within them. What lacks to 100 % was proved longer ago or never."
-            .to_owned(),
-        x: Axis::names(names),
-        y: Axis::new("share of tagged files", Quantity::Share(0.0), Scale::Linear),
-        layers: vec![Layer::new("proved", Mark::Bars, points)],
-    };
+        (days, window.entries, window.bytes)
+    });
+    let mut rows: Vec<(String, u64, u64)> = windows.collect();
+    let points = rows.iter().enumerate();
+    let points = points.map(|(at, (_, files, _))| Point::at(at as f64, share(*files)));
+    let chart = Chart::new(
+        "coverage",
+        "Share of the tagged files that is proved",
+        "One bar for each number of days: how large a share of the tagged files was proved within \
+         them. What lacks to 100 % was proved longer ago or never.",
+        (
+            Axis::names(rows.iter().map(|(days, ..)| format!("within {days}"))),
+            Axis::linear("share of tagged files", Quantity::Share(0.0)),
+        ),
+        vec![Layer::new("proved", Mark::Bars, points)],
+    );
+    rows.push(("never".to_owned(), audit.never.0, audit.never.1));
+    let fields: &[Field<'_, (String, u64, u64)>] = &[
+        ("Proved within", &|(when, ..)| Cell::text(when)),
+        (">Files", &|(_, files, _)| Cell::count(*files)),
+        (">Share", &|(_, files, _)| Cell::Number(Quantity::Share(share(*files)))),
+        (">Bytes", &|(.., bytes)| Cell::bytes(*bytes)),
+    ];
+    let table = Table::of("coverage", "What is proved, and how long ago", 1, &rows, fields);
     Section {
         title: "What can be proved of the tree".to_owned(),
         sentences: coverage_sentences(audit),
@@ -343,17 +336,17 @@ fn coverage_sentences(audit: &Audit) -> Vec<String> {
 
 /// Where the time went.
 fn cost(run: &RunView, timeline: &Timeline, units: Units) -> Section {
-    let columns = ["Stage", ">Time of all threads", ">Share", ">Waited for storage or others"];
-    let mut table = Table::new("stages", "Time of all threads together, by stage", &columns);
     let all = run.account.cost_of(|_| true);
-    for stage in Stage::ALL.into_iter().filter(|&stage| all.elapsed_ns(stage) > 0) {
-        table.push(vec![
-            Cell::text(stage.name()),
-            Cell::Number(Quantity::Time(all.elapsed_ns(stage) as f64)),
-            Cell::Number(Quantity::Share(all.share(stage))),
-            Cell::Number(Quantity::Time(all.waited_ns(stage) as f64)),
-        ]);
-    }
+    let time = |ns: u64| Cell::Number(Quantity::Time(ns as f64));
+    let stages = Stage::ALL.into_iter().filter(|&stage| all.elapsed_ns(stage) > 0);
+    let stages: Vec<Stage> = stages.collect();
+    let fields: &[Field<'_, Stage>] = &[
+        ("Stage", &|stage| Cell::text(stage.name())),
+        (">Time of all threads", &|stage| time(all.elapsed_ns(*stage))),
+        (">Share", &|stage| Cell::Number(Quantity::Share(all.share(*stage)))),
+        (">Waited for storage or others", &|stage| time(all.waited_ns(*stage))),
+    ];
+    let table = Table::of("stages", "Time of all threads together, by stage", 1, &stages, fields);
     let mut sentences = Vec::new();
     if let Some(bounds) = run.account.bounds().filter(|_| run.bytes > 0) {
         let bound = bound_title(&bounds.limit, None);

@@ -130,8 +130,8 @@ mod tests {
             name: "any".to_owned(),
             title: "Any".to_owned(),
             description: String::new(),
-            x: Axis::new("size", Quantity::Bytes(0), Scale::Linear),
-            y: Axis::new("time", Quantity::Time(0.0), scale),
+            x: Axis::linear("size", Quantity::Bytes(0)),
+            y: Axis { scale, ..Axis::linear("time", Quantity::Time(0.0)) },
             layers: vec![layer(heights)],
         }
     }

@@ -7,8 +7,8 @@ use steadfast_measure::record::Stage;
 use steadfast_measure::stats::{BAND_LEN, Banded, Line};
 
 use super::{cache_words, line_words};
-use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
-use crate::measure::{band_points, lengths_between, point};
+use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
+use crate::measure::{band_points, lengths_between, point, rows_layer};
 
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     let mut charts = vec![by_size(figures)];
@@ -23,6 +23,16 @@ pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     charts
 }
 
+/// The axes of time by size.
+fn time_by_size() -> (Axis, Axis) {
+    (Axis::log("size", Quantity::Bytes(0)), Axis::log("time", Quantity::Time(0.0)))
+}
+
+/// The axes of rates by name.
+fn rate_by_name(names: impl IntoIterator<Item = String>) -> (Axis, Axis) {
+    (Axis::names(names), Axis::linear("rate", Quantity::Rate(0.0)))
+}
+
 /// All lines together: which part of a check takes how long.
 fn by_size(figures: &HashFigures) -> Chart {
     let mut layers = Vec::new();
@@ -30,39 +40,30 @@ fn by_size(figures: &HashFigures) -> Chart {
         layers.push(measured(line, &line_words(line)));
         layers.push(fitted(line, &line.line.fits.robust, &line_words(line)));
     }
-    Chart {
-        name: "hash-by-size".to_owned(),
-        title: "Time by size of one file".to_owned(),
-        description: "Each dot is one run; each line is the fit whose slope gives the rate."
-            .to_owned(),
-        x: Axis::new("size", Quantity::Bytes(0), Scale::Log),
-        y: Axis::new("time", Quantity::Time(0.0), Scale::Log),
-        layers,
-    }
+    let description = "Each dot is one run; each line is the fit whose slope gives the rate.";
+    Chart::new("hash-by-size", "Time by size of one file", description, time_by_size(), layers)
 }
 
 /// One line with both ways of fitting it, and their bands.
 fn fits(line: &PathLine) -> Chart {
     let (robust, squares) = ("fit, outliers outweighed", "least squares");
     let cache = cache_words(line.cache);
-    let layers = vec![
+    let mut layers = vec![
         band(line.line.band.as_ref(), robust),
         band(line.line.least_squares_band.as_ref(), squares),
         fitted(line, &line.line.fits.robust, robust),
         fitted(line, &line.line.fits.least_squares, squares),
         measured(line, "runs"),
     ];
-    Chart {
-        name: format!("hash-fits-{}", cache.replace(' ', "-")),
-        title: format!("Time to read and hash one file, {cache}: two fits"),
-        description: "Each dot is one run. Two lines are fitted to them, one that outweighs \
-                      outliers and one by least squares, each in its band; where they part, \
-                      the rate is doubtful."
-            .to_owned(),
-        x: Axis::new("size", Quantity::Bytes(0), Scale::Log),
-        y: Axis::new("time", Quantity::Time(0.0), Scale::Log),
-        layers: layers.into_iter().filter(|layer| !layer.points.is_empty()).collect(),
-    }
+    layers.retain(|layer| !layer.points.is_empty());
+    Chart::new(
+        format!("hash-fits-{}", cache.replace(' ', "-")),
+        format!("Time to read and hash one file, {cache}: two fits"),
+        "Each dot is one run. Two lines are fitted to them, one that outweighs outliers and one by \
+         least squares, each in its band; where they part, the rate is doubtful.",
+        time_by_size(),
+        layers,
+    )
 }
 
 fn measured(line: &PathLine, label: &str) -> Layer {
@@ -90,31 +91,23 @@ fn parts(figures: &HashFigures) -> Chart {
     };
     let hashing = lines().find(|line| line.stage == Stage::Hash).and_then(rate);
     let checked: Vec<&PathLine> = lines().filter(|line| line.stage == Stage::ReadHash).collect();
-    let layer = |label: &str, of: &dyn Fn(&PathLine) -> Option<Figure>| {
-        let points = (0..).zip(&checked);
-        let points = points.filter_map(|(at, line)| Some(point(f64::from(at), &of(line)?)));
-        Layer::new(label, Mark::Bars, points)
-    };
-    let reading = |of: &PathLine| {
+    let reading = |of: &&PathLine| {
         let mut reading = lines().filter(|line| line.stage == Stage::Read);
         reading.find(|line| line.cache == of.cache).and_then(rate)
     };
     let names = checked.iter().map(|line| cache_words(line.cache).to_owned());
-    Chart {
-        name: "hash-parts".to_owned(),
-        title: "Reading, hashing, and both".to_owned(),
-        description: "For each state of the page cache three bars: the rate of reading alone, of \
-                      hashing alone, and of both as a check does them. The shorter of the first \
-                      two is what bounds the third."
-            .to_owned(),
-        x: Axis::names(names),
-        y: Axis::new("rate of one file", Quantity::Rate(0.0), Scale::Linear),
-        layers: vec![
-            layer("reading alone", &reading),
-            layer("hashing alone", &|_| hashing),
-            layer("both", &rate),
+    Chart::new(
+        "hash-parts",
+        "Reading, hashing, and both",
+        "For each state of the page cache three bars: the rate of reading alone, of hashing alone, \
+         and of both as a check does them. The shorter of the first two is what bounds the third.",
+        (Axis::names(names), Axis::linear("rate of one file", Quantity::Rate(0.0))),
+        vec![
+            rows_layer("reading alone", Mark::Bars, &checked, reading),
+            rows_layer("hashing alone", Mark::Bars, &checked, |_| hashing),
+            rows_layer("both", Mark::Bars, &checked, |line| rate(line)),
         ],
-    }
+    )
 }
 
 /// SHA-256 by backend and lanes, in one thread and in as many as there are.
@@ -125,24 +118,20 @@ fn sha256(figures: &HashFigures) -> Chart {
     names.dedup();
     let most = kernels().map(|kernel| kernel.threads).max().unwrap_or(1);
     let layer = |threads: u32, label: String| {
-        let points = kernels().filter(|kernel| kernel.threads == threads).filter_map(|kernel| {
-            let row = names.iter().position(|known| *known == name(kernel))?;
-            Some(point(row as f64, &kernel.rate))
-        });
-        Layer::new(label, Mark::Bars, points)
+        rows_layer(label, Mark::Bars, &names, |row| {
+            let mut kernels = kernels().filter(|kernel| kernel.threads == threads);
+            kernels.find(|kernel| name(kernel) == *row).map(|kernel| kernel.rate)
+        })
     };
     let mut layers = vec![layer(1, "one thread".to_owned())];
     layers.extend((most > 1).then(|| layer(most, format!("{most} threads"))));
-    Chart {
-        name: "hash-backends".to_owned(),
-        title: "SHA-256 in memory, by backend and messages at once".to_owned(),
-        description: "A bar for each backend and number of messages at once: bytes per second, \
-                      with intervals."
-            .to_owned(),
-        x: Axis::names(names),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
+    Chart::new(
+        "hash-backends",
+        "SHA-256 in memory, by backend and messages at once",
+        "A bar for each backend and number of messages at once: bytes per second, with intervals.",
+        rate_by_name(names),
         layers,
-    }
+    )
 }
 
 /// Each algorithm by its fastest backend in one thread.
@@ -157,16 +146,17 @@ fn algorithms(figures: &HashFigures) -> Chart {
     }
     best.sort_by(|a, b| b.rate.value.total_cmp(&a.rate.value));
     let names = best.iter().map(|kernel| format!("{}, {}", kernel.algorithm, kernel.backend));
-    let points = (0..).zip(&best).map(|(at, kernel)| point(f64::from(at), &kernel.rate));
-    let points: Vec<Point> = if best.len() > 1 { points.collect() } else { Vec::new() };
-    Chart {
-        name: "hash-algorithms".to_owned(),
-        title: "Algorithms in memory, one thread".to_owned(),
-        description: "A bar for each algorithm, by its fastest backend.".to_owned(),
-        x: Axis::names(names),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: vec![Layer::new("one thread", Mark::Bars, points)],
-    }
+    let axes = rate_by_name(names);
+    let shown = if best.len() > 1 { best.as_slice() } else { &[] };
+    let layer = rows_layer("one thread", Mark::Bars, shown, |kernel| Some(kernel.rate));
+    let description = "A bar for each algorithm, by its fastest backend.";
+    Chart::new(
+        "hash-algorithms",
+        "Algorithms in memory, one thread",
+        description,
+        axes,
+        vec![layer],
+    )
 }
 
 /// QoS levels, the highest first, each stage a layer.
@@ -187,30 +177,25 @@ fn levels(figures: &HashFigures) -> Chart {
         layer(Stage::ReadHash, "reading and hashing"),
     ];
     layers.retain(|layer| !layer.points.is_empty());
-    Chart {
-        name: "hash-levels".to_owned(),
-        title: "Rate by QoS level".to_owned(),
-        description: "A bar for each level and stage, the highest level first, with \
-                      intervals."
-            .to_owned(),
-        x: Axis::names(known.iter().map(|qos| format!("level {qos}"))),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
+    Chart::new(
+        "hash-levels",
+        "Rate by QoS level",
+        "A bar for each level and stage, the highest level first, with intervals.",
+        rate_by_name(known.iter().map(|qos| format!("level {qos}"))),
         layers,
-    }
+    )
 }
 
 fn buffers(figures: &HashFigures) -> Chart {
     let buffers = figures.buffers.iter();
     let points = buffers.map(|buffer| point(buffer.buffer_len_bytes as f64, &buffer.rate));
     let layer = Layer::new("read and hash by turns", Mark::Line, points);
-    Chart {
-        name: "hash-buffers".to_owned(),
-        title: "Reading and hashing by turns, by buffer".to_owned(),
-        description: "The rate rises until calls cost nothing beside their bytes, and falls where \
-                      the buffer no longer fits a cache."
-            .to_owned(),
-        x: Axis::new("buffer", Quantity::Bytes(0), Scale::Log),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: Some(layer).filter(|layer| !layer.points.is_empty()).into_iter().collect(),
-    }
+    Chart::new(
+        "hash-buffers",
+        "Reading and hashing by turns, by buffer",
+        "The rate rises until calls cost nothing beside their bytes, and falls where the buffer no \
+         longer fits a cache.",
+        (Axis::log("buffer", Quantity::Bytes(0)), Axis::linear("rate", Quantity::Rate(0.0))),
+        vec![layer],
+    )
 }

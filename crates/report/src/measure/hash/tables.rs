@@ -2,12 +2,16 @@
 //!
 //! In: figures. Out: tables, those without rows left out.
 
-use steadfast_measure::figures::hash::{Figure, FolderRate, Forecast, HashFigures, PathLine};
+use steadfast_measure::figures::hash::{
+    BufferRate, ClassForecast, Figure, FolderRate, Forecast, HashFigures, KernelRate, LevelRate,
+    Overlap, PathLine,
+};
 use steadfast_measure::record::{Cache, Stage};
 use steadfast_measure::stats::{Estimate, Line};
 
-use super::{bound_words, cache_words, line_words, rate_cell, ratio_cell, share_cell, stage_words};
-use crate::document::{Cell, Quantity, Table};
+use super::{bound_words, cache_words, engine_words, line_words, stage_words};
+use crate::document::{Cell, Field, Quantity, Table};
+use crate::measure::{cell, time_cell};
 use crate::units::Units;
 
 /// What people want to verify, in bytes.
@@ -30,92 +34,67 @@ pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
 }
 
 fn kernels(figures: &HashFigures) -> Table {
-    let columns = ["algorithm", "backend", ">lanes", ">threads", ">rate", ">× software"];
-    let mut table = Table::new("hash-in-memory", "Hashing in memory", &columns).keyed(4);
-    for kernel in &figures.kernels {
-        table.push(vec![
-            Cell::text(&kernel.algorithm),
-            Cell::text(&kernel.backend),
-            Cell::Number(Quantity::Count(u64::from(kernel.lanes))),
-            Cell::Number(Quantity::Count(u64::from(kernel.threads))),
-            rate_cell(&kernel.rate),
-            kernel.gain.as_ref().map_or(Cell::Empty, ratio_cell),
-        ]);
-    }
-    table
+    let fields: &[Field<'_, KernelRate>] = &[
+        ("algorithm", &|of| Cell::text(&of.algorithm)),
+        ("backend", &|of| Cell::text(&of.backend)),
+        (">lanes", &|of| Cell::count(of.lanes)),
+        (">threads", &|of| Cell::count(of.threads)),
+        (">rate", &|of| cell(Quantity::Rate, of.rate)),
+        (">× software", &|of| cell(Quantity::Ratio, of.gain)),
+    ];
+    Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, fields)
 }
 
 fn lines(lines: &[PathLine], units: Units) -> Table {
-    let columns =
-        ["what", ">sizes", ">rate", ">each file", ">Theil–Sen", ">least squares", ">bytes ÷ time"];
-    let mut table = Table::new("hash-by-size", "One file: rate, and cost of each", &columns);
-    for line in lines {
-        let fits = &line.line.fits;
-        let (from, to) = line.sizes_bytes;
-        table.push(vec![
-            Cell::text(line_words(line)),
-            Cell::text(format!("{}–{}", units.bytes(from), units.bytes(to))),
-            rate_of(&fits.robust, line.line.rate_per_s),
-            latency_of(&fits.robust, line.line.latency_s),
-            rate_of(&fits.theil_sen, None),
-            rate_of(&fits.least_squares, line.line.least_squares_rate_per_s),
-            Cell::Number(Quantity::Rate(fits.rate_overall_per_s)),
-        ]);
-    }
-    table
+    let sizes = |(from, to)| Cell::text(format!("{}–{}", units.bytes(from), units.bytes(to)));
+    let fields: &[Field<'_, PathLine>] = &[
+        ("what", &|of| Cell::text(line_words(of))),
+        (">sizes", &|of| sizes(of.sizes_bytes)),
+        (">rate", &|of| rate_of(&of.line.fits.robust, of.line.rate_per_s)),
+        (">each file", &|of| latency_of(&of.line.fits.robust, of.line.latency_s)),
+        (">Theil–Sen", &|of| rate_of(&of.line.fits.theil_sen, None)),
+        (">least squares", &|of| {
+            rate_of(&of.line.fits.least_squares, of.line.least_squares_rate_per_s)
+        }),
+        (">bytes ÷ time", &|of| Cell::Number(Quantity::Rate(of.line.fits.rate_overall_per_s))),
+    ];
+    Table::of("hash-by-size", "One file: rate, and cost of each", 1, lines, fields)
 }
 
 fn rate_of(line: &Line, interval: Option<Estimate>) -> Cell {
-    let Some(value) = line.rate_per_s() else { return Cell::Empty };
-    rate_cell(&Figure { value, interval })
+    cell(Quantity::Rate, line.rate_per_s().map(|value| Figure { value, interval }))
 }
 
 fn latency_of(line: &Line, interval: Option<Estimate>) -> Cell {
-    let time = Quantity::Time(1e9 * line.latency_s);
-    match interval {
-        Some(interval) => Cell::Interval(time, (1e9 * interval.low, 1e9 * interval.high)),
-        None => Cell::Number(time),
-    }
+    time_cell(Figure { value: line.latency_s, interval })
 }
 
 fn folders(folders: &[FolderRate]) -> Table {
-    let columns = ["what", ">files", ">bytes", ">rate", ">of reading"];
-    let mut table = Table::new("hash-folder", "A folder in one run", &columns);
-    for folder in folders {
-        let what = match (folder.stage, folder.engine.as_str()) {
-            (Stage::Read, "null") => "the path alone, no bytes moved".to_owned(),
-            (_, "null") => "the path with hashing, no bytes moved".to_owned(),
-            (stage, _) => {
-                let what = stage_words(stage).to_lowercase();
-                format!("{what}, {}", cache_words(folder.cache))
-            }
-        };
-        table.push(vec![
-            Cell::Text(what),
-            Cell::Number(Quantity::Count(folder.files)),
-            Cell::Number(Quantity::Bytes(folder.bytes)),
-            rate_cell(&folder.rate),
-            folder.net_by_read.as_ref().map_or(Cell::Empty, share_cell),
-        ]);
-    }
-    table
+    let what = |of: &FolderRate| match engine_words(of.stage, &of.engine) {
+        Some(words) => words.to_owned(),
+        None => format!("{}, {}", stage_words(of.stage).to_lowercase(), cache_words(of.cache)),
+    };
+    let fields: &[Field<'_, FolderRate>] = &[
+        ("what", &|of| Cell::text(what(of))),
+        (">files", &|of| Cell::count(of.files)),
+        (">bytes", &|of| Cell::bytes(of.bytes)),
+        (">rate", &|of| cell(Quantity::Rate, of.rate)),
+        (">of reading", &|of| cell(Quantity::Share, of.net_by_read)),
+    ];
+    Table::of("hash-folder", "A folder in one run", 1, folders, fields)
 }
 
 fn overlaps(figures: &HashFigures) -> Table {
-    let columns = ["files", ">from", ">overlap", ">net ÷ read", ">net ÷ hash", "bound by"];
     let title = "How far reading and hashing hide each other";
-    let mut table = Table::new("hash-overlap", title, &columns);
-    for overlap in &figures.overlaps {
-        table.push(vec![
-            Cell::text(cache_words(overlap.cache)),
-            Cell::Number(Quantity::Bytes(overlap.size_bytes_min)),
-            share_cell(&overlap.overlap),
-            share_cell(&overlap.net_by_read),
-            share_cell(&overlap.net_by_hash),
-            Cell::text(bound_words(overlap)),
-        ]);
-    }
-    table
+    let fields: &[Field<'_, Overlap>] = &[
+        ("files", &|of| Cell::text(cache_words(of.cache))),
+        (">from", &|of| Cell::bytes(of.size_bytes_min)),
+        (">overlap", &|of| cell(Quantity::Share, of.overlap)),
+        (">net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
+        (">net ÷ hash", &|of| cell(Quantity::Share, of.net_by_hash)),
+        ("bound by", &|of| Cell::text(bound_words(of))),
+    ];
+    Table::of("hash-overlap", title, 1, &figures.overlaps, fields)
 }
 
 /// Times the largest size that was measured, beyond which the cache is not promised.
@@ -129,79 +108,75 @@ pub(super) fn is_timed(line: &PathLine) -> bool {
 /// How long single files take to verify, as the lines of reading and hashing have it.
 fn times(lines: &[PathLine]) -> Table {
     let checked: Vec<&PathLine> = lines.iter().filter(|line| is_timed(line)).collect();
-    let titles = checked.iter().map(|line| {
-        let doubt = if line.line.fits.is_doubtful() { ", doubtful" } else { "" };
-        format!(">{}{doubt}", cache_words(line.cache))
-    });
-    let titles: Vec<String> = std::iter::once(">one file of".to_owned()).chain(titles).collect();
-    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let mut table = Table::new("hash-time", "Time to verify one file", &titles);
-    if checked.is_empty() {
-        return table;
+    let columns: Vec<_> = checked
+        .iter()
+        .map(|line| {
+            let doubt = if line.line.fits.is_doubtful() { ", doubtful" } else { "" };
+            (format!(">{}{doubt}", cache_words(line.cache)), move |amount: &u64| {
+                time(line, *amount)
+            })
+        })
+        .collect();
+    let mut fields: Vec<Field<'_, u64>> = vec![(">one file of", &|amount| Cell::bytes(*amount))];
+    fields.extend(columns.iter().map(|(title, time)| -> Field<'_, u64> { (title, time) }));
+    let amounts: &[u64] = if checked.is_empty() { &[] } else { &AMOUNTS_BYTES };
+    Table::of("hash-time", "Time to verify one file", 1, amounts, &fields)
+}
+
+/// How long one file of so many bytes takes, by one line. No cache is warm with what it was not
+/// seen to hold.
+fn time(line: &PathLine, amount: u64) -> Cell {
+    if line.cache == Some(Cache::Warm) && amount > line.sizes_bytes.1 * EXTRAPOLATED_MAX {
+        return Cell::Empty;
     }
-    for amount in AMOUNTS_BYTES {
-        let time = |line: &&PathLine| {
-            // No cache is warm with what it was not seen to hold.
-            if line.cache == Some(Cache::Warm) && amount > line.sizes_bytes.1 * EXTRAPOLATED_MAX {
-                return Cell::Empty;
-            }
-            let time = 1e9 * line.line.fits.robust.time_s(amount as f64);
-            let at = |rate: f64| 1e9 * (line.line.fits.robust.latency_s + amount as f64 / rate);
-            match line.line.rate_per_s {
-                Some(rate) => Cell::Interval(Quantity::Time(time), (at(rate.high), at(rate.low))),
-                None => Cell::Number(Quantity::Time(time)),
-            }
-        };
-        let mut row = vec![Cell::Number(Quantity::Bytes(amount))];
-        row.extend(checked.iter().map(time));
-        table.push(row);
+    let fit = &line.line.fits.robust;
+    let time = Quantity::Time(1e9 * fit.time_s(amount as f64));
+    let at = |rate: f64| 1e9 * (fit.latency_s + amount as f64 / rate);
+    match line.line.rate_per_s {
+        Some(rate) => Cell::Interval(time, (at(rate.high), at(rate.low))),
+        None => Cell::Number(time),
     }
-    table
 }
 
 fn buffers(figures: &HashFigures) -> Table {
     let title = "Reading and hashing by turns, by buffer";
-    let mut table = Table::new("hash-buffers", title, &[">buffer", ">rate", "note"]);
-    for (place, buffer) in figures.buffers.iter().enumerate() {
-        let mark = match figures.buffers_best {
-            Some((best, _)) if place == best => Cell::text("best"),
-            Some((_, as_good)) if place == as_good => Cell::text("within 2 %"),
-            _ => Cell::text(""),
-        };
-        let length = Units::Iec.bytes(buffer.buffer_len_bytes);
-        table.push(vec![Cell::Text(length), rate_cell(&buffer.rate), mark]);
-    }
-    table
+    let length = |place: usize| figures.buffers[place].buffer_len_bytes;
+    let best = figures.buffers_best.map(|(best, as_good)| (length(best), length(as_good)));
+    let mark = |length: u64| match best {
+        Some((best, _)) if length == best => "best",
+        Some((_, as_good)) if length == as_good => "within 2 %",
+        _ => "",
+    };
+    let fields: &[Field<'_, BufferRate>] = &[
+        (">buffer", &|of| Cell::text(Units::Iec.bytes(of.buffer_len_bytes))),
+        (">rate", &|of| cell(Quantity::Rate, of.rate)),
+        ("note", &|of| Cell::text(mark(of.buffer_len_bytes))),
+    ];
+    Table::of("hash-buffers", title, 1, &figures.buffers, fields)
 }
 
 fn levels(figures: &HashFigures) -> Table {
-    let columns = ["what", ">level", ">threads", ">rate"];
-    let mut table = Table::new("hash-levels", "QoS levels", &columns).keyed(3);
-    for level in &figures.levels {
-        table.push(vec![
-            Cell::text(stage_words(level.stage)),
-            Cell::Number(Quantity::Count(u64::from(level.qos))),
-            Cell::Number(Quantity::Count(u64::from(level.threads))),
-            rate_cell(&level.rate),
-        ]);
-    }
-    table
+    let fields: &[Field<'_, LevelRate>] = &[
+        ("what", &|of| Cell::text(stage_words(of.stage))),
+        (">level", &|of| Cell::count(of.qos)),
+        (">threads", &|of| Cell::count(of.threads)),
+        (">rate", &|of| cell(Quantity::Rate, of.rate)),
+    ];
+    Table::of("hash-levels", "QoS levels", 3, &figures.levels, fields)
 }
 
 fn classes(forecast: &Forecast) -> Table {
-    let columns = [">mean length", ">files", ">bytes", ">time", ">each file", ">rate", ">sets"];
-    let mut table = Table::new("hash-estimate", "What the estimate is made of", &columns);
-    for class in &forecast.classes {
-        let (files, bytes) = (class.files.files, class.files.bytes);
-        table.push(vec![
-            Cell::Number(Quantity::Bytes(bytes / files.max(1))),
-            Cell::Number(Quantity::Count(files)),
-            Cell::Number(Quantity::Bytes(bytes)),
-            Cell::Number(Quantity::Time(1e9 * class.time_s)),
-            Cell::Number(Quantity::Time(1e9 * class.time_s / files.max(1) as f64)),
-            Cell::Number(Quantity::Rate(bytes as f64 / class.time_s)),
-            Cell::Number(Quantity::Count(class.sets as u64)),
-        ]);
-    }
-    table
+    let title = "What the estimate is made of";
+    let fields: &[Field<'_, ClassForecast>] = &[
+        (">mean length", &|of| Cell::bytes(of.files.bytes / of.files.files.max(1))),
+        (">files", &|of| Cell::count(of.files.files)),
+        (">bytes", &|of| Cell::bytes(of.files.bytes)),
+        (">time", &|of| Cell::Number(Quantity::Time(1e9 * of.time_s))),
+        (">each file", &|of| {
+            Cell::Number(Quantity::Time(1e9 * of.time_s / of.files.files.max(1) as f64))
+        }),
+        (">rate", &|of| Cell::Number(Quantity::Rate(of.files.bytes as f64 / of.time_s))),
+        (">sets", &|of| Cell::count(of.sets as u64)),
+    ];
+    Table::of("hash-estimate", title, 1, &forecast.classes, fields)
 }

@@ -6,7 +6,7 @@
 use steadfast_measure::figures::storage::{SeriesFigures, TimedFile};
 use steadfast_measure::record::Workload;
 
-use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity, Scale};
+use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
 use crate::measure::{band_points, lengths_between};
 use crate::units::{self, Units};
 
@@ -28,6 +28,10 @@ pub(super) fn charts(
     charts
 }
 
+fn rate() -> Axis {
+    Axis::linear("rate", Quantity::Rate(0.0))
+}
+
 /// The rate of each file against its length: short ones pay for being opened.
 fn by_length(name: String, series: &SeriesFigures) -> Chart {
     let dots = points(series, |file| file.point.amount);
@@ -40,17 +44,12 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
         let fitted = fitted.filter(|point| point.y.is_finite() && point.y > 0.0);
         layers.push(Layer::new("as the line has it", Mark::Line, fitted));
     }
-    Chart {
-        name,
-        title: format!("{}: rate of each file by its length", series.label),
-        description: format!(
-            "One dot for each of {}; the line is what the fit of time against length says.",
-            units::counted(series.files as u64, "file", "files")
-        ),
-        x: Axis::new("length", Quantity::Bytes(0), Scale::Log),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers,
-    }
+    let title = format!("{}: rate of each file by its length", series.label);
+    let description = format!(
+        "One dot for each of {}; the line is what the fit of time against length says.",
+        units::counted(series.files as u64, "file", "files")
+    );
+    Chart::new(name, title, description, (Axis::log("length", Quantity::Bytes(0)), rate()), layers)
 }
 
 fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
@@ -63,24 +62,21 @@ fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart
     let rates = &series.rates_per_s;
     let rule =
         |label: &str, rate: f64, at: f64| Layer::new(label, Mark::Rule, vec![Point::at(rate, at)]);
-    Some(Chart {
-        name,
-        title: format!("{}: files by rate", series.label),
-        description: format!(
-            "How many of {} had which rate; their median is {}, their mean without the tenth at \
-             each end {}.",
-            units::counted(series.files as u64, "file", "files"),
-            units.per_second(rates.median),
-            units.per_second(rates.trimmed_mean)
-        ),
-        x: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        y: Axis::new("files", Quantity::Count(0), Scale::Linear),
-        layers: vec![
-            Layer::new("files", Mark::Histogram, bars),
-            rule("trimmed mean", rates.trimmed_mean, 0.0),
-            rule("median", rates.median, RULE_STEP),
-        ],
-    })
+    let title = format!("{}: files by rate", series.label);
+    let description = format!(
+        "How many of {} had which rate; their median is {}, their mean without the tenth at each \
+         end {}.",
+        units::counted(series.files as u64, "file", "files"),
+        units.per_second(rates.median),
+        units.per_second(rates.trimmed_mean)
+    );
+    let layers = vec![
+        Layer::new("files", Mark::Histogram, bars),
+        rule("trimmed mean", rates.trimmed_mean, 0.0),
+        rule("median", rates.median, RULE_STEP),
+    ];
+    let axes = (rate(), Axis::linear("files", Quantity::Count(0)));
+    Some(Chart::new(name, title, description, axes, layers))
 }
 
 fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
@@ -94,32 +90,20 @@ fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
             vec![Point::at(step.at_bytes as f64, RULE_STEP * f64::from(at % 6))],
         )
     }));
-    Chart {
-        name,
-        title: format!("{}: rate along the bytes", series.label),
-        description: course_words(
-            series,
-            "in the order of the bytes, as what fills up would show",
-            units,
-        ),
-        x: Axis::new("bytes before", Quantity::Bytes(0), Scale::Linear),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers,
-    }
+    let title = format!("{}: rate along the bytes", series.label);
+    let along = "in the order of the bytes, as what fills up would show";
+    let axes = (Axis::linear("bytes before", Quantity::Bytes(0)), rate());
+    Chart::new(name, title, course_words(series, along, units), axes, layers)
 }
 
 fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let from = series.points.iter().map(|file| file.start_s).fold(f64::INFINITY, f64::min);
     let at = |file: &TimedFile| 1e9 * (file.start_s - from);
     let dots = Layer::new("files", Mark::Dots, points(series, at));
-    Chart {
-        name,
-        title: format!("{}: rate over time", series.label),
-        description: course_words(series, "over time, as what grows warm would show", units),
-        x: Axis::new("time since the first file", Quantity::Time(0.0), Scale::Linear),
-        y: Axis::new("rate", Quantity::Rate(0.0), Scale::Linear),
-        layers: vec![dots, phases(series, at)],
-    }
+    let title = format!("{}: rate over time", series.label);
+    let description = course_words(series, "over time, as what grows warm would show", units);
+    let axes = (Axis::linear("time since the first file", Quantity::Time(0.0)), rate());
+    Chart::new(name, title, description, axes, vec![dots, phases(series, at)])
 }
 
 fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
@@ -165,14 +149,10 @@ fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
         Layer::new("files", Mark::Dots, dots),
     ];
     layers.retain(|layer| !layer.points.is_empty());
-    Some(Chart {
-        name,
-        title: format!("{}: time against length", series.label),
-        description,
-        x: Axis::new("length", Quantity::Bytes(0), Scale::Linear),
-        y: Axis::new("time", Quantity::Time(0.0), Scale::Linear),
-        layers,
-    })
+    let title = format!("{}: time against length", series.label);
+    let axes =
+        (Axis::linear("length", Quantity::Bytes(0)), Axis::linear("time", Quantity::Time(0.0)));
+    Some(Chart::new(name, title, description, axes, layers))
 }
 
 fn points(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Vec<Point> {
