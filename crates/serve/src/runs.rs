@@ -17,6 +17,7 @@ use std::thread;
 use steadfast::catalogue::Catalogue;
 use steadfast::qos::Pace;
 use steadfast::{CatalogueUse, Options, ReadFrom, Selection, Timestamp};
+use strum::{EnumString, IntoStaticStr};
 
 pub(crate) use cores::CoreHistory;
 pub(crate) use end::RunEnd;
@@ -34,7 +35,8 @@ use monitor::RunMonitor;
 const RUNS_MAX: usize = 24;
 
 /// The verbs that a page can start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, EnumString, IntoStaticStr, PartialEq, Eq)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum RunVerb {
     Tag,
     Check,
@@ -43,23 +45,9 @@ pub(crate) enum RunVerb {
 }
 
 impl RunVerb {
-    /// Every verb, in the order in which they are offered.
-    pub(crate) const ALL: [RunVerb; 4] =
-        [RunVerb::Tag, RunVerb::Check, RunVerb::Update, RunVerb::Init];
-
     /// Returns the name of the command.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            RunVerb::Tag => "tag",
-            RunVerb::Check => "check",
-            RunVerb::Update => "update",
-            RunVerb::Init => "init",
-        }
-    }
-
-    /// Finds a verb by its name.
-    pub(crate) fn named(name: &str) -> Option<RunVerb> {
-        RunVerb::ALL.into_iter().find(|verb| verb.name() == name)
+        self.into()
     }
 }
 

@@ -10,49 +10,27 @@ use steadfast_measure::workload::queue::Queue;
 use steadfast_measure::workload::read::{Read, Source, Way};
 use steadfast_measure::workload::storage::plan::{Plan, Profile as Lengths};
 use steadfast_measure::workload::write::Write;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::MeasureRequest;
 
-/// A kind of measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A kind of measurement, in the order of the form: those that write no files come first.
+#[derive(Clone, Copy, Debug, EnumString, IntoStaticStr, PartialEq, Eq, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum MeasureKind {
     Kernels,
+    Cpu,
     Hash,
     Read,
     Write,
     Queue,
-    Cpu,
     Cipher,
 }
 
 impl MeasureKind {
-    /// Every kind in the order of the form, those that write no files first.
-    pub(crate) const ALL: [MeasureKind; 7] = [
-        MeasureKind::Kernels,
-        MeasureKind::Cpu,
-        MeasureKind::Hash,
-        MeasureKind::Read,
-        MeasureKind::Write,
-        MeasureKind::Queue,
-        MeasureKind::Cipher,
-    ];
-
     /// Returns the name in addresses and commands.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            MeasureKind::Kernels => "kernels",
-            MeasureKind::Hash => "hash",
-            MeasureKind::Read => "read",
-            MeasureKind::Write => "write",
-            MeasureKind::Queue => "queue",
-            MeasureKind::Cpu => "cpu",
-            MeasureKind::Cipher => "cipher",
-        }
-    }
-
-    /// Finds one by its name.
-    pub(crate) fn named(name: &str) -> Option<MeasureKind> {
-        MeasureKind::ALL.into_iter().find(|work| work.name() == name)
+        self.into()
     }
 
     /// Returns whether it creates files.
@@ -61,8 +39,9 @@ impl MeasureKind {
     }
 }
 
-/// How thorough a measurement is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How thorough a measurement is, in the order of the form.
+#[derive(Clone, Copy, Debug, EnumString, IntoStaticStr, PartialEq, Eq, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum MeasureProfile {
     Quick,
     Small,
@@ -70,22 +49,9 @@ pub(crate) enum MeasureProfile {
 }
 
 impl MeasureProfile {
-    /// Every profile in the order of the form.
-    pub(crate) const ALL: [MeasureProfile; 3] =
-        [MeasureProfile::Quick, MeasureProfile::Small, MeasureProfile::Standard];
-
     /// Returns the name in addresses.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            MeasureProfile::Quick => "quick",
-            MeasureProfile::Small => "small",
-            MeasureProfile::Standard => "standard",
-        }
-    }
-
-    /// Finds one by its name.
-    pub(crate) fn named(name: &str) -> Option<MeasureProfile> {
-        MeasureProfile::ALL.into_iter().find(|profile| profile.name() == name)
+        self.into()
     }
 }
 

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use steadfast_measure::record::{self, Record};
 use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
+use strum::VariantArray as _;
 
 use crate::app::App;
 use crate::config::Language;
@@ -49,8 +50,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     let texts = &visitor.texts().measure;
-    let offered =
-        MeasureKind::ALL.into_iter().filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
+    let kinds = MeasureKind::VARIANTS.iter().copied();
+    let offered = kinds.filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
     let content = html! {
         p { (texts.intro) }
         form .sheet method="post" action="/measure" {
@@ -70,7 +71,7 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
             }
             fieldset aria-describedby="profile-help" {
                 legend { (texts.profile_label) }
-                @for profile in MeasureProfile::ALL {
+                @for &profile in MeasureProfile::VARIANTS {
                     p .choice {
                         @let id = format!("profile-{}", profile.name());
                         input id=(id) type="radio" name="profile" value=(profile.name())
@@ -151,8 +152,8 @@ async fn begin(
 }
 
 fn requested(app: &App, form: &NamedValues) -> Option<(MeasureRequest, ServedPath)> {
-    let kind = MeasureKind::named(form.text("work")?)?;
-    let profile = MeasureProfile::named(form.text("profile")?)?;
+    let kind: MeasureKind = form.text("work")?.parse().ok()?;
+    let profile: MeasureProfile = form.text("profile")?.parse().ok()?;
     let place = app.roots.place(form.text("place")?)?;
     let fits = place.is_root() && is_offered(kind, app.config.worker.as_ref());
     let folder = app.roots.path(&place);

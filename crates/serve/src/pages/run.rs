@@ -65,7 +65,7 @@ async fn begin(
 }
 
 fn requested(app: &App, form: &NamedValues) -> Option<RunRequest> {
-    let verb = RunVerb::named(form.text("verb")?)?;
+    let verb: RunVerb = form.text("verb")?.parse().ok()?;
     let place = app.roots.place(form.text("place")?)?;
     let pace = match form.text("pace") {
         None => Pace::Bicycle,
