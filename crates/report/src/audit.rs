@@ -1,8 +1,8 @@
-//! What can be proved of a tree, as documents: a page to print and sign, JSON lines, CSV.
+//! Documents about what can be proved of a tree: a page to print and sign, JSON lines, CSV.
 //!
-//! In: an [`Audit`], then files as they stream by: overdue, failed, with the same contents. Out:
-//! bytes, for the caller to write where it likes. Memory is bounded whatever the tree. The JSON
-//! and CSV forms are specified in `docs/audit.md`. Knows no clock: the audit has its moment.
+//! In: an [`Audit`], then streams of files: overdue, failed, with the same contents. Out: bytes,
+//! which the caller writes. Memory is bounded for any tree. `docs/audit.md` specifies the JSON and
+//! CSV forms. Knows no clock: the audit contains its time.
 
 mod csv;
 mod json;
@@ -33,32 +33,32 @@ pub struct AuditView<'a> {
     pub version: &'a str,
     /// What can be proved.
     pub audit: &'a Audit,
-    /// What runs read within each window of the audit, in the same order.
+    /// What runs read within each window of the audit, in the order of the windows.
     pub readings: &'a [WindowReading],
-    /// The days after which a proof is overdue, if that was asked.
+    /// The days after which a proof is overdue, if this was asked for.
     pub overdue_days: Option<u32>,
-    /// What looking through the catalogue came to, if that was asked.
+    /// The verification of the catalogue itself, if this was asked for.
     pub verification: Option<&'a CatalogueVerification>,
 }
 
-/// What runs read that began within some days.
+/// What the runs of the last days read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowReading {
     /// Runs that judged any file.
     pub runs: u64,
-    /// Bytes that were asked of the medium, past the page cache.
+    /// Bytes that were read from the medium, past the page cache.
     pub bytes_media: u64,
-    /// Bytes that came through the page cache.
+    /// Bytes that were read through the page cache.
     pub bytes_cache: u64,
 }
 
 impl WindowReading {
-    /// Makes a reading for each of the windows, with nothing in it.
+    /// Makes an empty reading for each window.
     pub fn of(audit: &Audit) -> Vec<WindowReading> {
         vec![WindowReading::default(); audit.windows.len()]
     }
 
-    /// Adds a run to the windows in which it began.
+    /// Adds a run to the windows within which it began.
     pub fn add(readings: &mut [WindowReading], audit: &Audit, run: &RunRecord) {
         for (window, reading) in audit.windows.iter().zip(readings) {
             let since = audit.at.seconds.saturating_sub(i64::from(window.days) * DAY_S);
@@ -80,22 +80,22 @@ impl WindowReading {
 pub enum AuditPart {
     /// Files whose last proof is too long ago.
     Overdue,
-    /// What was ever wrong.
+    /// Checks that ever failed.
     Failures,
     /// Files with the same contents.
     Duplicates,
 }
 
-/// What the streams came to.
+/// The sums of the streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditTally {
     /// Files that are overdue.
     pub overdue: u64,
     /// Their bytes.
     pub overdue_bytes: u64,
-    /// Failures that are not settled, by what was wrong.
+    /// Open failures, by state.
     pub open: BTreeMap<FileState, u64>,
-    /// Failures that are settled since.
+    /// Failures that have been settled since.
     pub settled: BTreeMap<FileState, u64>,
     /// Groups of files with the same contents.
     pub groups: u64,
@@ -105,7 +105,7 @@ pub struct AuditTally {
     pub copies_bytes: u64,
     /// Whether the catalogue knows no file with a tag, so that nothing can be proved.
     pub proves_nothing: bool,
-    /// Whether the streams were broken off.
+    /// Whether the streams were interrupted.
     pub interrupted: bool,
 }
 
@@ -131,7 +131,7 @@ impl AuditTally {
         self.copies_bytes = self.copies_bytes.saturating_add(bytes);
     }
 
-    /// Returns the exit status that it asks for.
+    /// Returns the exit status.
     pub fn exit_status(&self, verification: Option<&CatalogueVerification>) -> u8 {
         let damaged = verification.is_some_and(|verification| !verification.is_sound());
         if self.open.contains_key(&FileState::Corrupt) {
@@ -150,10 +150,10 @@ impl AuditTally {
 
 /// Writes one kind of document of an audit, piece by piece.
 pub trait AuditRenderer {
-    /// Appends the beginning: all that is known before the streams.
+    /// Appends the beginning: everything that is known before the streams.
     fn begin(&mut self, view: &AuditView<'_>, output: &mut Output);
 
-    /// Appends what stands before a stream, if anything does.
+    /// Appends the beginning of a stream, if it has one.
     fn begin_part(&mut self, _part: AuditPart, _output: &mut Output) {}
 
     /// Appends a file that is overdue.
@@ -165,7 +165,7 @@ pub trait AuditRenderer {
     /// Appends files with the same contents.
     fn duplicates(&mut self, duplicates: &Duplicates, output: &mut Output);
 
-    /// Appends what stands after a stream, if anything does.
+    /// Appends the end of a stream, if it has one.
     fn end_part(&mut self, _part: AuditPart, _tally: &AuditTally, _output: &mut Output) {}
 
     /// Appends the end, if the document has one.

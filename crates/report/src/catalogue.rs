@@ -1,4 +1,4 @@
-//! What audits and histories both show of a catalogue: runs, standings, shares and ages.
+//! What audits and histories both show of a catalogue: runs, states of files, shares and ages.
 
 use anstyle::Style;
 use steadfast::catalogue::{FileState, RunRecord, RunState};
@@ -10,13 +10,13 @@ use crate::json::JsonObject;
 use crate::text::{RED, YELLOW};
 use crate::units::{self, DAY_S, Units};
 
-/// Cells of a bar.
+/// Width of a bar in cells.
 const BAR_LEN: u64 = 20;
 
-/// Digits of a digest that are shown where a reader only compares it with others.
+/// Digits that are shown of a digest where a reader only compares it with others.
 const DIGITS_SHOWN: usize = 12;
 
-/// Returns the colour of a standing.
+/// Returns the colour of a state.
 pub(crate) fn style_of(standing: FileState) -> Style {
     match standing {
         FileState::Fine | FileState::Touched => Style::new(),
@@ -25,7 +25,7 @@ pub(crate) fn style_of(standing: FileState) -> Style {
     }
 }
 
-/// Returns counts by standing in the order of [`Verdict::ALL`], lost and replaced tags last.
+/// Returns counts by state in the order of [`Verdict::ALL`], lost and replaced tags last.
 pub(crate) fn worst_first<'a>(
     counts: impl Iterator<Item = (&'a FileState, &'a u64)>,
 ) -> impl Iterator<Item = (&'a FileState, &'a u64)> {
@@ -38,7 +38,7 @@ pub(crate) fn worst_first<'a>(
     counts.into_iter()
 }
 
-/// The place of a verdict's name in [`Verdict::ALL`]; other names come after.
+/// Returns the index of a verdict's name in [`Verdict::ALL`]; other names come after all verdicts.
 fn place_of(name: &str) -> usize {
     let place = Verdict::ALL.iter().position(|verdict| verdict.name() == name);
     place.unwrap_or(Verdict::ALL.len())
@@ -75,7 +75,7 @@ pub(crate) fn bar(part: u64, whole: u64) -> String {
     format!("{full}{}", "░".repeat((BAR_LEN - cells) as usize))
 }
 
-/// Returns how long before a moment another one was: "today", "1 day ago" or "322 days ago".
+/// Returns the age of a moment: "today", "1 day ago" or "322 days ago".
 pub(crate) fn ago(now: Timestamp, then: Timestamp) -> String {
     match now.seconds.saturating_sub(then.seconds) {
         seconds if seconds < 0 => "in the future".to_owned(),
@@ -87,7 +87,7 @@ pub(crate) fn ago(now: Timestamp, then: Timestamp) -> String {
     }
 }
 
-/// Returns the front of a tag's digest, "0123456789ab…"; all of it if it is short.
+/// Returns the beginning of a tag's digest, "0123456789ab…"; all of it if it is short.
 pub(crate) fn short_digest(tag: &Tag) -> String {
     let digest = tag.digest.to_string();
     match digest.get(..DIGITS_SHOWN) {
@@ -96,7 +96,7 @@ pub(crate) fn short_digest(tag: &Tag) -> String {
     }
 }
 
-/// The key of a standing in JSON, which has no spaces.
+/// Returns the name of a state in JSON, which has no spaces.
 pub(crate) fn standing_key(standing: FileState) -> &'static str {
     match standing {
         FileState::TagLost => "tag_lost",
@@ -121,7 +121,7 @@ pub(crate) fn run_object(run: &RunRecord) -> JsonObject<'_> {
         .field("counts", &run.counts)
 }
 
-/// Says where a run's bytes came from, in one word.
+/// Returns where a run read its bytes from, in one word.
 pub(crate) fn source(run: &RunRecord) -> &str {
     match run.read_from.as_str() {
         "media" => "medium",
@@ -129,7 +129,7 @@ pub(crate) fn source(run: &RunRecord) -> &str {
     }
 }
 
-/// Says how a run ended, if it did not reach its end.
+/// Returns how a run ended; empty if it was complete.
 pub(crate) fn ending(run: &RunRecord) -> &'static str {
     match run.state {
         RunState::Whole => "",
@@ -153,7 +153,7 @@ pub(crate) fn runs_table(title: &str, runs: &[&RunRecord], units: Units) -> Tabl
     Table::of("runs", title, 1, runs, fields)
 }
 
-/// The result of a run: how it ended, if it did not reach its end, and its counts, worst first.
+/// Returns the result of a run: how it ended, unless it was complete, and its counts, worst first.
 fn found(run: &RunRecord) -> String {
     let mut counts: Vec<(&String, &u64)> = run.counts.iter().collect();
     counts.sort_by_key(|(name, _)| place_of(name));

@@ -1,9 +1,9 @@
-//! Charts: a [`Chart`] in, one SVG picture out.
+//! Draws a [`Chart`] as one SVG picture.
 //!
-//! The picture explains itself: axes with units, rates from zero, intervals drawn, a title and a
-//! description for who cannot see it. Layers differ by shape, dash and hatching as well as by
-//! colour. Colours are names that the page's style gives a value, so that one picture is right in
-//! light, in dark and in print. Knows nothing of what is drawn.
+//! The picture has axes with units, rates from zero, intervals, a title, and a description for
+//! readers who cannot see it. Layers differ by shape, dash and hatching as well as by colour.
+//! Colours are variables of the page's style, so the same picture fits light, dark and print.
+//! Knows nothing of what the values mean.
 
 mod axis;
 mod letters;
@@ -26,39 +26,40 @@ use theme::Ink;
 
 pub use theme::STANDALONE_STYLE;
 
-/// Dots that a picture shows at most, if it has the room: what is more than can be seen is drawn
-/// evenly thinned. The document for programs has them all.
+/// Most dots in a picture. If there are more, an even selection is drawn; JSON has all of them.
 pub const DOTS_MAX: usize = 900;
 
-/// Size of a picture in its own units; the page scales it. It is as wide as letters allow that are
-/// still read on a telephone.
+/// Size of a picture in its own units; the page scales it. At this width letters are still readable
+/// on a telephone.
 const WIDTH: u32 = 480;
 const HEIGHT: u32 = 300;
 
-/// Heights of a bar, of the room between rows of bars, and of what is below the frame.
+/// Height of a bar, and of the gap between rows of bars.
 const BAR_HEIGHT: u32 = 17;
 const ROW_GAP: u32 = 8;
 
-/// Height of a row's name where it stands above its bars, as names do that are wider than this.
+/// Height of a row's name above its bars. Names wider than the second number are above the bars,
+/// others beside them.
 const NAME_HEIGHT: u32 = 18;
 const SIDE_NAME_WIDTH_MAX: i32 = 140;
 
+/// Height of the labels below the frame.
 const BELOW_HEIGHT: u32 = 44;
 
-/// Height of a line, which the library that draws takes for the size of letters: they are 1.24
-/// times smaller.
+/// Height of a line. The drawing library takes it as the size of letters, which are 1.24 times
+/// smaller.
 const LETTER: f64 = 1.24 * letters::SIZE;
 
-/// Room between the labels of neighbouring marks along x.
+/// Gap between the labels of neighbouring marks along x.
 const LABEL_GAP: i32 = 10;
 
-/// Height of a row of the legend, or of the title of the axis upwards.
+/// Height of a row of the legend, or of the title of the vertical axis.
 const LINE_HEIGHT: i32 = 19;
 
-/// Width of the widest words of the legend.
+/// Greatest width of a label in the legend.
 const LEGEND_WIDTH_MAX: i32 = WIDTH as i32 - 30;
 
-/// Rows of bars or spans that a picture shows at most.
+/// Most rows of bars or spans in a picture.
 const ROWS_MAX: usize = 400;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -87,7 +88,7 @@ pub fn standalone(chart: &Chart, units: Units) -> String {
     format!("{element}<!-- steadfast report -->{style}{}\n", &picture[end..])
 }
 
-/// Returns how many dots of a chart are drawn and how many it has, if those are not the same.
+/// Returns how many dots of a chart are drawn and how many it has, if these differ.
 pub fn drawn_of(chart: &Chart, dots_max: usize) -> Option<(usize, usize)> {
     let dots = |chart: &Chart| {
         let layers = chart.layers.iter().filter(|layer| layer.mark == Mark::Dots);
@@ -97,7 +98,7 @@ pub fn drawn_of(chart: &Chart, dots_max: usize) -> Option<(usize, usize)> {
     (drawn < all).then_some((drawn, all))
 }
 
-/// Leaves an even part of the dots, if they are too many; each layer its share.
+/// Selects dots evenly from each layer if there are too many.
 fn thinned(chart: &Chart, dots_max: usize) -> Chart {
     let mut chart = chart.clone();
     let is_dots = |layer: &&mut Layer| layer.mark == Mark::Dots;
@@ -109,7 +110,7 @@ fn thinned(chart: &Chart, dots_max: usize) -> Chart {
     chart
 }
 
-/// Spells out what would disturb the words of a picture.
+/// Escapes control characters in the words of a picture.
 fn legible(mut chart: Chart) -> Chart {
     let spell = |words: &mut String| *words = escape::visible(words).into_owned();
     for axis in [&mut chart.x, &mut chart.y] {
@@ -198,7 +199,7 @@ fn mesh(
 /// How rows of bars are divided.
 #[derive(Clone, Copy, Debug)]
 struct BarRows {
-    /// Bars of each row, or dots.
+    /// Number of bars or dots in each row.
     bars: u32,
     /// Whether rows have names.
     named: bool,
@@ -223,8 +224,8 @@ impl BarRows {
         self.bars * BAR_HEIGHT + ROW_GAP + if self.above { NAME_HEIGHT } else { 0 }
     }
 
-    /// Where a bar begins within its row, and how thick it is, as shares of the row's height from
-    /// its middle.
+    /// Returns the beginning of a bar, from the middle of its row, and its thickness, both as shares
+    /// of the row's height.
     fn bar(self, bar: usize) -> (f64, f64) {
         let height = f64::from(self.height());
         let name = if self.above { NAME_HEIGHT } else { 0 };
@@ -234,7 +235,7 @@ impl BarRows {
     }
 }
 
-/// Returns the ink of each layer. Layers of one label are of one thing and have one ink.
+/// Returns the ink of each layer. Layers with the same label have the same ink.
 fn inks(layers: &[Layer]) -> Vec<usize> {
     let mut labels: Vec<&str> = Vec::new();
     let mut inks = Vec::with_capacity(layers.len());
@@ -248,7 +249,7 @@ fn inks(layers: &[Layer]) -> Vec<usize> {
     inks
 }
 
-/// Whether the points of a layer stand in rows that have names, each layer in a line of its own.
+/// Whether the points of a layer are in rows with names, each layer on its own line.
 fn in_rows(chart: &Chart, layer: &Layer) -> bool {
     matches!(layer.mark, Mark::Bars | Mark::Dots) && matches!(chart.y.scale, Scale::Names(_))
 }
@@ -257,8 +258,8 @@ fn is_histogram(chart: &Chart) -> bool {
     chart.layers.iter().any(|layer| layer.mark == Mark::Histogram)
 }
 
-/// Lays bars and dots down if their names stand along x: names are read, not turned on their
-/// sides.
+/// Swaps the axes if bars or dots have names along x, so that the names can be read without
+/// turning.
 fn lying(chart: &Chart) -> Chart {
     let rows = chart.layers.iter().any(|layer| matches!(layer.mark, Mark::Bars | Mark::Dots));
     let mut chart = chart.clone();
@@ -272,7 +273,7 @@ fn lying(chart: &Chart) -> Chart {
     chart
 }
 
-/// Makes room for every row of names.
+/// Returns the height of the picture, which grows with the rows.
 fn height_of(chart: &Chart, top: i32) -> u32 {
     let top = u32::try_from(top).unwrap_or(0);
     match &chart.y.scale {
@@ -284,8 +285,8 @@ fn height_of(chart: &Chart, top: i32) -> u32 {
     }
 }
 
-/// Returns what the legend tells: each label once, with its ink. One layer alone needs no legend:
-/// the title says what it is.
+/// Returns the entries of the legend: each label once, with its ink. A single layer needs no
+/// legend: the title names it.
 fn entries<'a>(chart: &'a Chart, inks: &[usize]) -> Vec<(usize, &'a Layer)> {
     let mut entries: Vec<(usize, &Layer)> = Vec::new();
     for (layer, &ink) in chart.layers.iter().zip(inks) {
@@ -298,7 +299,7 @@ fn entries<'a>(chart: &'a Chart, inks: &[usize]) -> Vec<(usize, &'a Layer)> {
     if entries.len() < 2 && !spans { Vec::new() } else { entries }
 }
 
-/// Returns where each entry of the legend stands, and how many rows there are.
+/// Returns the place of each entry of the legend, and the number of rows.
 fn arranged(entries: &[(usize, &Layer)]) -> (Vec<(i32, i32)>, i32) {
     let (mut x, mut row) = (0, 0);
     let mut places = Vec::new();
@@ -313,17 +314,17 @@ fn arranged(entries: &[(usize, &Layer)]) -> (Vec<(i32, i32)>, i32) {
     (places, if entries.is_empty() { 0 } else { row + 1 })
 }
 
-/// Returns how many rows stand above the frame.
+/// Returns the number of rows above the frame.
 fn legend_rows(chart: &Chart, inks: &[usize]) -> i32 {
     arranged(&entries(chart, inks)).1 + i32::from(!upright_title(chart).is_empty())
 }
 
-/// Returns the title of the axis upwards, which stands above it. Rows name themselves.
+/// Returns the title of the vertical axis, which is above it. Rows have names instead.
 fn upright_title(chart: &Chart) -> &str {
     if matches!(chart.y.scale, Scale::Names(_)) { "" } else { &chart.y.title }
 }
 
-/// Draws what the layers are, in rows above the frame; returns where the frame begins.
+/// Draws the legend in rows above the frame; returns where the frame begins.
 fn legend(
     chart: &Chart,
     inks: &[usize],
@@ -344,13 +345,13 @@ fn legend(
     Ok(legend_rows(chart, inks) * LINE_HEIGHT + 8)
 }
 
-/// Returns the room that the labels of an upright axis need, with the gap to the frame.
+/// Returns the width of the labels of a vertical axis, with the gap to the frame.
 fn label_width(span: &AxisRange, label: &impl Fn(&f64) -> String) -> i32 {
     let widest = span.marks().iter().map(|mark| width_of(&label(mark))).max().unwrap_or(0);
     (widest + 12).min(WIDTH as i32 / 2)
 }
 
-/// Returns how the marks of an axis are written.
+/// Returns the function that writes the marks of an axis.
 fn labels<'a>(axis: &'a Axis, span: &'a AxisRange, units: Units) -> impl Fn(&f64) -> String + 'a {
     move |&at| match &axis.scale {
         Scale::Names(names) => {
@@ -365,7 +366,7 @@ fn text(ink: Ink) -> TextStyle<'static> {
     ("sans-serif", LETTER).into_font().color(&ink.color())
 }
 
-/// Whether a layer is of points that follow one another.
+/// Whether the points of a layer are connected.
 fn is_course(layer: &Layer) -> bool {
     matches!(layer.mark, Mark::Line | Mark::Steps)
 }

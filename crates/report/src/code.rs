@@ -1,8 +1,8 @@
-//! Signed code, as documents: what its signature says, what became of it, what checking costs.
+//! Documents about signed code: its signature, its verification, and the cost of a check.
 //!
-//! In: opened code, verdicts, a prediction. Out: bytes; whatever came out of a file is escaped. The
-//! JSON forms are specified in `docs/code.md`. What is said of each thing is decided here and in
-//! `code/words.rs`, once; each other module renders one kind of document.
+//! In: opened code, verdicts, an estimate. Out: bytes, with all text from files escaped.
+//! `docs/code.md` specifies the JSON forms. `code/words.rs` has the words; each other module
+//! renders one kind of document.
 
 mod cost;
 mod document;
@@ -32,11 +32,11 @@ pub use text::write_verified_text;
 /// How text about code is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodeTextOptions {
-    /// Whether notes are told, and every slot and directory.
+    /// Whether to write notes, and every slot and directory.
     pub verbose: bool,
-    /// Whether only what is wrong is told.
+    /// Whether to write failures only.
     pub quiet: bool,
-    /// Whether colours may carry meaning.
+    /// Whether to use colours.
     pub color: bool,
     /// The multiples of bytes.
     pub units: Units,
@@ -45,26 +45,26 @@ pub struct CodeTextOptions {
 /// Code whose signature is shown.
 #[derive(Clone, Copy)]
 pub struct ShownCode<'a> {
-    /// Where it is, as the user wrote it.
+    /// Its path, as the user wrote it.
     pub path: &'a Path,
     /// The code.
     pub code: &'a Code<'a>,
-    /// Which of its bytes are sealed, if it is Mach-O.
+    /// The coverage of its bytes, if it is Mach-O.
     pub coverage: Option<&'a Coverage>,
 }
 
 /// Code that was verified.
 #[derive(Clone, Copy)]
 pub struct VerifiedCode<'a> {
-    /// Where it is, as the user wrote it.
+    /// Its path, as the user wrote it.
     pub path: &'a Path,
-    /// What became of it.
+    /// The result.
     pub verification: &'a CodeVerification,
-    /// How long that took.
+    /// Duration of the verification in nanoseconds.
     pub elapsed_ns: u64,
 }
 
-/// A place within some code, as a path that leads there.
+/// Returns the path of a place within some code.
 fn within(path: &Path, inner: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     match inner.is_empty() {

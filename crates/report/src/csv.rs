@@ -1,7 +1,7 @@
 //! Rows of CSV: RFC 4180 with LF.
 //!
-//! A row is stated once, as the serde type that JSON lines are written of. [`write_row`] takes the
-//! fields that have a column out of it, so that both forms carry the same values.
+//! Rows are made of the same serde types as JSON lines: [`write_row`] picks the fields that have a
+//! column. So both forms have the same values.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,13 +18,13 @@ pub(crate) fn write_header(columns: &[&'static str], out: &mut Vec<u8>) {
     write_record(columns.iter().map(title), out);
 }
 
-/// Appends a row: the value of each column's field; nothing where the object has none.
+/// Appends a row: for each column the value of its field, or nothing if the object has none.
 ///
-/// A column is named after its field. The name of a field of a nested object comes after the name
-/// of that object: `stored_digest` is `digest` in `stored`. The column of an object's own name is
-/// its path or its source: `moved_to` is `path` in `moved_to`, `moved_to_b64` is `path_b64`. A
-/// column that different objects fill from different fields names them all, `at_s|started_s`; the
-/// header has the first.
+/// A column has the name of its field. For a field of a nested object, the name of the object comes
+/// first: `stored_digest` is `digest` in `stored`. A column with the name of a nested object has
+/// that object's path or source: `moved_to` is `path` in `moved_to`, `moved_to_b64` is `path_b64`.
+/// If a column comes from different fields in different objects, it names them all,
+/// `at_s|started_s`; the header has the first.
 pub(crate) fn write_row(columns: &[&str], object: &impl Serialize, out: &mut Vec<u8>) {
     let value = serde_json::to_value(object).expect("plain values always serialize into memory");
     let field = |column: &&str| {

@@ -1,8 +1,8 @@
-//! A comparison of two trees, as documents: text, JSON lines, CSV.
+//! Documents about a comparison of two trees: text, JSON lines, CSV.
 //!
-//! In: pairs of a comparison and its summary. Out: bytes, every name escaped or exact as the kind
-//! of document wants it. What a reader must see is decided here, once; each module below renders
-//! one kind. The JSON and CSV forms are specified in `docs/diff.md`.
+//! In: pairs of a comparison and its summary. Out: bytes, with names escaped in text and exact in
+//! JSON and CSV. This module decides which pairs are findings; each module below renders one kind
+//! of document. `docs/diff.md` specifies the JSON and CSV forms.
 
 mod csv;
 mod json;
@@ -19,12 +19,12 @@ pub use text::{DiffText, DiffTextOptions};
 
 use crate::output::Output;
 
-/// Writes one kind of document, piece by piece, as a comparison goes on.
+/// Writes one kind of document piece by piece during a comparison.
 pub trait DiffRenderer {
-    /// Appends what the document says of one path, if anything.
+    /// Appends the part of the document for one path, if it has one.
     fn pair(&mut self, pair: &PathPair, output: &mut Output);
 
-    /// Appends a circumstance.
+    /// Appends a notice.
     fn notice(&mut self, notice: &Notice, output: &mut Output);
 
     /// Appends the end of the document.
@@ -34,18 +34,18 @@ pub trait DiffRenderer {
 /// The two sides, as the user wrote them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiffRoots {
-    /// A, which is copied from.
+    /// A, the original.
     pub here: PathBuf,
-    /// B, which is to be a copy.
+    /// B, the copy.
     pub there: PathBuf,
 }
 
-/// Whether a reader must see the pair: for how it differs, or for what else is wrong.
+/// Whether a pair is a finding: it differs, or something else is wrong with it.
 pub fn finds(pair: &PathPair) -> bool {
     pair.difference != Difference::Same || pair.exit_status() != 0
 }
 
-/// Returns the name of what is at a path, unless it is a regular file.
+/// Returns the name of the kind of a path, unless it is a regular file.
 fn kind_name(kind: PathKind) -> Option<&'static str> {
     match kind {
         PathKind::File => None,
@@ -55,7 +55,7 @@ fn kind_name(kind: PathKind) -> Option<&'static str> {
     }
 }
 
-/// The path beneath a root that a document shows; the root's own is empty.
+/// Returns the path beneath a root as documents show it. The path of the root itself is empty.
 fn beneath(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
@@ -70,7 +70,7 @@ fn skipped_counts(skipped: &Skipped) -> [(&'static str, u64); 5] {
     ]
 }
 
-/// What the contents of a side say of its tag, if that is worth words.
+/// Returns the verdict on a side by its tag, if its contents differ from the tag.
 fn decay(verdict: Option<Verdict>) -> Option<Verdict> {
     verdict.filter(|verdict| matches!(verdict, Verdict::Corrupt | Verdict::Modified))
 }

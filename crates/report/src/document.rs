@@ -1,8 +1,8 @@
-//! Facts as a document that any renderer can show: sections of sentences, tables and charts.
+//! The document model: sections of sentences, tables and charts, which every renderer can show.
 //!
-//! In: values in base units, put in order by whoever knows what they mean. Out: one structure for
-//! text, HTML, Markdown, CSV and JSON, so that no renderer chooses units, order or words of its
-//! own. Knows nothing of what the values are about.
+//! In: values in base units, in the order in which they are shown. Out: one structure for text,
+//! HTML, Markdown, CSV and JSON, so that no renderer chooses units, order or words. Knows nothing
+//! of what the values mean.
 
 mod export;
 mod markdown;
@@ -24,10 +24,10 @@ pub use text::{DocumentTextOptions, write_text};
 pub struct Document {
     /// What it is about.
     pub title: String,
-    /// What is to be known beforehand: the machine, when, with what. Label and value.
+    /// Circumstances, such as the machine, the time and the command. Label and value.
     #[serde(serialize_with = "labels_and_values")]
     pub facts: Vec<(String, String)>,
-    /// What a reader should know before believing it.
+    /// Warnings, which come before the figures.
     pub warnings: Vec<String>,
     /// Its parts, in order.
     pub sections: Vec<Section>,
@@ -40,15 +40,15 @@ pub struct Section {
     pub title: String,
     /// The answer in sentences, each complete.
     pub sentences: Vec<String>,
-    /// The figures.
+    /// Tables of figures.
     pub tables: Vec<Table>,
-    /// The same as pictures.
+    /// Charts of the same figures.
     pub charts: Vec<Chart>,
-    /// How it was measured, and what it does not show.
+    /// How it was measured, and the limits of the figures.
     pub notes: Vec<String>,
 }
 
-/// A number, and what it is a number of.
+/// A number with its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
     /// Bytes.
@@ -83,7 +83,7 @@ impl Quantity {
         }
     }
 
-    /// Returns another number of the same things.
+    /// Returns another number with the same unit.
     #[must_use]
     pub fn with(self, value: f64) -> Quantity {
         match self {
@@ -98,7 +98,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the name of the base unit, as documents for programs have it.
+    /// Returns the name of the base unit, as it is in JSON and CSV.
     pub fn unit_name(self) -> &'static str {
         match self {
             Quantity::Bytes(_) => "bytes",
@@ -128,25 +128,25 @@ impl Quantity {
     }
 }
 
-/// A picture of figures.
+/// A chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chart {
     /// Name, unique within the document: `rate-by-size`.
     pub name: String,
     /// What it shows, in a few words.
     pub title: String,
-    /// What is to be seen on it, for who cannot see it.
+    /// A description for readers who cannot see it.
     pub description: String,
-    /// The axis to the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The axis upwards. Rates begin at zero.
+    /// The vertical axis. Rates begin at zero.
     pub y: Axis,
-    /// What is drawn, in order; the first lies lowest.
+    /// The layers in drawing order; the first is at the bottom.
     pub layers: Vec<Layer>,
 }
 
 impl Chart {
-    /// Makes a chart. `axes` are the one to the right and the one upwards.
+    /// Makes a chart with a horizontal and a vertical axis.
     pub fn new(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -164,21 +164,21 @@ impl Chart {
 pub struct Axis {
     /// What it counts, without the unit, which follows from `of`.
     pub title: String,
-    /// What the numbers are numbers of; the value itself means nothing.
+    /// The unit; the value in it is not used.
     #[serde(rename = "unit", serialize_with = "unit")]
     pub of: Quantity,
-    /// How it is divided.
+    /// Its scale.
     #[serde(flatten)]
     pub scale: Scale,
 }
 
 impl Axis {
-    /// Makes an axis that is divided evenly.
+    /// Makes a linear axis.
     pub fn linear(title: impl Into<String>, of: Quantity) -> Axis {
         Axis { title: title.into(), of, scale: Scale::Linear }
     }
 
-    /// Makes an axis that is divided by factors.
+    /// Makes a logarithmic axis.
     pub fn log(title: impl Into<String>, of: Quantity) -> Axis {
         Axis { scale: Scale::Log, ..Axis::linear(title, of) }
     }
@@ -190,27 +190,27 @@ impl Axis {
     }
 }
 
-/// How an axis is divided.
+/// The scale of an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "scale", content = "names", rename_all = "lowercase")]
 pub enum Scale {
     /// Evenly, from zero.
     Linear,
-    /// By factors, from the smallest value.
+    /// Logarithmic, from the smallest value.
     Log,
-    /// One place for each name; a point's `x` is an index into them.
+    /// One place for each name; a point's coordinate is an index into the names.
     Names(Vec<String>),
 }
 
 /// Points of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Layer {
-    /// What they are, for the legend. Layers of one label are of one thing: dots, and the line
-    /// through them.
+    /// The label in the legend. Layers with the same label show the same thing, such as dots and
+    /// the line through them.
     pub label: String,
     /// How they are drawn.
     pub mark: Mark,
-    /// Where they are, in base units.
+    /// The points in base units.
     pub points: Vec<Point>,
 }
 
@@ -233,27 +233,27 @@ pub enum Mark {
     Dots,
     /// A line through them.
     Line,
-    /// A line that rises and falls in steps.
+    /// A line in steps.
     Steps,
     /// The area between their lower and upper ends.
     Band,
-    /// One bar each, from zero, side by side with those of other layers.
+    /// One bar each, from zero, beside those of other layers.
     Bars,
     /// One bar each, as wide as the distance to the next point: a histogram.
     Histogram,
-    /// A vertical line with its label: something happened here. `y` says how far down its label
-    /// stands, 0 at the top, so that labels of neighbours do not meet.
+    /// A vertical line with its label, which marks an event. `y` is the distance of the label from
+    /// the top, which is 0, so that labels of neighbours do not overlap.
     Rule,
-    /// One bar from `low` to `high` along x at height `y`: a span of time of a worker.
+    /// One bar along x over the interval, at height `y`: a span of time of a thread.
     Spans,
 }
 
 /// One point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
-    /// To the right.
+    /// The horizontal coordinate.
     pub x: f64,
-    /// Upwards.
+    /// The vertical coordinate.
     pub y: f64,
     /// Lower and upper end of its interval, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
-//! Names from disk → text that a terminal shows and does not obey.
+//! Escapes names from disk, so that a terminal shows them and does not act on them.
 //!
-//! In: bytes that anyone may have chosen. Out: printable text on one line, from which the bytes can
-//! be told: what is escaped opens with a backslash, and a backslash is itself escaped.
+//! In: bytes that anyone may have chosen. Out: printable text on one line. The text is unambiguous:
+//! every escape begins with a backslash, and a backslash is itself escaped.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -37,7 +37,8 @@ pub fn text(unknown: &str) -> String {
 
 /// Escapes text for an element or an attribute of HTML and XML.
 ///
-/// What no document may hold, as most control characters, is escaped as [`text`] does it.
+/// Characters that no document may contain, such as most control characters, are escaped as in
+/// [`text`].
 pub fn markup(unknown: &str) -> String {
     let mut markup = String::with_capacity(unknown.len());
     for letter in unknown.chars() {
@@ -54,8 +55,8 @@ pub fn markup(unknown: &str) -> String {
     markup
 }
 
-/// Spells out what would move, hide or break the text around it, and leaves all else, the
-/// backslash too: for documents whose words may come from a stranger's record.
+/// Escapes characters that move, hide or break the text around them. All others stay, including
+/// the backslash. For documents whose words may come from someone else's record.
 pub fn visible(unknown: &str) -> Cow<'_, str> {
     let harmful = |letter: char| letter.is_control() || misleads(letter);
     if !unknown.contains(harmful) {
@@ -92,7 +93,7 @@ fn push_byte(byte: u8, text: &mut String) {
 
 /// Whether a character moves, hides or breaks the text around it without being a control character.
 ///
-/// The joiners U+200C and U+200D are left: Persian and emoji need them.
+/// The joiners U+200C and U+200D are allowed: Persian and emoji need them.
 /// Source: Unicode 16, general categories Zl, Zp and Cf; UAX 9 for the direction controls.
 pub fn misleads(letter: char) -> bool {
     matches!(letter,

@@ -1,7 +1,7 @@
-//! A fleet's job, as documents: what was planned, how far it is.
+//! Documents about a job of a fleet: the plan and the progress.
 //!
-//! In: facts of `steadfast-fleet`. Out: text, or one JSON object, specified in
-//! `docs/formats/fleet.md`. What parts come to is rendered as a check is.
+//! In: facts of `steadfast-fleet`. Out: text, or one JSON object, which `docs/formats/fleet.md`
+//! specifies. The merged result of a job is rendered like a check.
 
 mod json;
 mod text;
@@ -9,7 +9,7 @@ mod text;
 pub use json::{write_planned_json, write_status_json};
 pub use text::{write_existing, write_planned_text, write_status_text};
 
-/// Shows numbers as ranges: "3, 7 to 9, 12".
+/// Formats numbers as ranges: "3, 7 to 9, 12".
 fn ranges(numbers: &[u64]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for &number in numbers {

@@ -1,8 +1,7 @@
-//! The history of one file, or of a directory, as documents: text, JSON lines, CSV.
+//! Documents about the history of a file or a directory: text, JSON lines, CSV.
 //!
-//! In: what a catalogue tells of a path. Out: bytes; names and whatever else came from the
-//! catalogue are escaped. The JSON and CSV forms are specified in `docs/audit.md`. Knows no clock
-//! and no files.
+//! In: the history of a path in a catalogue. Out: bytes, with names and other text from the
+//! catalogue escaped. `docs/audit.md` specifies the JSON and CSV forms. Knows no clock, no files.
 
 mod csv;
 mod document;
@@ -24,24 +23,24 @@ pub use text::write_text;
 pub struct HistoryView<'a> {
     /// The root of the tree.
     pub root: &'a Path,
-    /// The time of day.
+    /// The present time.
     pub now: Timestamp,
-    /// The run that first saw the file, if that is known.
+    /// The run that first saw the file, if it is known.
     pub first: Option<&'a RunRecord>,
-    /// What it is the history of.
+    /// The file or directory, with its history.
     pub of: HistoryOf<'a>,
 }
 
-/// What a history is of.
+/// The subject of a history.
 #[derive(Clone, Copy, Debug)]
 pub enum HistoryOf<'a> {
     /// A file.
     File(&'a History),
-    /// A directory: runs, the first one first.
+    /// A directory, with its runs in the order in which they began.
     Directory {
         /// Its path from the root, empty for the root.
         path: &'a Path,
-        /// Runs that judged all that is beneath it; of the root, all runs.
+        /// Runs that judged everything beneath it; for the root, all runs.
         runs: &'a [RunOver],
     },
 }
@@ -49,9 +48,9 @@ pub enum HistoryOf<'a> {
 /// A run over a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOver {
-    /// The run. Its counts are of all that it judged.
+    /// The run. Its counts cover everything that it judged.
     pub run: RunRecord,
-    /// Whether it judged all that is beneath the directory.
+    /// Whether it judged everything beneath the directory.
     pub whole: bool,
 }
 
@@ -59,8 +58,8 @@ pub struct RunOver {
 const TAG_CHANGES: [&str; 8] =
     ["tagged", "retagged", "refreshed", "removed", "adopted", "accepted", "moved to", "dropped"];
 
-/// Returns the verdict that a run gave a file by the tag that it had before: none if the run set
-/// or removed the tag, which leaves a file fine whatever was found.
+/// Returns the verdict of a run on a file by its earlier tag: `None` if the run set or removed the
+/// tag, because the recorded state then is that of the new tag.
 pub fn verdict_of(run: &HistoryRun) -> Option<Verdict> {
     let is_new = |happened: &Happened| {
         matches!(happened.what.as_str(), "tagged" | "retagged" | "removed" | "moved to" | "dropped")
@@ -68,7 +67,7 @@ pub fn verdict_of(run: &HistoryRun) -> Option<Verdict> {
     run.verdict.filter(|_| !run.happened.iter().any(is_new))
 }
 
-/// Returns the tag that a file had after each thing that happened to it in a run.
+/// Returns the tag that a file had after each event of a run.
 pub fn tags_after(run: &HistoryRun) -> Vec<Option<Tag>> {
     let mut after = run.tag;
     let mut tags: Vec<Option<Tag>> = run
@@ -87,7 +86,7 @@ pub fn tags_after(run: &HistoryRun) -> Vec<Option<Tag>> {
     tags
 }
 
-/// Says whether something that happened set or removed the file's tag.
+/// Whether an event set or removed the file's tag.
 pub(crate) fn changes_tag(happened: &Happened) -> bool {
     TAG_CHANGES.contains(&happened.what.as_str())
 }

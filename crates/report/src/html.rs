@@ -1,7 +1,7 @@
-//! A document as one HTML page: no script, no outside request, everything inline.
+//! Writes documents as one HTML page: no script, no outside request, everything inline.
 //!
-//! In: documents. Out: UTF-8 HTML that reads in light, in dark, in print, on a phone, without
-//! colour and aloud. Knows nothing of what the documents are about.
+//! In: documents. Out: UTF-8 HTML that is readable in light and dark, in print, on a phone, without
+//! colour, and by a screen reader. Knows nothing of what the documents mean.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -10,25 +10,25 @@ use crate::document::{Align, Cell, Chart, Document, Quantity, Section, Table, ex
 use crate::escape::visible;
 use crate::units::{self, Units};
 
-/// The style of pages, for who serves documents within pages of its own.
+/// The style of pages, for callers that show documents within their own pages.
 pub const STYLE: &str = include_str!("style.css");
 
-/// Rows above which a table is folded away until it is wanted.
+/// Tables with more rows are folded.
 const OPEN_ROWS_MAX: usize = 40;
 
-/// Columns from which on intervals stand below their figures.
+/// In tables with at least this many columns, intervals are below their figures.
 const WIDE_COLUMNS_MIN: usize = 6;
 
-/// Letters from which on a cell may be broken anywhere, and gets room for it.
+/// Cells with at least this many letters may be broken anywhere, and have a minimum width.
 const LONG_LEN_MIN: usize = 32;
 
-/// Length of a page in bytes above which it is made with less detail: so long goes into a mail.
+/// Length in bytes from which a page is made with less detail, so that it can be mailed.
 pub const PAGE_LEN_BYTES_MAX: usize = 500_000;
 
-/// How much of what is not needed to read a page is in it.
+/// How much optional detail a page has.
 #[derive(Clone, Copy, Debug)]
 struct Detail {
-    /// Dots of one chart.
+    /// Greatest number of dots in one chart.
     dots_max: usize,
     /// Whether figures have their exact value as a tooltip.
     exact: bool,
@@ -37,7 +37,7 @@ struct Detail {
 impl Detail {
     const FULL: Detail = Detail { dots_max: DOTS_MAX, exact: true };
 
-    /// From all there is down to what no page can do without.
+    /// From full detail to the least.
     const LEVELS: [Detail; 6] = [
         Detail::FULL,
         Detail { dots_max: 450, exact: true },
@@ -50,7 +50,7 @@ impl Detail {
 
 /// Writes documents as one page. The first gives the page its title.
 ///
-/// A page that would be too long has fewer of its dots and no tooltips, and says so.
+/// A page that would be too long has fewer dots and no tooltips, and says so.
 pub fn page(documents: &[Document], units: Units) -> String {
     let mut page = String::new();
     for detail in Detail::LEVELS {
@@ -73,7 +73,7 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="steadfast";
-                // What is not in the page is not fetched, whatever a name in it tries.
+                // Nothing is fetched, even if a name in the page contains markup.
                 meta http-equiv="Content-Security-Policy"
                     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
                 title { (visible(title)) }
@@ -100,7 +100,7 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
     markup.into_string()
 }
 
-/// Writes one document as it stands within a page.
+/// Writes one document as a part of a page.
 pub fn article(document: &Document, index: usize, several: bool, units: Units) -> Markup {
     article_in(document, (index, several), units, Detail::FULL)
 }
@@ -152,8 +152,8 @@ fn article_in(
     }
 }
 
-/// Writes a section. Those of the first document stand beneath the page's own title, others one
-/// level lower.
+/// Writes a section. Headings of the first document are one level below the page's title, those of
+/// others two levels.
 fn part_of(
     section: &Section,
     (index, part): (usize, usize),
@@ -191,7 +191,7 @@ fn part_of(
     }
 }
 
-/// Draws a chart. Its name is made unique within the page, since other documents may have the same.
+/// Draws a chart. Its name is made unique within the page: other documents may have the same name.
 fn figure(chart: &Chart, (index, part): (usize, usize), units: Units, detail: Detail) -> Markup {
     let name = format!("{}-{index}-{part}", chart.name);
     let chart = Chart { name, ..chart.clone() };
@@ -209,7 +209,7 @@ fn figure(chart: &Chart, (index, part): (usize, usize), units: Units, detail: De
     }
 }
 
-/// Writes a table. A title that its section has already is told, not shown again.
+/// Writes a table. A title that repeats the section's is for screen readers only.
 fn table_of(
     table: &Table,
     (section, number): (&str, &str),
@@ -248,7 +248,7 @@ fn table_of(
     }
 }
 
-/// Writes a cell, with its exact value where the shown one is rounded.
+/// Writes a cell, with the exact value of a number as a tooltip.
 fn cell_of(cell: &Cell, first: bool, align: Align, units: Units, detail: Detail) -> Markup {
     let shown = cell.shown(units);
     let shown = visible(&shown);

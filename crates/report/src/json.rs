@@ -1,6 +1,7 @@
 //! Writing JSON lines: one object on each, the summary last.
 //!
-//! In: values. Out: compact JSON that is harmless to a terminal. Readers get the exact text.
+//! In: values. Out: compact JSON in which control characters are escaped, so that it is safe to
+//! show on a terminal; a JSON reader gets the exact text.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use steadfast_events::PathText;
 
 use crate::escape;
 
-/// An object that is put together field by field. It keeps their order.
+/// An object that is built field by field. The fields keep their order.
 ///
 /// Each field costs an allocation, so lines that a run writes for every file are structs instead.
 #[derive(Default)]
@@ -22,7 +23,7 @@ impl<'a> JsonObject<'a> {
         JsonObject::default().path(path)
     }
 
-    /// Adds `path`, and `path_b64` if it is needed.
+    /// Adds `path`, and `path_b64` if the path is not UTF-8.
     pub(crate) fn path(self, path: &Path) -> JsonObject<'a> {
         let text = PathText::of(path);
         self.field("path", text.path).optional("path_b64", text.path_b64)
@@ -89,7 +90,7 @@ pub(crate) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Appends a value, harmless to a terminal.
+/// Appends a value, with control characters escaped.
 pub(crate) fn write_value(value: &impl Serialize, out: &mut Vec<u8>) {
     let escaped = |letter: char| letter.is_control() || escape::misleads(letter);
     steadfast_events::write_json(value, escaped, out);

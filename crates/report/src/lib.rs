@@ -1,10 +1,11 @@
-//! Facts to documents: what a run said, as text, HTML, Markdown, JSON, CSV or `sha256sum` lines.
+//! Facts to documents: the results of a run as text, HTML, Markdown, JSON, CSV or lines of
+//! `sha256sum`.
 //!
-//! In: the events of a run and its summary, or other facts of the crates below. Out: bytes, for
-//! the caller to write where it likes. Must not know: clocks, files, networks, terminals.
+//! In: the events of a run and its summary, or other facts of the crates below. Out: bytes, which
+//! the caller writes. Must not know: clocks, files, networks, terminals.
 //!
-//! The modules are listed in reading order: what every document needs, the document that any
-//! renderer can show, then one module for each kind of report.
+//! The modules are listed in reading order: what every document needs, the document model and its
+//! renderers, then one module for each kind of report.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! Machines beside each other: a document about several records.
+//! Makes a document that compares several records.
 //!
 //! In: records, measured or published. Out: a [`Document`]: a table of machines, and for two
-//! records what both measured. What was published elsewhere says so in its row, with its source.
+//! measured records a comparison. Rows of published figures are marked as such.
 
 mod compared;
 
@@ -13,8 +13,8 @@ use crate::document::{Axis, Cell, Chart, Document, Field, Mark, Quantity, Sectio
 use crate::measure::{cell, rows_layer};
 use crate::units::{self, Units};
 
-/// Makes a document of records beside each other, or of published figures. `None` if there is
-/// nothing to compare.
+/// Makes a document that compares records, or of published figures. `None` if there is nothing to
+/// compare.
 pub fn document(records: &[&Record], units: Units) -> Option<Document> {
     let published = records.iter().any(|record| record.published.is_some());
     if records.len() < 2 && !published {
@@ -90,7 +90,7 @@ fn sentences(hosts: &[HostFigures], units: Units) -> Vec<String> {
     sentences
 }
 
-/// Tells how figures came about that stand beside each other, and where they are from.
+/// States how the figures were obtained, and the sources of published ones.
 fn notes(records: &[&Record]) -> Vec<String> {
     let mut notes = vec![
         "Measured: hashing is a check of a folder at the highest and the lowest QoS level, or of \
@@ -109,8 +109,8 @@ fn notes(records: &[&Record]) -> Vec<String> {
     notes
 }
 
-/// Names each record by its machine; those of one machine by when they began as well, and those
-/// that began together by their number.
+/// Names each record by its machine. Records of the same machine also have the time at which they
+/// began, and those that began together a number.
 fn names(records: &[&Record]) -> Vec<String> {
     let machine = |record: &Record| record.name.as_ref().unwrap_or(&record.machine.cpu).clone();
     let alike = |names: &[String], name: &str| names.iter().filter(|one| *one == name).count() > 1;
@@ -134,7 +134,7 @@ fn names(records: &[&Record]) -> Vec<String> {
     numbered.collect()
 }
 
-/// Every figure that was published, as its source has it.
+/// Every published figure, as its source states it.
 fn stated(records: &[&Record]) -> Section {
     let columns = ["Machine", "System", "What", ">Rate"];
     let mut table = Table::new("published", "Published figures", &columns).keyed(3);
@@ -181,10 +181,11 @@ fn name_of(host: &HostFigures) -> String {
     }
 }
 
-/// Names in a chart tell what is published: a bar has no column for it.
+/// Returns the name of a bar. It says whether the figure is published, as a chart has no column for
+/// it.
 fn bar_name(host: &HostFigures) -> String {
     let mark = if host.published.is_some() { " (published)" } else { "" };
-    // The end of a name tells rows of one machine apart, its beginning machines.
+    // The end of a name distinguishes rows of one machine, its beginning the machines.
     let name = match &host.what {
         Some(what) => format!("{}, {what}", short(&host.name)),
         None => host.name.clone(),
@@ -192,7 +193,7 @@ fn bar_name(host: &HostFigures) -> String {
     format!("{name}{mark}")
 }
 
-/// Takes what is in every name of a machine with a drive: `Mac mini, M4 Pro, with a Thunderbolt 5
+/// Returns the drive in the name of a machine with a drive: `Mac mini, M4 Pro, with a Thunderbolt 5
 /// SSD` → `Thunderbolt 5 SSD`.
 fn short(name: &str) -> &str {
     name.split_once(", with a ").map_or(name, |(_, drive)| drive)

@@ -1,8 +1,8 @@
-//! A record as a document: what was measured, on what, and what follows from it.
+//! Makes a document of a record of measurements.
 //!
-//! In: a record, as it was measured or read. Out: a [`Document`], a section for each workload in
-//! the record, in the order of `measure all`. Figures are derived here, by
-//! [`steadfast_measure::figures`], and nowhere stored.
+//! In: a record, as it was measured or read. Out: a [`Document`] with a section for each workload
+//! of the record, in the order of `measure all`. [`steadfast_measure::figures`] derives the
+//! figures, which are not stored.
 
 mod cipher;
 mod cpu;
@@ -19,7 +19,7 @@ use steadfast_measure::stats::{BAND_LEN, Banded};
 use crate::document::{Cell, Document, Layer, Mark, Point, Quantity, Section};
 use crate::units::{self, Units};
 
-/// What an interval promises, in a sentence.
+/// States the level of intervals.
 pub(crate) const INTERVALS: &str =
     "Intervals hold 95 %, those of five rounds 94 %; of fewer rounds there are none.";
 
@@ -28,9 +28,9 @@ pub fn document(record: &Record) -> Document {
     document_against(record, None, Units::default())
 }
 
-/// Makes a document of a record that is held against another one, where that makes sense: loops in
-/// one core are shown in per cent of the other's. `units` are those of sentences; those of tables
-/// are chosen when the document is written.
+/// Makes a document of a record. If there is another record, loops in one core are also shown in
+/// per cent of the other's. `units` are those of sentences; those of tables are chosen when the
+/// document is written.
 pub fn document_against(record: &Record, other: Option<&Record>, units: Units) -> Document {
     let title = match (&record.name, &record.published) {
         (_, Some(published)) => format!("Published: {}", published.source),
@@ -48,7 +48,7 @@ pub fn document_against(record: &Record, other: Option<&Record>, units: Units) -
     Document { title, facts: facts(record, units), warnings, sections }
 }
 
-/// What was published is shown in the document about machines: nothing follows from it.
+/// Makes the sections. A published record has none: the document about machines shows its figures.
 fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Section> {
     let mut sections = Vec::new();
     if record.published.is_some() {
@@ -69,7 +69,7 @@ fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Sectio
     sections
 }
 
-/// A figure with its interval, if it has one.
+/// Makes a cell of a figure with its interval, if it has one.
 pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: impl Into<Option<Figure>>) -> Cell {
     let Some(figure) = figure.into() else { return Cell::Empty };
     match figure.bounds() {
@@ -78,12 +78,12 @@ pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: impl Into<Option<Figur
     }
 }
 
-/// A time with its interval, of a figure in seconds.
+/// Makes a cell of a time with its interval, from a figure in seconds.
 fn time_cell(seconds: impl Into<Option<Figure>>) -> Cell {
     cell(Quantity::Time, seconds.into().map(|figure| figure.scaled(1e9)))
 }
 
-/// A layer with a point for each row that has a figure.
+/// Makes a layer with a point for each row that has a figure.
 pub(crate) fn rows_layer<T>(
     label: impl Into<String>,
     mark: Mark,
@@ -95,12 +95,12 @@ pub(crate) fn rows_layer<T>(
     Layer::new(label, mark, points)
 }
 
-/// A point of a chart at a figure, with its interval if it has one.
+/// Makes a point of a chart at a figure, with its interval if it has one.
 pub(crate) fn point(x: f64, figure: &Figure) -> Point {
     Point { x, y: figure.value, interval: figure.bounds() }
 }
 
-/// The band about a fitted line, time against length, as points of a chart.
+/// Returns the band around a fitted line, time against length, as points of a chart.
 fn band_points(band: Option<&[Banded; BAND_LEN]>) -> impl Iterator<Item = Point> {
     band.into_iter().flatten().map(|at| Point {
         x: at.amount,
@@ -109,13 +109,14 @@ fn band_points(band: Option<&[Banded; BAND_LEN]>) -> impl Iterator<Item = Point>
     })
 }
 
-/// Lengths at which a fitted line is drawn, the ends included: on axes by factors it is bent.
+/// Returns the lengths at which a fitted line is drawn, with both ends: it is curved on logarithmic
+/// axes.
 fn lengths_between(from: f64, to: f64) -> impl Iterator<Item = f64> {
     const STEPS: usize = 40;
     (0..=STEPS).map(move |step| from * (to / from).powf(step as f64 / STEPS as f64))
 }
 
-/// Says that others had the machine too, if they did.
+/// States that the machine did other work during the measurement, if it did.
 fn busy(record: &Record) -> Option<String> {
     let load = record.machine.load?;
     let stolen = load.stolen_ns.unwrap_or(0) as f64 / record.elapsed_ns.max(1) as f64;
@@ -127,7 +128,7 @@ fn busy(record: &Record) -> Option<String> {
     })
 }
 
-/// What is to be known of the machine and the session.
+/// The facts about the machine and the session.
 fn facts(record: &Record, units: Units) -> Vec<(String, String)> {
     let machine = &record.machine;
     let mut facts = Vec::new();
@@ -164,7 +165,7 @@ fn facts(record: &Record, units: Units) -> Vec<(String, String)> {
     let clock = &record.clock;
     let (step, cost) = (clock.resolution_ns, clock.overhead_ns);
     fact("clock", format!("{}, steps of {step} ns, timing nothing takes {cost} ns", clock.name));
-    // Workloads of one session look at a folder each for themselves: the last look knows most.
+    // Each workload of a session examines the folder; the last examination knows most.
     let mut known: Vec<&Place> = Vec::new();
     for place in &record.places {
         match known.iter_mut().find(|known| known.path == place.path) {
@@ -182,7 +183,7 @@ fn facts(record: &Record, units: Units) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns what makes a session again as it was: a number, or one for each workload.
+/// Returns the seeds that reproduce a session: one number, or one for each workload.
 fn seeds(record: &Record) -> String {
     let mut seeds: Vec<(Workload, u64)> = Vec::new();
     for series in &record.series {

@@ -1,7 +1,7 @@
-//! What became of objects in a store, as documents.
+//! Documents about a check of objects in a store.
 //!
-//! In: findings of `steadfast-objects` and what they came to. Out: lines of text, or JSON objects,
-//! one on each line, the summary last, specified in `docs/objects.md`.
+//! In: findings of `steadfast-objects` and their summary. Out: lines of text, or JSON lines with
+//! the summary last, which `docs/objects.md` specifies.
 
 mod json;
 mod text;
@@ -15,20 +15,20 @@ use crate::units::Units;
 /// How the documents look.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectsOptions {
-    /// Whether it is JSON.
+    /// Whether to write JSON.
     pub json: bool,
-    /// Whether every object is told.
+    /// Whether every object gets a line.
     pub verbose: bool,
-    /// Whether only what is wrong is told.
+    /// Whether to write failures only.
     pub quiet: bool,
-    /// Whether an object of which nothing is known is wrong.
+    /// Whether an object without a record is a failure.
     pub require_tags: bool,
     /// The multiples of bytes.
     pub units: Units,
 }
 
 impl ObjectsOptions {
-    /// Appends what one object came to, if it is to be told.
+    /// Appends the result for one object, if the options ask for it.
     pub fn write_finding(&self, finding: &ObjectFinding, output: &mut Output) {
         let wrong = finding.judged.exit_status(self.require_tags) != 0;
         let untagged = finding.judged == Judged::Verdict(Verdict::Untagged);

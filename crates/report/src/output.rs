@@ -1,10 +1,10 @@
-//! What a renderer hands to its caller: bytes for standard output, and bytes for standard error.
+//! The output of a renderer: bytes for standard output and bytes for standard error.
 
 use steadfast::Notice;
 
 use crate::escape;
 
-/// What was rendered and not yet written.
+/// Rendered bytes that the caller has not written yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     /// The document itself, for standard output.
@@ -14,7 +14,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Appends a notice to the troubles, as every renderer but that of JSON does.
+    /// Appends a notice for standard error. JSON has notices among its lines instead.
     pub(crate) fn write_notice(&mut self, notice: &Notice) {
         let place = notice.path.as_deref().map(|path| format!("`{}`: ", escape::path(path)));
         let place = place.unwrap_or_default();

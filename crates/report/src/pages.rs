@@ -1,8 +1,8 @@
-//! Files page by page, as documents: fs-verity digests, verdicts, and where damage is.
+//! Reports on files by page: fs-verity digests, verdicts, and the place of damage.
 //!
-//! In: a digest; a file that was verified by kept leaves. Out: bytes, every name in them escaped.
-//! The JSON form is specified in `docs/pages.md`. What a run says of a corrupt file's pages is put
-//! into words here as well, so that both say it alike.
+//! In: a digest, or a file that was verified by kept leaves. Out: bytes, with every name escaped.
+//! `docs/pages.md` specifies the JSON form. A run uses the same words for the damaged pages of a
+//! corrupt file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::escape;
 use crate::json::{JsonObject, write_object};
 use crate::units;
 
-/// Ranges that a run's line about a corrupt file names.
+/// Most ranges in a run's line about a corrupt file.
 const RANGES_IN_LINE: usize = 4;
 
-/// Ranges that are told of each file that is verified; `pages locate` tells all.
+/// Most ranges that are listed for each verified file; `pages locate` lists all.
 const RANGES_IN_VERDICT: usize = 20;
 
-/// Appends a digest as `fsverity digest` prints it; `compact` is without names.
+/// Appends a digest as `fsverity digest` prints it; without names if `compact`.
 pub fn write_digest(path: &Path, digest: &VerityDigest, compact: bool, out: &mut Vec<u8>) {
     let line = match compact {
         true => format!("{}\n", digest.digest),
@@ -30,7 +30,7 @@ pub fn write_digest(path: &Path, digest: &VerityDigest, compact: bool, out: &mut
     out.extend_from_slice(line.as_bytes());
 }
 
-/// Appends a verdict, and the first ranges of what is damaged.
+/// Appends a verdict and the first damaged ranges.
 pub fn write_verified_text(path: &Path, verified: &Verified, out: &mut Vec<u8>) {
     let verdict = verified.verdict.name();
     let path = escape::path(path);
@@ -47,7 +47,7 @@ pub fn write_verified_text(path: &Path, verified: &Verified, out: &mut Vec<u8>) 
     }
 }
 
-/// Appends every range of what is damaged, and how much that is.
+/// Appends every damaged range, and their sum.
 pub fn write_located_text(verified: &Verified, out: &mut Vec<u8>) {
     for range in ranges_of(&verified.damage) {
         out.extend_from_slice(format!("{range}\n").as_bytes());
@@ -56,7 +56,7 @@ pub fn write_located_text(verified: &Verified, out: &mut Vec<u8>) {
     out.extend_from_slice(line.as_bytes());
 }
 
-/// Says how many pages there are, and how many of them are not what they were.
+/// States how many pages there are, and how many of them are damaged or unreadable.
 fn summary_of(verified: &Verified) -> String {
     let Verified { damage, length_now, .. } = verified;
     let (check, page_len) = (&damage.check, damage.page_len);
@@ -83,7 +83,7 @@ fn summary_of(verified: &Verified) -> String {
     parts.join("; ")
 }
 
-/// Says where the damage is, a line for each range, in order.
+/// Lists the damaged and unreadable ranges, one on each line, in order.
 fn ranges_of(damage: &Damage) -> Vec<String> {
     let Damage { check, .. } = damage;
     let damaged = check.damaged.iter().map(|pages| (pages, "damaged"));
@@ -104,7 +104,7 @@ fn pages_text(pages: &Range<u64>) -> String {
     }
 }
 
-/// Says in a line which bytes of a corrupt file are damaged.
+/// States in one line which bytes of a corrupt file are damaged.
 pub(crate) fn damage_detail(damage: &Damage) -> String {
     let check = &damage.check;
     if check.is_intact() {
@@ -132,7 +132,7 @@ pub(crate) fn damage_detail(damage: &Damage) -> String {
     text
 }
 
-/// Appends one JSON object about a file that was verified.
+/// Appends one JSON object about a verified file.
 pub fn write_verified_json(path: &Path, verified: &Verified, out: &mut Vec<u8>) {
     let object = JsonObject::at(path)
         .field("verdict", verified.verdict.name())
@@ -143,7 +143,7 @@ pub fn write_verified_json(path: &Path, verified: &Verified, out: &mut Vec<u8>) 
     write_object(&object, out);
 }
 
-/// Where damage is, for programs.
+/// The damaged ranges, as JSON.
 pub(crate) fn damage_object<'a>(damage: &Damage) -> JsonObject<'a> {
     let object = |range: Range<u64>| {
         JsonObject::default().field("offset", range.start).field("length", range.end - range.start)

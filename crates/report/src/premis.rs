@@ -1,8 +1,8 @@
-//! Fixity as archivists exchange it: a PREMIS 3 document of objects, events and agents.
+//! Writes fixity records for archives: a PREMIS 3 document of objects, events and agents.
 //!
-//! In: files with their tags, then what happened to them. Out: XML, piece by piece, in constant
-//! memory. The schema wants all objects before all events, which the types here see to. What is
-//! written, and what is not, is specified in `docs/formats/premis.md`. Knows no files and no clock.
+//! In: files with their tags, then their events. Out: XML, piece by piece, in constant memory. The
+//! schema requires all objects before all events; the types here enforce this order.
+//! `docs/formats/premis.md` specifies what is written. Knows no files and no clock.
 //!
 //! Source: PREMIS Data Dictionary 3.0 (2015), and its schema `premis-v3-0.xsd` (2016); terms of
 //! the preservation vocabularies at id.loc.gov.
@@ -28,7 +28,7 @@ use xml::{Term, Xml};
 /// The vocabularies of the Library of Congress.
 const VOCABULARIES: &str = "http://id.loc.gov/vocabulary/preservation/";
 
-/// Begins a document, and takes its objects.
+/// The first part of a document: its objects.
 #[derive(Debug)]
 pub struct PremisObjects {
     xml: Xml,
@@ -75,7 +75,7 @@ impl PremisObjects {
         if let Some(length) = length.filter(|length| i64::try_from(*length).is_ok()) {
             xml.text("size", &length.to_string(), out);
         }
-        // The schema insists on a format, and nobody here looks at formats.
+        // The schema requires a format, which Steadfast does not determine.
         xml.open("format", &[], out);
         xml.open("formatDesignation", &[], out);
         xml.text("formatName", "unknown", out);
@@ -86,28 +86,28 @@ impl PremisObjects {
         xml.close(out);
     }
 
-    /// Goes on to the events.
+    /// Ends the objects and begins the events.
     pub fn events(self) -> PremisEvents {
         PremisEvents { xml: self.xml, versions: BTreeSet::new() }
     }
 }
 
-/// Something that happened to a file, as PREMIS names it.
+/// An event of a file, as PREMIS names it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PremisHappening<'a> {
-    /// The file was read and compared with its tag, or should have been.
+    /// The file was read and compared with its tag, or could not be.
     FixityCheck {
-        /// How it stood then.
+        /// The resulting state.
         standing: FileState,
     },
-    /// A digest was computed and kept as the file's tag.
+    /// A digest was computed and stored as the file's tag.
     DigestCalculation {
         /// The tag.
         tag: &'a Tag,
         /// The tag before, if it had other contents.
         before: Option<&'a Tag>,
     },
-    /// The file came here from another path.
+    /// The file was moved here from another path.
     FilenameChange {
         /// The other path, from the root.
         from: &'a Path,
@@ -129,7 +129,7 @@ impl PremisHappening<'_> {
         !matches!(self, PremisHappening::FixityCheck { standing } if !standing.proves())
     }
 
-    /// Says what came of it.
+    /// Returns the outcome in words.
     fn note(&self) -> String {
         match self {
             PremisHappening::FixityCheck { standing } => standing_note(*standing).to_owned(),
@@ -145,16 +145,16 @@ impl PremisHappening<'_> {
     }
 }
 
-/// Takes the events of a document.
+/// The second part of a document: its events and agents.
 #[derive(Debug)]
 pub struct PremisEvents {
     xml: Xml,
-    /// The versions of this program that took part.
+    /// The versions of this program that made the events.
     versions: BTreeSet<String>,
 }
 
 impl PremisEvents {
-    /// Appends what happened to a file in a run. `path` leads down from the root.
+    /// Appends an event of a file in a run. `path` is relative to the root.
     pub fn event(
         &mut self,
         path: &Path,
@@ -212,7 +212,7 @@ impl PremisEvents {
     }
 }
 
-/// Appends an identifier and the parts that bear its name.
+/// Appends an identifier: its type and its value.
 fn write_identifier(xml: &mut Xml, of: &'static str, kind: &str, value: &str, out: &mut Vec<u8>) {
     let (kind_name, value_name) = match of {
         "objectIdentifier" => ("objectIdentifierType", "objectIdentifierValue"),
@@ -239,7 +239,7 @@ fn detail(run: &RunRecord) -> String {
     format!("run {id}, {verb}; {from}; backend {backend}; {}", run.state.name())
 }
 
-/// What a fixity check that left this standing found.
+/// Returns the outcome of a fixity check that resulted in a state.
 fn standing_note(standing: FileState) -> &'static str {
     match standing {
         FileState::Fine => "intact: the digest is that of the tag",
@@ -277,7 +277,7 @@ fn algorithm_term(algorithm: Algorithm) -> Term<'static> {
     Term::of("cryptographicHashFunctions", algorithm_title(algorithm), code)
 }
 
-/// A moment as ISO 8601 has it.
+/// Returns a moment in ISO 8601.
 fn moment(at: Timestamp) -> String {
     units::moment(at).replacen(' ', "T", 1)
 }

@@ -1,7 +1,7 @@
-//! What probing found, as documents: a table, or JSON lines.
+//! Documents about a probe: a table, or JSON lines.
 //!
-//! In: a [`Probe`]. Out: bytes; whatever came from disk or from a tool is escaped. The JSON form is
-//! specified in `docs/probe.md`.
+//! In: a [`Probe`]. Out: bytes, with all text from disk or from tools escaped. `docs/probe.md`
+//! specifies the JSON form.
 
 mod json;
 mod table;
@@ -11,7 +11,7 @@ use steadfast::probe::{Outcome, Probe, Time};
 pub use json::write_json;
 pub use table::write_table;
 
-/// The name of an outcome, as JSON carries it.
+/// Returns the name of an outcome in JSON.
 fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Kept(_) => "kept",
@@ -22,7 +22,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// What became of the modification time, where that is known.
+/// Returns what happened to the modification time, if it is known.
 fn time_of(outcome: &Outcome) -> Option<Time> {
     match outcome {
         Outcome::Kept(time) | Outcome::Lost(time) => Some(*time),
@@ -37,7 +37,7 @@ fn reason_of(outcome: &Outcome) -> Option<&str> {
     }
 }
 
-/// Tools that were not there, in a list, if any.
+/// Lists the tools that are not installed, if any.
 fn absent_tools(probe: &Probe) -> Option<String> {
     let tools: Vec<&str> = probe.absent.iter().copied().collect();
     (!tools.is_empty()).then(|| tools.join(", "))

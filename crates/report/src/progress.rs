@@ -1,14 +1,14 @@
-//! How far a run is → one line of text.
+//! Writes the progress of a run as one line of text.
 //!
-//! In: a [`Progress`]. Out: its line. Knows neither when it is drawn nor where.
+//! In: a [`Progress`]. Out: its line. Does not know when or where the line is drawn.
 
 use steadfast::{Bound, Progress};
 
 use crate::units::{self, Units};
 
-/// Returns the share of the run that is done, 0 to 1, if the end is known.
+/// Returns the share of the run that is done, 0 to 1, if the total is known.
 ///
-/// By bytes; by files where there are no bytes to read.
+/// It is a share of the bytes; of the files if there are no bytes to read.
 pub fn share(progress: &Progress) -> Option<f64> {
     let (files, bytes) = progress.total?;
     let share = match (files, bytes) {
@@ -19,14 +19,14 @@ pub fn share(progress: &Progress) -> Option<f64> {
     Some(share.clamp(0.0, 1.0))
 }
 
-/// Returns the time left at the pace so far, in nanoseconds, once it means something.
+/// Returns the time left at the present rate, in nanoseconds, once enough is done to estimate it.
 pub fn remaining_ns(progress: &Progress) -> Option<u64> {
     let share = share(progress)?;
     let known = share >= 0.01 && progress.elapsed_ns >= 1_000_000_000;
     known.then(|| (progress.elapsed_ns as f64 * (1.0 - share) / share) as u64)
 }
 
-/// Returns the line, the most wanted first, since a narrow terminal cuts its end.
+/// Returns the line. The most important part comes first: a narrow terminal cuts the end.
 ///
 /// ```text
 /// 12 %, 12.3 GB of 98.4 GB, 1,234 files, 2.40 GB/s, 36 s left, bound by hash

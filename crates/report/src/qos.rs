@@ -1,7 +1,7 @@
-//! What levels come to on a machine, as documents: text, or JSON lines.
+//! Documents about the effect of QoS levels on a machine: text, or JSON lines.
 //!
-//! In: what the machine offers, and levels that were tried. Out: bytes; names from the system are
-//! escaped. The JSON form is specified in `docs/qos.md`. It asks nothing of the system itself.
+//! In: what the machine offers, and the levels that were tried. Out: bytes, with names from the
+//! system escaped. `docs/qos.md` specifies the JSON form. Asks nothing of the system itself.
 
 mod json;
 mod text;
@@ -13,7 +13,7 @@ pub use text::write_text;
 
 use crate::escape;
 
-/// Says in words what is known of the core types, for the lack of classes to show.
+/// States what is known of the core types.
 fn knowledge_words(cores: &Cores) -> &'static str {
     match cores.knowledge {
         Knowledge::Types => "types that differ",
@@ -25,7 +25,7 @@ fn knowledge_words(cores: &Cores) -> &'static str {
     }
 }
 
-/// Says in words why a level is not confined, if it would be where it could.
+/// States why a level could not be confined to slower processors, if it should have been.
 fn confinement_words(confinement: &Confinement) -> Option<&'static str> {
     match confinement {
         Confinement::Free | Confinement::To(_) => None,
@@ -53,7 +53,7 @@ fn honours_words(honours: Honours) -> &'static str {
     }
 }
 
-/// Says in words what the process shares the processors with, and what that means for levels.
+/// States what the process shares the processors with, and what that means for levels.
 fn grouping_words(grouping: &Grouping) -> String {
     match grouping {
         Grouping::Threads => "by thread: levels count between all threads".to_owned(),
@@ -80,7 +80,7 @@ fn uclamp_words(offer: &Offer) -> Option<&'static str> {
     })
 }
 
-/// Says what came of a step.
+/// Returns the outcome of a step.
 fn outcome_words(step: &Step) -> String {
     match &step.result {
         Ok(()) => "done".to_owned(),

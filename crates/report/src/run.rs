@@ -1,6 +1,6 @@
-//! A run, as documents: text, JSON lines, CSV, tags, and a page.
+//! Documents about a run: text, JSON lines, CSV, tags, and a page.
 //!
-//! In: the events of a run as they come, then its end. Out: bytes for the caller to write, or a
+//! In: the events of a run in order, then its end. Out: bytes for the caller to write, or a
 //! [`Document`](crate::document::Document). Each module below renders one kind of document.
 
 mod csv;
@@ -20,9 +20,9 @@ pub use json::JsonLines;
 pub use show::Show;
 pub use text::{Text, TextOptions};
 
-/// Writes one kind of document, piece by piece, as a run goes on.
+/// Writes one kind of document piece by piece during a run.
 pub trait Renderer {
-    /// Appends what the document says of one event, if anything.
+    /// Appends the part of the document for one event, if it has one.
     fn event(&mut self, event: &Event, output: &mut Output);
 
     /// Appends the end of the document, if it has one.

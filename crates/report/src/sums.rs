@@ -1,7 +1,7 @@
-//! Digests as `sha256sum` and the BSD tools print them, for other programs to read.
+//! Writes digests in the formats of `sha256sum` and of the BSD tools.
 //!
-//! In: events of a run that hashes. Out: one line for each file that could be read; what could not
-//! be read is trouble. `sums/comparison.rs` says whether files match such lines.
+//! In: events of a run that hashes. Out: one line for each file that could be read; errors go to
+//! standard error. `sums/comparison.rs` compares files with such lines.
 
 mod comparison;
 
@@ -23,12 +23,12 @@ pub use comparison::{Comparison, ComparisonOptions, SumsTally};
 pub struct Sums {
     /// Whether lines name their algorithm.
     pub style: Style,
-    /// What ends a line.
+    /// The end of a line.
     pub ending: Ending,
-    /// Whether a person reads the lines on a terminal: then a name that a terminal would obey is
-    /// shown escaped. Otherwise every name is exact.
+    /// Whether the output is a terminal: then names with control characters are escaped. Otherwise
+    /// every name is exact.
     pub for_terminal: bool,
-    /// How the end is told among the troubles, if at all.
+    /// How the summary is written to standard error, if at all.
     pub summary: Option<TextOptions>,
 }
 
@@ -59,15 +59,15 @@ impl Renderer for Sums {
         if let Some(options) = self.summary {
             let mut inner = Output::default();
             Text::new(options).end(run, &mut inner);
-            // Nothing stands above that it would have to be set apart from.
+            // No blank line: nothing precedes it.
             output.trouble.extend_from_slice(inner.answer.trim_ascii_start());
         }
     }
 }
 
-/// The name to print: on a terminal, one that it would obey is escaped.
+/// Returns the name to print: escaped if a terminal would act on it.
 fn shown(path: &Path, for_terminal: bool) -> Cow<'_, Path> {
-    // A line break is left to the format, which has its own way to write it.
+    // The format has its own escape for a line break.
     let obeyed = |letter: char| letter != '\n' && letter.is_control() || escape::misleads(letter);
     let harmless = path.to_str().is_some_and(|text| !text.contains(obeyed));
     match for_terminal && !harmless {

@@ -1,5 +1,4 @@
-//! Lines of text for people: colours, and columns of equal width. Text that comes here is escaped
-//! already.
+//! Lines of text for people: colours, and columns of equal width. The caller has escaped all text.
 
 use anstyle::{AnsiColor, Style};
 
@@ -20,7 +19,7 @@ pub(crate) fn painted(text: &str, style: Style, color: bool) -> String {
     }
 }
 
-/// Returns a line about a path: what was found, what it was found of, and what is known of it.
+/// Returns a line about a path: the finding, the path, and details in brackets.
 pub(crate) fn finding_line(label: &str, place: &str, details: &[String]) -> String {
     match details {
         [] => format!("{label}  {place}\n"),
@@ -28,7 +27,7 @@ pub(crate) fn finding_line(label: &str, place: &str, details: &[String]) -> Stri
     }
 }
 
-/// Appends those counts that are not zero, each in its style, the numbers beneath each other.
+/// Appends the counts that are not zero, each in its style, with the numbers aligned.
 /// `label_min` is the least width of the names.
 pub(crate) fn write_counts(
     mut counts: Vec<(&str, u64, Style)>,
@@ -46,7 +45,7 @@ pub(crate) fn write_counts(
     }
 }
 
-/// Says how much was read in which time, and how fast; only the time if nothing was.
+/// Returns bytes, time and throughput; only the time if nothing was read.
 pub(crate) fn throughput(bytes: u64, elapsed_ns: u64, units: Units) -> String {
     let elapsed = units::duration(elapsed_ns);
     match bytes {
@@ -58,8 +57,8 @@ pub(crate) fn throughput(bytes: u64, elapsed_ns: u64, units: Units) -> String {
     }
 }
 
-/// Appends rows, each on a line of its own, two blanks before every cell. Columns beyond `aligns`
-/// keep left.
+/// Appends rows, one on each line, with two blanks before every cell. Columns beyond `aligns` are
+/// aligned to the left.
 pub(crate) fn write_table(rows: &[Vec<String>], aligns: &[Align], text: &mut String) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -81,7 +80,7 @@ pub(crate) fn write_table(rows: &[Vec<String>], aligns: &[Align], text: &mut Str
     }
 }
 
-/// Appends a table of a document: its titles, then its rows. An empty cell stays empty.
+/// Appends a table of a document: its titles, then its rows. Empty cells are left blank.
 pub(crate) fn write_titled(table: &Table, units: Units, text: &mut String) {
     let aligns: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
     let cell = |cell: &Cell| match cell {

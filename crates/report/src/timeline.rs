@@ -1,7 +1,8 @@
-//! What each thread of a run did, over time, in bounded memory: spans in, one chart out.
+//! Collects the work of each thread of a run over time in bounded memory, and draws it as a chart.
 //!
-//! Time is cut into bins of equal width, which doubles whenever a run outgrows them; so a run of a
-//! second and one of a week take the same room. A bin shows the stage that took most of it.
+//! Time is divided into bins of equal width. The width doubles whenever a run needs more bins than
+//! there are, so a run of a second and one of a week take the same memory. A bin shows the stage
+//! that took most of it.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,13 @@ use steadfast::cost::Span;
 
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
 
-/// Bins of a thread at most. A chart is some 500 units wide.
+/// Most bins of a thread. A chart is about 500 units wide.
 const BINS_MAX: usize = 400;
 
-/// Width of a bin in the beginning, in nanoseconds.
+/// Initial width of a bin in nanoseconds.
 const WIDTH_NS: u64 = 1_000_000;
 
-/// What the threads of a run did.
+/// The work of the threads of a run.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     width_ns: u64,
@@ -38,12 +39,12 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// Hears a thread's name.
+    /// Sets a thread's name.
     pub fn thread(&mut self, thread: usize, name: &str) {
         self.threads.entry(thread).or_default().name = name.to_owned();
     }
 
-    /// Takes the next spans of a thread.
+    /// Adds the next spans of a thread.
     pub fn spans(&mut self, thread: usize, spans: &[Span]) {
         for span in spans {
             self.add(thread, span);
@@ -51,7 +52,7 @@ impl Timeline {
     }
 
     fn add(&mut self, thread: usize, span: &Span) {
-        // Threads hand their spans over late: the first to come need not be the first there was.
+        // Threads report their spans late, so the first span here need not be the earliest.
         let begun_ns = *self.begun_ns.get_or_insert(span.start_ns);
         let start_ns = span.start_ns.saturating_sub(begun_ns);
         let end_ns = start_ns + span.elapsed_ns;
@@ -83,7 +84,7 @@ impl Timeline {
         }
     }
 
-    /// Draws the threads that did anything, one row each, a layer for each stage.
+    /// Draws the threads that did not only wait, one row each, with a layer for each stage.
     pub fn chart(&self) -> Option<Chart> {
         let busy = |thread: &&ThreadBins| {
             let waits = Stage::Wait as usize;
@@ -105,7 +106,7 @@ impl Timeline {
         Some(Chart::new("timeline", "What each thread did", description, axes, layers))
     }
 
-    /// Joins neighbouring bins in which one stage took most of the time.
+    /// Joins neighbouring bins in which the same stage took most of the time.
     fn layer(&self, stage: Stage, threads: &[&ThreadBins]) -> Layer {
         let mut points = Vec::new();
         for (row, thread) in threads.iter().enumerate() {
@@ -131,7 +132,7 @@ impl Timeline {
     }
 }
 
-/// Returns the stage that took most of a bin, unless it is waiting or nothing.
+/// Returns the stage that took most of a bin; `None` if the thread waited or the bin is empty.
 fn most(bin: &[u64; Stage::ALL.len()]) -> Option<Stage> {
     let most = Stage::ALL.into_iter().max_by_key(|&stage| bin[stage as usize])?;
     (bin[most as usize] > 0 && most != Stage::Wait).then_some(most)

@@ -1,8 +1,8 @@
-//! What the threads of a run did, as trace viewers read it: Chrome's trace-event JSON, an array of
+//! Writes the work of a run's threads for trace viewers: Chrome's trace-event JSON, an array of
 //! complete events.
 //!
-//! In: names of threads, and spans, in any order of threads. Out: the document, piece by piece.
-//! Knows no file. Specified in `docs/formats/events.md`.
+//! In: names of threads, and spans, with the threads in any order. Out: the document, piece by
+//! piece. Knows no file. `docs/formats/events.md` specifies it.
 
 use serde::Serialize;
 use steadfast::cost::Span;
@@ -71,7 +71,7 @@ impl Trace {
         );
     }
 
-    /// Appends what a thread did.
+    /// Appends spans of a thread.
     pub fn spans(&mut self, thread: usize, spans: &[Span], out: &mut Vec<u8>) {
         for span in spans {
             let event = SpanEvent {

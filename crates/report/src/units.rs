@@ -1,6 +1,7 @@
-//! Numbers → words: bytes, rates, durations, counts and moments, as people read them.
+//! Formats bytes, rates, durations, counts and moments for people.
 //!
-//! In: base units. Out: text with three significant digits, exact where exactness is asked for.
+//! In: base units. Out: text with three significant digits, or exact text where the caller asks for
+//! it.
 
 use jiff::tz::Offset;
 use steadfast::Timestamp;
@@ -44,7 +45,7 @@ impl Units {
         self.scaled(bytes as f64)
     }
 
-    /// Returns a throughput, as in "2.40 GB/s"; a dash if no time went by.
+    /// Returns a throughput, as in "2.40 GB/s"; a dash if the time is zero.
     pub fn rate(self, bytes: u64, elapsed_ns: u64) -> String {
         match elapsed_ns {
             0 => "–".to_owned(),
@@ -52,7 +53,7 @@ impl Units {
         }
     }
 
-    /// Returns a throughput that is known as such, in bytes in a second; a dash if it is none.
+    /// Returns a throughput given in bytes per second; a dash if it is not a positive number.
     pub fn per_second(self, rate: f64) -> String {
         match rate.is_finite() && rate > 0.0 {
             true => format!("{}/s", self.scaled(rate)),
@@ -60,8 +61,8 @@ impl Units {
         }
     }
 
-    /// Returns ends of an interval in the unit that a throughput has, without it; `None` if that
-    /// is too large a unit for one of them, or one is none.
+    /// Returns the ends of an interval in the unit of a throughput, without the name of the unit;
+    /// `None` if an end is not a number or too small for that unit.
     pub(crate) fn ends_of_rate(self, rate: f64, ends: [f64; 2]) -> Option<[String; 2]> {
         let (step, _) = self.step(rate);
         let ends = ends.map(|end| end / self.base().powi(step as i32));
@@ -69,7 +70,7 @@ impl Units {
         fit.then(|| ends.map(three_digits))
     }
 
-    /// Returns which multiple a number is shown in, and the number in it.
+    /// Returns the index of the multiple in which a number is shown, and the number in it.
     fn step(self, mut value: f64) -> (usize, f64) {
         let mut step = 0;
         // From 999.5 on, three digits would read 1000.
@@ -121,8 +122,8 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Returns a share of 0 to 1 in percent, in which nearly all is not all, and hardly anything not
-/// nothing: "91.3 %", "99.992 %", "0.00810 %".
+/// Returns a share of 0 to 1 in percent: "91.3 %". A share below 1 never reads "100.0 %", and a
+/// share above 0 never "0.0 %": "99.992 %", "0.00810 %".
 pub fn share(share: f64) -> String {
     match 100.0 * share {
         nearly if (99.95..100.0).contains(&nearly) => {
@@ -169,7 +170,7 @@ pub fn duration(elapsed_ns: u64) -> String {
     }
 }
 
-/// Returns a duration that is a guess, in whole seconds: "36 s", "3 min 05 s" or "2 h 03 min".
+/// Returns an estimated duration, in whole seconds: "36 s", "3 min 05 s" or "2 h 03 min".
 pub fn rough_duration(guess_ns: u64) -> String {
     match (guess_ns + 500_000_000) / 1_000_000_000 {
         seconds @ 0..100 => format!("{seconds} s"),
@@ -185,10 +186,11 @@ pub fn percent(share: f64) -> String {
 /// Seconds of 400 years, after which the Gregorian calendar repeats itself: 146,097 days.
 const CYCLE_S: i64 = 146_097 * DAY_S;
 
-/// Returns a moment in UTC, as in "2024-03-01 12:00:05Z". Parts of a second are cut.
+/// Returns a moment in UTC, as in "2024-03-01 12:00:05Z". Fractions of a second are dropped.
 ///
-/// A file system may hold any 64-bit number of seconds, and `jiff` knows the years -9999 to 9999.
-/// So it gets the moment in the 400 years from 1970 on, and the year is counted on from there.
+/// A file system can hold any 64-bit number of seconds, but `jiff` supports the years -9999 to 9999
+/// only. So the moment is moved by whole cycles into the 400 years from 1970 on, and the years of
+/// these cycles are added afterwards.
 ///
 /// # Panics
 /// Never: those 400 years are within its range.
@@ -206,7 +208,7 @@ pub fn moment_exact(timestamp: Timestamp) -> String {
     format!("{text}.{:09}Z", timestamp.nanoseconds)
 }
 
-/// Returns two moments in UTC, with nanoseconds if they would look the same without.
+/// Returns two moments in UTC, with nanoseconds if they would look the same without them.
 pub(crate) fn moments_apart(one: Timestamp, other: Timestamp) -> [String; 2] {
     let moments = [one, other].map(moment);
     match one != other && moments[0] == moments[1] {

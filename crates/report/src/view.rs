@@ -1,4 +1,4 @@
-//! Facts → rows: what documents show of a run, in one order, chosen here once.
+//! Decides what documents show of a run, and in which order.
 //!
 //! In: a [`Summary`] or an event. Out: plain values with public fields. Knows no document.
 
@@ -16,24 +16,24 @@ use crate::{escape, units};
 pub struct RunView {
     /// The verb that ran.
     pub verb: &'static str,
-    /// Whether nothing was written because nothing should be.
+    /// Whether it was a dry run, which writes nothing.
     pub dry_run: bool,
-    /// Whether the run was told to stop before its end.
+    /// Whether the run was interrupted.
     pub interrupted: bool,
-    /// Files that were due and are not checked, of a run whose time was up.
+    /// Files that were due and were not checked, if the time limit ended the run.
     pub still_due: Option<u64>,
     /// The exit status that the run asks for.
     pub exit_status: u8,
-    /// Files that an event spoke of.
+    /// Files that had an event.
     pub files: u64,
     /// Files that were compared with a record of them.
     #[serde(skip)]
     pub judged: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Bytes read past the page cache.
+    /// Bytes that were read past the page cache.
     pub bytes_from_media: u64,
-    /// Time that the run took, in nanoseconds.
+    /// Duration of the run in nanoseconds.
     pub elapsed_ns: u64,
     /// Threads that hashed.
     pub workers: usize,
@@ -49,12 +49,12 @@ pub struct RunView {
     pub actions: Vec<(Action, u64)>,
     /// Whether the run kept a catalogue.
     pub catalogued: bool,
-    /// Every kind of thing that only the catalogue finds, and how often it did.
+    /// Every kind of finding that only a catalogue can make, and how many there are.
     #[serde(serialize_with = "counts_by_name")]
     pub findings: Vec<(&'static str, u64)>,
-    /// Files whose tag should have been written or removed and could not be.
+    /// Files whose tag could not be written or removed.
     pub failed: u64,
-    /// What the walk passed by.
+    /// What the walk skipped.
     #[serde(serialize_with = "skipped_by_name")]
     pub skipped: Skipped,
     /// Where the time went.
@@ -63,7 +63,7 @@ pub struct RunView {
 }
 
 impl RunView {
-    /// Takes what documents show out of a summary.
+    /// Extracts from a summary what documents show.
     pub fn of(summary: &Summary) -> RunView {
         RunView {
             verb: summary.verb,
@@ -81,7 +81,7 @@ impl RunView {
             engine: summary.engine,
             verdicts: Verdict::ALL.map(|verdict| (verdict, summary.verdicts(verdict))).into(),
             actions: Action::ALL.map(|action| (action, summary.actions(action))).into(),
-            // The verdicts tell of these two.
+            // The verdicts count these two.
             findings: summary
                 .findings
                 .iter()
@@ -95,7 +95,7 @@ impl RunView {
         }
     }
 
-    /// Says that the run's time was up, if it was.
+    /// States how many files are still due, if the time limit ended the run.
     pub fn time_up(&self) -> Option<String> {
         let files = units::counted(self.still_due?, "file is", "files are");
         Some(format!("the time was up: {files} not checked and still due"))
@@ -163,9 +163,9 @@ pub(crate) fn told(numbers: &[(&str, &str, u64)]) -> Vec<String> {
     some.map(|(one, many, number)| units::counted(*number, one, many)).collect()
 }
 
-/// Says what a limit is set by, as the end of "bound by …".
+/// Names what sets a limit: completes "bound by …".
 ///
-/// `algorithm` is the one that hashed, if it was only one.
+/// `algorithm` is the algorithm of the run, if there was only one.
 pub fn bound_title(limit: &Limit, algorithm: Option<Algorithm>) -> String {
     let title = match limit.bound {
         Bound::Storage => "the storage",
@@ -185,7 +185,7 @@ pub fn bound_title(limit: &Limit, algorithm: Option<Algorithm>) -> String {
     }
 }
 
-/// Says of what a limit's share is a share, as the end of "91 % of …".
+/// Names the whole of which a limit's share is a part: completes "91 % of …".
 pub fn resource_title(resource: Resource) -> &'static str {
     match resource {
         Resource::Processors => "processor time",
@@ -194,7 +194,7 @@ pub fn resource_title(resource: Resource) -> &'static str {
     }
 }
 
-/// Returns the name of an algorithm as prose spells it.
+/// Returns the usual spelling of an algorithm's name.
 pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::Sha256 => "SHA-256",
@@ -211,7 +211,7 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
     }
 }
 
-/// Says of a file what its verdict does not: what went wrong, how it differs, where it is now.
+/// Lists what is known of a file beyond its verdict: errors, differences, its present path.
 pub fn known_of(event: &FileEvent) -> Vec<String> {
     let mut known = Vec::new();
     known.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
@@ -224,7 +224,7 @@ pub fn known_of(event: &FileEvent) -> Vec<String> {
     known
 }
 
-/// Says that a file holds what an earlier tag recorded, if a check found that.
+/// States that a changed file has the contents of its previous tag, if it has.
 fn rollback(event: &FileEvent) -> Option<String> {
     let (earlier, actual) = (event.previous?, event.actual?);
     let differs = matches!(event.verdict?, Verdict::Corrupt | Verdict::Modified);
@@ -233,7 +233,7 @@ fn rollback(event: &FileEvent) -> Option<String> {
     })
 }
 
-/// Says how the contents differ from what was recorded, if both are known and they do.
+/// Describes how a file differs from its record, if it does and both are known.
 fn difference(event: &FileEvent) -> Option<String> {
     let (length, mtime) = event.extent()?;
     let lengths = |was: u64| {
@@ -262,7 +262,7 @@ fn difference(event: &FileEvent) -> Option<String> {
     }
 }
 
-/// Says of a finding what its name does not, if anything.
+/// Describes a finding beyond its name, if there is more to say.
 pub fn finding_detail(finding: &Finding) -> Option<String> {
     match finding {
         Finding::TagLost { damaged, .. } => Some(format!(
@@ -300,32 +300,32 @@ pub fn finding_detail(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Which events a reader must see.
+/// Decides which events are findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingRule {
     /// Whether a file without a tag is a finding.
     pub require_tags: bool,
-    /// Whether actions are only what would be done, and settle nothing.
+    /// Whether it is a dry run: its actions are not taken, so they settle nothing.
     pub dry_run: bool,
 }
 
 impl FindingRule {
-    /// Returns the verdict that makes an event a finding: one that fails a check and that the run
-    /// did not accept and write down.
+    /// Returns the verdict that makes an event a finding: one that fails a check, unless the run
+    /// accepted the file and wrote its tag.
     pub fn failing_verdict(self, event: &FileEvent) -> Option<Verdict> {
         let settled = event.action.is_some() && !self.dry_run;
         let fails = |verdict: &Verdict| !settled && verdict.exit_status(self.require_tags) != 0;
         event.verdict.filter(fails)
     }
 
-    /// Whether the run gave a file that had a tag one of other contents. Whoever knows of no edit
-    /// there has found a fault.
+    /// Whether the run replaced a tag by one of other contents. If nobody edited the file, this is
+    /// a fault, so it is always reported.
     pub fn retags(self, event: &FileEvent) -> bool {
         use Verdict::{Intact, Touched};
         event.action == Some(Action::Retagged) && !matches!(event.verdict, Some(Intact | Touched))
     }
 
-    /// Whether a reader must see the event, for its verdict or for what went wrong.
+    /// Whether an event is a finding: by its verdict, or because something failed.
     pub fn finds(self, event: &FileEvent) -> bool {
         event.trouble.is_some() || self.failing_verdict(event).is_some()
     }

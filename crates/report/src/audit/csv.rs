@@ -1,4 +1,4 @@
-//! An audit, as a spreadsheet reads it: a header, then one row for each fact.
+//! Writes an audit as CSV: a header, then one row for each fact.
 
 use steadfast::catalogue::{Duplicates, FailedCheck, Overdue};
 

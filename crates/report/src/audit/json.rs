@@ -1,4 +1,4 @@
-//! An audit, as programs read it: one JSON object on each line, the summary last.
+//! Writes an audit as JSON lines: one object on each line, the summary last.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ impl AuditRenderer for AuditJson {
     }
 }
 
-/// Returns a line of JSON or a row of CSV: what it is about, then its other fields.
+/// Returns the object of a line of JSON or of a row of CSV: `about`, then the other fields.
 pub(super) fn line_object<'a>(about: &'static str, rest: JsonObject<'a>) -> JsonObject<'a> {
     JsonObject::default().field("about", about).fields(rest)
 }

@@ -1,7 +1,7 @@
-//! An audit, as a person reads, prints and signs it.
+//! Writes an audit as a page of text to read, print and sign.
 //!
-//! In: an audit and its streams. Out: a page; names and whatever else came from the catalogue are
-//! escaped. It reads the same without colour. What is not settled is listed, the rest counted.
+//! In: an audit and its streams. Out: a page, with names and other text from the catalogue escaped.
+//! Colour adds no information. Open failures are listed, settled ones counted.
 
 use anstyle::Style;
 use steadfast::catalogue::{CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue};
@@ -20,7 +20,7 @@ use crate::view::algorithm_title;
 pub struct AuditTextOptions {
     /// Whether settled failures and all runs are listed.
     pub verbose: bool,
-    /// Whether colours may carry meaning.
+    /// Whether to use colours.
     pub color: bool,
     /// The multiples of bytes.
     pub units: Units,
@@ -31,14 +31,14 @@ pub struct AuditTextOptions {
 pub struct AuditText {
     options: AuditTextOptions,
     overdue_days: u32,
-    /// Whether anything of the present part was listed.
+    /// Whether the present part has a line yet.
     listed: bool,
 }
 
-/// Runs that a page has unless more are asked for.
+/// Runs on a page, unless all are asked for.
 const RUNS_SHOWN: usize = 10;
 
-/// "tag replaced" is the longest standing.
+/// "tag replaced" is the longest name of a state.
 const STANDING_WIDTH: usize = 12;
 
 impl AuditText {
@@ -116,7 +116,7 @@ impl AuditText {
         self.write_reading(view, text);
     }
 
-    /// Says where the bytes of the longest window came from.
+    /// States where the bytes of the longest window were read from.
     fn write_reading(&self, view: &AuditView<'_>, text: &mut String) {
         let windows = view.audit.windows.iter().zip(view.readings);
         let Some((window, reading)) = windows.max_by_key(|(window, _)| window.days) else { return };
@@ -215,7 +215,7 @@ impl AuditText {
         text.push_str(&format!("\n{}\n", sentences.join(" ")));
     }
 
-    /// The page's blank line and heading before the first thing that a part lists.
+    /// Appends a blank line and a heading before the first line of a part.
     fn heading(&mut self, heading: &str, text: &mut String) {
         if !std::mem::replace(&mut self.listed, true) {
             text.push_str(&format!("\n{heading}\n"));

@@ -1,7 +1,7 @@
-//! Axes: from what to what, where the marks are, and where a value lies.
+//! Axes: their ranges, their marks, and the coordinates of values.
 //!
-//! In: an axis and the points along it. Out: a linear coordinate; a logarithmic axis is one of
-//! logarithms, so that all axes are of one type.
+//! In: an axis and the points along it. Out: a linear coordinate. A logarithmic axis has linear
+//! coordinates of logarithms, so all axes have the same type.
 
 use std::ops::Range;
 
@@ -10,39 +10,39 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use crate::document::{Axis, Chart, Mark, Quantity, Scale};
 use crate::units::{self, Units};
 
-/// Along which side an axis lies.
+/// The direction of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AxisSide {
     X,
     Y,
 }
 
-/// Marks that an axis has at most.
+/// Most marks on an axis.
 const MARKS_MAX: f64 = 5.0;
 
-/// Least width of an axis by factors, as a logarithm: some 4 per cent.
+/// Least width of a logarithmic axis, as a logarithm: about 4 per cent.
 const LOG_WIDTH_MIN: f64 = 0.017;
 
-/// From what to what an axis goes.
+/// The range of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AxisRange {
     from: f64,
     to: f64,
     marks: Vec<f64>,
     log: bool,
-    /// Whether all values are powers of two, which are read best as such.
+    /// Whether all values are powers of two, which are shown in binary units.
     binary: bool,
-    /// In what the marks of an even axis are counted.
+    /// The unit of the marks of a linear axis.
     unit: f64,
 }
 
 impl AxisRange {
-    /// Finds the span that holds every point of a chart along one of its sides.
+    /// Finds the range that contains every point of a chart in one direction.
     pub(super) fn of(axis: &Axis, chart: &Chart, direction: AxisSide, units: Units) -> AxisRange {
         if let Scale::Names(names) = &axis.scale {
             let marks = (0..names.len()).map(|index| index as f64).collect();
             let (from, to) = (-0.5, (names.len().max(1)) as f64 - 0.5);
-            // The first name stands on top.
+            // The first name is at the top.
             let (from, to) = if direction == AxisSide::Y { (to, from) } else { (from, to) };
             return AxisRange { from, to, marks, log: false, binary: false, unit: 1.0 };
         }
@@ -69,7 +69,7 @@ impl AxisRange {
         AxisRange { from: 0.0, to: steps * step, marks, log: false, binary: false, unit }
     }
 
-    /// From zero to the end of everything, wherever the last mark is.
+    /// From zero to the greatest value, wherever the last mark is.
     fn tight(highest: f64, unit: f64) -> AxisRange {
         let to = if highest > 0.0 { highest } else { unit };
         let step = nice_step(to / (MARKS_MAX - 0.5), unit);
@@ -77,7 +77,7 @@ impl AxisRange {
         AxisRange { from: 0.0, to, marks, log: false, binary: false, unit }
     }
 
-    /// A little wider than everything, with marks at 1, 2 and 5 where there is room; at the values
+    /// A little wider than the values, with marks at 1, 2 and 5 if there is room; at the values
     /// themselves if they are powers of two.
     fn log(mut values: Vec<f64>) -> AxisRange {
         values.sort_by(f64::total_cmp);
@@ -101,7 +101,8 @@ impl AxisRange {
         AxisRange { from, to, marks, log: true, binary, unit: 1e-9 }
     }
 
-    /// Goes on until words fit behind each end: `(end, width)`, the width as a share of the axis.
+    /// Extends the range until words fit behind each end: `(end, width)`, with the width as a share
+    /// of the axis.
     pub(super) fn with_room(self, words: Vec<(f64, f64)>) -> AxisRange {
         let reach = |&(end, width): &(f64, f64)| {
             self.from + (self.place(end) - self.from) / (1.0 - width.clamp(0.0, 0.6))
@@ -114,7 +115,7 @@ impl AxisRange {
         }
     }
 
-    /// Leaves out marks until neighbours lie so far apart, as a share of the axis.
+    /// Removes marks until neighbours are at least this far apart, as a share of the axis.
     pub(super) fn with_marks_apart(mut self, share: f64) -> AxisRange {
         let least = share * (self.to - self.from).abs();
         let near = |marks: &[f64]| marks.windows(2).any(|two| (two[1] - two[0]).abs() < least);
@@ -129,17 +130,17 @@ impl AxisRange {
         self
     }
 
-    /// Whether bars can stand on its beginning.
+    /// Whether the axis begins at zero, so that bars can begin there.
     pub(super) fn begins_at_zero(&self) -> bool {
         !self.log
     }
 
-    /// Returns in which multiples of bytes the marks are written.
+    /// Returns the multiples of bytes for the marks.
     pub(super) fn units(&self, units: Units) -> Units {
         if self.binary { Units::Iec } else { units }
     }
 
-    /// Returns where a value lies on the axis. What a logarithm cannot show lies at its beginning.
+    /// Returns the coordinate of a value. A value without a logarithm is at the beginning.
     pub(super) fn place(&self, value: f64) -> f64 {
         match self.log {
             true if value > 0.0 => value.log10().max(self.from),
@@ -148,7 +149,7 @@ impl AxisRange {
         }
     }
 
-    /// Returns the value at a place.
+    /// Returns the value at a coordinate.
     pub(super) fn value(&self, place: f64) -> f64 {
         if self.log { 10_f64.powf(place) } else { place }
     }
@@ -186,8 +187,8 @@ impl Ranged for AxisRange {
     }
 }
 
-/// Returns marks between two logarithms: at 1, 2 and 5 where there is room, at even steps where
-/// the ends are less than a factor of four apart.
+/// Returns marks between two logarithms: at 1, 2 and 5 if there is room, at even steps if the ends
+/// are less than a factor of four apart.
 fn log_marks(from: f64, to: f64) -> Vec<f64> {
     let (lowest, highest) = (10_f64.powf(from), 10_f64.powf(to));
     if highest < 4.0 * lowest {
@@ -209,11 +210,11 @@ fn log_marks(from: f64, to: f64) -> Vec<f64> {
     marks.filter(|mark| (from..=to).contains(mark)).collect()
 }
 
-/// All that a chart shows along one of its sides.
+/// All values of a chart in one direction.
 fn values(chart: &Chart, direction: AxisSide) -> impl Iterator<Item = f64> + '_ {
     let lies = matches!(chart.y.scale, Scale::Names(_));
     chart.layers.iter().flat_map(move |layer| {
-        // An interval lies along the values: upwards, or along x where the names stand upright.
+        // Intervals are along the values: vertical, or horizontal if the names are on the y axis.
         let along = if lies { AxisSide::X } else { AxisSide::Y };
         let spread = direction == along;
         let skip = layer.mark == Mark::Rule && direction == AxisSide::Y;
@@ -225,7 +226,7 @@ fn values(chart: &Chart, direction: AxisSide) -> impl Iterator<Item = f64> + '_ 
     })
 }
 
-/// Returns in what the marks of an axis up to `highest` are counted: days, hours, mebibytes.
+/// Returns the unit of the marks of an axis up to `highest`: days, hours, mebibytes.
 fn unit(of: Quantity, highest: f64, units: Units) -> f64 {
     match (of, units) {
         (Quantity::Days(_), _) => units::DAY_NS,
@@ -240,8 +241,8 @@ fn unit(of: Quantity, highest: f64, units: Units) -> f64 {
     }
 }
 
-/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `least`, counted
-/// in units. What is counted in ones has no marks between them.
+/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `least`, in
+/// units. Steps of counts are whole numbers.
 fn nice_step(least: f64, unit: f64) -> f64 {
     let least = least / unit;
     let power = 10_f64.powi(least.log10().floor() as i32);
@@ -250,13 +251,13 @@ fn nice_step(least: f64, unit: f64) -> f64 {
     unit * if unit == 1.0 { step.ceil() } else { step }
 }
 
-/// Writes a value beside its mark: as short as it can be, and nothing as plain 0.
+/// Writes a value beside its mark, as short as possible; zero is a plain 0.
 pub(super) fn label(axis: &Axis, value: f64, units: Units) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     match axis.of {
-        // Marks have few digits, whatever the unit: "5 min", not "5 min 00 s".
+        // Marks have few digits in any unit: "5 min", not "5 min 00 s".
         Quantity::Time(_) if value >= 120e9 && (value / 60e9).fract().abs() < 1e-6 => {
             match value >= 7_200e9 && (value / 3_600e9).fract().abs() < 1e-6 {
                 true => format!("{:.0} h", value / 3_600e9),
@@ -267,7 +268,7 @@ pub(super) fn label(axis: &Axis, value: f64, units: Units) -> String {
     }
 }
 
-/// Takes zeros off behind the point: "2.00 GB/s" → "2 GB/s".
+/// Removes zeros after the point: "2.00 GB/s" → "2 GB/s".
 pub(super) fn short(text: &str) -> String {
     let (number, rest) = match text.find(|letter: char| !letter.is_ascii_digit() && letter != '.') {
         Some(end) => text.split_at(end),

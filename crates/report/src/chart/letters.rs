@@ -1,13 +1,13 @@
-//! Widths of letters: how much room words need in a picture, whoever shows it.
+//! Widths of letters: how much room words need in a picture, in any viewer.
 //!
-//! In: text. Out: widths in the picture's own units, and text that fits a width. A picture does not
-//! know the letters it will be shown in, so widths are those of the widest that are common:
-//! whatever fits in them fits in any.
+//! In: text. Out: widths in the picture's own units, and text that fits a width. The font depends
+//! on the viewer, so the widths are those of the widest common font: text that fits in it fits in
+//! any.
 
-/// Size of letters in a picture, as it says of itself.
+/// Size of letters in a picture.
 pub(super) const SIZE: f64 = 12.5;
 
-/// What stands for the end of a text that is cut.
+/// The end of a text that is cut.
 const CUT: char = '…';
 
 /// Returns the width of a text.
@@ -15,7 +15,7 @@ pub(super) fn width_of(text: &str) -> i32 {
     (text.chars().map(width).sum::<f64>() * SIZE).ceil() as i32
 }
 
-/// Returns the text, or as much of its beginning as is not wider than so much.
+/// Returns the text, or as much of its beginning as fits the width.
 pub(super) fn fitted(text: &str, width_max: i32) -> String {
     if width_of(text) <= width_max {
         return text.to_owned();
@@ -33,7 +33,7 @@ pub(super) fn fitted(text: &str, width_max: i32) -> String {
 
 /// Returns the width of a letter as a share of its size.
 ///
-/// Source: advance widths of DejaVu Sans 2.37, rounded up within each group. What is in no group
+/// Source: advance widths of DejaVu Sans 2.37, rounded up within each group. A letter in no group
 /// is as wide as an ideograph.
 fn width(letter: char) -> f64 {
     match letter {

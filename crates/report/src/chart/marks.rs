@@ -1,4 +1,4 @@
-//! Marks: the points of one layer, drawn into the frame.
+//! Draws the points of one layer into the frame.
 
 use plotters::element::{
     Circle, Cross, EmptyElement, PathElement, Polygon, Rectangle, Text, TriangleMarker,
@@ -14,31 +14,31 @@ use super::{Area, BarRows, DrawResult, Frame, NAME_HEIGHT, ROW_GAP, in_rows, is_
 use crate::document::{Chart, Layer, Mark, Point};
 use crate::units::Units;
 
-/// Most bars that have their figure beside them.
+/// Most bars for which figures are shown beside them.
 const FIGURES_MAX: usize = 80;
 
-/// From the end of a bar to its figure.
+/// Gap between the end of a bar and its figure.
 const FIGURE_GAP: i32 = 5;
 
-/// From the line that bars stand on to the name above them.
+/// Gap between the base line and the name above the bars.
 const NAME_GAP: i32 = 3;
 
 /// Half the side of a square dot.
 const SQUARE: i32 = 3;
 
-/// Most points of a line that are marked.
+/// Most points of a line with a mark on each.
 const MARKED_MAX: usize = 12;
 
 /// Half the thickness of a piece of a timeline, as a share of its row.
 const SPAN_HALF: f64 = 0.35;
 
-/// Where a layer stands among the others.
+/// The place of a layer among the others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LayerPlace {
     pub(super) ink: usize,
-    /// Layers of bars before it.
+    /// Number of layers of bars before it.
     pub(super) bar: usize,
-    /// How rows are divided.
+    /// The division of rows.
     pub(super) rows: BarRows,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn draw(
     }
 }
 
-/// Draws the line that bars and points stand on: zero, where the axis begins there.
+/// Draws the base line of bars and points.
 pub(super) fn base_line(
     frame: &mut Frame<'_, '_>,
     upright: bool,
@@ -101,7 +101,7 @@ pub(super) fn names(
     Ok(())
 }
 
-/// Returns what stands behind the points of rows, with its width as a share of the frame's.
+/// Returns the end of each bar, and the width of its figure as a share of the frame's width.
 pub(super) fn figures(chart: &Chart, units: Units, frame_width: i32) -> Vec<(f64, f64)> {
     let rows = chart.layers.iter().filter(|layer| in_rows(chart, layer));
     let points = rows.flat_map(|layer| &layer.points).filter(|point| point.x.is_finite());
@@ -113,18 +113,18 @@ pub(super) fn figures(chart: &Chart, units: Units, frame_width: i32) -> Vec<(f64
     points.filter(|_| told).map(room).collect()
 }
 
-/// Returns where a bar ends, or its interval if that goes farther.
+/// Returns the end of a bar, or of its interval if that is farther.
 fn end_of(point: &Point) -> f64 {
     point.interval.map_or(point.x, |(_, high)| high.max(point.x))
 }
 
-/// Returns whether there are few enough bars for a figure beside each.
+/// Whether there are few enough bars for a figure beside each.
 fn tells_figures(chart: &Chart) -> bool {
     let rows = chart.layers.iter().filter(|layer| in_rows(chart, layer));
     rows.map(|layer| layer.points.len()).sum::<usize>() <= FIGURES_MAX
 }
 
-/// Returns where points lie.
+/// Returns the coordinates of the points.
 fn placed(layer: &Layer, x: &AxisRange, y: &AxisRange) -> Vec<(f64, f64)> {
     let points = layer.points.iter();
     let points = points.filter(|point| point.x.is_finite() && point.y.is_finite());
@@ -187,7 +187,7 @@ fn band(
     Ok(())
 }
 
-/// Draws bars along x, in the rows of their names.
+/// Draws horizontal bars in the rows of their names.
 fn bars(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
@@ -214,7 +214,7 @@ fn bars(
     Ok(())
 }
 
-/// Draws dots with their intervals along x, in the rows of their names.
+/// Draws dots with horizontal intervals in the rows of their names.
 fn ratios(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
@@ -241,7 +241,7 @@ fn ratios(
     Ok(())
 }
 
-/// Writes the figure of a point behind it, if there are not too many.
+/// Writes the figure of a point beside it, if there are not too many.
 fn figure(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
@@ -259,7 +259,7 @@ fn figure(
     Ok(())
 }
 
-/// Draws an interval across a bar, light beneath dark, so that it is seen on the bar and beyond.
+/// Draws the interval of a bar, dark on light, so that it is visible on the bar and beyond it.
 fn whisker(frame: &mut Frame<'_, '_>, (low, high): (f64, f64), middle: f64) -> DrawResult {
     for (ink, width) in [(Ink::Ground, 4), (Ink::Text, 2)] {
         let ends = vec![(low, middle), (high, middle)];
@@ -285,7 +285,7 @@ fn histogram(
     Ok(())
 }
 
-/// Draws upright lines, each with its words beside it, on the side where there is room.
+/// Draws vertical lines, each with its label on the side that has room.
 fn rules(frame: &mut Frame<'_, '_>, layer: &Layer, x: &AxisRange, y: &AxisRange) -> DrawResult {
     let style = Ink::Rule.color().stroke_width(1);
     for point in layer.points.iter().filter(|point| point.x.is_finite()) {
@@ -328,7 +328,7 @@ fn whiskers(
     Ok(())
 }
 
-/// Draws what a layer looks like, for the legend: all marks of its label, one on the other.
+/// Draws a layer's sample for the legend: all marks with its label, on top of each other.
 pub(super) fn swatch(
     area: &Area<'_>,
     chart: &Chart,

@@ -1,7 +1,8 @@
-//! Colours by name, and the words of a picture.
+//! The colours and the descriptions of a picture.
 //!
-//! The library that draws knows colours as numbers only. Every ink is drawn in a number of its own
-//! that no picture needs, and that is replaced by a name afterwards: `var(--chart-1)`.
+//! The drawing library supports colours as numbers only. Every ink is drawn in a number that no
+//! picture uses otherwise; afterwards the number is replaced by a variable such as
+//! `var(--chart-1)`.
 
 use std::fmt::Write as _;
 
@@ -13,10 +14,10 @@ use crate::escape;
 /// Inks of layers, after which they repeat.
 pub(super) const LAYERS: usize = 6;
 
-/// Lengths of dashes and gaps of each layer's line; the first is whole.
+/// Lengths of dashes and gaps of each layer's line; the first line is solid.
 const DASHES: [&str; LAYERS] = ["", "8 4", "3 3", "12 3", "6 6", "2 5"];
 
-/// What something is drawn with.
+/// The colour and the pattern of something that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     Text,
@@ -25,13 +26,13 @@ pub(super) enum Ink {
     Axis,
     /// Of the layer with this index.
     Layer(usize),
-    /// The same for areas: hatched from the second layer on.
+    /// Of that layer's areas: hatched from the second layer on.
     Area(usize),
-    /// The same for lines that run through points: dashed from the second layer on.
+    /// Of that layer's lines: dashed from the second layer on.
     Course(usize),
-    /// An upright line with words.
+    /// A vertical line with a label.
     Rule,
-    /// The ground, to set neighbours apart.
+    /// The background, which separates neighbours.
     Ground,
 }
 
@@ -39,7 +40,7 @@ impl Ink {
     const ALL_BUT_LAYERS: [Ink; 6] =
         [Ink::Text, Ink::Soft, Ink::Grid, Ink::Axis, Ink::Ground, Ink::Rule];
 
-    /// Returns the number that stands for it.
+    /// Returns the number that represents it.
     pub(super) fn color(self) -> RGBColor {
         match self {
             Ink::Text => RGBColor(1, 0, 1),
@@ -75,9 +76,9 @@ impl Ink {
     }
 }
 
-/// What the names stand for in a picture that is a file of its own, in light and dark; pages have
-/// the same in their style. Contrast of each layer to its ground is at least 3 to 1, as graphics
-/// need, and of text at least 4.5 to 1.
+/// The values of the variables in a picture that is a separate file, in light and dark. Pages have
+/// the same in their style. The contrast of each layer to the background is at least 3 to 1, as
+/// graphics need, and that of text at least 4.5 to 1.
 pub const STANDALONE_STYLE: &str = "\
 svg{--ground:#fff;--ink:#1d2129;--soft:#535b67;--grid:#e3e6ea;--axis:#6b7280;\
 --chart-1:#0b63b0;--chart-2:#b4510b;--chart-3:#0f7b5f;--chart-4:#8a3ea8;--chart-5:#5f6672;\
@@ -86,12 +87,12 @@ svg{--ground:#fff;--ink:#1d2129;--soft:#535b67;--grid:#e3e6ea;--axis:#6b7280;\
 --grid:#2b3038;--axis:#8b93a0;--chart-1:#62aef0;--chart-2:#f0964f;--chart-3:#4cc3a1;\
 --chart-4:#c790e0;--chart-5:#a4acb8;--chart-6:#f07a9e}}";
 
-/// Turns what was drawn into an element for a page: names for colours, words for who cannot see.
+/// Makes an element for a page: replaces colours by variables, and adds a title and a description.
 pub(super) fn dress(picture: &str, chart: &Chart, (width, height): (u32, u32)) -> String {
     let begin = picture.find("<svg").unwrap_or(0);
     let begin = picture[begin..].find('>').map_or(0, |end| begin + end + 1);
     let mut body = picture[begin..].replace('\n', "");
-    // Letters are the page's; what is not drawn need not be said.
+    // The page sets the font; default values are left out.
     for nothing in [" font-family=\"sans-serif\"", " opacity=\"1\"", " stroke=\"none\""] {
         body = body.replace(nothing, "");
     }
@@ -121,7 +122,7 @@ pub(super) fn dress(picture: &str, chart: &Chart, (width, height): (u32, u32)) -
     )
 }
 
-/// How the library writes the size of letters, which is the same everywhere.
+/// Returns the size of letters as the library writes it; it is the same everywhere.
 fn font_size() -> String {
     format!(" font-size=\"{}\"", super::LETTER / 1.24)
 }
@@ -168,7 +169,7 @@ fn close(out: &mut String, ink: Option<&str>) {
     }
 }
 
-/// Returns where a dot is, its ink, and what follows it; `None` for any other circle.
+/// Returns the place of a dot, its ink, and the text after it; `None` for any other circle.
 fn parts_of_dot(rest: &str) -> Option<(&str, &str, &str, &str)> {
     let (x, rest) = rest.split_once('"')?;
     let (y, rest) = rest.strip_prefix(" cy=\"")?.split_once('"')?;
@@ -177,7 +178,7 @@ fn parts_of_dot(rest: &str) -> Option<(&str, &str, &str, &str)> {
     Some((x, y, ink, rest.strip_prefix("/>")?))
 }
 
-/// Writes the pattern of a layer's areas: lines of its colour over a thin wash of it.
+/// Writes the pattern of a layer's areas: lines of its colour over a light tint of it.
 fn hatch(chart: &str, index: usize, out: &mut String) {
     if index == 0 {
         return;

@@ -1,4 +1,4 @@
-//! What checking some code would cost, as lines and as an object.
+//! Writes the estimated cost of checking some code, as lines of text and as a JSON object.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,16 +9,16 @@ use crate::escape;
 use crate::json::{CountsByName, JsonObject, write_object};
 use crate::units::{self, Units};
 
-/// What checking some code would cost on this machine.
+/// The estimated cost of checking some code on this machine.
 #[derive(Clone, Copy)]
 pub struct CostOfCode<'a> {
-    /// Where it is, as the user wrote it.
+    /// Its path, as the user wrote it.
     pub path: &'a Path,
-    /// What a check reads, hashes and takes.
+    /// How much a check reads and hashes, and how long it takes.
     pub estimate: &'a VerifyEstimate,
-    /// How many threads there would be.
+    /// Number of threads of a check.
     pub workers: usize,
-    /// How long opening it took, before anything else.
+    /// Duration of opening it, in nanoseconds.
     pub opened_ns: u64,
 }
 
@@ -59,7 +59,7 @@ pub fn write_cost_text(of: &CostOfCode<'_>, units: Units, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Says for which state of the page cache the estimate holds: the one that was met.
+/// States the state of the page cache that the estimate assumes: that of the present.
 fn assumed(estimate: &VerifyEstimate, units: Units) -> String {
     match estimate.cached_bytes {
         None => {

@@ -1,5 +1,5 @@
-//! What became of some code as a document: the verdicts of each part, what was found, what covers
-//! its bytes.
+//! Makes a document of a verification: the verdicts on each part, the findings, and the coverage of
+//! the bytes.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::document::{Cell, Document, Field, Section, Table, labelled};
 use crate::escape;
 use crate::units::{self, Units};
 
-/// Rows of nested code and of findings that a document shows.
+/// Most rows of nested code and of findings in a document.
 const ROWS_MAX: usize = 400;
 
 /// Makes the document. `coverage` is that of the file, if it is Mach-O.
@@ -43,7 +43,7 @@ pub fn document(
     Document { title: escape::path(verified.path), facts, warnings: Vec::new(), sections }
 }
 
-/// The three verdicts, never one.
+/// The three verdicts, which are never combined into one.
 fn verdicts(path: &Path, verification: &CodeVerification) -> Section {
     let columns = ["code", "bytes", "pages", "signer", "policy"];
     let mut table = Table::new("verdicts", "The three verdicts", &columns);
@@ -113,7 +113,7 @@ fn policy_of(part: &PartVerification) -> Cell {
     part.policy.as_ref().map_or(Cell::Empty, |policy| Cell::text(policy.state.name()))
 }
 
-/// What was found, the failures first.
+/// The findings, failures first.
 fn findings(path: &Path, verification: &CodeVerification) -> Option<Section> {
     let mut findings = verification.all_findings();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -139,7 +139,7 @@ fn findings(path: &Path, verification: &CodeVerification) -> Option<Section> {
     })
 }
 
-/// Which bytes are covered by what.
+/// The coverage of the bytes.
 fn covered(coverage: &Coverage) -> Section {
     let present = |cover: &RangeCover| coverage.len_bytes(*cover) > 0;
     let covers: Vec<RangeCover> = words::COVERS.into_iter().filter(present).collect();

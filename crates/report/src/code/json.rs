@@ -1,4 +1,4 @@
-//! Signed code, as programs read it: one JSON object on each line, the summary last.
+//! Writes signed code as JSON lines: one object on each line, the summary last.
 
 mod shown;
 
@@ -17,20 +17,20 @@ use crate::json::{JsonObject, write_object, write_summary};
 
 pub use shown::write_shown_json;
 
-/// What a command about code came to.
+/// The summary of a command about code.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CodeCounts {
     /// The verb, as in `code verify`.
     pub verb: &'static str,
     /// The status that the command ends with.
     pub exit_status: u8,
-    /// How many things were asked for.
+    /// Number of paths.
     pub paths: u64,
-    /// How many of them could not be looked at.
+    /// Number of paths that could not be read.
     pub failed: u64,
-    /// How many bytes were read to be hashed.
+    /// Bytes that were read and hashed.
     pub read_bytes: u64,
-    /// How long it took.
+    /// Duration in nanoseconds.
     pub elapsed_ns: u64,
 }
 
@@ -39,12 +39,12 @@ pub fn write_end_json(counts: &CodeCounts, out: &mut Vec<u8>) {
     write_summary(counts, out);
 }
 
-/// Appends the line about a path that could not be looked at.
+/// Appends the line about a path that could not be read.
 pub fn write_failed_json(path: &Path, error: &str, out: &mut Vec<u8>) {
     write_object(&JsonObject::at(path).field("error", error), out);
 }
 
-/// Appends the lines about one piece of code that was verified, and about what it nests.
+/// Appends the lines about verified code and the code that it nests.
 pub fn write_verified_json(verified: &VerifiedCode<'_>, out: &mut Vec<u8>) {
     let verification = verified.verification;
     write_code(verified.path, verification, out);
@@ -66,7 +66,7 @@ fn write_code(path: &Path, verification: &CodeVerification, out: &mut Vec<u8>) {
     }
 }
 
-/// What some code is, and the state of its resources.
+/// The kind of some code, and the state of its resources.
 fn code_object<'a>(path: &Path, verification: &'a CodeVerification) -> JsonObject<'a> {
     let shape = match verification.kind {
         CodeKind::Bundle(shape) => Some(shape.name()),
@@ -126,7 +126,7 @@ fn bytes_object(bytes: &BytesVerdict) -> JsonObject<'_> {
         .field("read_bytes", bytes.read_bytes)
 }
 
-/// Nested code as what was sealed; the objects after it are about the code itself.
+/// Nested code as the seal describes it; the objects after it are about the code itself.
 fn nested_object<'a>(path: &Path, nested: &'a NestedVerification) -> JsonObject<'a> {
     JsonObject::at(path)
         .field("nested", PathText::of(&within(Path::new(""), &nested.item.path)))

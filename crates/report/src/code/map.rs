@@ -1,17 +1,17 @@
-//! Which bytes of some code are sealed, and which are damaged, as a map of equal cells.
+//! Maps which bytes of some code are sealed and which are damaged, in cells of equal length.
 //!
-//! In: what covers the bytes of a file, and the ranges that are not as they were sealed. Out: cells
-//! in the order of the file, few enough to look at. What is wrong is never outvoted: a cell that
-//! holds one damaged page is damaged, and one unsealed byte makes it unsealed.
+//! In: the coverage of a file and its damaged ranges. Out: a limited number of cells, in the order
+//! of the file. Problems take precedence: a cell with one damaged page is damaged, and a cell with
+//! one unsealed byte is unsealed.
 
 use std::ops::Range;
 
 use steadfast_codesign::{CodeVerification, Coverage, RangeCover};
 
-/// What a cell shows.
+/// The state of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MapMark {
-    /// It is as it was sealed, or was not looked at.
+    /// It is as it was sealed, or was not checked.
     Covered(RangeCover),
     /// It is not as it was sealed.
     Damaged,
@@ -43,7 +43,7 @@ impl MapMark {
 pub struct MapCell {
     /// The bytes of the file, end excluded.
     pub bytes: Range<u64>,
-    /// What it shows.
+    /// Its state.
     pub mark: MapMark,
 }
 
@@ -54,7 +54,7 @@ pub struct CodeMap {
     pub cell_len_bytes: u64,
     /// The cells, in the order of the file.
     pub cells: Vec<MapCell>,
-    /// How many bytes there are of each mark, in the order of [`MapMark::ALL`].
+    /// The number of bytes in each state, in the order of [`MapMark::ALL`].
     pub bytes: Vec<(MapMark, u64)>,
 }
 
@@ -84,7 +84,7 @@ impl CodeMap {
         let damaged: u64 = damage.iter().map(|range| range.end - range.start).sum();
         let bytes = MapMark::ALL.into_iter().map(|mark| match mark {
             MapMark::Damaged => (mark, damaged),
-            // What is damaged is sealed, and counted there no more.
+            // Damaged bytes are sealed; they are not counted twice.
             MapMark::Covered(RangeCover::Sealed) => {
                 (mark, coverage.len_bytes(RangeCover::Sealed).saturating_sub(damaged))
             }
@@ -95,7 +95,7 @@ impl CodeMap {
     }
 }
 
-/// Puts ranges in order, and those that touch in one: several directories find the same damage.
+/// Sorts ranges and joins those that touch: several directories find the same damage.
 fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut joined: Vec<Range<u64>> = Vec::new();

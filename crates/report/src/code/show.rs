@@ -1,4 +1,4 @@
-//! What a signature says, as a person reads it: a block for each part.
+//! Writes signatures as text: a block for each part.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use super::{CodeTextOptions, ShownCode, words};
 use crate::escape;
 use crate::units;
 
-/// The width of the longest label, and of the space behind it.
+/// Width of the longest label and the space behind it.
 const LABEL_WIDTH: usize = 14;
 
-/// The most lines of entitlements that are shown unasked.
+/// Most lines of entitlements that are shown, except with `verbose`.
 const VALUE_LINES_MAX: usize = 40;
 
 /// Appends the lines about one piece of code.
@@ -39,7 +39,7 @@ struct ShownText {
 }
 
 impl ShownText {
-    /// One labelled line. Writing to a `String` cannot fail.
+    /// Appends one labelled line. Writing to a `String` cannot fail.
     fn line(&mut self, label: &str, value: &str) {
         let _ = writeln!(self.out, "  {label:<LABEL_WIDTH$}{value}");
     }
@@ -48,7 +48,7 @@ impl ShownText {
         self.options.units.bytes(bytes)
     }
 
-    /// What the code is as a whole.
+    /// Appends the kind of the code and, of a bundle, its parts.
     fn whole(&mut self, code: &Code<'_>) {
         let Some(bundle) = code.as_bundle() else {
             self.line("kind", if code.as_binary().is_some() { "Mach-O" } else { "disk image" });
@@ -149,7 +149,7 @@ impl ShownText {
         self.line("directory", &format!("version {version:#x}, slot {}", directory.slot()));
     }
 
-    /// What the signature binds besides pages.
+    /// Appends what the signature binds besides pages.
     fn slots(&mut self, signature: &Signature) {
         for (slot, digest) in signature.chosen_directory().special_digests() {
             let name = slot.name().unwrap_or("of unknown kind");

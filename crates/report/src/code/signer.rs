@@ -1,4 +1,4 @@
-//! Who signed, as lines and as an object: certificates, moments, what binds the directories.
+//! Writes who signed some code, as lines of text and as a JSON object: certificates and times.
 
 use steadfast::Timestamp as Moment;
 use steadfast_codesign::{Certificate, SignerState, SignerVerdict};
@@ -42,7 +42,7 @@ fn moment(seconds: i64) -> String {
     units::moment(Moment { seconds, nanoseconds: 0 })
 }
 
-/// What JSON carries of a signer.
+/// A signer, as JSON.
 pub(super) fn signer_object<'a>(signer: &SignerVerdict) -> JsonObject<'a> {
     let timestamp = signer.timestamp.as_ref().map(|timestamp| {
         JsonObject::default()

@@ -1,6 +1,6 @@
-//! The result as a whole in one sentence or two, the same in every document.
+//! States the overall result in one or two sentences, which are the same in every document.
 //!
-//! It follows from the findings alone, through [`CodeVerification::outcome`], so that it cannot
+//! The result follows from the findings alone, through [`CodeVerification::outcome`], so it cannot
 //! contradict them.
 
 use steadfast_codesign::{
@@ -20,7 +20,7 @@ pub(super) fn outcome_name(outcome: CodeOutcome) -> &'static str {
     }
 }
 
-/// States what the verification came to.
+/// States the result of the verification.
 pub(super) fn statement(verification: &CodeVerification) -> String {
     let bad = match verification.outcome() {
         CodeOutcome::Good => return format!("{} {}", checked(verification), signed(verification)),
@@ -39,7 +39,7 @@ pub(super) fn statement(verification: &CodeVerification) -> String {
     format!("{bad} ({}).", counts.join(", "))
 }
 
-/// States how much was checked, when nothing is wrong.
+/// States how much was checked, if nothing is wrong.
 fn checked(verification: &CodeVerification) -> &'static str {
     let parts = &verification.parts;
     let all_read = parts.iter().all(|part| part.bytes.is_complete());
@@ -60,14 +60,14 @@ fn checked(verification: &CodeVerification) -> &'static str {
     }
 }
 
-/// Returns whether every page of some code and of what it nests was read.
+/// Returns whether every page of some code and of the code that it nests was read.
 pub(super) fn is_read(code: &CodeVerification) -> bool {
     let mut nested = code.nested.iter().filter_map(|nested| nested.code.as_ref());
     code.parts.iter().all(|part| part.bytes.state != BytesState::Unread)
         && nested.all(|code| is_read(code))
 }
 
-/// States who signed, when nothing is wrong.
+/// States who signed, if nothing is wrong.
 fn signed(verification: &CodeVerification) -> String {
     let signers = || verification.parts.iter().filter_map(|part| part.signer.as_ref());
     let is_adhoc = |state| state == SignerState::AdHoc;

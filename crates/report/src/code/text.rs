@@ -1,4 +1,4 @@
-//! What became of some code, as a person reads it: the verdicts of each part, then what was found.
+//! Writes a verification as text: the verdicts on each part, then the findings.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -52,11 +52,12 @@ impl VerifiedText {
         painted(text, style, self.options.color)
     }
 
-    /// The verdicts on some code and on what it nests. Writing to a `String` cannot fail.
+    /// Appends the verdicts on some code and on the code that it nests. Writing to a `String` cannot
+    /// fail.
     fn code(&mut self, path: &Path, verification: &CodeVerification, depth: usize) {
         let indent = "  ".repeat(depth);
         let _ = writeln!(self.out, "{indent}{}", escape::path(path));
-        // Quietly only what is wrong is told of.
+        // With `quiet`, only failures are written.
         let quiet = self.options.quiet;
         let tells = |failed: bool| failed || !quiet;
         for part in verification.parts.iter().filter(|part| tells(part_failed(part))) {
@@ -163,7 +164,7 @@ impl VerifiedText {
         );
     }
 
-    /// One line for what was found, and another for what Apple's check would say.
+    /// Appends one line for a finding, and another for the error that Apple's check would report.
     fn finding(&mut self, path: &Path, finding: &CodeFinding) {
         let (style, wanted) = match finding.severity {
             Severity::Failure => (RED, true),
@@ -208,7 +209,7 @@ fn nested_failed(nested: &NestedVerification) -> bool {
     any_failed(&nested.findings) || within
 }
 
-/// How many pages were checked, and of how many.
+/// Returns how many pages were checked, and of how many.
 pub(super) fn pages(part: &PartVerification) -> String {
     let Some(directory) = part.bytes.directories.first() else { return "no pages".to_owned() };
     let total = units::counted(directory.pages_total, "page", "pages");
@@ -222,7 +223,7 @@ pub(super) fn pages(part: &PartVerification) -> String {
     }
 }
 
-/// Where something was found, with a colon at the end; empty if that is the whole.
+/// Returns the place of a finding, with a colon at the end; empty if it concerns the whole.
 pub(super) fn place(path: &Path, finding: &CodeFinding) -> String {
     let place = &finding.place;
     let mut words = Vec::new();

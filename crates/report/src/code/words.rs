@@ -1,11 +1,11 @@
-//! The words for what signatures and verdicts say, the same in every document.
+//! The words for signatures and verdicts, which are the same in every document.
 
 use steadfast_codesign::directory::flags;
 use steadfast_codesign::{
     BytesState, CodeFinding, RangeCover, Severity, SignerState, SlotState, TimestampState, Value,
 };
 
-/// What covers bytes, in the order of documents.
+/// The kinds of coverage, in the order of documents.
 pub(super) const COVERS: [RangeCover; 6] = [
     RangeCover::Sealed,
     RangeCover::Signed,
@@ -54,7 +54,7 @@ pub(super) fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// The verdict on the signer for people, who need not know the word "ad-hoc".
+/// The verdict on the signer for people, who may not know the word "ad-hoc".
 pub(super) fn signer_state(state: SignerState) -> &'static str {
     match state {
         SignerState::AdHoc => "none (ad-hoc)",
@@ -91,7 +91,7 @@ pub(super) fn packed_version(packed: u32) -> String {
     format!("{}.{}.{}", packed >> 16, packed >> 8 & 0xff, packed & 0xff)
 }
 
-/// What Apple's check says of a finding, as in "codesign: invalid signature ... (-67061)".
+/// The error that Apple's check reports, as in "codesign: invalid signature ... (-67061)".
 pub(super) fn apple(finding: &CodeFinding) -> Option<String> {
     let error = finding.apple?;
     Some(format!("codesign: {} ({})", error.text(), error.code()))

@@ -1,4 +1,4 @@
-//! A comparison, as a spreadsheet reads it: a header, then one row for each path.
+//! Writes a comparison as CSV: a header, then one row for each path.
 
 use steadfast::Notice;
 use steadfast::diff::{DiffSummary, PathPair};
@@ -43,7 +43,7 @@ pub struct DiffCsv {
 }
 
 impl DiffCsv {
-    /// Starts a document; `quiet` leaves out what is no finding.
+    /// Starts a document; `quiet` leaves out pairs that are not findings.
     pub fn new(quiet: bool) -> DiffCsv {
         DiffCsv { quiet, begun: false }
     }

@@ -1,4 +1,4 @@
-//! A comparison, as programs read it: one JSON object on each line, the summary last.
+//! Writes a comparison as JSON lines: one object on each line, the summary last.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::output::Output;
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiffJson {
-    /// Whether only findings are told, and the summary.
+    /// Whether to write findings and the summary only.
     pub quiet: bool,
 }
 

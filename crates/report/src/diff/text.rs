@@ -1,4 +1,4 @@
-//! A comparison, as a person reads it: a line for each path that matters, then counts.
+//! Writes a comparison as text: a line for each finding, then counts.
 
 use std::path::Path;
 
@@ -16,13 +16,13 @@ use crate::view::{algorithm_title, told};
 /// How the text of a comparison is written.
 #[derive(Clone, Debug, Default)]
 pub struct DiffTextOptions {
-    /// The two sides, by which the text calls them.
+    /// The names of the two sides in the text.
     pub roots: DiffRoots,
     /// Whether every path gets a line.
     pub verbose: bool,
-    /// Whether only findings are told.
+    /// Whether to write findings only.
     pub quiet: bool,
-    /// Whether colours may carry meaning.
+    /// Whether to use colours.
     pub color: bool,
     /// The multiples of bytes.
     pub units: Units,
@@ -32,7 +32,7 @@ pub struct DiffTextOptions {
 #[derive(Clone, Debug, Default)]
 pub struct DiffText {
     options: DiffTextOptions,
-    /// Whether any tag was missing or unfit, so that the end says what helps.
+    /// Whether any tag was missing or stale; then the end suggests `--read`.
     doubtful: bool,
 }
 
@@ -49,7 +49,7 @@ impl DiffText {
         painted(text, style, self.options.color)
     }
 
-    /// The path as it helps most: with its root where only that one has it.
+    /// Returns the path; with its root if it exists on that side only.
     fn place(&self, pair: &PathPair) -> String {
         let roots = &self.options.roots;
         let path = match (pair.difference, &pair.here) {
@@ -97,7 +97,7 @@ impl DiffText {
         details
     }
 
-    /// Both lengths where they differ; else why equal lengths do not matter.
+    /// States both lengths if they differ, or that contents of equal length differ.
     fn lengths(&self, pair: &PathPair) -> Option<String> {
         let lengths = pair.here.as_ref()?.length.zip(pair.there.as_ref()?.length);
         let (here, there) = lengths.filter(|_| pair.difference == Difference::Different)?;
@@ -126,7 +126,7 @@ impl DiffText {
         }
     }
 
-    /// What went wrong on one side, and what its tag makes of its contents.
+    /// Lists the errors on one side, and the verdict by its tag.
     fn troubles(&self, root: &Path, side: &FileSide) -> Vec<String> {
         let root = escape::path(root);
         let troubles = side.trouble.iter().chain(&side.tag_trouble);
@@ -259,7 +259,7 @@ fn times(pair: &PathPair) -> String {
     format!("modification time {now}, not {was}")
 }
 
-/// Lists what a walk skipped. Links and special files were compared by name only.
+/// Lists what a walk skipped. Links and special files are compared by name only.
 fn passed_by(skipped: &Skipped) -> Vec<String> {
     told(&[
         ("symbolic link", "symbolic links", skipped.symlinks),

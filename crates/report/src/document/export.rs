@@ -1,8 +1,7 @@
-//! A document for programs: every figure in base units, as JSON or as CSV.
+//! Writes documents for programs: every figure in base units, as JSON or CSV.
 //!
 //! In: a document. Out: JSON with the structure of the document, or CSV with one row for each cell
-//! that holds a number. No number is rounded and nothing is left out; sentences are as people read
-//! them.
+//! that is not empty. No number is rounded. Sentences are the same as in text.
 
 use std::borrow::Cow;
 
@@ -22,9 +21,8 @@ pub fn write_json(documents: &[Document], out: &mut Vec<u8>) {
 /// Writes the tables of documents as CSV:
 /// `section,table,row,column,value,low,high,unit,document`.
 ///
-/// `row` is the cells that name the row, with commas between them; the unit is a base unit, and
-/// empty for words. Words that a spreadsheet would take for a formula have an apostrophe before
-/// them.
+/// `row` has the cells that name the row, separated by commas. The unit is a base unit, and empty
+/// for words. Words that a spreadsheet would run as a formula begin with an apostrophe.
 pub fn write_csv(documents: &[Document], out: &mut Vec<u8>) {
     let columns = ["section", "table", "row", "column", "value", "low", "high", "unit", "document"];
     write_record(columns, out);
@@ -65,7 +63,7 @@ fn write_table((document, section): (&str, &str), table: &Table, out: &mut Vec<u
     }
 }
 
-/// Puts an apostrophe before words that a spreadsheet would take for a formula and run.
+/// Puts an apostrophe before words that a spreadsheet would run as a formula.
 ///
 /// Source: OWASP, "CSV Injection".
 fn harmless(words: &str) -> Cow<'_, str> {

@@ -1,7 +1,7 @@
-//! A document as Markdown: headings, sentences and tables, for notes and forums.
+//! Writes a document as Markdown: headings, sentences and tables, for notes and forums.
 //!
-//! In: a document. Out: UTF-8 text in the dialect that knows tables. Charts are left to other
-//! renderers; their descriptions stand in their place.
+//! In: a document. Out: UTF-8 text in the dialect that has tables (GFM). The description of a chart
+//! takes the place of the chart.
 
 use std::fmt::Write as _;
 
@@ -64,7 +64,7 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "{line}").expect("a string takes everything");
 }
 
-/// Takes their meaning from characters that have one, and spells out those that are not seen.
+/// Escapes characters that Markdown interprets, and spells out invisible ones.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in visible(&text.replace(['\n', '\r'], " ")).chars() {

@@ -5,8 +5,8 @@ use serde::{Serialize, Serializer};
 use super::Quantity;
 use crate::units::Units;
 
-/// A column as it is stated: its title, and the cell of each row. A title that begins with `>` is
-/// of a column of numbers.
+/// The definition of a column: its title, and the function that makes the cell of each row. A
+/// title that begins with `>` is that of a column of numbers.
 pub type Field<'a, T> = (&'a str, &'a dyn Fn(&T) -> Cell);
 
 /// Figures in rows and columns.
@@ -16,17 +16,17 @@ pub struct Table {
     pub name: String,
     /// What it shows, in a few words.
     pub title: String,
-    /// What stands in each column.
+    /// The columns.
     pub columns: Vec<Column>,
-    /// How many leading columns name a row; the others tell of it.
+    /// How many leading columns identify a row.
     #[serde(skip)]
     pub keys: usize,
-    /// As many cells each as there are columns.
+    /// The rows. Each has as many cells as there are columns.
     pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    /// Makes a table without rows. Titles that begin with `>` are of columns of numbers.
+    /// Makes a table without rows. Titles that begin with `>` are those of columns of numbers.
     pub fn new(name: &str, title: &str, columns: &[&str]) -> Table {
         let column = |title: &&str| match title.strip_prefix('>') {
             Some(title) => Column { title: title.to_owned(), align: Align::Right },
@@ -41,7 +41,7 @@ impl Table {
         }
     }
 
-    /// Makes a table with a row for each item. The first `keys` columns name a row.
+    /// Makes a table with a row for each item. The first `keys` columns identify a row.
     pub fn of<T>(
         name: &str,
         title: &str,
@@ -54,7 +54,7 @@ impl Table {
         Table { keys, rows: items.iter().map(row).collect(), ..Table::new(name, title, &titles) }
     }
 
-    /// Says how many leading columns name a row, where it takes more than the first.
+    /// Sets how many leading columns identify a row, if it is more than the first.
     #[must_use]
     pub fn keyed(self, keys: usize) -> Table {
         Table { keys, ..self }
@@ -70,16 +70,16 @@ impl Table {
     }
 }
 
-/// What stands in a column.
+/// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its title.
     pub title: String,
-    /// Where its cells stand.
+    /// The alignment of its cells.
     pub align: Align,
 }
 
-/// Where cells stand in their column.
+/// The alignment of cells in their column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     /// Names and words.
@@ -92,7 +92,7 @@ pub enum Align {
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing is known, or nothing makes sense here.
+    /// No value: unknown or not applicable.
     Empty,
     /// Words.
     Text(String),
@@ -108,7 +108,7 @@ impl Cell {
         Cell::Text(text.into())
     }
 
-    /// Makes a cell of words; an empty one if there are none.
+    /// Makes a cell of words; an empty cell if there are none.
     pub fn words(text: String) -> Cell {
         if text.is_empty() { Cell::Empty } else { Cell::Text(text) }
     }
@@ -128,7 +128,7 @@ impl Cell {
         quantity.map_or(Cell::Empty, Cell::Number)
     }
 
-    /// Returns the cell as people read it: `2.71 GB/s [2.68–2.74]`; a dash for nothing.
+    /// Returns the cell as people read it: `2.71 GB/s [2.68–2.74]`; a dash if it is empty.
     pub fn shown(&self, units: Units) -> String {
         match self {
             Cell::Empty => "–".to_owned(),
@@ -173,8 +173,8 @@ fn number<S: Serializer>(of: &Quantity, serializer: S) -> Result<S::Ok, S::Error
     }
 }
 
-/// Returns a number with its interval, whose ends have the number's unit, which is said once. Ends
-/// far below it have their own.
+/// Returns a number with its interval. The unit is stated once if both ends have the number's
+/// unit; otherwise each end has its own.
 fn interval(quantity: Quantity, (low, high): (f64, f64), units: Units) -> String {
     let text = quantity.text(units);
     if let Quantity::Rate(rate) = quantity

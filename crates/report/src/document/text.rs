@@ -1,7 +1,8 @@
-//! A document as text for a terminal: sentences, tables in columns, charts as a line of blocks.
+//! Writes a document as text for a terminal: sentences, tables in columns, charts as lines of
+//! blocks.
 //!
-//! In: a document. Out: UTF-8 lines of at most a hundred columns, whatever the document's words
-//! hold: a terminal shows them and does not obey them.
+//! In: a document. Out: UTF-8 lines of at most a hundred columns. Control characters in the
+//! document's words are escaped.
 
 mod sparks;
 mod tables;
@@ -18,20 +19,20 @@ const BOLD: Style = Style::new().effects(Effects::BOLD);
 const DIM: Style = Style::new().effects(Effects::DIMMED);
 const PLAIN: Style = Style::new();
 
-/// Columns that a line has at most, unless one word is longer.
+/// Greatest width of a line in columns, unless a single word is longer.
 pub(crate) const COLUMNS: usize = 100;
 
-/// What stands before all but titles.
+/// Indent of everything except titles.
 const INDENT: &str = "  ";
 
 /// How a document is written as text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentTextOptions {
-    /// Whether to use the terminal's effects.
+    /// Whether to use bold and dim.
     pub color: bool,
     /// Which multiples of bytes to show.
     pub units: Units,
-    /// Whether to leave out how things were measured.
+    /// Whether to leave out the notes on methods.
     pub brief: bool,
 }
 
@@ -68,7 +69,7 @@ impl TextWriter {
         written.expect("a string takes everything");
     }
 
-    /// Writes words in as many lines as they need; those after the first begin with `rest`.
+    /// Writes words in as many lines as they need. Lines after the first begin with `rest`.
     fn words(&mut self, style: Style, first: &str, rest: &str, words: &str) {
         let width = COLUMNS.saturating_sub(width_of(first).max(width_of(rest))).max(1);
         for (index, line) in wrapped(&visible(words), width).iter().enumerate() {
@@ -113,7 +114,7 @@ impl TextWriter {
     }
 }
 
-/// Breaks words into lines of so many columns. A longer word has a line of its own.
+/// Breaks words into lines of at most `width` columns. A longer word has a line of its own.
 fn wrapped(words: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -143,7 +144,7 @@ fn padded(text: &str, width: usize, align: Align) -> String {
     }
 }
 
-/// Counts characters: every one that is written here is one column wide.
+/// Returns the width in columns: every character that is written here takes one.
 fn width_of(text: &str) -> usize {
     text.chars().count()
 }

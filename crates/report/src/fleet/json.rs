@@ -1,4 +1,4 @@
-//! A job as programs read it: one object, in base units.
+//! Writes a job as JSON: one object, in base units.
 
 use serde::Serialize;
 use steadfast_events::PathText;
@@ -6,7 +6,7 @@ use steadfast_fleet::{Job, JobStatus, PartOutcome, PlannedJob};
 
 use crate::json::{JsonObject, write_object};
 
-/// Appends what was planned.
+/// Appends the plan.
 pub fn write_planned_json(planned: &PlannedJob, exit_status: u8, out: &mut Vec<u8>) {
     let header = planned.job.header();
     let object = JsonObject::default()
@@ -25,7 +25,7 @@ pub fn write_planned_json(planned: &PlannedJob, exit_status: u8, out: &mut Vec<u
     write_object(&object, out);
 }
 
-/// Appends that the part of a shard is there and need not be run.
+/// Appends the fact that the part of a shard exists, so that the shard need not be run.
 pub(super) fn write_existing_json(shard: u64, outcome: &PartOutcome, out: &mut Vec<u8>) {
     let object = JsonObject::default()
         .field("shard", shard)
@@ -34,7 +34,7 @@ pub(super) fn write_existing_json(shard: u64, outcome: &PartOutcome, out: &mut V
     write_object(&object, out);
 }
 
-/// Appends how far a job is.
+/// Appends the progress of a job.
 pub fn write_status_json(job: &Job, status: &JobStatus, exit_status: u8, out: &mut Vec<u8>) {
     let job = &job.header().job;
     let object = StatusObject { job, complete: status.is_complete(), status, exit_status };

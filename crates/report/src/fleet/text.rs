@@ -1,4 +1,4 @@
-//! A job as a person reads it.
+//! Writes a job as text.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use super::ranges;
 use crate::escape;
 use crate::units::{self, Units};
 
-/// Shards that are named, of each kind.
+/// Most shards that are named in each list.
 const NAMED_MAX: usize = 20;
 
-/// Appends what was planned, and what to do next.
+/// Appends the plan, and what to do next.
 pub fn write_planned_text(planned: &PlannedJob, size: Units, out: &mut Vec<u8>) {
     let header = planned.job.header();
     let files = units::counted(header.files, "file", "files");
@@ -40,7 +40,7 @@ pub fn write_planned_text(planned: &PlannedJob, size: Units, out: &mut Vec<u8>) 
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends that the part of a shard is there.
+/// Appends the fact that the part of a shard exists.
 pub fn write_existing(shard: u64, outcome: &PartOutcome, json: bool, out: &mut Vec<u8>) {
     if json {
         return super::json::write_existing_json(shard, outcome, out);
@@ -50,7 +50,7 @@ pub fn write_existing(shard: u64, outcome: &PartOutcome, json: bool, out: &mut V
     out.extend_from_slice(line.as_bytes());
 }
 
-/// Appends how far a job is.
+/// Appends the progress of a job.
 pub fn write_status_text(status: &JobStatus, size: Units, out: &mut Vec<u8>) {
     let mut text = String::new();
     let (whole, done) = (status.whole, status.done);

@@ -1,4 +1,4 @@
-//! A history, as a spreadsheet reads it: a header, then one row for each verdict and each event.
+//! Writes a history as CSV: a header, then one row for each verdict and each event.
 
 use steadfast::catalogue::{FileState, History, HistoryRun};
 use steadfast::{Tag, Timestamp};
@@ -9,7 +9,7 @@ use crate::catalogue::{run_object, standing_key};
 use crate::csv::{write_header, write_row};
 use crate::json::JsonObject;
 
-/// The columns, always these and in this order. What does not belong to a row is an empty field.
+/// The columns, always these and in this order. A field that does not apply is empty.
 const COLUMNS: [&str; 20] = [
     "path",
     "path_b64",

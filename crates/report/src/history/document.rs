@@ -1,4 +1,4 @@
-//! A history as a document: what is known now, then run by run. The text is made of the same rows.
+//! Makes a document of a history: the present state, then each run. Text uses the same rows.
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ pub(super) fn directory_note(path: &Path, runs: &[RunOver]) -> Option<String> {
     (parts > 0).then(|| format!("{counted} of these judged a part of it, or nothing."))
 }
 
-/// What is known of a file now, in colour if `color` is set.
+/// The present state of a file, in colour if `color` is set.
 pub(super) fn file_facts(
     view: &HistoryView<'_>,
     history: &History,
@@ -138,7 +138,7 @@ fn known_facts(
     rows
 }
 
-/// When a run began, if it judged the file or was the first to see it.
+/// Returns when a run began, if it judged the file or was the first to see it.
 fn started(view: &HistoryView<'_>, history: &History, run: i64) -> Option<Timestamp> {
     let mut runs = history.runs.iter().map(|of| &of.run).chain(view.first);
     runs.find(|other| other.id == run).map(|other| other.started)
@@ -176,7 +176,7 @@ fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
     rows
 }
 
-/// Says what happened, with the digests before and after.
+/// Describes an event, with the digests before and after.
 fn note(happened: &Happened, after: Option<&Tag>) -> String {
     let what = escape::text(&happened.what);
     if let Some(other) = &happened.other {

@@ -1,4 +1,4 @@
-//! A history, as programs read it: one JSON object for each run, the summary last.
+//! Writes a history as JSON lines: one object for each run, the summary last.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ fn happened_object(happened: &Happened, after: Option<Tag>) -> JsonObject<'_> {
         .optional("other", happened.other.as_deref().map(PathText::of))
 }
 
-/// What the summaries of files and of directories begin with.
+/// The fields that the summaries of files and of directories have in common.
 fn summary_object<'a>(view: &HistoryView<'_>, path: &Path) -> JsonObject<'a> {
     JsonObject::default()
         .field("verb", "history")
@@ -63,7 +63,7 @@ fn summary_object<'a>(view: &HistoryView<'_>, path: &Path) -> JsonObject<'a> {
         .field("at_s", view.now.seconds)
 }
 
-/// What is known of a file now.
+/// The present state of a file.
 fn known_object<'a>(view: &HistoryView<'_>, look: &KnownFile) -> JsonObject<'a> {
     let some = |run: i64| Some(run).filter(|run| *run != 0);
     JsonObject::default()

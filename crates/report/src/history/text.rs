@@ -1,4 +1,4 @@
-//! A history, as a person reads it: what is known now, then run by run.
+//! Writes a history as text: the present state, then each run.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::escape;
 use crate::text::{write_table, write_titled};
 use crate::units::Units;
 
-/// Appends the text. `color` says whether colours may carry meaning.
+/// Appends the text, in colour if `color` is set.
 pub fn write_text(view: &HistoryView<'_>, units: Units, color: bool, out: &mut Vec<u8>) {
     let mut text = String::new();
     match view.of {

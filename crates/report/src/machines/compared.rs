@@ -1,7 +1,7 @@
-//! What two measured records have in common: a section of the document about machines.
+//! Compares two measured records: a section of the document about machines.
 //!
 //! In: two records. Out: a [`Section`]: how many series differ, a chart for each workload with the
-//! ratios that differ most, and a table of all.
+//! ratios that differ most, and a table of all ratios.
 
 use steadfast_measure::figures::compare::{self, Compared};
 use steadfast_measure::record::{Record, Unit, Workload};
@@ -11,10 +11,10 @@ use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Se
 use crate::measure::{INTERVALS, cell, rows_layer};
 use crate::units;
 
-/// Ratios that one chart shows. The table has all.
+/// Most ratios in one chart. The table has all.
 const RATIOS_MAX: usize = 16;
 
-/// Compares two records. `None` if they have nothing in common.
+/// Compares two records. `None` if they have no series in common.
 pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
     let compared = compare::of(one, other);
     if compared.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
     })
 }
 
-/// Returns whether the first is faster for sure, or slower; `None` if neither is known.
+/// Returns whether the first is certainly faster; `None` if neither is certain.
 fn side_of(found: &Compared) -> Option<bool> {
     match found.ratio.bounds()? {
         (low, _) if low > 1.0 => Some(true),

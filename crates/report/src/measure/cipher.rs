@@ -1,7 +1,7 @@
-//! Ciphers with and without instructions: a section of a record's document.
+//! Ciphers with and without the processor's instructions: a section of a record's document.
 //!
-//! In: figures. Out: a [`Section`]: the account of the task in sentences, then the tables. A gain
-//! of what uses none of the instructions is never called one: it shows what else changed.
+//! In: figures. Out: a [`Section`]: sentences, then tables. If an algorithm uses none of the
+//! instructions, its ratio is not called a gain: it shows that something else changed.
 
 use steadfast_measure::figures::cipher::{
     CipherFigures, CipherRow, GainAccount, TaskRate, UNTOUCHED_SHARE,
@@ -98,7 +98,7 @@ fn account_sentences(account: &GainAccount) -> Vec<String> {
     sentences
 }
 
-/// Says of each set what became of those that use none of what it lacks.
+/// States for each set of instructions whether algorithms changed that do not use those missing.
 fn untouched_sentences(figures: &CipherFigures) -> Vec<String> {
     let far = |&&(_, gain): &&(Isa, f64)| (gain - 1.0).abs() > UNTOUCHED_SHARE;
     let sentence = |&(isa, gain): &(Isa, f64)| {
@@ -129,7 +129,7 @@ fn gains(figures: &CipherFigures) -> Table {
         let gain = row.gains.iter().find(|gain| gain.without == isa);
         let shown = cell(Quantity::Ratio, gain.map(|gain| gain.gain));
         match gain {
-            // The number is shown, as evidence, but not as a gain by instructions.
+            // The ratio is shown as evidence, but not as a gain by instructions.
             Some(gain) if !gain.by_instructions => {
                 Cell::text(format!("uses none ({})", shown.shown(Units::Si)))
             }
@@ -178,7 +178,7 @@ fn charts(figures: &CipherFigures) -> Vec<Chart> {
     charts
 }
 
-/// What is counted in bytes, with each set of instructions.
+/// Rates in bytes per second, with each set of instructions.
 fn by_instructions(figures: &CipherFigures) -> Chart {
     let rows: Vec<&CipherRow> = figures.rows.iter().filter(|row| row.unit == Unit::Bytes).collect();
     let layer = |isa: Isa| {
@@ -196,7 +196,7 @@ fn by_instructions(figures: &CipherFigures) -> Chart {
     )
 }
 
-/// The gain of the cipher against that of the task, and the most that there was to gain.
+/// The gain of the cipher, that of the task, and the greatest possible gain of the task.
 fn account_chart(account: &GainAccount) -> Chart {
     let limit = account.amdahl.map(|amdahl| amdahl.limit()).filter(|&limit| limit < 1e3);
     let mut bars = vec![

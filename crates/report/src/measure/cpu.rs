@@ -1,6 +1,6 @@
 //! Loops in one core: a section of a record's document.
 //!
-//! In: figures. Out: a [`Section`]: what stands out in sentences, then one table.
+//! In: figures. Out: a [`Section`]: the main results in sentences, then one table.
 
 use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LoopRate};
 use steadfast_measure::figures::hash::Figure;
@@ -63,7 +63,7 @@ fn chart(figures: &CpuFigures) -> Option<Chart> {
     };
     let mut layers = vec![layer(high)];
     layers.extend(low.map(layer));
-    // Beside nothing, the highest level is 100 % of itself.
+    // Without another level or record, every bar would be 100 % of itself.
     let tells = figures.against.is_some() || layers.len() > 1;
     let tells = tells && layers.iter().any(|layer| !layer.points.is_empty());
     let of = match &figures.against {
@@ -85,7 +85,7 @@ fn hundredth(rate: &LoopRate) -> Option<Figure> {
     Some(Figure { value: percent.value / 100.0, ..percent.scaled(0.01) })
 }
 
-/// Says what the lowest level leaves, where it was measured beside another.
+/// States the rates at the lowest level as a share of those at the highest.
 fn level_sentence(rates: &[LoopRate]) -> Option<String> {
     let low = rates.iter().filter_map(|rate| rate.qos).min()?;
     let high = rates.iter().filter_map(|rate| rate.qos).max().filter(|&high| high > low)?;

@@ -1,6 +1,6 @@
 //! Hashing, reading, and both: a section of a record's document.
 //!
-//! In: figures. Out: a [`Section`]: what stands out in sentences, then the tables behind them.
+//! In: figures. Out: a [`Section`]: the main results in sentences, then tables and charts.
 
 mod charts;
 mod tables;
@@ -14,7 +14,7 @@ use super::{INTERVALS, cell, time_cell};
 use crate::document::{Quantity, Section};
 use crate::units::{self, Units};
 
-/// A fit whose check is farther away says so.
+/// Why a fit is doubtful.
 const DOUBTFUL: &str = "as their estimators disagree by more than 2 %";
 
 /// Makes the section.
@@ -89,7 +89,7 @@ fn notes(figures: &HashFigures) -> Vec<String> {
     notes
 }
 
-/// Says why times from the page cache end before others, where they do.
+/// States why there are fewer times from the page cache than others, if there are.
 fn warm_note(lines: &[PathLine]) -> Option<String> {
     let warm = lines.iter().any(|line| tables::is_timed(line) && line.cache == Some(Cache::Warm));
     warm.then(|| {
@@ -172,7 +172,7 @@ fn is_known(ratio: &Figure) -> bool {
 
 fn overlap_sentence(overlap: &Overlap, units: Units) -> String {
     let from = units.bytes(overlap.size_bytes_min);
-    // Half hidden or not at all, if it can be either: that is no answer.
+    // If the interval is this wide, the result could be either and says nothing.
     let told = overlap.overlap.bounds().is_some_and(|(low, high)| high - low <= 0.5);
     if !told {
         return format!(
@@ -192,8 +192,8 @@ fn overlap_sentence(overlap: &Overlap, units: Units) -> String {
     )
 }
 
-/// Names the slower of reading and hashing, which is what bounds both together: that of whose own
-/// rate they reach the greater share.
+/// Names the slower of reading and hashing, which limits both together: they reach the greater
+/// share of its rate.
 fn bound_words(overlap: &Overlap) -> &'static str {
     match (overlap.net_by_read.bounds(), overlap.net_by_hash.bounds()) {
         (Some((_, read_high)), Some((hash_low, _))) if hash_low > read_high => "hashing",
@@ -234,7 +234,7 @@ fn cache_words(cache: Option<Cache>) -> &'static str {
     }
 }
 
-/// Says what an engine that moves no bytes measures.
+/// Returns what a measurement with the engine that moves no bytes shows.
 fn engine_words(stage: Stage, engine: &str) -> Option<&'static str> {
     (engine == "null").then_some(match stage {
         Stage::Read => "the path alone, no bytes moved",

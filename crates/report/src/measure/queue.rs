@@ -56,7 +56,7 @@ fn rate(cell: &QueueCell) -> Figure {
     Figure { value: cell.bytes_per_s(), ..reads.scaled(cell.block_len_bytes as f64) }
 }
 
-/// What depth gains, for each order and size.
+/// The gain by depth, for each order and size.
 fn sentences(cells: &[QueueCell], units: Units) -> Vec<String> {
     let groups = cells.chunk_by(|a, b| a.group() == b.group());
     let gains = groups.filter_map(|group| {
@@ -108,7 +108,7 @@ fn latencies(group: &[QueueCell]) -> Chart {
         Layer::new(label, Mark::Line, points)
     };
     let mut layers = vec![
-        // What every group has comes first, and so has one colour in all their charts.
+        // The layers of every group come first, so they have the same colour in all charts.
         layer("median", &|cell| cell.p50_ns),
         layer("longest", &|cell| Some(cell.max_ns)),
         layer("p99", &|cell| cell.p99_ns),

@@ -1,6 +1,6 @@
-//! Writing and reading files, as a section: rates, phases, what cannot be true.
+//! Writing and reading files: a section with rates, phases, and rates that cannot be the storage's.
 //!
-//! In: the figures of `write` or of `read`. Out: sentences first, then tables, then charts of time
+//! In: the figures of `write` or of `read`. Out: sentences, then tables, then charts of time
 //! against length and of the rate along the bytes.
 
 mod charts;
@@ -38,7 +38,7 @@ pub(super) fn section(record: &Record, workload: Workload, units: Units) -> Opti
     Some(section)
 }
 
-/// What a reader should take away, a sentence each.
+/// The main results, one in each sentence.
 fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
     let label = &series.label;
     let files = units::counted(series.files as u64, "file", "files");
@@ -109,7 +109,7 @@ fn step_sentence(label: &str, step: &PhaseStep, units: Units) -> String {
     format!("{label}: after {at} files of one length went to {to} of their rate; {why}{seen}.")
 }
 
-/// A slide is worth a sentence only where the rate did not step.
+/// States that the rate drifted, unless there were steps.
 fn drift_sentence(series: &SeriesFigures) -> Option<String> {
     let drifts = series.drifts.filter(|_| series.steps.is_empty())?;
     let evident = drifts.by_time.is_evident() || drifts.by_amount.is_evident();
@@ -185,7 +185,7 @@ fn origin(series: &SeriesFigures) -> &'static str {
     }
 }
 
-/// What others publish of rates of single files.
+/// Statistics of the rates of single files, as other programs publish them.
 fn single_files(figures: &StorageFigures) -> Table {
     let rate = |rate: f64| Cell::Number(Quantity::Rate(rate));
     let fields: &[Field<'_, SeriesFigures>] = &[

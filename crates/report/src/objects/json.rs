@@ -1,4 +1,4 @@
-//! Objects as programs read of them: one JSON object on each line, the summary last.
+//! Writes a check of objects as JSON lines: one JSON object on each line, the summary last.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {
     let line = JsonObject::at(&finding.path)
         .optional("object", finding.key.as_deref())
         .optional("version", object.and_then(|object| object.version.as_deref()))
-        // Not there where nothing could be compared.
+        // Absent if nothing could be compared.
         .optional("verdict", verdict)
         .optional("finding", other)
         .optional("by", finding.by.map(|by| by.to_string()))
@@ -36,7 +36,7 @@ pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {
     write_object(&line, out);
 }
 
-/// A digest that the store keeps.
+/// A digest that the store reports.
 fn kept_object<'a>(kept: &ObjectDigest) -> JsonObject<'a> {
     let (extent, parts) = match kept.extent {
         Extent::Whole => ("whole", None),

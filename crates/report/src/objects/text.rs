@@ -1,4 +1,4 @@
-//! Objects as a person reads of them: a line for each that matters, then what it came to.
+//! Writes a check of objects as text: a line for each finding, then the result.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::escape;
 use crate::text::finding_line;
 use crate::units::{self, Units};
 
-/// "not comparable" is the longest thing that is said.
+/// "not comparable" is the longest label.
 const LABEL_WIDTH: usize = 14;
 
 pub(super) fn write_finding(finding: &ObjectFinding, out: &mut Vec<u8>) {

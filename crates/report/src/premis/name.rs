@@ -1,8 +1,8 @@
-//! Paths → identifiers that XML carries, from which the bytes of every path can be told.
+//! Makes unambiguous identifiers for XML from paths.
 //!
-//! A name of plain text stands as it is. XML cannot carry control characters and bytes that are no
-//! UTF-8, and its readers trim and join white space: such names are percent-encoded, and their
-//! kind says so.
+//! A name of plain text is used as it is. XML cannot contain control characters or bytes that are
+//! not UTF-8, and its readers normalise white space. Names with any of these are percent-encoded,
+//! and their kind says so.
 
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,7 +13,7 @@ use super::xml::{Xml, is_carried};
 /// A path as an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PremisName {
-    /// What `value` is.
+    /// The kind of the identifier.
     pub(super) kind: &'static str,
     pub(super) value: String,
 }
@@ -26,7 +26,7 @@ impl PremisName {
         }
     }
 
-    /// Appends the name as the file system has it, where XML can carry that.
+    /// Appends the name as the file system has it, if XML can contain it.
     pub(super) fn write_original(&self, xml: &mut Xml, out: &mut Vec<u8>) {
         if self.kind == "path" {
             xml.text("originalName", &self.value, out);
@@ -34,14 +34,14 @@ impl PremisName {
     }
 }
 
-/// Says whether XML carries a text, and its readers leave it alone.
+/// Whether XML can contain a text that its readers do not change.
 fn is_plain(text: &str) -> bool {
     let carried = |letter: char| is_carried(letter) && !letter.is_control();
     let blank_ended = text.starts_with(' ') || text.ends_with(' ');
     !text.is_empty() && text.chars().all(carried) && !blank_ended && !text.contains("  ")
 }
 
-/// Percent-encodes a path: all but letters, digits, `-._~` and the slash.
+/// Percent-encodes a path, except letters, digits, `-._~` and the slash.
 ///
 /// Source: RFC 3986, sections 2.1 and 2.3.
 pub(super) fn encoded(path: &Path) -> String {

@@ -1,4 +1,4 @@
-//! The history of one file → its PREMIS document.
+//! Writes the history of one file as a PREMIS document.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub fn write_premis(root: &Path, history: &History, out: &mut Vec<u8>) {
     events.end(out);
 }
 
-/// The tag that a run left, or took.
+/// The tag after a run, or the last one that the run removed.
 fn last_tag(run: &HistoryRun) -> Option<steadfast::Tag> {
     run.tag.or_else(|| run.happened.iter().rev().find_map(|happened| happened.before))
 }
@@ -50,15 +50,15 @@ fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut
             _ => {}
         }
     }
-    // Without a tag there was nothing to check.
+    // Without a tag, no check was possible.
     if verdict_of(run).is_some() && run.tag.is_some() {
         let happening = PremisHappening::FixityCheck { standing: run.standing };
         events.event(path, &run.run, judged_at(run), happening, out);
     }
 }
 
-/// When a file was judged: the moment is kept where its standing changed, else it was no earlier
-/// than the run's beginning.
+/// When a file was judged: the catalogue has the time if the state changed. Otherwise the start of
+/// the run is used, which is the earliest possible time.
 fn judged_at(run: &HistoryRun) -> Timestamp {
     let is_verdict = |name: &str| FileState::ALL.iter().any(|standing| standing.name() == name);
     let told = run

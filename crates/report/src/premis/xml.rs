@@ -1,7 +1,7 @@
-//! XML, element by element: names and text in, indented and escaped bytes out.
+//! Writes XML element by element, indented and escaped.
 //!
-//! Text is escaped so that a reader gets it back exactly. What XML 1.0 cannot carry at all becomes
-//! U+FFFD here; names of files are encoded before they come here, so that none is changed.
+//! Text is escaped so that a reader gets it back exactly. Characters that XML 1.0 cannot contain
+//! become U+FFFD; names of files are encoded before, so none is changed here.
 
 use super::VOCABULARIES;
 
@@ -15,17 +15,17 @@ pub(super) struct Xml {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Term<'a> {
     pub(super) text: &'a str,
-    /// The vocabulary and the code of the word in it, if it is in one.
+    /// The vocabulary, and the code of the word in it; `None` if no vocabulary has the word.
     place: Option<(&'static str, &'static str)>,
 }
 
 impl<'a> Term<'a> {
-    /// Takes a word of a vocabulary.
+    /// Makes a word of a vocabulary.
     pub(super) fn of(vocabulary: &'static str, text: &'a str, code: &'static str) -> Term<'a> {
         Term { text, place: Some((vocabulary, code)) }
     }
 
-    /// Takes a word that is in no vocabulary.
+    /// Makes a word that no vocabulary has.
     pub(super) fn plain(text: &'a str) -> Term<'a> {
         Term { text, place: None }
     }
@@ -103,7 +103,7 @@ fn write_end(name: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b">\n");
 }
 
-/// Says whether XML 1.0 can carry a character. Source: its section 2.2, `Char`.
+/// Whether XML 1.0 can contain a character. Source: its section 2.2, `Char`.
 pub(super) fn is_carried(letter: char) -> bool {
     matches!(letter,
         '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
@@ -116,7 +116,7 @@ fn escape(text: &str, out: &mut Vec<u8>) {
             '<' => out.extend_from_slice(b"&lt;"),
             '>' => out.extend_from_slice(b"&gt;"),
             '"' => out.extend_from_slice(b"&quot;"),
-            // As characters, readers would make other white space of them.
+            // Readers normalise these characters unless they are written as references.
             '\t' => out.extend_from_slice(b"&#9;"),
             '\n' => out.extend_from_slice(b"&#10;"),
             '\r' => out.extend_from_slice(b"&#13;"),

@@ -1,4 +1,4 @@
-//! What probing found, as programs read it: one JSON object on each line, the summary last.
+//! Writes a probe as JSON lines: one object on each line, the summary last.
 
 use std::path::Path;
 

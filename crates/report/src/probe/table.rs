@@ -1,4 +1,4 @@
-//! What probing found, as a person reads it: rows of what was tried, a column for each directory.
+//! Writes a probe as a table: a row for each operation, a column for each directory.
 
 use steadfast::probe::{
     Direct, Group, NameUnit, Normalisation, Operation, Outcome, Place, Probe, Time, Traits,
@@ -13,7 +13,7 @@ struct ProbeRow {
     cells: Vec<String>,
 }
 
-/// Reasons that are told below the table, by number.
+/// Reasons that are listed below the table, by number.
 #[derive(Default)]
 struct NumberedNotes(Vec<String>);
 

@@ -1,6 +1,6 @@
-//! Levels as programs read them: one object on each line, the summary last.
+//! Writes levels as JSON lines: one object on each line, the summary last.
 //!
-//! In: facts. Out: lines, in base units. Specified in `docs/qos.md`.
+//! In: facts. Out: lines in base units. `docs/qos.md` specifies them.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! Levels on a page: first the machine, then each level with what came of its steps.
+//! Writes levels as text: first the machine, then each level with the outcome of its steps.
 //!
-//! In: facts. Out: lines of text. It chooses units and columns, and no words.
+//! In: facts. Out: lines of text. Chooses units and columns; the words are those of `qos.rs`.
 
 use std::io::Write as _;
 

@@ -1,7 +1,7 @@
-//! A run, as a spreadsheet reads it: a header, then one row for each file.
+//! Writes a run as CSV: a header, then one row for each file.
 //!
-//! In: events. Out: CSV of RFC 4180 with LF, the columns of the JSON form in base units. Notices
-//! are trouble; the summary has no row, since its columns would be others.
+//! In: events. Out: CSV of RFC 4180 with LF, with the fields of the JSON form in base units.
+//! Notices go to standard error. The summary has no row because it has other columns.
 
 use steadfast::Event;
 
@@ -45,7 +45,7 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// Starts a document; `quiet` leaves out what is no finding.
+    /// Starts a document; `quiet` leaves out files that are not findings.
     pub fn new(quiet: bool, rule: FindingRule) -> Csv {
         Csv { quiet, rule, begun: false }
     }

@@ -1,9 +1,9 @@
-//! A run as a document: verdicts, every file that is not as it should be, what can be proved of
-//! the tree, and where the time went.
+//! Makes a document of a run: verdicts, the files that are not intact, what can be proved of the
+//! tree, and where the time went.
 //!
-//! In: the events of a run as they come, its end, and what a catalogue can prove if there is one.
-//! Out: a [`Document`]. Memory is bounded whatever the tree: of more findings than a page can hold
-//! the first are shown and the rest counted.
+//! In: the events of a run in order, its end, and the audit of a catalogue if there is one. Out: a
+//! [`Document`]. Memory is bounded for any tree: the document lists the worst findings up to a
+//! limit, and counts the rest.
 
 use steadfast::catalogue::Audit;
 use steadfast::{Event, FileEvent, FindingEvent, Stage, Timestamp, Verdict};
@@ -16,10 +16,10 @@ use crate::timeline::Timeline;
 use crate::units::{self, Units};
 use crate::view::{self, FindingRule, RunView, bound_title, finding_detail, known_of};
 
-/// Findings that a page shows: with names and what is known of each, some 150 KB.
+/// Most findings on a page; with their paths and details they take about 150 KB.
 const FINDINGS_MAX: usize = 800;
 
-/// What is to be known of a run beside what it says itself.
+/// Circumstances of a run that its summary does not contain.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
     /// The command, as it was given.
@@ -28,7 +28,7 @@ pub struct RunFacts {
     pub made_by: String,
     /// When the run began.
     pub begun: Timestamp,
-    /// Multiples of bytes in sentences; those of tables are chosen when the document is written.
+    /// Multiples of bytes in sentences; those in tables are chosen when the document is written.
     pub units: Units,
 }
 
@@ -37,7 +37,7 @@ pub struct RunFacts {
 pub struct RunReport {
     rule: FindingRule,
     findings: Vec<ShownFinding>,
-    /// Findings that there was no room for.
+    /// Findings beyond the limit.
     more: u64,
     notices: Vec<String>,
 }
@@ -72,7 +72,7 @@ impl RunReport {
     }
 
     fn file(&mut self, event: &FileEvent) {
-        // The mildest are listed too, and give way where there is no room.
+        // Mild findings are listed as well; worse ones replace them when the limit is reached.
         let intact = event.verdict.is_none_or(|verdict| verdict == Verdict::Intact);
         if !self.rule.finds(event) && intact {
             return;
@@ -99,7 +99,7 @@ impl RunReport {
         });
     }
 
-    /// Keeps a finding. A worse one takes the room of the mildest if there is none left.
+    /// Keeps a finding. At the limit, a worse finding replaces the mildest.
     fn keep(&mut self, finding: ShownFinding) {
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(finding);
@@ -218,7 +218,7 @@ impl RunReport {
     }
 }
 
-/// Says of a run with status 0 what it proves, and of which files it proves nothing.
+/// States what a run with status 0 proves, and how many files were not judged.
 fn sound(run: &RunView) -> String {
     let intact = run.verdict(Verdict::Intact);
     let files = units::counted(intact, "file is", "files are");
@@ -273,7 +273,7 @@ fn run_facts(facts: &RunFacts, run: &RunView) -> Vec<(String, String)> {
     labelled(rows)
 }
 
-/// What a catalogue can prove of the tree, by the age of the last proof.
+/// What the catalogue can prove of the tree, by the age of the last proof.
 fn coverage(audit: &Audit) -> Section {
     let share = |files: u64| files as f64 / audit.tagged.max(1) as f64;
     let windows = audit.windows.iter().map(|window| {

@@ -1,7 +1,7 @@
-//! A run, as programs read it: one JSON object on each line, the summary last.
+//! Writes a run as JSON lines: one object on each line, the summary last.
 //!
-//! In: events and the end. Out: lines in base units, bytes and nanoseconds. Specified in
-//! `docs/formats/events.md`, which outranks this file: what is there stays.
+//! In: events and the end. Out: lines in base units, bytes and nanoseconds.
+//! `docs/formats/events.md` specifies them and outranks this file.
 
 use serde::Serialize;
 use steadfast::cost::{Limit, ThreadCost};
@@ -17,9 +17,9 @@ use crate::view::{FindingRule, RunView, finding_detail};
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonLines {
-    /// Whether only findings are told, and the summary.
+    /// Whether to write findings and the summary only.
     pub quiet: bool,
-    /// What a finding is.
+    /// Which events are findings.
     pub rule: FindingRule,
 }
 
@@ -145,7 +145,7 @@ struct RunSummary<'a> {
     cost: JsonObject<'a>,
 }
 
-/// Where the time went: of all threads together, then of each, and what binds the run.
+/// Where the time went: for all threads together and for each, and what limits the run.
 fn cost_object(run: &RunView) -> JsonObject<'_> {
     let (account, cost) = (&run.account, run.account.cost());
     let bounds = account.bounds();
@@ -182,7 +182,7 @@ fn limit_object<'a>(limit: Limit) -> JsonObject<'a> {
 }
 
 fn thread_object(thread: &ThreadCost) -> JsonObject<'_> {
-    // Time of stages that was spent asleep; those that never slept are left out.
+    // The time that each stage spent asleep; stages that never slept are left out.
     let waited = Stage::BUSY.map(|stage| (stage.name(), thread.cost.waited_ns(stage)));
     let waited = waited.into_iter().filter(|&(_, waited_ns)| waited_ns > 0);
     JsonObject::default()

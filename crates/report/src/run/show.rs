@@ -1,7 +1,7 @@
-//! Tags, as a person reads them: one short paragraph for each file.
+//! Writes tags as text: one short paragraph for each file.
 //!
-//! In: events of a run that looks at tags. Out: text, every name escaped. `show` is how a tag is
-//! read, since the stored form is binary.
+//! In: events of a run that reads tags. Out: text, with every name escaped. The stored form of a
+//! tag is binary, so people read tags with `show`.
 
 use steadfast::{Event, FileEvent, Tag};
 
@@ -12,7 +12,7 @@ use crate::{escape, units};
 /// Renders tags.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Show {
-    /// Whether only tags that cannot be read are told.
+    /// Whether to write only tags that cannot be read.
     pub quiet: bool,
 }
 

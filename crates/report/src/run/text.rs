@@ -1,8 +1,8 @@
-//! A run, as a person reads it: a line for each file that matters, then what it came to.
+//! Writes a run as text: a line for each finding, then the result.
 //!
-//! In: events and the end. Out: lines; every name in them is escaped. What fails a check is told
-//! as it comes and again at the end, the worst first, so that two corrupt files among 200,000 are
-//! the last thing on the screen. Knows nothing of the screen itself.
+//! In: events and the end. Out: lines, with every name escaped. Files that fail a check are listed
+//! at once and again at the end, the worst first, so that two corrupt files among 200,000 are the
+//! last lines on the screen. Knows nothing of the screen itself.
 
 mod end;
 
@@ -22,15 +22,15 @@ use crate::view::{FindingRule, RunView, finding_detail, known_of};
 /// How text is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextOptions {
-    /// Whether every file gets a line, with its seconds and GB/s.
+    /// Whether every file gets a line, with its time and throughput.
     pub verbose: bool,
-    /// Whether only findings are told.
+    /// Whether to write findings only.
     pub quiet: bool,
-    /// Whether colours may carry meaning.
+    /// Whether to use colours.
     pub color: bool,
     /// The multiples of bytes.
     pub units: Units,
-    /// What a finding is; in a dry run actions are told as what would be done.
+    /// Which events are findings, and whether the run is dry: then actions read "would …".
     pub rule: FindingRule,
 }
 
@@ -39,13 +39,13 @@ pub struct TextOptions {
 pub struct Text {
     options: TextOptions,
     findings: BTreeMap<Heading, FindingGroup>,
-    /// Files of whose contents nothing is known, because their tags are damaged.
+    /// Files that could not be judged because their tags are damaged.
     damaged_tags: u64,
     algorithms: HashedBy,
 }
 
-/// A heading under which findings are told again: a verdict's place in [`Verdict::ALL`], or after
-/// them all, what only the catalogue finds, and the files whose tags could not be written.
+/// A heading under which findings are listed again, in this order: a verdict, by its index in
+/// [`Verdict::ALL`]; a finding of the catalogue; files whose tags could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Heading {
     Verdict(usize),
@@ -61,7 +61,7 @@ struct FindingGroup {
     paths: Vec<String>,
     /// Whether directories, or lines of a list, are among them.
     has_places: bool,
-    /// How many have the trouble of one that was told of, and no line.
+    /// How many have no line because another file had the same error.
     told: u64,
 }
 
@@ -74,7 +74,7 @@ enum HashedBy {
     Several,
 }
 
-/// Paths that are kept for the end, under each heading. Memory stays bounded whatever the tree.
+/// Most paths that are kept for the end under each heading, so that memory is bounded.
 const PATHS_MAX: usize = 1000;
 
 impl Text {
@@ -132,7 +132,7 @@ impl Text {
         }
     }
 
-    /// Keeps a path to be told again at the end.
+    /// Keeps a path to be listed again at the end.
     fn remember(&mut self, section: Heading, path: String, is_file: bool) {
         let finding = self.findings.entry(section).or_default();
         finding.files += 1;
@@ -167,7 +167,7 @@ impl Text {
         place.map_or(Heading::Failed, Heading::Verdict)
     }
 
-    /// "unreadable" is the longest verdict, "would refresh" among the longest things not done.
+    /// "unreadable" is the longest verdict, "would refresh" the longest action of a dry run.
     fn label_width(&self) -> usize {
         if self.options.rule.dry_run { 13 } else { 10 }
     }

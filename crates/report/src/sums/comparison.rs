@@ -1,7 +1,7 @@
-//! Whether files match the lines of a document, in the words of `sha256sum --check`.
+//! Compares files with the lines of a document and reports in the words of `sha256sum --check`.
 //!
 //! In: lines, then the events of a run over exactly their paths, in order. Out: `name: OK` or
-//! `name: FAILED` for each, and warnings that count what failed. Scripts match these words.
+//! `name: FAILED` for each, and warnings that count the failures. Scripts match these words.
 //! Source: GNU coreutils 9.1, `digest.c`.
 
 use std::collections::VecDeque;
@@ -16,12 +16,12 @@ use crate::escape;
 use crate::output::Output;
 use crate::run::Renderer;
 
-/// How a comparison is told.
+/// How a comparison is reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ComparisonOptions {
     /// Whether files that match are left out.
     pub quiet: bool,
-    /// Whether nothing is said of files or lines: the status is the answer.
+    /// Whether to write nothing about files or lines, so that only the exit status counts.
     pub silent: bool,
     /// As in [`Sums`](super::Sums).
     pub for_terminal: bool,
@@ -35,7 +35,7 @@ pub struct Comparison {
     tally: SumsTally,
 }
 
-/// What came of one document.
+/// The result for one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SumsTally {
     /// Lines that could be understood.
@@ -56,12 +56,12 @@ impl Comparison {
         Comparison { options, ..Comparison::default() }
     }
 
-    /// Announces a line whose file the next event but those announced before will be about.
+    /// Announces the line of a file. Events follow in the order of the announced lines.
     pub fn expect(&mut self, line: Line) {
         self.expected.push_back(line);
     }
 
-    /// Compares one file. No digest means that it could not be read.
+    /// Compares one file. Without a digest, the file could not be read.
     pub fn settle(&mut self, line: &Line, found: Option<Digest>, output: &mut Output) {
         let outcome = match found {
             Some(digest) if digest == line.digest => {
@@ -82,7 +82,7 @@ impl Comparison {
         }
         let path = shown(&line.path, self.options.for_terminal);
         let name = path.as_os_str().as_bytes();
-        // As coreutils: only what would break the line makes it an escaped one.
+        // As in coreutils, only a line break makes the line an escaped one.
         let escaped = name.contains(&b'\n');
         let out = &mut output.answer;
         out.extend_from_slice(if escaped { b"\\" } else { b"" });
@@ -107,7 +107,7 @@ impl Comparison {
         }
     }
 
-    /// Ends a document: warns of what failed in it and starts the count anew.
+    /// Ends a document: warns of its failures and resets the counts.
     pub fn end_document(&mut self, document: &Path, output: &mut Output) -> SumsTally {
         let tally = std::mem::take(&mut self.tally);
         let document = escape::path(document);
@@ -140,7 +140,7 @@ impl Comparison {
     fn file(&mut self, event: &FileEvent, output: &mut Output) {
         write_trouble(event, output);
         let Some(line) = self.expected.pop_front() else { return };
-        // An event about another path than the one announced proves nothing about either.
+        // An event about another path than the announced one proves nothing about either.
         let same = event.path.to_path() == line.path && event.trouble.is_none();
         let found = event.digest().filter(|(algorithm, _)| same && *algorithm == line.algorithm);
         self.settle(&line, found.map(|(_, digest)| digest), output);

@@ -1,4 +1,4 @@
-//! What a signature says, as JSON: an object for each part, then one for the coverage.
+//! Writes signatures as JSON: an object for each part, then one for the coverage.
 
 use base64::Engine as _;
 use serde::{Serialize, Serializer};

@@ -1,7 +1,7 @@
-//! A chart as lines of blocks: a course that a terminal can show.
+//! Draws a chart as lines of blocks on a terminal.
 //!
-//! In: a chart. Out: a line for each layer, and one that says what the blocks count and from what
-//! to what. What tables tell as well, as bars do, and how sure a fit is, has no line.
+//! In: a chart. Out: a line for each layer, and a caption with the ranges of both axes. Bars have
+//! no line because a table shows the same; bands have none because blocks cannot show intervals.
 
 use super::{padded, width_of};
 use crate::document::{Align, Axis, Chart, Layer, Mark, Point, Scale};
@@ -11,16 +11,16 @@ use crate::units::Units;
 /// Eighths of a cell, lowest first.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Most blocks in a line.
+/// Greatest number of blocks in a line.
 const SPARK_LEN_MAX: usize = 60;
 
-/// Widest label before a line.
+/// Greatest width of a label before a line.
 const LABEL_LEN_MAX: usize = 36;
 
-/// Fewest points that show a course.
+/// Least number of points for which a line is drawn.
 const POINTS_MIN: usize = 4;
 
-/// Draws a chart; the last line is the caption. Nothing if there is no course to show.
+/// Draws a chart. The last line is the caption. Returns no lines if there is no curve to show.
 pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
     let is_course = |layer: &&Layer| {
         let marks = matches!(layer.mark, Mark::Dots | Mark::Line | Mark::Steps | Mark::Histogram);
@@ -29,7 +29,7 @@ pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
     let bands = chart.layers.iter().any(|layer| layer.mark == Mark::Band);
     let rows = matches!(chart.x.scale, Scale::Names(_)) || matches!(chart.y.scale, Scale::Names(_));
     let mut layers: Vec<&Layer> = chart.layers.iter().filter(is_course).collect();
-    // The line through dots of one label says the same again.
+    // The line through dots of the same label would repeat them.
     layers.dedup_by(|later, earlier| later.label == earlier.label);
     if layers.is_empty() || bands || rows {
         return Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
     let along = layers.iter().flat_map(|layer| &layer.points).map(|point| point.x);
     let along = along.fold((f64::INFINITY, 0.0), |(low, high), x| (x.min(low), x.max(high)));
     let shown = |axis: &Axis, value: f64| axis.of.with(value).text(units);
-    // As in a chart: powers of two are read best as such.
+    // As in a chart: powers of two are shown in binary units.
     let twos = layers.iter().flat_map(|layer| &layer.points).all(|at| at.x.log2().fract() == 0.0);
     let along_units = if chart.x.scale == Scale::Log && twos { Units::Iec } else { units };
     let along_shown = |value: f64| chart.x.of.with(value).text(along_units);
@@ -64,7 +64,7 @@ pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
     lines
 }
 
-/// From what to what blocks rise.
+/// The range of values that blocks show.
 struct Heights {
     low: f64,
     high: f64,
@@ -72,7 +72,7 @@ struct Heights {
 }
 
 impl Heights {
-    /// Blocks rise from zero, or by factors from the least where the axis does.
+    /// From zero on a linear axis; from the least value on a logarithmic one.
     fn of(layers: &[&Layer], axis: &Axis) -> Heights {
         let all = || layers.iter().flat_map(|layer| &layer.points).map(|point| point.y);
         let high = all().fold(0.0, f64::max);
@@ -93,7 +93,7 @@ impl Heights {
 /// Draws a layer as blocks of up to eight eighths, in the order of x.
 fn spark(layer: &Layer, heights: &Heights) -> String {
     let mut points: Vec<Point> = layer.points.clone();
-    // The end of a histogram's last bar is no bar.
+    // The last point of a histogram is the end of its last bar, not a bar.
     if layer.mark == Mark::Histogram {
         points.pop();
     }
@@ -102,7 +102,7 @@ fn spark(layer: &Layer, heights: &Heights) -> String {
     let block = |bin: usize| {
         let part = &points[bin * points.len() / bins..(bin + 1) * points.len() / bins];
         let mean = part.iter().map(|point| point.y).sum::<f64>() / part.len() as f64;
-        // What is a whole number of eighths but for the last bit is that number.
+        // A rounding error in the last bit must not add an eighth.
         BLOCKS[((heights.share(mean) * 8.0 - 1e-9).ceil() as usize).clamp(1, 8) - 1]
     };
     (0..bins).map(block).collect()

@@ -1,21 +1,21 @@
-//! Tables in columns, no wider than a terminal.
+//! Lays tables out in columns, no wider than a terminal.
 //!
-//! In: a table and the columns there are. Out: lines. A table that is too wide gets the words of
-//! its titles and of its long cells on several lines; if that is not enough it comes in parts,
-//! each with the columns that tell its rows apart. Nothing is left out.
+//! In: a table and the available width. Out: lines. If a table is too wide, its titles and long
+//! cells are broken into several lines. If that is not enough, the table is split into parts, each
+//! with the columns that identify its rows. Nothing is left out.
 
 use super::{padded, width_of, wrapped};
 use crate::document::{Align, Cell, Table};
 use crate::escape::visible;
 use crate::units::Units;
 
-/// Between columns.
+/// Blanks between columns.
 const GAP: usize = 2;
 
-/// Width of cells of words in a table that is too wide.
+/// Greatest width of cells of words in a table that is too wide.
 const WORDS_LEN_MAX: usize = 34;
 
-/// Leading columns that may tell rows apart.
+/// Greatest number of leading columns that identify rows.
 const KEYS_MAX: usize = 3;
 
 /// Some of a table's columns, in lines.
@@ -24,7 +24,7 @@ pub(super) struct TablePart {
     pub(super) body: Vec<String>,
 }
 
-/// Lays a table out in so many columns of a terminal.
+/// Lays a table out in the given number of terminal columns.
 pub(super) fn laid_out(table: &Table, units: Units, columns: usize) -> Vec<TablePart> {
     let shown = |cell: &Cell| visible(&cell.shown(units)).into_owned();
     let rows: Vec<Vec<String>> =
@@ -59,7 +59,7 @@ impl Grid {
         self.rows.iter().map(|row| width_of(&row[column])).max().unwrap_or(0)
     }
 
-    /// Returns the width of a column whose title and words are broken.
+    /// Returns the width of a column whose title and words are broken into lines.
     fn narrow(&self, column: usize) -> usize {
         let cells = self.widest_cell(column);
         let cells = match self.aligns[column] {
@@ -75,7 +75,7 @@ impl Grid {
         words.map(width_of).max().unwrap_or(0)
     }
 
-    /// Returns how many leading columns tell the rows apart, or 1 if a few do not.
+    /// Returns how many leading columns identify the rows, or 1 if a few do not.
     fn keys(&self) -> usize {
         let apart = |keys: &usize| {
             let mut known = std::collections::BTreeSet::new();
@@ -84,7 +84,7 @@ impl Grid {
         (1..=KEYS_MAX.min(self.titles.len())).find(apart).unwrap_or(1)
     }
 
-    /// Shares the columns out. Every part begins with those that tell rows apart.
+    /// Divides the columns into parts. Every part begins with those that identify rows.
     fn parts(&self, widths: &[usize], columns: usize) -> Vec<Vec<usize>> {
         let keys: Vec<usize> = (0..self.keys()).collect();
         let mut parts = Vec::new();
@@ -107,7 +107,8 @@ impl Grid {
         TablePart { head, body: rows.collect() }
     }
 
-    /// Writes a row in as many lines as its longest cell needs. Titles stand on their cells.
+    /// Writes a row in as many lines as its longest cell needs. If `low`, shorter cells are at the
+    /// bottom, as titles are.
     fn lines(&self, columns: &[usize], widths: &[usize], row: &[String], low: bool) -> Vec<String> {
         let cells: Vec<Vec<String>> =
             columns.iter().map(|&column| wrapped(&row[column], widths[column])).collect();

@@ -1,6 +1,6 @@
 //! The charts of the section about hashing.
 //!
-//! In: figures. Out: charts, those without points left out.
+//! In: figures. Out: charts, except those without points.
 
 use steadfast_measure::figures::hash::{Figure, HashFigures, KernelRate, PathLine};
 use steadfast_measure::record::Stage;
@@ -33,7 +33,7 @@ fn rate_by_name(names: impl IntoIterator<Item = String>) -> (Axis, Axis) {
     (Axis::names(names), Axis::linear("rate", Quantity::Rate(0.0)))
 }
 
-/// All lines together: which part of a check takes how long.
+/// All lines together: how long each part of a check takes.
 fn by_size(figures: &HashFigures) -> Chart {
     let mut layers = Vec::new();
     for line in figures.lines.iter().filter(|line| line.engine != "null") {
@@ -44,7 +44,7 @@ fn by_size(figures: &HashFigures) -> Chart {
     Chart::new("hash-by-size", "Time by size of one file", description, time_by_size(), layers)
 }
 
-/// One line with both ways of fitting it, and their bands.
+/// One line with both fits and their bands.
 fn fits(line: &PathLine) -> Chart {
     let (robust, squares) = ("fit, outliers outweighed", "least squares");
     let cache = cache_words(line.cache);

@@ -1,6 +1,6 @@
 //! The tables of the section about hashing.
 //!
-//! In: figures. Out: tables, those without rows left out.
+//! In: figures. Out: tables, except those without rows.
 
 use steadfast_measure::figures::hash::{
     BufferRate, ClassForecast, Figure, FolderRate, Forecast, HashFigures, KernelRate, LevelRate,
@@ -14,7 +14,7 @@ use crate::document::{Cell, Field, Quantity, Table};
 use crate::measure::{cell, time_cell};
 use crate::units::Units;
 
-/// What people want to verify, in bytes.
+/// Lengths for which the time of a check is shown, in bytes.
 const AMOUNTS_BYTES: [u64; 5] =
     [250_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000, 1_000_000_000_000];
 
@@ -97,15 +97,15 @@ fn overlaps(figures: &HashFigures) -> Table {
     Table::of("hash-overlap", title, 1, &figures.overlaps, fields)
 }
 
-/// Times the largest size that was measured, beyond which the cache is not promised.
+/// Greatest multiple of the largest measured size for which a warm cache is assumed.
 pub(super) const EXTRAPOLATED_MAX: u64 = 4;
 
-/// Whether times follow from a line: what cannot be told of the rate cannot be told of a time.
+/// Whether times can be derived from a line: only if its rate has an interval.
 pub(super) fn is_timed(line: &PathLine) -> bool {
     line.stage == Stage::ReadHash && line.engine != "null" && line.line.rate_per_s.is_some()
 }
 
-/// How long single files take to verify, as the lines of reading and hashing have it.
+/// How long single files take to verify, by the lines of reading and hashing.
 fn times(lines: &[PathLine]) -> Table {
     let checked: Vec<&PathLine> = lines.iter().filter(|line| is_timed(line)).collect();
     let columns: Vec<_> = checked
@@ -123,8 +123,8 @@ fn times(lines: &[PathLine]) -> Table {
     Table::of("hash-time", "Time to verify one file", 1, amounts, &fields)
 }
 
-/// How long one file of so many bytes takes, by one line. No cache is warm with what it was not
-/// seen to hold.
+/// How long one file of so many bytes takes, by one line. Unknown for a warm cache and a file much
+/// longer than those that were measured.
 fn time(line: &PathLine, amount: u64) -> Cell {
     if line.cache == Some(Cache::Warm) && amount > line.sizes_bytes.1 * EXTRAPOLATED_MAX {
         return Cell::Empty;

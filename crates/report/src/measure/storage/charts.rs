@@ -10,7 +10,7 @@ use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
 use crate::measure::{band_points, lengths_between};
 use crate::units::{self, Units};
 
-/// How far down the label of each further rule stands, as a share of the frame.
+/// Distance between the labels of rules, as a share of the frame.
 const RULE_STEP: f64 = 0.09;
 
 pub(super) fn charts(
@@ -32,7 +32,7 @@ fn rate() -> Axis {
     Axis::linear("rate", Quantity::Rate(0.0))
 }
 
-/// The rate of each file against its length: short ones pay for being opened.
+/// The rate of each file against its length: opening costs short files the most.
 fn by_length(name: String, series: &SeriesFigures) -> Chart {
     let dots = points(series, |file| file.point.amount);
     let mut layers = vec![Layer::new("files", Mark::Dots, dots)];
@@ -116,7 +116,7 @@ fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
     format!("One dot for each file, {along}: from {slow} to {fast}; {steps}.")
 }
 
-/// A level line for each phase, at its rate: all bytes ÷ all time.
+/// A horizontal line for each phase, at its rate: all bytes ÷ all time.
 fn phases(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Layer {
     let mut steps = Vec::new();
     for phase in &series.phases {

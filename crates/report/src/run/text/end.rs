@@ -1,4 +1,4 @@
-//! The end of a text: findings again, counts, where the time went, what to do next.
+//! The end of a text: the findings again, counts, where the time went, and what to do next.
 
 use steadfast::cost::{Role, ThreadCost};
 use steadfast::{Cost, Stage, Verdict};
@@ -11,17 +11,17 @@ use crate::text::{RED, YELLOW, throughput, write_counts};
 use crate::units;
 use crate::view::{self, RunView};
 
-/// A shorter run spends its time on beginning and ending: nothing of note binds it.
+/// The limit of a shorter run is not stated: it spends its time on starting and ending.
 const TOLD_FROM_NS: u64 = 50_000_000;
 
-/// What takes less of a run than this does not bind it.
+/// A stage with a smaller share of a run does not limit it.
 const TOLD_FROM_SHARE: f64 = 0.1;
 
 impl Text {
     pub(super) fn write_end(&self, run: &RunView, output: &mut Output) {
         let mut text = String::new();
         self.write_findings(&mut text);
-        // A blank line sets the end apart from whatever was listed before it.
+        // A blank line separates the end from the list before it.
         if !output.answer.is_empty() || self.options.verbose || !self.findings.is_empty() {
             text.push('\n');
         }
@@ -107,7 +107,7 @@ impl Text {
         }
     }
 
-    /// Says what holds the run back, how the workers spent their time, and what would come next.
+    /// States what limits the run, how the workers spent their time, and the next limit.
     fn cost_line(&self, run: &RunView) -> Option<String> {
         if run.bytes == 0 {
             return None;
@@ -134,7 +134,7 @@ impl Text {
         Some(line)
     }
 
-    /// A line for every thread that did anything.
+    /// Appends a line for every thread that did not only wait.
     fn write_threads(&self, run: &RunView, text: &mut String) {
         for ThreadCost { name, cost, .. } in &run.account.threads {
             if cost.total_ns() == cost.elapsed_ns(Stage::Wait) {
@@ -150,7 +150,7 @@ impl Text {
         }
     }
 
-    /// Says what to do about tags that are damaged and that no catalogue has.
+    /// Says what to do about damaged tags that no catalogue can restore.
     fn advice_on_tags(&self, run: &RunView) -> Option<String> {
         if self.damaged_tags == 0 || run.verb == "untag" {
             return None;
@@ -167,8 +167,7 @@ impl Text {
     }
 
     fn advice(&self, run: &RunView) -> Option<String> {
-        // Corrupt comes first in `Verdict::ALL`, so it is the first section. What was accepted in
-        // this run is no finding any more.
+        // `Corrupt` is the first of `Verdict::ALL`. Files that this run accepted are no findings.
         if let Some(finding) = self.findings.get(&Heading::Verdict(0)) {
             let corrupt = match finding.files {
                 1 => "1 file is corrupt".to_owned(),
@@ -182,7 +181,7 @@ impl Text {
         }
         let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
         if missing.is_some_and(|at| self.findings.contains_key(&Heading::Verdict(at))) {
-            // What a manifest or another list misses, no catalogue need have known.
+            // A catalogue need not contain the files that another list misses.
             let accepts = run.catalogued && run.verb != "import";
             let accepting = match accepts {
                 true => {
@@ -208,7 +207,7 @@ impl Text {
     }
 }
 
-/// The stages that took any time, with their shares: "read 7 %, hash 91 %, wait 2 %".
+/// Lists the stages that took time, with their shares: "read 7 %, hash 91 %, wait 2 %".
 fn shares(cost: &Cost) -> String {
     let stages = Stage::ALL.into_iter().filter(|&stage| cost.elapsed_ns(stage) > 0);
     let shares = stages.map(|stage| {
