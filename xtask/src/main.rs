@@ -1,6 +1,6 @@
-//! The chores of this repository: takes a verb from the command line, gives an exit status.
+//! The chores of this repository: takes a verb from the command line, returns an exit status.
 //!
-//! It knows where things are kept. It must not know how the product works: it links no other
+//! It knows the layout of the repository. It must not know how the product works: it links no other
 //! crate of this workspace.
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one verb. `Ok(false)` means that it ran and found something wrong.
+/// Runs one verb. `Ok(false)` means that it ran and found problems.
 fn run(arguments: &[String]) -> anyhow::Result<bool> {
     let root = root()?;
     let (verb, rest) = match arguments.split_first() {
@@ -59,15 +59,15 @@ fn run(arguments: &[String]) -> anyhow::Result<bool> {
 
 /// The repository's root: the folder above this package.
 ///
-/// Cargo says at run time where that is. What it said at build time may name another checkout
-/// that shares the build folder.
+/// Cargo sets it at run time. The value at build time may be that of another checkout with the same
+/// build folder.
 fn root() -> anyhow::Result<PathBuf> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let package = package.context("not started by cargo; run `cargo xtask`")?;
     Ok(package.parent().context("the package has no parent folder")?.to_path_buf())
 }
 
-/// The cargo that started us, so that a pinned toolchain stays pinned.
+/// The cargo that started this program, so that a pinned toolchain stays pinned.
 fn cargo() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }

@@ -1,14 +1,14 @@
-//! Mutation tests: repeats, by `cargo mutants`, what docs/mutants.md records.
+//! Mutation tests: repeats with `cargo mutants` what docs/mutants.md records.
 //!
-//! In come arguments for `cargo mutants`, such as `--shard 0/8` or `--re NAME`; out goes what it
-//! prints, and its verdict. It takes hours, so it is no step of `test`. It must not know the tests.
+//! In: arguments for `cargo mutants`, such as `--shard 0/8` or `--re NAME`. Out: its output and its
+//! verdict. It takes hours, so it is not a step of `test`. Must not know the tests.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 
-/// The version that the record was made with.
+/// The version of `cargo mutants` with which the record was made.
 const VERSION: &str = "27.1.0";
 
 /// What is mutated: verdicts, tags, stores and the verbs.
@@ -23,21 +23,21 @@ const FILES: &[&str] = &[
     "crates/steadfast/src/run/**",
 ];
 
-/// What is not mutated, as `cargo mutants` takes it: expressions on a mutant's name.
+/// What is not mutated: regular expressions on a mutant's name, as `cargo mutants` takes them.
 const EXCLUDED: &[&str] = &[
-    // What a debugger shows is no behaviour.
+    // The output of `Debug` is not behaviour.
     "impl fmt::Debug for",
 ];
 
 /// The packages whose tests must catch the mutants. Many verbs are tested through the command.
 const TESTED: &[&str] = &["steadfast", "steadfast-cli"];
 
-/// How long the tests of one mutant may take: several times what they take unchanged.
+/// Time limit for the tests of one mutant: several times the time of the unchanged tests.
 const TIMEOUT_S: u32 = 900;
 
-/// Runs `cargo mutants` in the tree. `Ok(false)` when a mutant survived.
+/// Runs `cargo mutants` in the tree. Returns `Ok(false)` if a mutant survived.
 ///
-/// A mutant is put into the tree, not into a copy, so that the build folder serves all of them.
+/// Mutants are made in the tree itself, not in a copy, so that all of them share the build folder.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let version = Command::new(crate::cargo()).args(["mutants", "--version"]).output();
     let version = version.context("running cargo")?;
@@ -55,7 +55,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     Ok(status.success())
 }
 
-/// What `cargo mutants` is always told.
+/// The arguments that `cargo mutants` always gets.
 fn flags() -> Vec<String> {
     let mut flags: Vec<String> =
         ["mutants", "--in-place", "--no-shuffle", "--baseline=skip"].map(str::to_owned).into();
@@ -65,7 +65,7 @@ fn flags() -> Vec<String> {
     flags.push(format!("--test-package={}", TESTED.join(",")));
     flags.extend(FILES.iter().map(|file| format!("--file={file}")));
     flags.extend(EXCLUDED.iter().map(|name| format!("--exclude-re={name}")));
-    // Of each package, the unit tests and the one integration binary.
+    // The unit tests and the integration binary of each package.
     flags.extend(["--cargo-test-arg=--lib", "--cargo-test-arg=--test=it"].map(str::to_owned));
     flags
 }

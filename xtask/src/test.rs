@@ -1,8 +1,8 @@
-//! Everything that must pass, from a machine that has nothing but cargo.
+//! Runs everything that must pass, on a machine that has only cargo.
 //!
-//! In come step names to run or to leave out; out go headings with seconds, what each tool
-//! prints, and one last line of counts. A step that fails ends the run and is named. It must
-//! not know what the tests assert.
+//! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, and a
+//! last line of counts. A step that fails ends the run and is named. Must not know what the tests
+//! assert.
 
 mod browser;
 mod count;
@@ -24,12 +24,12 @@ use self::count::Counts;
 struct Step {
     name: &'static str,
     title: &'static str,
-    /// Whether it runs tests, so that none executed is a failure.
+    /// Whether it runs tests; then it fails if none was executed.
     counts: bool,
     run: fn(&mut Session) -> anyhow::Result<()>,
 }
 
-/// In the order in which they run: what is cheap and often wrong comes first.
+/// The steps in the order in which they run: cheap ones that often fail come first.
 const STEPS: &[Step] = &[
     Step { name: "tools", title: "system tools", counts: false, run: setup::tools },
     Step { name: "targets", title: "Rust targets", counts: false, run: setup::targets },
@@ -64,10 +64,10 @@ const STEPS: &[Step] = &[
     Step { name: "release", title: "release build", counts: false, run: steps::release },
 ];
 
-/// What the steps share.
+/// The state that the steps share.
 struct Session {
     root: PathBuf,
-    /// Whether to go on without tools that cannot be installed.
+    /// Whether to continue without tools that cannot be installed.
     allow_missing: bool,
     /// Whether fixtures are missing, so that their tests are skipped.
     offline: bool,
@@ -75,9 +75,9 @@ struct Session {
 }
 
 impl Session {
-    /// Whether a step must be left out for want of a tool, having said so.
+    /// Whether a step must be skipped because a tool is missing. Prints that it is skipped.
     ///
-    /// Without leave to go on, the answer is no, and the step fails where the tool is needed.
+    /// If missing tools are not allowed, the answer is no, and the step fails when it needs the tool.
     fn lacks(&self, programs: &[&str]) -> bool {
         let absent = programs.iter().find(|program| !setup::is_ready(program));
         match absent {
@@ -90,7 +90,7 @@ impl Session {
     }
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     only: Vec<String>,
@@ -103,7 +103,7 @@ pub(crate) fn step_names() -> Vec<&'static str> {
     STEPS.iter().map(|step| step.name).collect()
 }
 
-/// Runs the steps. `Ok(false)` when one failed or when no test was executed.
+/// Runs the steps. Returns `Ok(false)` if one failed or if no test was executed.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let options = Options::parse(arguments)?;
     let mut session = Session {
@@ -134,7 +134,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     println!("\nall steps: {:.0} s", started.elapsed().as_secs_f64());
     if let Some(message) = &failure {
         println!("{message}");
-        // A failure outside of the tests must not end in a line that says none.
+        // If a step failed outside the tests, the last line must not say that nothing failed.
         session.counts.failed = session.counts.failed.max(1);
     }
     println!("{}", session.counts);

@@ -1,8 +1,8 @@
-//! The house style, enforced: takes the files of the repository, prints what breaks a rule.
+//! Checks the house style: reads the files of the repository and prints what breaks a rule.
 //!
-//! A rule sees the tree as text and reports problems; it changes nothing. Each group of rules
-//! is one file under `tidy/`, with its data at the top. What a compiler or clippy can check is
-//! not checked here.
+//! A rule sees the tree as text and reports problems; it changes nothing. Each group of rules is
+//! one file under `tidy/`, with its data at the top. What the compiler or clippy can check is not
+//! checked here.
 
 mod boundary;
 mod budget;
@@ -21,18 +21,18 @@ use std::time::Instant;
 
 use self::tree::Tree;
 
-/// Something a rule found.
+/// A problem that a rule found.
 #[derive(Debug)]
 struct Problem {
     path: String,
-    /// Counted from 1; 0 when the whole file is meant.
+    /// Counted from 1; 0 for the whole file.
     line: usize,
     message: String,
-    /// A note is shown and does not fail the run.
+    /// Whether it is a note, which is printed but does not fail the run.
     note: bool,
 }
 
-/// What the rules found so far.
+/// The problems found so far.
 #[derive(Debug, Default)]
 struct Findings {
     problems: Vec<Problem>,
@@ -69,7 +69,7 @@ impl Findings {
     }
 }
 
-/// Checks every rule. `Ok(false)` when at least one is broken.
+/// Checks every rule. Returns `Ok(false)` if at least one is broken.
 pub(crate) fn run(root: &Path) -> anyhow::Result<bool> {
     let started = Instant::now();
     let tree = Tree::read(root)?;

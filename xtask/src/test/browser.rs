@@ -1,10 +1,9 @@
-//! Reports and the server in a browser: what a page promises, looked at by Chromium and an
-//! accessibility checker.
+//! Checks reports and the server in a browser, with Chromium and an accessibility checker.
 //!
-//! Pages of reports are the golden ones; those of the server are used on a server that is built for
-//! it. The browser is the system's: as root it is installed; the packages that drive it have an
-//! environment of their own, since they are large and only this step needs them. Must not know what
-//! the scripts look for.
+//! The pages of reports are golden files; those of the server come from a server that is built for
+//! this step. The browser is the system's, which root installs. The packages that drive it have a
+//! separate environment, because they are large and only this step needs them. Must not know what
+//! the scripts check.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +13,10 @@ use anyhow::Context as _;
 
 use super::{Session, steps};
 
-/// Pinned: a new one is tried on purpose. The second ships the checker itself.
+/// Pinned versions, which are updated deliberately. The second package contains the checker.
 const PACKAGES: &[&str] = &["playwright==1.65.2", "axe-playwright-python==0.1.8"];
 
-/// Opens every golden page, uses every page of the server, and fails where one breaks its promises.
+/// Opens every golden page and every page of the server. Fails if one does not pass its checks.
 pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3", "chromium"]) {
         return Ok(());
@@ -34,7 +33,7 @@ pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
     steps::succeed(python("crates/serve/tests/browser/serve.py").arg(program))
 }
 
-/// Sets up the environment unless it is there.
+/// Sets up the environment unless it exists.
 fn environment(folder: &Path) -> anyhow::Result<()> {
     let stamp = folder.join("packages");
     let wanted = PACKAGES.join("\n");

@@ -1,4 +1,4 @@
-//! How many tests passed and failed: takes the lines cargo prints, gives the sums.
+//! Counts the tests that passed and failed, from the lines that cargo prints.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub(super) struct Counts {
     pub(super) passed: u64,
     pub(super) failed: u64,
-    /// Tests that passed without showing all that they are for, because something was missing.
+    /// Tests that passed without checking everything, because something was missing.
     pub(super) skipped: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Published artifacts that tests read, fetched from the package registries they are in.
+//! Fetches published artifacts that tests read, from their package registries.
 //!
 //! Each is fetched once, by exact version, with its registry's client, compared with its digest and
-//! kept in the build folder, where the tests of `crates/codesign` look for it by name. This is the
-//! only step whose tests need what a registry serves. Must not know what the tests look for.
+//! kept in the build folder, where the tests of `crates/codesign` find it by name. Only the tests
+//! of this step need a registry. Must not know what the tests check.
 
 use std::fmt;
 use std::fs;
@@ -14,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Session, steps};
 
-/// Where the tests look, in the build folder. Cargo keeps `tmp` for tests.
+/// The folder of the artifacts in the build folder. Cargo reserves `tmp` for tests.
 const FOLDER: &str = "tmp/codesign-fixtures";
 
-/// Says that nothing can be fetched; tests then skip what is missing.
+/// If set, nothing is fetched, and tests skip what is missing.
 pub(super) const OFFLINE: &str = "STEADFAST_OFFLINE";
 
 /// What the clients of registries print when there is no network, in lower case.
@@ -119,7 +119,7 @@ const ARTIFACTS: &[Artifact] = &[
     Artifact { name: "P10", origin: Origin::GoBuild(HELLO), sha256: "" },
 ];
 
-/// Fetches what is not there yet; says plainly what is missing, and whether for want of a network.
+/// Fetches the missing artifacts. States which are still missing, and whether the network was.
 pub(super) fn fixtures(session: &mut Session) -> anyhow::Result<()> {
     let home = steps::target_folder(session)?.join(FOLDER);
     fs::create_dir_all(&home).with_context(|| format!("making `{}`", home.display()))?;
@@ -150,7 +150,7 @@ pub(super) fn fixtures(session: &mut Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What to say of the fixtures that are missing, each with whether a network was missing too.
+/// The message about missing fixtures, each with whether the network was missing.
 fn failure(missing: &[(&str, bool)]) -> Option<String> {
     let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
     let offline = missing.iter().any(|(_, offline)| *offline);
@@ -164,7 +164,7 @@ fn is_offline(message: &str) -> bool {
     OFFLINE_MESSAGES.iter().any(|known| message.contains(known))
 }
 
-/// Fetches an artifact to a folder that gets its name when it is whole.
+/// Fetches an artifact to a folder that gets its name when it is complete.
 fn fetch_into(artifact: &Artifact, home: &Path) -> anyhow::Result<()> {
     let work = home.join(format!("{}.part", artifact.name));
     if work.exists() {
@@ -178,7 +178,7 @@ fn fetch_into(artifact: &Artifact, home: &Path) -> anyhow::Result<()> {
 fn fetch(artifact: &Artifact, work: &Path) -> anyhow::Result<()> {
     let file = match artifact.origin {
         Origin::Npm(package) => {
-            // Two attempts: by default npm tries for minutes where there is no network.
+            // Two attempts: by default npm tries for minutes without a network.
             let pack = ["pack", "--loglevel=error", "--fetch-retries=1", package];
             run(Command::new("npm").args(pack).current_dir(work))?;
             only_file(work)?
@@ -237,7 +237,7 @@ fn only_file(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(entry.path())
 }
 
-/// Runs a program and keeps what it prints, which is the error if it fails.
+/// Runs a program and captures its output, which is the error if it fails.
 fn run(command: &mut Command) -> anyhow::Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("running {program}"))?;

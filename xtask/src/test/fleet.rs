@@ -1,8 +1,9 @@
-//! The Python package that runs a fleet's job: installed as a user would, its types checked, and
-//! its tests run on the command as it is now.
+//! Tests the Python package that runs a fleet's job: installs it as a user would, checks its types,
+//! and runs its tests with the present command.
 //!
-//! The package has an environment of its own, made anew when its files change. The tests start
-//! workers and kill them; as root they also mount a small disk. Must not know what they look for.
+//! The package has a separate environment, which is made again when its files change. The tests
+//! start workers and kill them; as root they also mount a small disk. Must not know what the tests
+//! check.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use anyhow::Context as _;
 
 use super::{Session, setup, skipped, steps};
 
-/// Where the package is.
+/// The folder of the package.
 const PACKAGE: &str = "fleet";
 
 /// Installs the package, checks its types and runs its tests.
@@ -25,7 +26,7 @@ pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
     environment(&folder, &package)?;
     let python = |arguments: &[&str]| {
         let mut command = Command::new(folder.join("bin/python3"));
-        // What is beside the sources must stay as it is in the repository.
+        // The build must not write beside the sources in the repository.
         command.args(arguments).current_dir(&package).env("PYTHONDONTWRITEBYTECODE", "1");
         command
     };
@@ -41,7 +42,7 @@ pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sets up the environment unless it is there and of these very files.
+/// Sets up the environment unless it exists and was made of these files.
 fn environment(folder: &Path, package: &Path) -> anyhow::Result<()> {
     let stamp = folder.join("package");
     let mut wanted = fs::read_to_string(package.join("pyproject.toml"))?;
@@ -65,7 +66,7 @@ fn environment(folder: &Path, package: &Path) -> anyhow::Result<()> {
     let mut install = Command::new(folder.join("bin/python3"));
     install.args(pip).arg(format!("{}[test]", package.display()));
     steps::succeed(&mut install)?;
-    // Files that changed under the same version are not installed again by themselves.
+    // Changed files with the same version are not installed again without this.
     let mut again = Command::new(folder.join("bin/python3"));
     steps::succeed(again.args(pip).args(["--force-reinstall", "--no-deps"]).arg(package))?;
     fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))

@@ -1,4 +1,4 @@
-//! Whether the kernels are as fast in the builds of others as in the build that favours them.
+//! Checks that the kernels are as fast with other profiles as with the one that favours them.
 //!
 //! A package that depends on `steadfast-digest` chooses its own profile. The example
 //! `kernel_rates` is built with three profiles, and each program verifies its digests and prints
@@ -19,7 +19,7 @@ const PROFILES: [Profile; 3] = [
     Profile { name: "kernels-apart", codegen_units: "16", lto: "\"off\"" },
 ];
 
-/// How often each program runs.
+/// Number of times that each program runs.
 const TURNS: usize = 9;
 
 /// The least ratio to the reference. Machines are noisy: equal builds differ by some percent. With

@@ -1,6 +1,6 @@
-//! Brings a machine to where the steps can run: system tools, Rust targets, the cross linker.
+//! Installs what the steps need: system tools, Rust targets, the cross linker.
 //!
-//! Each function looks first and changes nothing that is already there.
+//! Each function checks first and changes nothing that is already installed.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,7 +13,7 @@ use anyhow::{Context as _, ensure};
 
 use super::Session;
 
-/// What is needed from the system, the Debian package that has it, and what cannot run without.
+/// Tools of the system, their Debian packages, and what cannot run without them.
 const TOOLS: &[(&str, &str, &str)] = &[
     ("b3sum", "b3sum", "tests against b3sum"),
     ("fsverity", "fsverity", "tests against fsverity"),
@@ -37,7 +37,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("python3", "python3 python3-venv", "the steps `arm`, `browser` and `macos`"),
 ];
 
-/// Where system tools may lie that an ordinary user's path leaves out.
+/// Folders of system tools that are not in an ordinary user's search path.
 const SYSTEM_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
 
 const TARGETS: &[&str] = &[
@@ -48,28 +48,28 @@ const TARGETS: &[&str] = &[
 ];
 const COMPONENTS: &[&str] = &["clippy", "rustfmt"];
 
-/// Pinned: a new one is tried on purpose. The linker and its wrapper come first.
+/// Pinned versions, which are updated deliberately. The linker and its wrapper come first.
 const PYTHON_PACKAGES: &[&str] = &[
     "cargo-zigbuild==0.24.0",
     "ziglang==0.17.0",
-    // What our manifests are held against.
+    // The tools with which our manifests are compared.
     "bagit==1.9.0",
     "bitrot==1.0.1",
     "cfv==3.2.0",
 ];
 
-/// Programs that tests must not do without once the tools and the environment are set up.
+/// Programs that tests require once the tools and the environment are set up.
 pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,\
     bagit.py,bitrot,cfv,script,sqlite3,strace,sha512sum,sha384sum,sha1sum,md5sum,b2sum";
 
-/// Installs what is missing when that is possible; otherwise says what cannot run.
+/// Installs what is missing if that is possible; otherwise states what cannot run.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {
     let absent = || TOOLS.iter().filter(|(program, ..)| !is_ready(program));
     let packages: BTreeSet<&str> =
         absent().flat_map(|(_, packages, _)| packages.split(' ')).collect();
     if !packages.is_empty() && is_root() && has_program("apt-get") {
         println!("installing {}", Vec::from_iter(packages.iter().copied()).join(", "));
-        // A stale or unreachable list matters only if the installation then fails.
+        // A stale or unreachable list of packages is a problem only if the installation fails.
         let updated = apt_get(&["update", "-qq"]);
         let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
         arguments.extend(packages);
@@ -101,7 +101,7 @@ pub(super) fn targets(session: &mut Session) -> anyhow::Result<()> {
         list.args([kind, "list", "--installed"]).current_dir(&session.root);
         let output = list.output().context("running rustup, which sets up the targets")?;
         let installed = String::from_utf8_lossy(&output.stdout);
-        // Components are listed with the host's name behind theirs.
+        // The list has the name of the host after that of the component.
         let has = |name: &&&str| installed.lines().any(|line| line.starts_with(**name));
         let absent: Vec<&&str> = wanted.iter().filter(|name| !has(name)).collect();
         if !absent.is_empty() {
@@ -132,8 +132,8 @@ pub(super) fn zig(session: &mut Session) -> anyhow::Result<()> {
     fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
 }
 
-/// Cargo with the cross linker. The virtual environment stands first in its search path, where
-/// the wrapper looks for the linker.
+/// Cargo with the cross linker. The virtual environment is first in the search path, where the
+/// wrapper finds the linker.
 pub(super) fn cross_cargo(session: &Session) -> anyhow::Result<Command> {
     let wrapper = environment(&session.root).join("bin/cargo-zigbuild");
     ensure!(wrapper.exists(), "no cross linker; run the step `zig` first");
@@ -155,9 +155,9 @@ fn environment(root: &Path) -> PathBuf {
     root.join(".venv")
 }
 
-/// Whether a tool can do what the steps ask of it.
+/// Whether a tool can do what the steps need.
 pub(super) fn is_ready(name: &str) -> bool {
-    // Debian's python3 comes without what makes an environment.
+    // Debian's python3 does not include the module that makes an environment.
     let makes_environments = || {
         let output = Command::new("python3").args(["-c", "import ensurepip, venv"]).output();
         output.is_ok_and(|output| output.status.success())

@@ -1,7 +1,7 @@
-//! Tests that were skipped because the machine lacks something: collected, printed, and refused
-//! unless they are on the list of what may be missing.
+//! Collects and prints the tests that were skipped because the machine lacks something. Fails
+//! unless what they lack is on the list of what may be missing.
 //!
-//! Tests write the record by `crates/testing`. Must not know the tests.
+//! Tests write the record through `crates/testing`. Must not know the tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -36,7 +36,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Begins a record in a folder that exists, and tells a command to keep it.
+    /// Begins a record in an existing folder, and sets the variable that names it for a command.
     pub(super) fn begin(folder: &Path, command: &mut Command) -> anyhow::Result<Record> {
         let file = folder.join("skipped-tests.tsv");
         fs::write(&file, "").with_context(|| format!("writing `{}`", file.display()))?;
@@ -44,8 +44,8 @@ impl Record {
         Ok(Record { file })
     }
 
-    /// Prints what was skipped and returns how many tests; fails if one was skipped for something
-    /// that may not be missing, unless the caller tolerates that and this is no machine of CI.
+    /// Prints the skipped tests and returns their number. Fails if one was skipped for something
+    /// that must not be missing, unless the caller tolerates this and the machine is not CI's.
     pub(super) fn finish(self, tolerant: bool) -> anyhow::Result<u64> {
         let text = fs::read_to_string(&self.file).context("reading the record of skipped tests")?;
         let skipped = by_need(&text);
@@ -66,7 +66,7 @@ impl Record {
     }
 }
 
-/// The skipped tests with their reasons, by what they need.
+/// The skipped tests with their reasons, by the missing need.
 fn by_need(record: &str) -> BTreeMap<&str, BTreeMap<String, &str>> {
     let mut skipped: BTreeMap<&str, BTreeMap<String, &str>> = BTreeMap::new();
     for line in record.lines() {

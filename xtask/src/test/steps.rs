@@ -1,4 +1,4 @@
-//! The checks themselves, each one command or two, in the order in which they run.
+//! The steps, each of one or two commands, in the order in which they run.
 
 use std::env;
 use std::fs;
@@ -14,13 +14,13 @@ use super::{Session, fixtures, setup, skipped};
 /// Names the backends that must be tested; a run without one of them fails.
 const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
 
-/// Makes a test that needs root, and cannot do its work, fail instead of saying so.
+/// Makes a test that needs root fail, instead of being skipped, if it cannot run.
 const REQUIRE_ROOT_TESTS: &str = "STEADFAST_REQUIRE_ROOT_TESTS";
 
-/// Names other tools without which tests against them fail.
+/// Names other tools; tests against them fail if they are missing.
 const REQUIRE_PEERS: &str = "STEADFAST_REQUIRE_PEERS";
 
-/// How long parsers are fed damaged documents.
+/// How long parsers are tested with damaged documents.
 const FUZZ_SECONDS: &str = "STEADFAST_FUZZ_SECONDS";
 
 /// Each backend and the processor flags of `/proc/cpuinfo` that it needs.
@@ -36,15 +36,15 @@ const ARM: &str = "aarch64-unknown-linux-gnu";
 /// Linked statically, so that the emulator needs no libraries of that architecture.
 const ARM_STATIC: &str = "aarch64-unknown-linux-musl";
 const MACOS: &str = "aarch64-apple-darwin";
-/// How that is built which is not run. What runs on this machine meanwhile, as macros do, stays as
-/// it was built for the tests.
+/// Build settings for programs that are not run. What the build itself runs, such as macros, stays
+/// as it was built for the tests.
 const NOT_RUN: &[&str] = &[
     "--config=profile.dev.opt-level=0",
     "--config=profile.dev.debug=false",
     "--config=profile.dev.package.libsqlite3-sys.opt-level=0",
 ];
 
-/// Where cargo leaves the command for the tests.
+/// The path at which cargo puts the command for the tests.
 const PROGRAM: &str = "debug/steadfast";
 
 pub(super) fn fmt(session: &mut Session) -> anyhow::Result<()> {
@@ -140,15 +140,16 @@ fn backends_of(cpuinfo: &str) -> String {
     usable.map(|(name, _)| *name).collect::<Vec<_>>().join(",")
 }
 
-/// The command as the tests on this machine run it, built unless they did.
+/// Returns the command as the tests on this machine run it. Builds it if they did not.
 ///
-/// By the same words to cargo, since what else is built decides the features of what both use.
+/// The arguments to cargo are those of the tests: the set of built packages decides the features of
+/// shared dependencies.
 pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
     succeed(cargo(session).args(["test", "--workspace", "--no-run", "--quiet"]))?;
     Ok(target_folder(session)?.join(PROGRAM))
 }
 
-/// The folder of what cargo builds, which is there.
+/// The build folder of cargo, which exists.
 pub(super) fn target_folder(session: &Session) -> anyhow::Result<PathBuf> {
     let mut metadata = cargo(session);
     metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
@@ -169,21 +170,21 @@ pub(super) fn cargo(session: &Session) -> Command {
     command
 }
 
-/// Leaves out what serves the next build where there will be none, as on a machine of CI.
+/// Turns incremental builds off if no further build follows, as on a machine of CI.
 pub(super) fn build_once(cargo: &mut Command) {
     if env::var_os("CI").is_some() {
         cargo.env("CARGO_INCREMENTAL", "0");
     }
 }
 
-/// Runs a command whose output goes where ours goes.
+/// Runs a command with our own output streams.
 pub(super) fn succeed(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("running {}", shown(command)))?;
     ensure!(status.success(), "{} gave {status}", shown(command));
     Ok(())
 }
 
-/// Runs a command that tests, passing its output on and counting its summaries.
+/// Runs a command that runs tests. Passes its output on and counts its summaries.
 fn run_tests(session: &mut Session, command: &mut Command) -> anyhow::Result<()> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("running cargo")?;
     let before = session.counts.passed + session.counts.failed;
@@ -202,7 +203,7 @@ fn run_tests(session: &mut Session, command: &mut Command) -> anyhow::Result<()>
     Ok(())
 }
 
-/// A command as someone would type it.
+/// Formats a command as it would be typed.
 fn shown(command: &Command) -> String {
     let program = command.get_program().to_string_lossy();
     let name = program.rsplit('/').next().unwrap_or(&program).to_owned();

@@ -1,6 +1,6 @@
-//! What may be done where: unsafe, printing, the environment, writing, platforms.
+//! Checks where code may be unsafe, print, read the environment, write files or depend on a system.
 //!
-//! In come the lines of every Rust file; out go the uses of a name outside its home.
+//! In: the lines of every Rust file. Out: uses of a name outside the places that may use it.
 
 use super::Findings;
 use super::source::{Source, has_word};
@@ -9,7 +9,7 @@ use super::tree::Tree;
 /// A group of names and the only places that may use them.
 struct Border {
     names: &'static [&'static str],
-    /// Where the rule holds; empty for everywhere.
+    /// Where the rule applies; empty for everywhere.
     within: &'static str,
     /// Prefixes of the paths that may use the names.
     homes: &'static [&'static str],
@@ -71,7 +71,7 @@ const BORDERS: &[Border] = &[
         within: "crates/steadfast/src/",
         homes: &[
             "crates/steadfast/src/store",
-            // Its own file, and its own folders.
+            // Writes its own file and its own folders.
             "crates/steadfast/src/catalogue",
             "crates/steadfast/src/probe",
         ],
@@ -83,7 +83,7 @@ const BORDERS: &[Border] = &[
         within: "crates/",
         homes: &[
             "crates/sys/",
-            // Tries what other programs do.
+            // Tries operations of other programs.
             "crates/steadfast/src/probe",
             // Sorts in a folder that the plan just made.
             "crates/fleet/src/spool.rs",
@@ -125,7 +125,7 @@ const BORDERS: &[Border] = &[
 /// Packages whose roots need not forbid unsafe code.
 const UNSAFE_HOMES: &[&str] = &["crates/digest/", "crates/sys/"];
 
-/// A package on its own terms: it is built by a toolchain that the workspace does not use.
+/// A package outside the workspace, which another toolchain builds.
 const OWN_LINTS: &str = "fuzz/";
 
 pub(super) fn check(tree: &Tree, findings: &mut Findings) {
@@ -149,7 +149,7 @@ fn check_border(source: &Source, border: &Border, findings: &mut Findings) {
         return;
     }
     for (number, line) in source.numbered().filter(|(_, line)| !(line.test && border.tests)) {
-        // What the compiler was told about its target is no environment.
+        // The target's settings at compile time are not the environment.
         let code = line.code.replace("env::consts", "");
         for name in border.names.iter().filter(|name| has_word(&code, name)) {
             findings.error(&source.path, number, format!("`{name}`: {}", border.message));
@@ -157,7 +157,7 @@ fn check_border(source: &Source, border: &Border, findings: &mut Findings) {
     }
 }
 
-/// The root of a library or a program forbids unsafe code, so that no module can allow it.
+/// Checks that the root of every library and program forbids unsafe code.
 fn check_root(source: &Source, findings: &mut Findings) {
     let root = source.path.ends_with("src/lib.rs") || source.path.ends_with("src/main.rs");
     let exempt = UNSAFE_HOMES.iter().any(|home| source.path.starts_with(home));

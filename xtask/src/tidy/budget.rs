@@ -1,6 +1,6 @@
-//! How long things may be: lines, functions, files; and what files may be called.
+//! Checks the lengths of lines, functions and files, and the names of files.
 //!
-//! Tests are counted for columns only.
+//! Of tests, only the lengths of lines are checked.
 
 use super::Findings;
 use super::source::{Source, has_word, item_end};
@@ -12,7 +12,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_NOTED: usize = 600;
 const FILE_LINES_MAX: usize = 800;
 
-/// File and folder names that say nothing about what is inside.
+/// Names of files and folders that do not describe the contents.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "imp", "common", "misc"];
 
 pub(super) fn check(tree: &Tree, findings: &mut Findings) {
@@ -46,7 +46,7 @@ fn check_functions(source: &Source, findings: &mut Findings) {
     }
 }
 
-/// Where a function is defined on this line, and its name. A function pointer has none.
+/// Returns where a function is defined on this line, and its name. `None` for a function pointer.
 fn function_name(code: &str) -> Option<(usize, &str)> {
     if !has_word(code, "fn") {
         return None;

@@ -1,13 +1,13 @@
-//! What comments must and must not be: a module's opening, no promises, no sleeping code.
+//! Checks comments: every file has a module comment; none announces work or is commented-out code.
 
 use super::Findings;
 use super::source::{Source, has_word};
 use super::tree::Tree;
 
-/// Words that promise work; an issue is the place for that.
+/// Words that announce work, which belongs in an issue.
 const PROMISES: &[&str] = &["TODO", "FIXME", "XXX"];
 
-/// Macros that belong to an afternoon at the desk.
+/// Macros that are for debugging only.
 const UNFINISHED: &[&str] = &["dbg!", "todo!", "unimplemented!"];
 
 pub(super) fn check(tree: &Tree, findings: &mut Findings) {
@@ -44,12 +44,12 @@ fn check_promises(path: &str, number: usize, prose: &str, findings: &mut Finding
     }
 }
 
-/// The prose of a line: what is in backticks is a name, not the writer's word.
+/// Returns the prose of a line, without the names in backticks.
 pub(super) fn without_quotes(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a comment reads as Rust. Errs towards prose.
+/// Whether a comment is Rust code. In doubt, it is prose.
 fn is_sleeping_code(comment: &str) -> bool {
     let Some(text) = comment.strip_prefix("//") else { return false };
     if text.starts_with(['/', '!']) {
@@ -83,15 +83,15 @@ fn is_sleeping_code(comment: &str) -> bool {
     text.ends_with('{') && opens
 }
 
-/// `path::to(…)`, `value.call(…)`, `name!(…)`: a parenthesis closes what a name opened, and
-/// no blank stands before it.
+/// Matches `path::to(…)`, `value.call(…)` and `name!(…)`: a name directly followed by a
+/// parenthesis, which closes at the end.
 fn is_call(statement: &str) -> bool {
     let Some(open) = statement.find('(') else { return false };
     let closes = statement.ends_with([')', '?']);
     open > 0 && closes && !statement[..open].contains(' ')
 }
 
-/// `place = value`: one name or field on the left.
+/// Matches `place = value`, with one name or field on the left.
 fn is_assignment(statement: &str) -> bool {
     let Some((place, _)) = statement.split_once("= ") else { return false };
     let place = place.trim_end_matches(['+', '-', '*', '|', '&', '^']);

@@ -1,7 +1,7 @@
-//! What documents name must be there: paths, links, commands, flags, the version.
+//! Checks that everything that documents name exists: paths, links, commands, flags, the version.
 //!
-//! A path is checked when it stands in backticks and begins with a folder at the root of the
-//! repository. A document says that something is planned by leaving the backticks out.
+//! A path is checked if it is in backticks and begins with a folder at the root of the repository.
+//! A planned path is written without backticks.
 
 use std::collections::BTreeSet;
 
@@ -49,8 +49,8 @@ pub(super) fn check(tree: &Tree, metadata: &Value, findings: &mut Findings) {
     check_version(tree, metadata, findings);
 }
 
-/// The command on a line of a shell block: in a console it follows a `$`, elsewhere it is the
-/// line up to a comment.
+/// Returns the command on a line of a shell block: in a console it follows a `$`, elsewhere it is
+/// the line up to a comment.
 fn command_line<'a>(language: &str, line: &'a str) -> Option<&'a str> {
     let line = line.trim();
     let line = match line.strip_prefix("$ ") {
@@ -67,7 +67,7 @@ fn check_path(tree: &Tree, span: &str, report: &mut dyn FnMut(String)) {
     }
     for path in expand_braces(span) {
         let path = path.split(['*', '<']).next().unwrap_or("");
-        // Before a wildcard stands a folder and the beginning of a name.
+        // The text before a wildcard is a folder and the beginning of a name.
         let path = match path.rsplit_once('/') {
             Some((folder, _)) if span.contains(['*', '<']) => folder,
             _ => path.trim_end_matches('/'),
@@ -80,7 +80,7 @@ fn check_path(tree: &Tree, span: &str, report: &mut dyn FnMut(String)) {
     }
 }
 
-/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`; nested braces too.
+/// Expands `a/{b,c}.rs` to `a/b.rs` and `a/c.rs`; nested braces too.
 fn expand_braces(text: &str) -> Vec<String> {
     let Some(open) = text.rfind('{') else { return vec![text.to_owned()] };
     let Some(close) = text[open..].find('}').map(|at| open + at) else {
@@ -106,7 +106,7 @@ fn check_links(tree: &Tree, document: &str, line: &str, report: &mut dyn FnMut(S
     }
 }
 
-/// A link's target as a path from the root; empty for the root itself.
+/// Returns a link's target as a path from the root; empty for the root itself.
 fn resolve(document: &str, target: &str) -> String {
     let mut parts: Vec<&str> = document.split('/').collect();
     parts.pop();
@@ -122,7 +122,7 @@ fn resolve(document: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// The verbs that exist, and where their flags are declared.
+/// The existing verbs, and the files that declare their flags.
 struct Commands<'a> {
     verbs: BTreeSet<String>,
     sources: Vec<&'a str>,
@@ -140,7 +140,7 @@ impl<'a> Commands<'a> {
         Commands { verbs: verbs.collect(), sources }
     }
 
-    /// Checks every command of ours in a command line.
+    /// Checks every `steadfast` command in a command line.
     fn check(&self, line: &str, report: &mut dyn FnMut(String)) {
         for command in line.split(['|', ';', '&', '(', ')']) {
             let words: Vec<&str> = command.split_whitespace().collect();
@@ -166,7 +166,7 @@ impl<'a> Commands<'a> {
         {
             report(format!("`steadfast {verb}` does not exist"));
         }
-        // What follows a bare `--` is another program's command line.
+        // The words after a bare `--` are another program's command line.
         for word in words.iter().take_while(|word| **word != "--") {
             let Some(flag) = word.strip_prefix("--") else { continue };
             let flag = flag.split('=').next().unwrap_or(flag);
@@ -177,7 +177,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Whether the command's sources declare a long flag: as a field, or spelt out.
+    /// Whether the command's sources declare a long flag, by a field or by its name.
     fn has_flag(&self, flag: &str) -> bool {
         let field = flag.replace('-', "_");
         let literal = format!("\"{flag}\"");
@@ -195,7 +195,7 @@ fn is_verb(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
 }
 
-/// Every folder of files in `testdata` says what it holds, or lies in a folder that does.
+/// Checks that every folder of files in `testdata`, or a folder above it, has a README.
 fn check_testdata(tree: &Tree, findings: &mut Findings) {
     for folder in tree.folders().filter(|path| path.split('/').any(|name| name == "testdata")) {
         let inside =

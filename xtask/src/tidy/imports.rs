@@ -1,6 +1,6 @@
-//! Who may depend on whom: takes what `cargo metadata` says, gives the arrows that point back.
+//! Checks which crate may depend on which, by the output of `cargo metadata`.
 //!
-//! Only what ships is checked: a crate's tests may use what they need, except the surfaces.
+//! Only shipped code is checked: a crate's tests may use any crate, except the surfaces.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Findings;
 
-/// Each crate, and those of ours that it may depend on.
+/// Each crate, and the crates of this workspace on which it may depend.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("digest", &[]),
@@ -31,13 +31,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Nobody may import these, tests included.
+/// Crates that no other crate may import, not even tests.
 const SURFACES: &[&str] = &["cli", "serve", "py", "xtask"];
 
-/// Packages that may not be used outside of the crates named.
+/// Packages that only the named crates may use.
 const RESTRICTED: &[(&str, &[&str])] = &[("anyhow", &["cli", "xtask"])];
 
-/// What cargo says about the packages of the workspace.
+/// The packages of the workspace, as `cargo metadata` lists them.
 pub(super) fn metadata(root: &Path) -> anyhow::Result<Value> {
     let output = Command::new(crate::cargo())
         .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -77,7 +77,7 @@ pub(super) fn check(metadata: &Value, findings: &mut Findings) {
     }
 }
 
-/// A crate's name as documents say it: without the common prefix.
+/// Returns a crate's name as in documents: without the common prefix.
 fn house_name(name: &Value) -> &str {
     let name = name.as_str().unwrap_or("");
     name.strip_prefix("steadfast-").unwrap_or(name)

@@ -1,8 +1,7 @@
-//! Which module may import which: those that stand above it in `lib.rs`.
+//! Checks that a module imports only modules above it in `lib.rs`.
 //!
-//! `lib.rs` (or `main.rs`) lists the modules of a crate in reading order, what is built on others
-//! below them. So a module sees only what stands above it, and no cycle can form. Tests may look
-//! anywhere.
+//! `lib.rs` (or `main.rs`) lists the modules of a crate in reading order: a module comes after
+//! those that it uses. So there is no cycle. Tests may import any module.
 
 use std::collections::HashMap;
 
@@ -29,19 +28,19 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// The folder of the sources of a crate, if this is the file that lists its modules.
+/// Returns the folder of a crate's sources, if this is the file that lists its modules.
 fn source_folder(path: &str) -> Option<&str> {
     let folder = path.strip_suffix("lib.rs").or_else(|| path.strip_suffix("main.rs"))?;
     (folder.starts_with("crates/") && folder.ends_with("/src/")).then_some(folder)
 }
 
-/// The module that a file belongs to: the first part of its path.
+/// Returns the module of a file: the first part of its path.
 fn module_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or(path);
     first.strip_suffix(".rs").unwrap_or(first)
 }
 
-/// The modules of a crate in their order, and the names that the crate's root takes from them.
+/// The modules of a crate in their order, and the names that the crate's root re-exports.
 struct Order {
     place: HashMap<String, usize>,
     exported: HashMap<String, String>,
@@ -72,7 +71,7 @@ impl Order {
         order
     }
 
-    /// The module that a name at the crate's root is of.
+    /// Returns the module of a name at the crate's root.
     fn module<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         match self.exported.get(name) {
             Some(module) if !self.place.contains_key(name) => Some(module),
@@ -95,7 +94,7 @@ fn check_module(source: &Source, module: &str, order: &Order, findings: &mut Fin
     }
 }
 
-/// The first names of all paths that begin at the crate's root, with their lines.
+/// Returns the first names of all paths that begin at the crate's root, with their lines.
 fn names_of_root(source: &Source) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     // Depth within the braces of `crate::{`, while in them, and whether a name begins.
@@ -140,13 +139,13 @@ fn names_of_root(source: &Source) -> Vec<(usize, String)> {
     found
 }
 
-/// The name that a text begins with, if any.
+/// Returns the name at the beginning of a text, if there is one.
 fn name_at(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }
 
-/// The code of a file outside of its tests, on one line.
+/// Returns the code of a file without its tests, on one line.
 fn code_of(source: &Source) -> String {
     let lines = source.lines.iter().filter(|line| !line.test);
     lines.map(|line| line.code.as_str()).collect::<Vec<_>>().join(" ")

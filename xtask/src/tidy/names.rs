@@ -1,8 +1,8 @@
-//! A type name means one thing: each is declared once in the sources of all crates.
+//! Checks that every type name is declared once in the sources of all crates.
 //!
-//! In come the lines of every Rust file; out go the declarations of a name beyond the first.
-//! Associated types and tests are not counted. Files that do the same for several systems or
-//! processors declare the same type, which counts once.
+//! In: the lines of every Rust file. Out: declarations of a name beyond the first. Associated types
+//! and tests are not counted. A type that is declared in variants for several systems or processors
+//! counts once.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ type Site<'a> = (&'a str, usize);
 const LIST: &str = "xtask/src/tidy/names.rs";
 
 pub(super) fn check(tree: &Tree, findings: &mut Findings) {
-    // A tree of another shape, as tests make them, repeats none of these names.
+    // The trees of tests contain none of these names.
     check_against(tree, if tree.has(LIST) { REPEATED } else { "" }, findings);
 }
 
@@ -67,7 +67,7 @@ fn entries(list: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
-/// Where each type is declared, by its name and by what stands for all its versions.
+/// Returns where each type is declared, by its name and by the place that all variants share.
 fn declarations(tree: &Tree) -> BTreeMap<&str, BTreeMap<String, Site<'_>>> {
     let mut found: BTreeMap<&str, BTreeMap<String, Site<'_>>> = BTreeMap::new();
     let ours = |path: &str| path.starts_with("crates/") && path.contains("/src/");
@@ -82,7 +82,7 @@ fn declarations(tree: &Tree) -> BTreeMap<&str, BTreeMap<String, Site<'_>>> {
     found
 }
 
-/// The type that a line declares. An associated type is indented, as no other alias is.
+/// Returns the type that a line declares. Of aliases, only associated types are indented.
 fn declared(code: &str) -> Option<&str> {
     let rest = code.trim_start();
     let rest = match rest.strip_prefix("pub") {
@@ -99,7 +99,7 @@ fn declared(code: &str) -> Option<&str> {
     (declares && name.starts_with(char::is_uppercase)).then_some(name)
 }
 
-/// The declaration itself, or the folder if there is one version of it for each file in there.
+/// Returns the declaration itself, or the folder if each file in it has a variant of it.
 fn version_of((path, line): Site<'_>) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     if path.starts_with(KERNELS) {

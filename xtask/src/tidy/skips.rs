@@ -1,23 +1,23 @@
-//! Tests that cannot run are skipped in one way: by `crates/testing`.
+//! Checks that tests are skipped in one way only: through `crates/testing`.
 //!
-//! In come the lines of tests; out go those that decide for themselves what a missing tool means.
-//! Such a test passes without a trace, since the harness hides what a passing test prints.
+//! In: the lines of tests. Out: the lines that handle a missing tool themselves. Such a test would
+//! pass silently, because the harness hides the output of passing tests.
 
 use super::Findings;
 use super::source::Line;
 use super::tree::Tree;
 
-/// Names that `crates/testing` alone reads.
+/// Variables that only `crates/testing` reads.
 const SETTINGS: &[&str] = &["\"STEADFAST_REQUIRE_PEERS", "\"STEADFAST_REQUIRE_ROOT_TESTS"];
 
-/// How a message begins that reports a skipped test, in lower case.
+/// Beginnings of messages that report a skipped test, in lower case.
 const MESSAGES: &[&str] = &["skip", "not run", "not shown", "not tested", "left out"];
 
 const HOME: &str = "crates/testing/";
 
 pub(super) fn check(tree: &Tree, findings: &mut Findings) {
     for source in tree.sources() {
-        // A benchmark asserts nothing, so it may leave something out.
+        // A benchmark asserts nothing, so it may skip parts.
         let asserts = source.path.starts_with("crates/") && !source.path.contains("/benches/");
         if !asserts || source.path.starts_with(HOME) {
             continue;
@@ -30,7 +30,7 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// Whether a line reads the settings for missing tools, or prints that a test is skipped.
+/// Whether a line reads the variables about missing tools, or prints that a test is skipped.
 fn skips(line: &Line) -> bool {
     let text = line.text.strip_suffix(line.comment.as_str()).unwrap_or(&line.text);
     let reads = SETTINGS.iter().any(|setting| text.contains(setting));

@@ -1,7 +1,7 @@
-//! One Rust file, line by line, with code, comments and strings told apart.
+//! Splits a Rust file into lines, and each line into code and comment.
 //!
-//! In comes text; out come lines whose `code` has comments and the insides of strings blanked,
-//! so that a rule can search for a name without a parser. It must not know any rule.
+//! In: text. Out: lines whose `code` has no comments and no contents of strings, so that a rule can
+//! search for a name without a parser. Must not know any rule.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -38,20 +38,20 @@ impl Source {
         Source { path: path.to_owned(), lines }
     }
 
-    /// The lines with their numbers, counted from 1.
+    /// Returns the lines with their numbers, counted from 1.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Line)> {
         self.lines.iter().enumerate().map(|(at, line)| (at + 1, line))
     }
 }
 
-/// What belongs to tests as a whole; `crates/testing` is what they share.
+/// Whether a file belongs to tests; `crates/testing` is the code that tests share.
 fn is_test_path(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let of_tests = |folder| matches!(folder, "tests" | "testing" | "benches" | "examples" | "fuzz");
     name == "tests.rs" || folders.split('/').any(of_tests)
 }
 
-/// Marks what `#[cfg(test)]` governs: up to the end of the item that follows.
+/// Marks the lines under `#[cfg(test)]`: up to the end of the item that follows.
 fn mark_tests(lines: &mut [Line]) {
     let mut at = 0;
     while at < lines.len() {
@@ -66,8 +66,8 @@ fn mark_tests(lines: &mut [Line]) {
     }
 }
 
-/// The last line of the item that begins at a line and a byte: where its braces close, or its
-/// semicolon. Attributes, parentheses and brackets are stepped over.
+/// Returns the last line of the item that begins at a line and a byte: that of its closing brace or
+/// its semicolon. Skips attributes, parentheses and brackets.
 pub(super) fn item_end(lines: &[Line], start: usize, column: usize) -> usize {
     let (mut braces, mut nested) = (0_usize, 0_usize);
     for (at, line) in lines.iter().enumerate().skip(start) {
@@ -93,7 +93,7 @@ pub(super) fn item_end(lines: &[Line], start: usize, column: usize) -> usize {
 
 /// Whether `word` occurs in `code` as a whole word, or as a path beginning at a word's start.
 ///
-/// A `word` that ends in punctuation, such as `env::`, is bounded on its left side only.
+/// If `word` ends in punctuation, such as `env::`, only its left side is checked.
 pub(super) fn has_word(code: &str, word: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || c == '_';
     let open_ended = !word.ends_with(in_name);
@@ -103,7 +103,7 @@ pub(super) fn has_word(code: &str, word: &str) -> bool {
     })
 }
 
-/// Cuts a text into lines, knowing at every character what it is inside of.
+/// Splits a text into lines and tracks whether it is within a comment or a literal.
 struct Splitter<'a> {
     rest: Peekable<Chars<'a>>,
     line: Line,
@@ -132,7 +132,7 @@ impl<'a> Splitter<'a> {
         self.lines
     }
 
-    /// Takes one character into the line's text; a newline ends the line.
+    /// Adds one character to the line; a newline ends it.
     fn take(&mut self) -> Option<char> {
         let c = self.rest.next()?;
         if c == '\n' {
@@ -149,7 +149,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Whether an `r` begins a raw literal rather than ending a name; `br` and `cr` do as well.
+    /// Whether an `r` begins a raw literal and does not end a name; so do `br` and `cr`.
     fn starts_literal(&self) -> bool {
         let mut before = self.line.code.chars().rev();
         let in_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -227,7 +227,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// A character literal is blanked; a lifetime is code.
+    /// Removes the contents of a character literal. A lifetime is code.
     fn quote(&mut self) {
         let mut ahead = self.rest.clone();
         match (ahead.next(), ahead.next()) {

@@ -1,6 +1,6 @@
-//! The repository as rules see it: paths, and the text of the kinds of file they read.
+//! The repository for the rules: paths, and the text of the files that rules read.
 //!
-//! Paths are relative to the root, with `/`. It must not know any rule.
+//! Paths are relative to the root, with `/`. Must not know any rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use anyhow::Context as _;
 
 use super::source::Source;
 
-/// Folders that are not the project's own files, by name, wherever they are.
+/// Names of folders that do not belong to the project, at any depth.
 const SKIPPED: &[&str] =
     &[".git", ".venv", ".venv-browser", "target", "__pycache__", "node_modules"];
 
@@ -97,7 +97,7 @@ impl Tree {
         &self.sources
     }
 
-    /// The text of a file; `None` when it is absent or of a kind that is not read.
+    /// Returns the text of a file; `None` if it is missing or of a kind that is not read.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }
@@ -114,7 +114,7 @@ impl Tree {
     }
 }
 
-/// What follows the last dot of a file's name, or nothing.
+/// Returns the extension of a file's name, or an empty text.
 pub(super) fn extension(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').map_or("", |(_, extension)| extension)

@@ -1,13 +1,13 @@
-//! One word per thing: finds the words that the house does not use for its own things.
+//! Checks that one word is used per thing: finds synonyms that the house style excludes.
 //!
-//! Only words that are nearly always wrong are listed, so that a finding means something. What
-//! stands in backticks in a comment or a document is somebody else's name and is left alone.
+//! Only words that are nearly always wrong are listed, so that there are few false findings. Text
+//! in backticks in a comment or a document is a foreign name and is not checked.
 
 use super::Findings;
 use super::comments::without_quotes;
 use super::tree::Tree;
 
-/// A word, what the house says, and the paths where the word is right.
+/// A word, its replacement, and the paths where the word is allowed.
 struct Synonym {
     /// In lower case; it is found inside longer words and names as well.
     word: &'static str,
@@ -23,11 +23,11 @@ const SYNONYMS: &[Synonym] = &[
         allowed: &[
             "README.md",
             "bench/",
-            // A verb that people guess.
+            // A verb that users try.
             "crates/cli/src/args.rs",
             "crates/codesign/",
             "crates/digest/",
-            // Names of a protocol are made of it.
+            // Names in a protocol contain it.
             "crates/objects/",
             "crates/report/src/sums",
             "crates/report/tests/it/sums.rs",
