@@ -134,8 +134,8 @@ to another file system             A                  B                  C
 [1] cannot set an attribute: no\\x1bway
 [2] no\\x1bway
 not installed, not tried: ditto, rsync
-kept with a new time, a tag is stale: a check says touched. Kept over other contents: modified. \
-Lost: untagged.
+A tag that is kept with a new time is stale: a check reports touched. Kept with other contents: \
+modified. Lost: untagged.
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }

@@ -72,7 +72,7 @@ impl AuditText {
             rows.push(vec![
                 files(untagged),
                 "without a tag".to_owned(),
-                "nothing to prove them by".to_owned(),
+                "cannot be proved".to_owned(),
             ]);
         }
         write_table(&rows, &[Align::Right], text);
@@ -131,12 +131,12 @@ impl AuditText {
         let sum = bytes(media.saturating_add(cache));
         text.push_str(&format!("  Within {days} {runs} compared {sum} with their tags, "));
         text.push_str(&match (media, cache) {
-            (_, 0) => "all\n  asked of the medium.\n".to_owned(),
+            (_, 0) => "all\n  read past the page cache.\n".to_owned(),
             (0, _) => {
                 "all\n  read through the page cache, which may have answered from memory.\n".into()
             }
             _ => format!(
-                "{}\n  asked of the medium, {} read through the page cache, which may have \
+                "{}\n  read past the page cache, {} read through the page cache, which may have \
                  answered\n  from memory.\n",
                 bytes(media),
                 bytes(cache)
@@ -149,7 +149,7 @@ impl AuditText {
         if standings.is_empty() {
             return;
         }
-        text.push_str("\nFiles that stand otherwise than fine\n");
+        text.push_str("\nFiles that are not fine\n");
         let width = standings.values().map(|files| units::count(*files).len()).max().unwrap_or(0);
         for (standing, files) in worst_first(standings.iter()) {
             let name = format!("{:<STANDING_WIDTH$}", standing.name());

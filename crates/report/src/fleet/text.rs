@@ -31,7 +31,7 @@ pub fn write_planned_text(planned: &PlannedJob, size: Units, out: &mut Vec<u8>) 
     text.push('\n');
     if header.troubles > 0 {
         let troubles = units::counted(header.troubles, "directory or line", "directories or lines");
-        let _ = writeln!(text, "{troubles} could not be made out, and will be told by the result");
+        let _ = writeln!(text, "{troubles} could not be read; the result will list them");
     }
     let job = escape::path(planned.job.folder());
     if header.shards > 0 {
@@ -101,7 +101,7 @@ pub fn write_status_text(status: &JobStatus, size: Units, out: &mut Vec<u8>) {
 fn write_troubles(status: &JobStatus, text: &mut String) {
     if status.troubles > 0 {
         let troubles = units::counted(status.troubles, "directory or line", "directories or lines");
-        let _ = writeln!(text, "{troubles} could not be made out when the job was planned");
+        let _ = writeln!(text, "{troubles} could not be read when the job was planned");
     }
     for (what, shards) in [("no part yet", &status.missing), ("damaged parts", &status.damaged)] {
         if !shards.is_empty() {
@@ -112,7 +112,7 @@ fn write_troubles(status: &JobStatus, text: &mut String) {
         }
     }
     if !status.damaged.is_empty() {
-        let _ = writeln!(text, "steadfast fleet run JOB --shard N makes a damaged part anew");
+        let _ = writeln!(text, "to replace a damaged part: steadfast fleet run JOB --shard N");
     }
     for failed in status.failed.iter().take(NAMED_MAX) {
         let again = if failed.temporary { "may be tried again" } else { "somebody must look" };

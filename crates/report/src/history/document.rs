@@ -23,8 +23,8 @@ pub fn document(view: &HistoryView<'_>, units: Units) -> Document {
 
 fn of_file(view: &HistoryView<'_>, history: &History) -> Document {
     let sentence = match history.runs.len() as u64 {
-        0 => "No run ever judged it.".to_owned(),
-        runs => format!("{} had to do with it.", units::counted(runs, "run", "runs")),
+        0 => "No run has judged it yet.".to_owned(),
+        runs => format!("{} processed it.", units::counted(runs, "run", "runs")),
     };
     let facts = file_facts(view, history, false);
     Document {
@@ -42,7 +42,7 @@ fn of_file(view: &HistoryView<'_>, history: &History) -> Document {
 
 fn of_directory(view: &HistoryView<'_>, path: &Path, runs: &[RunOver], units: Units) -> Document {
     let sentence = match runs.len() as u64 {
-        0 => "There was none.".to_owned(),
+        0 => "There are no runs.".to_owned(),
         runs => format!("{}, the latest first.", units::counted(runs, "run", "runs")),
     };
     let latest_first: Vec<_> = runs.iter().rev().map(|over| &over.run).collect();

@@ -29,7 +29,7 @@ fn write_file(view: &HistoryView<'_>, history: &History, color: bool, text: &mut
     write_table(&facts, &[], text);
     text.push('\n');
     match history.runs.is_empty() {
-        true => text.push_str("No run ever judged it.\n"),
+        true => text.push_str("No run has judged it yet.\n"),
         false => write_titled(&file_runs(history), Units::default(), text),
     }
 }

@@ -55,7 +55,7 @@ fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
     }];
     if series.is_cache_prone {
         sentences.push(format!(
-            "{label}: files this small are often in somebody's memory: no measure of a disk."
+            "{label}: files this small are often in a cache, so their rate is not that of a disk."
         ));
     }
     if let Some(line) = &series.line

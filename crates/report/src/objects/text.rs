@@ -50,7 +50,7 @@ pub(super) fn write_end(summary: &ObjectsSummary, elapsed_ns: u64, size: Units, 
     }
     if summary.passed > 0 {
         let passed = units::counted(summary.passed, "object", "objects");
-        let _ = writeln!(text, "passed by {passed}: folders, other prefixes, earlier versions");
+        let _ = writeln!(text, "skipped {passed}: folders, other prefixes, earlier versions");
     }
     out.extend_from_slice(text.as_bytes());
 }

@@ -63,8 +63,8 @@ pub fn write_table(probe: &Probe, out: &mut Vec<u8>) {
         text.push_str("interrupted: the table is not whole\n");
     }
     text.push_str(
-        "kept with a new time, a tag is stale: a check says touched. Kept over other contents: \
-         modified. Lost: untagged.\n",
+        "A tag that is kept with a new time is stale: a check reports touched. Kept with other \
+         contents: modified. Lost: untagged.\n",
     );
     out.extend_from_slice(text.as_bytes());
 }

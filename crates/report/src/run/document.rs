@@ -130,7 +130,9 @@ impl RunReport {
         sections.push(cost(run, timeline, facts.units));
         let mut warnings = Vec::new();
         if run.interrupted {
-            warnings.push("the run was interrupted: what it did not come to is not here".into());
+            warnings.push(
+                "the run was interrupted: the files that it did not reach are missing here".into(),
+            );
         }
         warnings.extend(run.time_up());
         warnings.append(&mut self.notices);
@@ -187,7 +189,7 @@ impl RunReport {
             (_, 1) => {
                 "Something is modified or missing; nothing is known to be corrupt.".to_owned()
             }
-            _ => "Of some files it could not be told.".to_owned(),
+            _ => "Some files could not be judged.".to_owned(),
         }
     }
 
@@ -205,7 +207,7 @@ impl RunReport {
         if self.more > 0 {
             let more = units::counted(self.more, "further file is", "further files are");
             sentences.push(format!(
-                "{more} not shown here, none worse than those that are; `--json` tells of every \
+                "{more} not shown here; none is worse than those that are. `--json` lists every \
                  file."
             ));
         }
@@ -287,7 +289,7 @@ fn coverage(audit: &Audit) -> Section {
         "coverage",
         "Share of the tagged files that is proved",
         "One bar for each number of days: how large a share of the tagged files was proved within \
-         them. What lacks to 100 % was proved longer ago or never.",
+         them. The rest was proved longer ago or never.",
         (
             Axis::names(rows.iter().map(|(days, ..)| format!("within {days}"))),
             Axis::linear("share of tagged files", Quantity::Share(0.0)),
@@ -326,8 +328,8 @@ fn coverage_sentences(audit: &Audit) -> Vec<String> {
         .collect();
     if !failed.is_empty() {
         sentences.push(format!(
-            "That a file was proved says how it was then. By the last look at each, these are not \
-             as they were: {}.",
+            "A proof is about the time at which it was made. At their last check, these files were \
+             not fine: {}.",
             failed.join(", ")
         ));
     }
