@@ -16,7 +16,10 @@ use anyhow::{Context as _, bail};
 /// The verbs and what they do, in the order `help` shows them. Documents may name no others.
 const VERBS: &[(&str, &str)] = &[
     ("tidy", "checks the house style: borders, budgets, words, documents"),
-    ("test", "sets up what is missing and runs every check (--only, --skip, --allow-missing)"),
+    (
+        "test",
+        "sets up what is missing and runs every check (--quick, --only, --skip, --allow-missing)",
+    ),
     ("mutants", "runs cargo mutants over verdicts, tags, stores and verbs; takes its arguments"),
     ("help", "prints this"),
 ];

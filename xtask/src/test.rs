@@ -1,6 +1,7 @@
 //! Runs everything that must pass, on a machine that has only cargo.
 //!
-//! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, and a
+//! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, a table
+//! of times, and a
 //! last line of counts. A step that fails ends the run and is named. Must not know what the tests
 //! assert.
 
@@ -12,13 +13,14 @@ mod kernels;
 mod setup;
 mod skipped;
 mod steps;
+mod times;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 
 use self::count::Counts;
+use self::times::{StepClock, StepTimes};
 
 /// One thing that must succeed.
 struct Step {
@@ -69,6 +71,8 @@ struct Session {
     root: PathBuf,
     /// Whether to continue without tools that cannot be installed.
     allow_missing: bool,
+    /// Whether to leave out what takes long, for everyday work.
+    quick: bool,
     /// Whether fixtures are missing, so that their tests are skipped.
     offline: bool,
     counts: Counts,
@@ -96,7 +100,11 @@ struct Options {
     only: Vec<String>,
     skip: Vec<String>,
     allow_missing: bool,
+    quick: bool,
 }
+
+/// The steps of `--quick`.
+const QUICK: [&str; 4] = ["fmt", "tidy", "clippy", "host"];
 
 /// The steps by name, in order.
 pub(crate) fn step_names() -> Vec<&'static str> {
@@ -109,17 +117,19 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let mut session = Session {
         root: root.to_path_buf(),
         allow_missing: options.allow_missing,
+        quick: options.quick,
         offline: false,
         counts: Counts::default(),
     };
-    let started = Instant::now();
+    let mut times = StepTimes::default();
     let mut expects_tests = false;
     let mut failure = None;
     for step in STEPS.iter().filter(|step| options.wants(step)) {
         println!("\n== {}: {}", step.name, step.title);
-        let step_started = Instant::now();
+        let clock = StepClock::start();
         let outcome = (step.run)(&mut session);
-        let seconds = step_started.elapsed().as_secs_f64();
+        let seconds = clock.elapsed_s();
+        times.add(step.name, &clock);
         expects_tests |= step.counts;
         if let Err(error) = outcome {
             println!("== {}: FAILED after {seconds:.1} s", step.name);
@@ -131,7 +141,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     if failure.is_none() && expects_tests && session.counts.passed == 0 {
         failure = Some("no test was executed".to_owned());
     }
-    println!("\nall steps: {:.0} s", started.elapsed().as_secs_f64());
+    print!("\n{times}");
     if let Some(message) = &failure {
         println!("{message}");
         // If a step failed outside the tests, the last line must not say that nothing failed.
@@ -152,6 +162,7 @@ impl Options {
             };
             match flag {
                 "--allow-missing" if value.is_none() => options.allow_missing = true,
+                "--quick" if value.is_none() => options.quick = true,
                 "--only" | "--skip" => {
                     let value = value.or_else(|| rest.next().cloned());
                     let value = value.with_context(|| format!("`{flag}` needs step names"))?;
@@ -172,7 +183,9 @@ impl Options {
 
     fn wants(&self, step: &Step) -> bool {
         let in_list = |list: &[String]| list.iter().any(|listed| listed == step.name);
-        (self.only.is_empty() || in_list(&self.only)) && !in_list(&self.skip)
+        let in_quick = !self.quick || QUICK.contains(&step.name);
+        let in_only = if self.only.is_empty() { in_quick } else { in_list(&self.only) };
+        in_only && !in_list(&self.skip)
     }
 }
 
@@ -197,6 +210,16 @@ mod tests {
         assert!(STEPS.iter().all(|step| all.wants(step)));
         let named = Options { only: vec!["browser".to_owned()], ..Options::default() };
         assert!(named.wants(step("browser")) && !named.wants(step("fmt")));
+    }
+
+    #[test]
+    fn quick_is_what_everyday_work_needs() {
+        let quick = parse(&["--quick"]).unwrap();
+        let named: Vec<&str> =
+            STEPS.iter().filter(|step| quick.wants(step)).map(|step| step.name).collect();
+        assert_eq!(named, QUICK);
+        let only = parse(&["--quick", "--only", "host"]).unwrap();
+        assert!(only.quick && only.wants(step("host")) && !only.wants(step("fmt")));
     }
 
     #[test]
