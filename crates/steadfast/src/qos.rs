@@ -126,18 +126,21 @@ pub fn cores() -> &'static Cores {
 ///
 /// Nothing takes it back: what is to return to its former level does this in a thread of its own.
 pub fn enter(level: Level) -> Vec<Step> {
-    let mut steps = qos::apply_to_thread(level);
-    if let Confinement::To(cpus) = Confinement::of(level, cores()) {
-        steps.push(qos::confine_thread(&cpus));
-    }
-    steps
+    with_confinement(qos::apply_to_thread(level), level)
 }
 
 /// Does the same for a program that this process is about to become. To be called from the only
 /// thread.
 pub fn enter_for_exec(level: Level) -> Vec<Step> {
-    let mut steps = qos::apply_for_exec(level);
-    if let Confinement::To(cpus) = Confinement::of(level, cores()) {
+    with_confinement(qos::apply_for_exec(level), level)
+}
+
+/// Confines the calling thread if the level asks for that, and adds the step to those taken.
+fn with_confinement(mut steps: Vec<Step>, level: Level) -> Vec<Step> {
+    // Only this level is confined anywhere; the core types take several reads to find out.
+    if level == Level::Background
+        && let Confinement::To(cpus) = Confinement::of(level, cores())
+    {
         steps.push(qos::confine_thread(&cpus));
     }
     steps
@@ -162,7 +165,16 @@ pub fn lead_session(level: Level) -> Vec<Step> {
 /// Never one where there are two: an Apple M1 Pro runs its two efficiency cores at half their
 /// frequency for a single thread in the background.
 pub fn workers(level: Level) -> usize {
-    workers_of(level, cores(), machine::logical_cpus())
+    workers_among(level, machine::logical_cpus())
+}
+
+/// The same where this process may use so many processors. Asks for the core types only where they
+/// matter.
+pub(crate) fn workers_among(level: Level, logical: usize) -> usize {
+    match level {
+        Level::Background => workers_of(level, cores(), logical),
+        _ => logical,
+    }
 }
 
 /// The same for a machine of these core types, of which this process may use so many processors.
