@@ -82,6 +82,8 @@ const ONE_WISH: Duration = Duration::from_secs(1);
 /// Makes a flag that the first signal sets; one that comes a second later, or more, ends the
 /// process at once.
 pub(crate) fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
+    // The thread below is the first one, and room for open files is made before that.
+    steadfast::prepare_open_files();
     let stop = Arc::new(AtomicBool::new(false));
     let all = [SIGINT, SIGTERM, SIGHUP];
     for signal in all {

@@ -2,8 +2,10 @@
 //!
 //! In: the backends that this processor has. Out: [`Lanes`]. Processors with the same instructions
 //! differ: two SHA-NI lanes gain 1.8 times on one and 1.3 on the next, where sixteen AVX-512 lanes
-//! then gain twice. Trying all takes about a millisecond, once a process.
+//! then gain twice. Trying all takes about a millisecond, so a process does it once, and only where
+//! there is enough to hash.
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use steadfast_digest::{Backend, Lanes, Message, Sha256};
@@ -24,11 +26,55 @@ const WIDE_GAIN_MIN: f64 = 1.1;
 /// More lanes of the same backend must be faster by this factor to be worth their wait.
 const MORE_LANES_GAIN_MIN: f64 = 1.03;
 
-/// Returns the fastest SHA-256 lanes of this machine, which a run uses unless told otherwise. They
-/// are tried at the first call.
+/// Bytes to hash from which trying the lanes takes less time than the fastest of them save.
+pub(crate) const WORTH_TRYING_BYTES: u64 = 8 << 20;
+
+/// The fastest lanes, once they were tried.
+static FASTEST: OnceLock<Lanes> = OnceLock::new();
+
+/// Returns the fastest SHA-256 lanes of this machine, which a run with enough to hash uses unless
+/// told otherwise. They are tried at the first call.
 pub fn fastest_lanes() -> Lanes {
-    static FASTEST: OnceLock<Lanes> = OnceLock::new();
     *FASTEST.get_or_init(|| choose(&mut rate_bytes_per_ns))
+}
+
+/// Returns lanes for this many bytes: the fastest, unless trying them would take too long for that.
+pub(crate) fn lanes_for(bytes: u64) -> Lanes {
+    match FASTEST.get() {
+        Some(fastest) => *fastest,
+        None if bytes >= WORTH_TRYING_BYTES => fastest_lanes(),
+        None => Lanes::best(Backend::detect()),
+    }
+}
+
+/// The SHA-256 lanes that a run is to use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LaneChoice {
+    /// Those that were asked for.
+    Fixed(Lanes),
+    /// The fastest. Until they were tried, those that need no trying.
+    Fastest,
+}
+
+impl LaneChoice {
+    /// Returns the lanes to use now.
+    pub(crate) fn now(self) -> Lanes {
+        match self {
+            LaneChoice::Fixed(lanes) => lanes,
+            LaneChoice::Fastest => lanes_for(0),
+        }
+    }
+
+    /// Says whether the lanes are still to be tried.
+    pub(crate) fn is_untried(self) -> bool {
+        matches!(self, LaneChoice::Fastest) && FASTEST.get().is_none()
+    }
+}
+
+impl fmt::Display for LaneChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.now().fmt(f)
+    }
 }
 
 fn choose(rate_of: &mut dyn FnMut(Lanes) -> f64) -> Lanes {

@@ -146,7 +146,6 @@ fn compare_sides(
         read: trees.read,
         algorithm: trees.read.then_some(means.algorithm()),
         workers: means.workers(),
-        backend: means.backend(),
         engine: means.engine_name(),
         ..DiffSummary::default()
     };
@@ -181,6 +180,7 @@ fn compare_sides(
     let Teller { mut summary, .. } = teller;
     [summary.skipped_here, summary.skipped_there] = skipped;
     summary.bytes = here.bytes() + there.source().bytes();
+    summary.backend = means.backend();
     summary.interrupted = !whole || options.stop.load(Ordering::Relaxed);
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)

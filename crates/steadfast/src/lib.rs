@@ -50,6 +50,6 @@ pub use crate::event::{Action, FileEvent, FilePath, Notice, Resized, Skipped, Su
 pub use crate::monitor::{Event, FindingEvent, Monitor, Progress, Summary};
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
-pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
+pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Verb, prepare_open_files};
 pub use crate::selection::Selection;
 pub use crate::verdict::Verdict;

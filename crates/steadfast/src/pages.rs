@@ -20,7 +20,7 @@ pub use kept::Kept;
 pub(crate) use kept::is_ours;
 pub(crate) use source::Descriptor;
 
-use crate::calibration::fastest_lanes;
+use crate::calibration::lanes_for;
 
 /// Default length of pages in bytes: that of memory and of most file systems.
 pub const PAGE_LEN_DEFAULT: usize = 4 << 10;
@@ -66,9 +66,9 @@ pub(crate) fn damage_of(
     workers: NonZeroUsize,
     stop: &AtomicBool,
 ) -> std::io::Result<Damage> {
-    let options = ReadOptions { workers, lanes: fastest_lanes(), stop: Some(stop) };
     kept.ensure_whole(stop)?;
     let header = kept.header();
+    let options = ReadOptions { workers, lanes: lanes_for(header.length), stop: Some(stop) };
     let check = steadfast_verity::check(file, &kept.leaves(), &header.params(), &options)?;
     Ok(Damage { page_len: header.page_len as u64, length: header.length, check })
 }

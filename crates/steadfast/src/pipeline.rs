@@ -8,13 +8,17 @@
 //! together by the thread that read them, while they are in its cache; large files are read chunk
 //! by chunk, ahead of the hashing, so that one file alone runs at the hash's or the storage's rate
 //! and not at their sum. While reading waits for storage, further threads that only read join in.
+//! A thread is started when there is work for it and none that waits could do it; buffers are made
+//! and lanes are tried likewise, so that a check of one small file costs little.
 
 mod outcome;
 mod worker;
 mod links;
 mod reorder_buffer;
+mod buffer_pool;
 mod schedule;
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -27,8 +31,9 @@ use steadfast_sys::qos::Level;
 use links::Links;
 pub(crate) use outcome::{Algorithms, Contents};
 use reorder_buffer::{Finished, Numbered, ReorderBuffer};
-use schedule::Schedule;
+use schedule::{Call, Schedule};
 
+use crate::calibration::LaneChoice;
 use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
 use crate::error::Error;
 use crate::event::{FileEvent, Notice};
@@ -85,6 +90,8 @@ const BATCHES_LEN_BYTES_MAX: usize = 12 << 20;
 /// The sizes of a pipeline. All its memory follows from these, before the first read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
+    /// Processors that the process may use.
+    pub(crate) processors: usize,
     /// Threads that hash.
     pub(crate) workers: usize,
     /// Threads beside them that only read, and only while reading waits for storage.
@@ -107,6 +114,8 @@ pub(crate) struct Settings {
     pub(crate) batch_files: usize,
     /// Entries that wait to be opened, at most; each may keep its directory open.
     pub(crate) items: usize,
+    /// Files that may be open.
+    pub(crate) open_files: usize,
     /// Entries that the walk hands on at a time.
     pub(crate) bunch_len: usize,
     /// Large files that are open and wait for their turn, at most.
@@ -124,47 +133,65 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Derives the sizes from the number of workers, their lanes, and the files that may be open.
-    pub(crate) fn new(workers: usize, lanes: Lanes, open_files: u64, qos: Level) -> Settings {
-        // What is hashed together should fit a second-level cache: a megabyte at most.
-        let batch_len = if lanes.count() > 4 { 1 << 20 } else { 256 << 10 };
+    pub(crate) fn new(
+        processors: usize,
+        workers: usize,
+        lanes: Lanes,
+        open_files: u64,
+        qos: Level,
+    ) -> Settings {
         let chunk_len = if workers > 16 { 64 << 10 } else { 256 << 10 };
-        let chunks_max = CHUNKS_LEN_BYTES_MAX / chunk_len;
-        let large = (workers * lanes.count()).min(chunks_max / 3).max(workers);
         let readers = (4 * workers).clamp(4, 16);
-        let batches = 2 * workers + readers.min(workers);
-        let batch_len = (BATCHES_LEN_BYTES_MAX / batches).min(batch_len).max(2 << 16);
         // Of the files that may be open, an eighth is for directories of entries that wait, an
         // eighth for directories on the way down and for others, the rest for files.
         let open_files = usize::try_from(open_files).unwrap_or(usize::MAX).min(1 << 16);
         let items = (open_files / 16).clamp(8, 256);
         let waiting = (open_files / 32).clamp(2, 128);
-        let fills = workers + readers;
-        let files = (3 * open_files / 4).saturating_sub(large + waiting * (1 + fills));
-        Settings {
+        let settings = Settings {
+            processors,
             workers,
             readers,
             chunk_len,
             short_len: chunk_len.min(64 << 10),
             many: 6 * workers,
-            chunks: 3 * large,
-            batch_len: batch_len.next_multiple_of(AlignedBuffer::ALIGNMENT),
-            batches,
-            large,
+            chunks: 0,
+            batch_len: 0,
+            batches: 2 * workers + readers.min(workers),
+            large: 0,
             reads: 1,
-            // A batch keeps its files open, and each entry about to be opened its directory.
-            batch_files: (files / (batches + 2 * fills)).clamp(1, 256),
+            batch_files: 1,
             items,
+            open_files,
             bunch_len: items / 4,
             waiting,
             window: 16_384,
             queue_depth: usize::MAX,
             qos,
             deadline: None,
+        };
+        settings.with_lanes(lanes)
+    }
+
+    /// Fits what is read and hashed together to these lanes.
+    fn with_lanes(self, lanes: Lanes) -> Settings {
+        let Settings { workers, readers, chunk_len, batches, waiting, .. } = self;
+        // What is hashed together should fit a second-level cache: a megabyte at most.
+        let batch_len = if lanes.count() > 4 { 1 << 20 } else { 256 << 10 };
+        let batch_len = (BATCHES_LEN_BYTES_MAX / batches).min(batch_len).max(2 << 16);
+        let chunks_max = CHUNKS_LEN_BYTES_MAX / chunk_len;
+        let large = (workers * lanes.count()).min(chunks_max / 3).max(workers);
+        let fills = workers + readers;
+        let files = (3 * self.open_files / 4).saturating_sub(large + waiting * (1 + fills));
+        Settings {
+            chunks: 3 * large,
+            batch_len: batch_len.next_multiple_of(AlignedBuffer::ALIGNMENT),
+            large,
+            // A batch keeps its files open, and each entry about to be opened its directory.
+            batch_files: (files / (batches + 2 * fills)).clamp(1, 256),
+            ..self
         }
     }
-}
 
-impl Settings {
     /// Limits the reading jobs at a time.
     pub(crate) fn with_queue_depth(self, queue_depth: usize) -> Settings {
         // A head that goes one way needs to know of many files ahead.
@@ -174,11 +201,20 @@ impl Settings {
     }
 }
 
+/// The kinds of threads that a pipeline starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crew {
+    /// Threads that hash, and do whatever else brings the run forward.
+    Workers,
+    /// Threads that only read.
+    Readers,
+}
+
 /// What the threads of a pipeline share.
 struct Shared {
     task: Arc<dyn Task>,
     engine: Arc<dyn Engine>,
-    lanes: Lanes,
+    lanes: LaneChoice,
     settings: Settings,
     schedule: Mutex<Schedule>,
     /// Signalled when there is something for a worker.
@@ -210,14 +246,14 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Starts the threads. They wait for entries.
+    /// Starts the first thread, which waits for entries. Others follow as there is work for them.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system gives no thread.
     pub(crate) fn start(
         task: Arc<dyn Task>,
         engine: Arc<dyn Engine>,
-        lanes: Lanes,
+        lanes: LaneChoice,
         settings: Settings,
         trace: Option<Arc<dyn SpanSink>>,
     ) -> Result<Pipeline, Error> {
@@ -227,13 +263,14 @@ impl Pipeline {
             engine,
             lanes,
             settings,
-            schedule: Mutex::new(Schedule::new(settings)),
+            schedule: Mutex::new(Schedule::new(settings, lanes)),
             work: Condvar::new(),
             reads: Condvar::new(),
             room: Condvar::new(),
             finished: ReorderBuffer::new(),
             links: Links::new(),
             ledger: Arc::new(Ledger::new(
+                settings.processors,
                 settings.workers,
                 settings.readers,
                 settings.queue_depth,
@@ -249,19 +286,9 @@ impl Pipeline {
             threads: AtomicUsize::new(0),
         });
         let pipeline = Pipeline { shared };
-        for number in 0..settings.workers + settings.readers {
-            let worker = (number < settings.workers).then_some(number);
-            let ledger = &pipeline.shared.ledger;
-            let slot = match worker {
-                Some(number) => ledger.worker(number),
-                None => ledger.reader(number - settings.workers),
-            };
-            let thread = ThreadOf::enlist(&pipeline.shared);
-            thread::Builder::new()
-                .name(ledger.name(slot))
-                .spawn(move || thread.run(worker, slot))
-                .map_err(|error| Error::system("start a thread", error))?;
-        }
+        let first = pipeline.shared.schedule().start(Crew::Workers);
+        let started = pipeline.shared.start_thread(Crew::Workers, first);
+        started.map_err(|error| Error::system("start a thread", error))?;
         Ok(pipeline)
     }
 
@@ -395,13 +422,38 @@ impl Shared {
         self.room.notify_all();
     }
 
-    /// Wakes one more thread of each kind that has something to do.
-    fn wake(&self, schedule: &Schedule) {
-        if schedule.wants_worker() {
-            self.work.notify_one();
+    /// Wakes, or starts, one more thread of each kind that has something to do.
+    fn wake(self: &Arc<Self>, schedule: &mut Schedule) {
+        for crew in [Crew::Workers, Crew::Readers] {
+            match schedule.call(crew) {
+                Some(Call::Wake) => self.signal(crew).notify_one(),
+                Some(Call::Start(number)) => {
+                    let Err(error) = self.start_thread(crew, number) else { continue };
+                    schedule.start_no_more(crew);
+                    let text = format!("the system gave no further thread: {error}");
+                    locked(&self.notices).push(Notice::new(text));
+                }
+                None => {}
+            }
         }
-        if schedule.wants_reader() {
-            self.reads.notify_one();
+    }
+
+    /// Starts the thread of this number in a crew.
+    fn start_thread(self: &Arc<Self>, crew: Crew, number: usize) -> io::Result<()> {
+        let slot = match crew {
+            Crew::Workers => self.ledger.worker(number),
+            Crew::Readers => self.ledger.reader(number),
+        };
+        let thread = ThreadOf::enlist(self);
+        let named = thread::Builder::new().name(self.ledger.name(slot));
+        named.spawn(move || thread.run(crew, number, slot)).map(drop)
+    }
+
+    /// Returns what is signalled when there is something for a thread of a crew.
+    fn signal(&self, crew: Crew) -> &Condvar {
+        match crew {
+            Crew::Workers => &self.work,
+            Crew::Readers => &self.reads,
         }
     }
 }
@@ -423,24 +475,25 @@ impl ThreadOf {
         ThreadOf { shared: Arc::clone(shared) }
     }
 
-    fn run(self, worker: Option<usize>, slot: ThreadSlot) {
-        let hashes = worker.is_some();
-        let shared = &*self.shared;
+    fn run(self, crew: Crew, number: usize, slot: ThreadSlot) {
+        let shared = &self.shared;
+        let worker = (crew == Crew::Workers).then_some(number);
         shared.take_level();
         let mut clock = shared.ledger.clock(slot);
         let mut schedule = shared.schedule();
+        // It counted as waiting from when it was to be started.
+        schedule.idle(crew, -1);
         while !shared.stopped() && !schedule.is_over() {
             let held = shared.held.load(Ordering::Relaxed);
             let job = if held { None } else { schedule.next_job(worker) };
             if !held {
-                shared.wake(&schedule);
+                shared.wake(&mut schedule);
             }
             let Some(job) = job else {
-                schedule.idle(hashes, 1);
-                schedule = if hashes { &shared.work } else { &shared.reads }
-                    .wait(schedule)
-                    .unwrap_or_else(PoisonError::into_inner);
-                schedule.idle(hashes, -1);
+                schedule.idle(crew, 1);
+                let waited = shared.signal(crew).wait(schedule);
+                schedule = waited.unwrap_or_else(PoisonError::into_inner);
+                schedule.idle(crew, -1);
                 clock.lap(Stage::Wait);
                 continue;
             };
@@ -448,7 +501,7 @@ impl ThreadOf {
             clock.lap(Stage::Wait);
             let done = job.perform(shared, &mut clock);
             schedule = shared.schedule();
-            schedule.finish(done, hashes);
+            schedule.finish(done, crew);
             if schedule.has_room() {
                 shared.room.notify_all();
             }
@@ -548,7 +601,7 @@ impl Feeder {
             self.entries.sort_by_key(|(_, entry)| entry.inode);
         }
         schedule.add(&mut self.entries);
-        shared.wake(&schedule);
+        shared.wake(&mut schedule);
         drop(schedule);
         shared.finished.put(std::mem::take(&mut self.troubles));
         if let Some(clock) = &mut self.clock {

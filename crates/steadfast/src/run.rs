@@ -43,14 +43,14 @@ pub use quick::quick;
 pub use read::read_without_hashing;
 use recording::{RunRecording, run_start};
 use settings::RunSettings;
-pub(crate) use settings::{engine_of, lanes_of, open_files, queue_depth_of, workers_of};
+pub use settings::prepare_open_files;
+pub(crate) use settings::{engine_of, lanes_of, queue_depth_of, workers_of};
 use source::{ListSource, WalkSource};
 use survey::Survey;
 use tag_context::TagContext;
 pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute};
 
-use crate::calibration::fastest_lanes;
 use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, LockRequest};
 use crate::error::Error;
 use crate::event::Notice;
@@ -434,12 +434,7 @@ fn pages_of(
     match verb {
         Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } => {
             let folder = catalogue.map(leaves_folder).transpose()?.flatten();
-            let keeper = PageKeeper::new(
-                &options.pages,
-                folder,
-                fastest_lanes(),
-                Arc::clone(&options.stop),
-            )?;
+            let keeper = PageKeeper::new(&options.pages, folder, Arc::clone(&options.stop))?;
             Ok(Some(Arc::new(keeper)))
         }
         _ => Ok(None),

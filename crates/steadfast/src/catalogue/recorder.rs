@@ -193,6 +193,11 @@ impl Recorder {
         })
     }
 
+    /// Sets the SHA-256 backend and lanes, if they were not settled when the run began.
+    pub(crate) fn set_backend(&mut self, backend: &str) {
+        backend.clone_into(&mut self.record.backend);
+    }
+
     pub(super) fn db(&self) -> &Connection {
         &self.catalogue.db
     }

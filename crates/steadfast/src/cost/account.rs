@@ -19,7 +19,7 @@ pub struct Account {
     pub workers: usize,
     /// The most simultaneous reading jobs, if they are fewer than the threads for them.
     pub reads_at_a_time: Option<usize>,
-    /// Every thread of the run: workers, readers, the walk, the report.
+    /// Every thread that the run started: workers, readers, the walk, the report.
     pub threads: Vec<ThreadCost>,
     /// Time that the storage would need for everything that was read at the best rate that it
     /// sustained during the run, in nanoseconds; 0 if no thread waited for it.

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use steadfast_sys::{clock, machine};
+use steadfast_sys::clock;
 
 use super::depth::{Depths, Entered};
 use super::trace::Tracer;
@@ -17,6 +17,7 @@ pub(crate) struct ThreadSlot(usize);
 
 /// The accounts of all threads of a run.
 pub(crate) struct Ledger {
+    processors: usize,
     workers: usize,
     readers: usize,
     reads_at_a_time: Option<usize>,
@@ -36,8 +37,10 @@ struct Files {
 }
 
 impl Ledger {
-    /// Opens an account for each worker and reader, for the walk and for the report.
+    /// Opens an account for each worker and reader that there may be, for the walk and for the
+    /// report, of a process that may use so many processors.
     pub(crate) fn new(
+        processors: usize,
         workers: usize,
         readers: usize,
         reads_at_a_time: usize,
@@ -51,6 +54,7 @@ impl Ledger {
             Mutex::new(ThreadCost { name, role, lifetime_ns: 0, cost: Cost::default() })
         });
         Ledger {
+            processors,
             workers,
             readers,
             reads_at_a_time: Some(reads_at_a_time).filter(|&turns| turns < workers + readers),
@@ -125,11 +129,12 @@ impl Ledger {
 
     /// Returns the account so far, of a run that has taken `elapsed_ns`.
     pub(crate) fn account(&self, elapsed_ns: u64) -> Account {
-        let threads: Vec<ThreadCost> =
-            self.threads.iter().map(|thread| locked(thread).clone()).collect();
+        let threads = self.threads.iter().map(|thread| locked(thread).clone());
+        // Threads are started when there is work for them; many never are.
+        let threads: Vec<ThreadCost> = threads.filter(|thread| thread.lifetime_ns > 0).collect();
         let mut account = Account {
             elapsed_ns,
-            processors: machine::logical_cpus(),
+            processors: self.processors,
             workers: self.workers,
             reads_at_a_time: self.reads_at_a_time,
             threads,

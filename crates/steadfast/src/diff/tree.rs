@@ -11,17 +11,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{thread, vec};
 
-use steadfast_digest::{Algorithm, Lanes};
+use steadfast_digest::Algorithm;
 use steadfast_sys::file::{File, FileKind, Status, Timestamp};
+use steadfast_sys::machine;
 
 use super::pair::FileSide;
 use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use super::{Trees, defect};
+use crate::calibration::LaneChoice;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Notice, Resized, Skipped, Subject};
 use crate::pipeline::{Algorithms, Contents, Pipeline, Plan, Settings, Task};
 use crate::read::Engine;
-use crate::run::{Options, engine_of, lanes_of, no_file, open_files, queue_depth_of, workers_of};
+use crate::run::{
+    Options, engine_of, lanes_of, no_file, prepare_open_files, queue_depth_of, workers_of,
+};
 use crate::selection::Selection;
 use crate::store::{StoredTag, has_tag, tag_at};
 use crate::verdict::{Reading, Stored, Verdict};
@@ -40,7 +44,7 @@ pub(super) struct DiffSetup {
     selection: Selection,
     excludes: Arc<Excludes>,
     engine: Arc<dyn Engine>,
-    lanes: Lanes,
+    lanes: LaneChoice,
     settings: Settings,
     queue_depth: Option<usize>,
     algorithm: Algorithm,
@@ -60,10 +64,11 @@ impl DiffSetup {
         options: &Options,
         excludes: &Arc<Excludes>,
     ) -> Result<DiffSetup, Error> {
-        let workers = workers_of(options, "a comparison")?;
+        let processors = machine::logical_cpus();
+        let workers = workers_of(options, processors, "a comparison")?;
         let lanes = lanes_of(options)?;
-        let open_files = open_files();
-        let settings = Settings::new(workers.div_ceil(2), lanes, open_files / 2, options.qos);
+        let (of_side, open_files) = (workers.div_ceil(2), prepare_open_files() / 2);
+        let settings = Settings::new(processors, of_side, lanes.now(), open_files, options.qos);
         let selection =
             Selection { one_file_system: trees.one_file_system, ..Selection::default() };
         let algorithm = options.algorithm.or_else(|| {

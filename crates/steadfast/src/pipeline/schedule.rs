@@ -9,9 +9,11 @@ use std::time::Instant;
 
 use steadfast_sys::file::{AlignedBuffer, File, Status};
 
-use super::Settings;
+use super::buffer_pool::BufferPool;
 use super::outcome::{Algorithms, FileHasher};
 use super::worker::{Chunk, ChunkRead, ChunkWanted, Done, Job};
+use super::{Crew, Settings};
+use crate::calibration::{LaneChoice, WORTH_TRYING_BYTES};
 use crate::cost::JobTime;
 use crate::event::{FileError, FileEvent};
 use crate::walk::Entry;
@@ -121,50 +123,77 @@ impl Large {
     }
 }
 
+/// How to have one more thread work.
+pub(super) enum Call {
+    /// Wake one that waits.
+    Wake,
+    /// Start the thread of this number.
+    Start(usize),
+}
+
+/// How many threads of a crew there are.
+struct Headcount {
+    most: usize,
+    started: usize,
+    /// Those that wait, or are just being started.
+    idle: usize,
+}
+
+impl Headcount {
+    fn up_to(most: usize) -> Headcount {
+        Headcount { most, started: 0, idle: 0 }
+    }
+}
+
 /// Everything between the stages.
 pub(super) struct Schedule {
     settings: Settings,
     items: VecDeque<Item>,
     walk_over: bool,
-    /// Empty buffers, of each kind as many as there will ever be.
-    free_chunks: Vec<AlignedBuffer>,
-    free_batches: Vec<AlignedBuffer>,
+    chunk_pool: BufferPool,
+    batch_pool: BufferPool,
     batches: VecDeque<Batch>,
     large: Vec<Large>,
     waiting: Vec<(Arc<Opened>, Running)>,
     jobs_under_way: usize,
     fills_under_way: usize,
     reads_under_way: usize,
-    idle_workers: usize,
-    idle_readers: usize,
+    workers: Headcount,
+    readers: Headcount,
     active_readers: usize,
     /// Readers that may be active now.
     allowed_readers: usize,
     began: Instant,
     /// Bytes of large files that were handed out for hashing.
     bytes_taken: u64,
+    /// Bytes of files that were opened to be read.
+    bytes_opened: u64,
+    /// Whether the lanes are still to be tried, as soon as there is enough to hash.
+    untried: bool,
 }
 
 impl Schedule {
-    pub(super) fn new(settings: Settings) -> Schedule {
+    pub(super) fn new(settings: Settings, lanes: LaneChoice) -> Schedule {
         Schedule {
             settings,
             items: VecDeque::new(),
             walk_over: false,
-            free_chunks: buffers(settings.chunks, settings.chunk_len),
-            free_batches: buffers(settings.batches, settings.batch_len),
+            chunk_pool: BufferPool::new(settings.chunks, settings.chunk_len),
+            batch_pool: BufferPool::new(settings.batches, settings.batch_len),
             batches: VecDeque::new(),
             large: Vec::new(),
             waiting: Vec::new(),
             jobs_under_way: 0,
             fills_under_way: 0,
             reads_under_way: 0,
-            idle_workers: 0,
-            idle_readers: 0,
+            workers: Headcount::up_to(settings.workers),
+            readers: Headcount::up_to(settings.readers),
             active_readers: 0,
             allowed_readers: 0,
             began: Instant::now(),
             bytes_taken: 0,
+            bytes_opened: 0,
+            untried: lanes.is_untried(),
         }
     }
 
@@ -190,21 +219,53 @@ impl Schedule {
             && self.jobs_under_way == 0
     }
 
+    fn headcount(&mut self, crew: Crew) -> &mut Headcount {
+        match crew {
+            Crew::Workers => &mut self.workers,
+            Crew::Readers => &mut self.readers,
+        }
+    }
+
     /// Counts a thread that begins (1) or ends (-1) waiting.
-    pub(super) fn idle(&mut self, hashes: bool, change: isize) {
-        let count = if hashes { &mut self.idle_workers } else { &mut self.idle_readers };
-        *count = count.checked_add_signed(change).expect("a thread ends waiting after it began");
+    pub(super) fn idle(&mut self, crew: Crew, change: isize) {
+        let idle = &mut self.headcount(crew).idle;
+        *idle = idle.checked_add_signed(change).expect("a thread ends waiting after it began");
     }
 
-    pub(super) fn wants_worker(&self) -> bool {
-        self.idle_workers > 0
-            && (self.can_give_up() || self.hashable() || self.wanted_read(None).is_some())
+    /// Counts a thread that is about to be started, and returns its number.
+    pub(super) fn start(&mut self, crew: Crew) -> usize {
+        let count = self.headcount(crew);
+        count.started += 1;
+        count.idle += 1;
+        count.started - 1
     }
 
-    pub(super) fn wants_reader(&self) -> bool {
-        self.idle_readers > 0
-            && self.active_readers < self.allowed_readers
-            && self.wanted_read(None).is_some()
+    /// Takes back the last start, which failed, and starts none after it.
+    pub(super) fn start_no_more(&mut self, crew: Crew) {
+        let count = self.headcount(crew);
+        count.started -= 1;
+        count.idle -= 1;
+        count.most = count.started;
+    }
+
+    /// Says how to have one more thread of a crew work, if there is work for it.
+    pub(super) fn call(&mut self, crew: Crew) -> Option<Call> {
+        let &mut Headcount { most, started, idle } = self.headcount(crew);
+        if (idle == 0 && started == most) || !self.has_work(crew) {
+            return None;
+        }
+        Some(if idle > 0 { Call::Wake } else { Call::Start(self.start(crew)) })
+    }
+
+    fn has_work(&self, crew: Crew) -> bool {
+        match crew {
+            Crew::Workers => {
+                self.can_give_up() || self.hashable() || self.wanted_read(None).is_some()
+            }
+            Crew::Readers => {
+                self.active_readers < self.allowed_readers && self.wanted_read(None).is_some()
+            }
+        }
     }
 
     /// Takes the next job, if there is one for this thread: a worker of this number, or a thread
@@ -213,6 +274,7 @@ impl Schedule {
         let job = match worker {
             Some(me) => self
                 .give_up()
+                .or_else(|| self.try_lanes())
                 .or_else(|| self.hash(me, false))
                 .or_else(|| self.read(Some(me)))
                 .or_else(|| self.hash(me, true)),
@@ -232,13 +294,21 @@ impl Schedule {
     fn give_up(&mut self) -> Option<Job> {
         let at = self.large.iter().position(Large::can_give_up)?;
         let large = self.large.swap_remove(at);
-        self.free_chunks.extend(large.chunks.into_iter().filter_map(|ahead| ahead.buffer));
+        let read = large.chunks.into_iter().filter_map(|ahead| ahead.buffer);
+        read.for_each(|buffer| self.chunk_pool.put(buffer));
         self.promote();
         Some(Job::GiveUp {
             opened: large.opened,
             running: large.running.expect("can_give_up looked"),
             why: large.broken.expect("can_give_up looked"),
         })
+    }
+
+    /// Has the lanes tried once, when there is enough to hash.
+    fn try_lanes(&mut self) -> Option<Job> {
+        let now = self.untried && self.bytes_opened >= WORTH_TRYING_BYTES;
+        self.untried &= !now;
+        now.then_some(Job::TryLanes)
     }
 
     fn hashable(&self) -> bool {
@@ -304,7 +374,7 @@ impl Schedule {
                 self.fills_under_way += 1;
                 Job::Fill {
                     items: self.items.drain(..count).collect(),
-                    buffer: self.free_batches.pop().expect("wanted_read looked"),
+                    buffer: self.batch_pool.take(),
                 }
             }
             WantedRead::Ahead(first) => {
@@ -327,7 +397,7 @@ impl Schedule {
     /// Returns the file whose chunk a job reads after one of `last`, if any is worth it.
     fn read_next(&self, last: usize, waits: bool, worker: Option<usize>) -> Option<usize> {
         // What storage reads together should lie together.
-        if waits && self.large[last].wants_read() && !self.free_chunks.is_empty() {
+        if waits && self.large[last].wants_read() && !self.chunk_pool.is_empty() {
             return Some(last);
         }
         self.hungriest(worker).filter(|&next| waits || self.large[next].chunks.is_empty())
@@ -348,7 +418,7 @@ impl Schedule {
             opened: Arc::clone(&large.opened),
             offset,
             len,
-            buffer: self.free_chunks.pop().expect("hungriest looked"),
+            buffer: self.chunk_pool.take(),
         }
     }
 
@@ -357,7 +427,7 @@ impl Schedule {
             return None;
         }
         let hungriest = self.hungriest(worker);
-        let fill = !self.free_batches.is_empty()
+        let fill = !self.batch_pool.is_empty()
             && !self.items.is_empty()
             && self.waiting.len() < self.settings.waiting
             && self.batches.len() < self.settings.workers;
@@ -371,7 +441,7 @@ impl Schedule {
 
     /// Returns the large file that has the least read ahead, a worker's own before others'.
     fn hungriest(&self, worker: Option<usize>) -> Option<usize> {
-        if self.free_chunks.is_empty() {
+        if self.chunk_pool.is_empty() {
             return None;
         }
         (0..self.large.len()).filter(|&at| self.large[at].wants_read()).min_by_key(|&at| {
@@ -381,12 +451,18 @@ impl Schedule {
     }
 
     /// Takes back what a job leaves behind.
-    pub(super) fn finish(&mut self, done: Done, hashes: bool) {
+    pub(super) fn finish(&mut self, done: Done, crew: Crew) {
         self.jobs_under_way -= 1;
-        self.active_readers -= usize::from(!hashes);
+        self.active_readers -= usize::from(crew == Crew::Readers);
         self.fills_under_way -= usize::from(done.was_fill);
-        self.free_chunks.extend(done.chunk_buffers);
-        self.free_batches.extend(done.batch_buffer);
+        self.bytes_opened = self.bytes_opened.saturating_add(done.bytes_opened());
+        if let Some(lanes) = done.lanes {
+            self.settings = self.settings.with_lanes(lanes);
+            self.chunk_pool.resize(self.settings.chunks, self.settings.chunk_len);
+            self.batch_pool.resize(self.settings.batches, self.settings.batch_len);
+        }
+        done.chunk_buffers.into_iter().for_each(|buffer| self.chunk_pool.put(buffer));
+        done.batch_buffer.into_iter().for_each(|buffer| self.batch_pool.put(buffer));
         for item in done.returned.into_iter().rev() {
             self.items.push_front(item);
         }
@@ -421,7 +497,7 @@ impl Schedule {
                 ahead.expect("a chunk stays until it is hashed").buffer = Some(buffer);
             }
             Err((buffer, why)) => {
-                self.free_chunks.push(buffer);
+                self.chunk_pool.put(buffer);
                 large.broken.get_or_insert(why);
             }
         }
@@ -486,6 +562,43 @@ enum WantedRead {
     Ahead(usize),
 }
 
-fn buffers(count: usize, len: usize) -> Vec<AlignedBuffer> {
-    (0..count).map(|_| AlignedBuffer::new(len)).collect()
+#[cfg(test)]
+mod tests {
+    use steadfast_digest::{Backend, Lanes};
+    use steadfast_sys::qos::Level;
+
+    use super::*;
+
+    #[test]
+    fn lanes_are_tried_once_and_only_for_many_bytes() {
+        let lanes = Lanes::best(Backend::detect());
+        let settings = Settings::new(2, 2, lanes, 1024, Level::Default);
+        let mut schedule = Schedule::new(settings, LaneChoice::Fixed(lanes));
+        schedule.bytes_opened = WORTH_TRYING_BYTES;
+        assert!(schedule.next_job(Some(0)).is_none(), "they were asked for");
+        schedule.untried = true;
+        schedule.bytes_opened = WORTH_TRYING_BYTES - 1;
+        assert!(schedule.next_job(Some(0)).is_none());
+        schedule.bytes_opened += 1;
+        assert!(schedule.next_job(None).is_none(), "readers do not hash");
+        assert!(matches!(schedule.next_job(Some(1)), Some(Job::TryLanes)));
+        assert!(schedule.next_job(Some(0)).is_none(), "another worker is at it");
+        let narrow = Lanes::new(lanes.backend(), 1).unwrap();
+        let done = Done { lanes: Some(narrow), ..Done::default() };
+        schedule.finish(done, Crew::Workers);
+        assert_eq!(schedule.settings.large, settings.workers);
+        assert!(schedule.next_job(Some(0)).is_none());
+    }
+
+    #[test]
+    fn threads_that_cannot_be_started_are_not_asked_for_again() {
+        let lanes = Lanes::best(Backend::detect());
+        let settings = Settings::new(3, 3, lanes, 1024, Level::Default);
+        let mut schedule = Schedule::new(settings, LaneChoice::Fixed(lanes));
+        assert_eq!((schedule.start(Crew::Workers), schedule.start(Crew::Workers)), (0, 1));
+        assert_eq!(schedule.workers.idle, 2, "they wait from the start");
+        schedule.start_no_more(Crew::Workers);
+        let Headcount { most, started, idle } = schedule.workers;
+        assert_eq!((most, started, idle), (1, 1, 1));
+    }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use steadfast_digest::Messages;
+use steadfast_digest::{Lanes, Messages};
 use steadfast_sys::clock;
 use steadfast_sys::file::{AlignedBuffer, FileKind, Status, Timestamp};
 
@@ -18,6 +18,7 @@ use super::outcome::{FileHasher, Outcome};
 use super::reorder_buffer::Numbered;
 use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
 use super::{ByteSink, Plan, Shared};
+use crate::calibration::fastest_lanes;
 use crate::cost::{JobFacts, JobTime, Stage, StageClock};
 use crate::event::{FileError, FileEvent};
 use crate::read::PositionedRead;
@@ -45,6 +46,8 @@ pub(super) enum Job {
     Ahead { wanted: Vec<ChunkWanted> },
     /// Hash small files and chunks of large ones together.
     Hash { batch: Option<Batch>, chunks: Vec<Chunk> },
+    /// Find out which lanes are fastest.
+    TryLanes,
     /// Finish a large file that could not be read to its end.
     GiveUp { opened: Arc<Opened>, running: Running, why: Broken },
 }
@@ -90,6 +93,17 @@ pub(super) struct Done {
     pub(super) hashed: Vec<Arc<Opened>>,
     /// How long reading took, and waited.
     pub(super) reading: Option<JobTime>,
+    /// The lanes to use from now on.
+    pub(super) lanes: Option<Lanes>,
+}
+
+impl Done {
+    /// Returns how many bytes the files have that were opened to be read.
+    pub(super) fn bytes_opened(&self) -> u64 {
+        let small = self.batch.iter().flat_map(|batch| &batch.files).map(Small::bytes);
+        let large = self.large.iter().map(|(opened, _)| opened.status.length);
+        small.chain(large).fold(0, u64::saturating_add)
+    }
 }
 
 impl Job {
@@ -108,6 +122,7 @@ impl Job {
             Job::Fill { items, buffer } => worker.fill(items, buffer),
             Job::Ahead { wanted } => worker.read_ahead(wanted),
             Job::Hash { batch, chunks } => worker.hash(batch, chunks),
+            Job::TryLanes => worker.try_lanes(),
             Job::GiveUp { opened, running, why } => worker.give_up(&opened, running, why),
         };
         let finished = worker.finished;
@@ -150,6 +165,7 @@ impl Job {
                     path,
                 }
             }
+            Job::TryLanes => JobFacts::default(),
             Job::GiveUp { .. } => JobFacts { files: 1, ..JobFacts::default() },
         }
     }
@@ -335,13 +351,14 @@ impl Worker<'_> {
     /// Reads and hashes a file that has bytes although its length says 0, as those of `/proc` do.
     fn read_unsized(&mut self, opened: Opened, mut event: Box<FileEvent>, target: &mut [u8]) {
         let Shared { engine, lanes, .. } = self.shared;
+        let lanes = lanes.now();
         let mut hasher = FileHasher::new(opened.algorithms, None);
         let mut length = 0;
         let outcome = loop {
             match engine.read_at(&opened.file, target, length) {
                 Ok(0) => match opened.file.status() {
                     Ok(after) if held_still(&opened.status, &after) => {
-                        hasher.take_alone(&[], true, *lanes);
+                        hasher.take_alone(&[], true, lanes);
                         break hasher.finalize(length, opened.status.mtime);
                     }
                     Ok(_) => break Outcome::Changed,
@@ -350,7 +367,7 @@ impl Worker<'_> {
                 // The file is not finished, and nothing is known of it.
                 Ok(_) if self.shared.stopped() => return,
                 Ok(read) => {
-                    hasher.take_alone(&target[..read], false, *lanes);
+                    hasher.take_alone(&target[..read], false, lanes);
                     length += read as u64;
                 }
                 Err(error) => break Outcome::Failed(FileError::from_io("read", &error)),
@@ -433,7 +450,6 @@ impl Worker<'_> {
     }
 
     fn hash(&mut self, batch: Option<Batch>, chunks: Vec<Chunk>) -> Done {
-        let Shared { lanes, .. } = self.shared;
         let mut done = Done::default();
         let (mut chunks, mut batch) = (chunks, batch);
         let (small_bytes, small) = match &mut batch {
@@ -453,7 +469,7 @@ impl Worker<'_> {
             hasher.take(data, true, &mut messages);
             bytes += file.len as u64;
         }
-        messages.update(*lanes);
+        messages.update(self.shared.lanes.now());
         let hash_ns = self.clock.lap(Stage::Hash);
         if let ([chunk], None) = (&chunks[..], &batch) {
             self.shared.ledger.hashed_alone(chunk.len as u64, hash_ns);
@@ -502,6 +518,12 @@ impl Worker<'_> {
             Err(error) => Outcome::Failed(FileError::from_io("read", &error)),
         };
         self.conclude(opened, running.event, outcome);
+    }
+
+    fn try_lanes(&mut self) -> Done {
+        let lanes = fastest_lanes();
+        self.clock.lap(Stage::Hash);
+        Done { lanes: Some(lanes), ..Done::default() }
     }
 
     fn give_up(&mut self, opened: &Opened, running: Running, why: Broken) -> Done {

@@ -252,7 +252,10 @@ impl<'a> Collector<'a> {
     /// Ends the recording of the run.
     pub(super) fn finish(&mut self, whole: bool) {
         let mut cut_short = false;
-        self.record(|recording, now, tell| cut_short = recording.finish(whole, now, tell));
+        let backend = self.summary.backend.clone();
+        self.record(|recording, now, tell| {
+            cut_short = recording.finish(whole, &backend, now, tell);
+        });
         self.summary.interrupted |= cut_short;
     }
 

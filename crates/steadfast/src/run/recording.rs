@@ -90,12 +90,19 @@ impl RunRecording {
         }
     }
 
-    /// Ends the recording. `whole` says whether the run came to its end. Returns whether the user
-    /// stopped it before all missing files were found.
-    pub(super) fn finish(&mut self, whole: bool, now: Timestamp, tell: &mut Tell<'_>) -> bool {
+    /// Ends the recording of a run that used `backend`. `whole` says whether it came to its end.
+    /// Returns whether the user stopped it before all missing files were found.
+    pub(super) fn finish(
+        &mut self,
+        whole: bool,
+        backend: &str,
+        now: Timestamp,
+        tell: &mut Tell<'_>,
+    ) -> bool {
         self.notice.take().into_iter().for_each(|notice| tell(Event::Notice(notice)));
         let RunRecording { recorder, paths, .. } = self;
-        let Some(recorder) = recorder.take() else { return false };
+        let Some(mut recorder) = recorder.take() else { return false };
+        recorder.set_backend(backend);
         let result = recorder.finish(whole, now, &mut |finding| tell(paths.event(finding)));
         let is_cut_short = whole
             && result.as_ref().is_ok_and(|record| record.state == RunState::Interrupted)

@@ -3,15 +3,16 @@
 //! In: [`Options`] and the files. Out: values that each stage takes its part of.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
 
 use steadfast_digest::Lanes;
 use steadfast_sys::file::{Status, Timestamp, raise_open_files_limit, reserve_open_files};
+use steadfast_sys::machine;
 use steadfast_sys::storage::{self, Medium};
 
 use super::options::{Options, ReadFrom};
-use crate::calibration::fastest_lanes;
+use crate::calibration::LaneChoice;
 use crate::cost::SpanSink;
 use crate::error::Error;
 use crate::pipeline::Settings;
@@ -37,7 +38,7 @@ const ROOTS_LOOKED_AT: usize = 64;
 pub(super) struct RunSettings {
     /// Sizes of the pipeline.
     pub(super) pipeline: Settings,
-    pub(super) lanes: Lanes,
+    pub(super) lanes: LaneChoice,
     pub(super) trace: Option<Arc<dyn SpanSink>>,
     pub(super) control: Control,
     /// The time of day.
@@ -64,11 +65,12 @@ impl RunSettings {
     /// If an option makes no sense.
     pub(super) fn of(options: &Options, selection: &Selection) -> Result<RunSettings, Error> {
         let lanes = lanes_of(options)?;
-        let workers = workers_of(options, "a run")?;
+        let processors = machine::logical_cpus();
+        let workers = workers_of(options, processors, "a run")?;
         let roots = selection.roots.iter().chain(&selection.listed);
         let queue_depth = queue_depth_of(options.queue_depth, roots)?;
-        let open_files = open_files();
-        let pipeline = Settings::new(workers, lanes, open_files, options.qos);
+        let open_files = prepare_open_files();
+        let pipeline = Settings::new(processors, workers, lanes.now(), open_files, options.qos);
         Ok(RunSettings {
             pipeline: pipeline.with_queue_depth(queue_depth),
             lanes,
@@ -95,25 +97,28 @@ pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
     }
 }
 
-/// Returns the SHA-256 lanes that were asked for, or the fastest here.
+/// Returns the SHA-256 lanes that were asked for, or the choice of the fastest here.
 ///
 /// # Errors
 /// If the backend does not have that many.
-pub(crate) fn lanes_of(options: &Options) -> Result<Lanes, Error> {
+pub(crate) fn lanes_of(options: &Options) -> Result<LaneChoice, Error> {
     match (options.backend, options.lanes) {
-        (None, None) => Ok(fastest_lanes()),
-        (Some(backend), None) => Ok(Lanes::best(backend)),
+        (None, None) => Ok(LaneChoice::Fastest),
+        (Some(backend), None) => Ok(LaneChoice::Fixed(Lanes::best(backend))),
         (backend, Some(count)) => Lanes::new(backend.unwrap_or_default(), count)
+            .map(LaneChoice::Fixed)
             .map_err(|error| Error::usage(error.to_string())),
     }
 }
 
-/// Returns the number of threads that hash. `what` names the task in the message.
+/// Returns the number of threads that hash, where the process may use so many `processors`. `what`
+/// names the task in the message.
 ///
 /// # Errors
 /// If there are none, or too many.
-pub(crate) fn workers_of(options: &Options, what: &str) -> Result<usize, Error> {
-    let workers = options.workers.unwrap_or_else(|| crate::qos::workers(options.qos));
+pub(crate) fn workers_of(options: &Options, processors: usize, what: &str) -> Result<usize, Error> {
+    let default = || crate::qos::workers_among(options.qos, processors);
+    let workers = options.workers.unwrap_or_else(default);
     if !(1..=WORKERS_MAX).contains(&workers) {
         return Err(Error::usage(format!("{what} has 1 to {WORKERS_MAX} workers, not {workers}")));
     }
@@ -141,10 +146,17 @@ pub(crate) fn queue_depth_of(
     Ok(if rotates { 1 } else { usize::MAX })
 }
 
-/// Raises the limit of open files, and returns it.
-pub(crate) fn open_files() -> u64 {
+/// Raises the limit of open files as far as the system allows, makes room for the open files of a
+/// run, and returns the limit.
+///
+/// A run does this itself. A program that has threads before its first run calls this before the
+/// first thread starts: afterwards Linux may take tens of milliseconds to make the room.
+pub fn prepare_open_files() -> u64 {
+    static RESERVED: Once = Once::new();
     let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);
-    // Without the reservation the run is only slower.
-    let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
+    RESERVED.call_once(|| {
+        // Without the reservation the run is only slower.
+        let _ = reserve_open_files(open_files.min(OPEN_FILES_RESERVED));
+    });
     open_files
 }

@@ -57,7 +57,6 @@ pub(super) fn execute(
         verb,
         dry_run,
         workers: sizes.workers,
-        backend: lanes.to_string(),
         engine: engine_name,
         catalogued: recording.is_some(),
         ..Summary::default()
@@ -73,6 +72,7 @@ pub(super) fn execute(
     notices.extend(engine_after.notice().map(Notice::new));
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped;
+    collector.summary.backend = lanes.to_string();
     let cut_short = halt.filter(|_| !(walked.whole && pipeline.is_complete()));
     collector.summary.interrupted |= cut_short == Some(Halt::Asked);
     let time_up = cut_short == Some(Halt::TimeUp);

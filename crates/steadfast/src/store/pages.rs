@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
-use steadfast_digest::{Algorithm, Lanes};
+use steadfast_digest::Algorithm;
 use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Status};
 use steadfast_sys::xattr;
 use steadfast_verity::{LeafHasher, Tree, VerityHash, VerityParams};
 
+use crate::calibration::lanes_for;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent};
 use crate::pages::{
@@ -97,7 +98,6 @@ pub(crate) struct PageKeeper {
     /// Whether new leaves go beside each file.
     sidecars: bool,
     params: VerityParams,
-    lanes: Lanes,
     /// Whether leaves are kept of every file, or only of those that have some beside them.
     every: bool,
     /// Whether that was asked for: then also of files whose tag stands.
@@ -117,7 +117,6 @@ impl PageKeeper {
     pub(crate) fn new(
         wanted: &PagesUse,
         catalogue: Option<LeavesFolder>,
-        lanes: Lanes,
         stop: Arc<AtomicBool>,
     ) -> Result<PageKeeper, Error> {
         let lens = catalogue.as_ref().map(LeavesFolder::page_lens).unwrap_or_default();
@@ -146,7 +145,6 @@ impl PageKeeper {
             catalogue,
             sidecars,
             params: params.map_err(|error| Error::usage(error.to_string()))?,
-            lanes,
             asked,
             drafts: AtomicU64::new(0),
             swept: Once::new(),
@@ -251,7 +249,7 @@ impl PageKeeper {
         Box::new(Leaves {
             path: event.path.to_path(),
             status: event.status,
-            hasher: LeafHasher::new(&self.params, self.lanes),
+            hasher: self.hasher(event.status.map_or(0, |status| status.length)),
             tree: Tree::new(&self.params),
             check: 0,
             waiting: Vec::new(),
@@ -259,6 +257,11 @@ impl PageKeeper {
             fault: None,
             keeper: Arc::clone(self),
         })
+    }
+
+    /// Makes what hashes the pages of a file of this length.
+    fn hasher(&self, length: u64) -> LeafHasher {
+        LeafHasher::new(&self.params, lanes_for(length))
     }
 
     /// Makes a new file to write leaves to, under a name that is not theirs yet.
@@ -370,8 +373,8 @@ impl Leaves {
             return Err(fault);
         }
         let before = self.waiting.len();
-        let hasher = LeafHasher::new(&self.keeper.params, self.keeper.lanes);
-        std::mem::replace(&mut self.hasher, hasher).finish(&mut self.waiting);
+        let none = self.keeper.hasher(0);
+        std::mem::replace(&mut self.hasher, none).finish(&mut self.waiting);
         self.tree.push_all(&self.waiting[before..]);
         self.pour()?;
         let tree = std::mem::replace(&mut self.tree, Tree::new(&self.keeper.params));

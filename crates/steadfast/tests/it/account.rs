@@ -227,6 +227,22 @@ fn part_ns(account: &Account, capacity: usize) -> u64 {
 }
 
 #[test]
+fn threads_are_started_only_when_there_is_work_for_them() {
+    let names = |account: &Account| -> Vec<String> {
+        account.threads.iter().map(|thread| thread.name.clone()).collect()
+    };
+    let brake = Brake::that(false);
+    let small = run(&tree(&[1_000]), Verb::Hash, &Slowness::default(), &brake);
+    assert_eq!(names(&small.account), ["worker 0", "walk", "report"]);
+    assert_eq!((small.files, small.bytes, small.account.workers), (1, 1_000, 2));
+    assert!(small.account.cost().elapsed_ns(Stage::Hash) > 0);
+    assert_laps_add_up(&small.account);
+    let slowness = Slowness { read_ns_per_byte: 100, ..Slowness::default() };
+    let slow = names(&run(&mixed_tree(), Verb::Hash, &slowness, &brake).account);
+    assert!(["worker 1", "reader 0"].iter().all(|name| slow.iter().any(|n| n == name)), "{slow:?}");
+}
+
+#[test]
 fn reading_that_sleeps_is_waiting_for_the_storage() {
     let tree = mixed_tree();
     attempts(|| {
@@ -448,8 +464,8 @@ fn spans_tell_the_same_as_the_account() {
     let told: Vec<&String> = names.values().collect();
     let known: Vec<&String> = account.threads.iter().map(|thread| &thread.name).collect();
     assert_eq!(told, known);
-    for (number, thread) in account.threads.iter().enumerate() {
-        let spans = &spans[&number];
+    for (number, thread) in names.keys().zip(&account.threads) {
+        let spans = &spans[number];
         for pair in spans.windows(2) {
             assert_eq!(pair[0].start_ns + pair[0].elapsed_ns, pair[1].start_ns, "{pair:?}");
         }
