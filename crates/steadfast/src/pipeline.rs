@@ -12,6 +12,7 @@
 //! and lanes are tried likewise, so that a check of one small file costs little.
 
 mod outcome;
+mod settings;
 mod worker;
 mod links;
 mod reorder_buffer;
@@ -22,16 +23,15 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use steadfast_digest::Lanes;
-use steadfast_sys::file::{AlignedBuffer, File};
-use steadfast_sys::qos::Level;
+use steadfast_sys::file::File;
 
 use links::Links;
 pub(crate) use outcome::{Algorithms, Contents};
 use reorder_buffer::{Finished, Numbered, ReorderBuffer};
 use schedule::{Call, Schedule};
+pub(crate) use settings::Settings;
 
 use crate::calibration::LaneChoice;
 use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
@@ -80,125 +80,6 @@ pub(crate) enum Plan {
     Hash { algorithms: Algorithms, settled: bool },
     /// To be read as if it were hashed, and not hashed: what reading alone takes on this path.
     Read,
-}
-
-/// Memory for chunks of large files, and for batches of small ones, in bytes: at most this, until
-/// there are so many workers that each has but one.
-const CHUNKS_LEN_BYTES_MAX: usize = 24 << 20;
-const BATCHES_LEN_BYTES_MAX: usize = 12 << 20;
-
-/// The sizes of a pipeline. All its memory follows from these, before the first read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    /// Processors that the process may use.
-    pub(crate) processors: usize,
-    /// Threads that hash.
-    pub(crate) workers: usize,
-    /// Threads beside them that only read, and only while reading waits for storage.
-    pub(crate) readers: usize,
-    /// Bytes of a large file that are read at a time; fewer while `many` are under way.
-    pub(crate) chunk_len: usize,
-    pub(crate) short_len: usize,
-    pub(crate) many: usize,
-    /// Buffers for chunks.
-    pub(crate) chunks: usize,
-    /// Bytes of small files that are read and hashed together.
-    pub(crate) batch_len: usize,
-    /// Buffers for batches.
-    pub(crate) batches: usize,
-    /// Large files under way at a time.
-    pub(crate) large: usize,
-    /// Chunks that one thread reads at a time while reading waits for storage.
-    pub(crate) reads: usize,
-    /// Small files in one batch at most: each keeps its file open.
-    pub(crate) batch_files: usize,
-    /// Entries that wait to be opened, at most; each may keep its directory open.
-    pub(crate) items: usize,
-    /// Files that may be open.
-    pub(crate) open_files: usize,
-    /// Entries that the walk hands on at a time.
-    pub(crate) bunch_len: usize,
-    /// Large files that are open and wait for their turn, at most.
-    pub(crate) waiting: usize,
-    /// Entries that may be under way or finished ahead of the oldest unfinished one.
-    pub(crate) window: u64,
-    /// Reading jobs at a time. One means a disk that rotates: entries are then read in the order
-    /// of their inodes, as far as they wait.
-    pub(crate) queue_depth: usize,
-    /// The level of all threads.
-    pub(crate) qos: Level,
-    /// When the run ends, finished or not.
-    pub(crate) deadline: Option<Instant>,
-}
-
-impl Settings {
-    /// Derives the sizes from the number of workers, their lanes, and the files that may be open.
-    pub(crate) fn new(
-        processors: usize,
-        workers: usize,
-        lanes: Lanes,
-        open_files: u64,
-        qos: Level,
-    ) -> Settings {
-        let chunk_len = if workers > 16 { 64 << 10 } else { 256 << 10 };
-        let readers = (4 * workers).clamp(4, 16);
-        // Of the files that may be open, an eighth is for directories of entries that wait, an
-        // eighth for directories on the way down and for others, the rest for files.
-        let open_files = usize::try_from(open_files).unwrap_or(usize::MAX).min(1 << 16);
-        let items = (open_files / 16).clamp(8, 256);
-        let waiting = (open_files / 32).clamp(2, 128);
-        let settings = Settings {
-            processors,
-            workers,
-            readers,
-            chunk_len,
-            short_len: chunk_len.min(64 << 10),
-            many: 6 * workers,
-            chunks: 0,
-            batch_len: 0,
-            batches: 2 * workers + readers.min(workers),
-            large: 0,
-            reads: 1,
-            batch_files: 1,
-            items,
-            open_files,
-            bunch_len: items / 4,
-            waiting,
-            window: 16_384,
-            queue_depth: usize::MAX,
-            qos,
-            deadline: None,
-        };
-        settings.with_lanes(lanes)
-    }
-
-    /// Fits what is read and hashed together to these lanes.
-    fn with_lanes(self, lanes: Lanes) -> Settings {
-        let Settings { workers, readers, chunk_len, batches, waiting, .. } = self;
-        // What is hashed together should fit a second-level cache: a megabyte at most.
-        let batch_len = if lanes.count() > 4 { 1 << 20 } else { 256 << 10 };
-        let batch_len = (BATCHES_LEN_BYTES_MAX / batches).min(batch_len).max(2 << 16);
-        let chunks_max = CHUNKS_LEN_BYTES_MAX / chunk_len;
-        let large = (workers * lanes.count()).min(chunks_max / 3).max(workers);
-        let fills = workers + readers;
-        let files = (3 * self.open_files / 4).saturating_sub(large + waiting * (1 + fills));
-        Settings {
-            chunks: 3 * large,
-            batch_len: batch_len.next_multiple_of(AlignedBuffer::ALIGNMENT),
-            large,
-            // A batch keeps its files open, and each entry about to be opened its directory.
-            batch_files: (files / (batches + 2 * fills)).clamp(1, 256),
-            ..self
-        }
-    }
-
-    /// Limits the reading jobs at a time.
-    pub(crate) fn with_queue_depth(self, queue_depth: usize) -> Settings {
-        // A head that goes one way needs to know of many files ahead.
-        let bunch_len = if queue_depth == 1 { self.items } else { self.bunch_len };
-        let readers = self.readers.min(queue_depth);
-        Settings { queue_depth, bunch_len, readers, ..self }
-    }
 }
 
 /// The kinds of threads that a pipeline starts.
