@@ -138,8 +138,8 @@ pub fn run_with(
     let recording =
         session.map(|session| RunRecording::start(session, selection, &start, &options.stop));
     let recording = recording.transpose()?;
-    let counted = || Survey::start(&walked, &excludes, options.qos);
-    let survey = options.survey.then(counted).flatten();
+    let counted = || Survey::new(walked.clone(), Arc::clone(&excludes), options.qos);
+    let survey = options.survey.then(counted);
     let work = Work {
         verb: verb.name(),
         task: task_of(verb, TagContext { pages, ..context_of(store, records, options) }),

@@ -1,11 +1,12 @@
 //! Counts the tree beside a run, so that progress knows how much is left.
 //!
-//! In: a selection. Out: files and bytes, once all are counted. It works for a hundredth of the
-//! time: a long run learns its end early, a short one ends before anyone asks.
+//! In: a selection. Out: files and bytes, once all are counted. Counting starts when the total is
+//! first asked for, so a short run does not count. It works for a hundredth of the time: a long run
+//! learns its end early.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -22,22 +23,28 @@ const STEP_FILES: u64 = 256;
 /// Rest after each step, as a multiple of the time that the step took, storage included.
 const REST_FACTOR: u32 = 99;
 
-/// A count under way or done.
+/// A count to come, under way or done.
 pub(super) struct Survey {
+    selection: Selection,
+    excludes: Arc<Excludes>,
+    qos: Level,
+    started: Once,
     total: Arc<OnceLock<(u64, u64)>>,
     stop: Arc<AtomicBool>,
 }
 
 impl Survey {
-    /// Starts counting. `None` if the system gives no thread: progress then has no end to show.
-    pub(super) fn start(
-        selection: &Selection,
-        excludes: &Arc<Excludes>,
-        qos: Level,
-    ) -> Option<Survey> {
-        let survey = Survey { total: Arc::default(), stop: Arc::default() };
-        let (total, stop) = (Arc::clone(&survey.total), Arc::clone(&survey.stop));
-        let (selection, excludes) = (selection.clone(), Arc::clone(excludes));
+    /// Prepares to count.
+    pub(super) fn new(selection: Selection, excludes: Arc<Excludes>, qos: Level) -> Survey {
+        let (started, total, stop) = (Once::new(), Arc::default(), Arc::default());
+        Survey { selection, excludes, qos, started, total, stop }
+    }
+
+    /// Starts to count. If the system gives no thread, progress has no end to show.
+    fn start(&self) {
+        let (total, stop) = (Arc::clone(&self.total), Arc::clone(&self.stop));
+        let (selection, excludes) = (self.selection.clone(), Arc::clone(&self.excludes));
+        let qos = self.qos;
         let count = move || {
             // What came of it the run's other threads tell.
             let _ = crate::qos::enter(qos);
@@ -59,12 +66,12 @@ impl Survey {
                 let _ = total.set((files, bytes));
             }
         };
-        thread::Builder::new().name("survey".to_owned()).spawn(count).ok()?;
-        Some(survey)
+        let _ = thread::Builder::new().name("survey".to_owned()).spawn(count);
     }
 
     /// Returns files and bytes of the whole tree, once they are counted.
     pub(super) fn total(&self) -> Option<(u64, u64)> {
+        self.started.call_once(|| self.start());
         self.total.get().copied()
     }
 }
