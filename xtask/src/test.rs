@@ -1,9 +1,8 @@
 //! Runs everything that must pass, on a machine that has only cargo.
 //!
-//! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, a table
-//! of times, and a
-//! last line of counts. A step that fails ends the run and is named. Must not know what the tests
-//! assert.
+//! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, a
+//! table of times, and a last line of counts. A step that fails ends the run and is named. Must not
+//! know what the tests assert.
 
 mod browser;
 mod count;
