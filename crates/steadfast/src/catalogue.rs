@@ -15,7 +15,6 @@ mod error;
 mod column;
 mod meta;
 mod entry;
-mod finding;
 mod slice;
 mod writes;
 mod coverage;
@@ -55,9 +54,8 @@ use steadfast_sys::file::Timestamp;
 pub use audit::{Audit, AuditWindow, FailedCheck, Overdue};
 pub use due::{Due, DueEntry, DueOptions};
 pub use duplicates::Duplicates;
-pub use entry::{FileFacts, FileState};
+pub use entry::FileFacts;
 pub use error::{CatalogueError, CatalogueErrorKind};
-pub use finding::{FactChange, Finding, Say};
 pub use history::{Happened, History, HistoryRun, KnownFile};
 pub use lookup::LookupMatch;
 pub use observation::Observation;
@@ -83,6 +81,8 @@ use schema::Access;
 use volume::Recognised;
 
 use crate::beneath;
+pub use crate::file_state::FileState;
+pub use crate::finding::{FactChange, Finding, Say};
 pub use crate::tree_folder::{FILE, FOLDER};
 
 /// An open catalogue.

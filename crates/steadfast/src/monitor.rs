@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::catalogue::Finding;
 use crate::cost::{Account, Bound, Cost};
 use crate::event::{Action, FileEvent, Notice, Skipped, Subject};
+use crate::finding::Finding;
 use crate::read::Origin;
 use crate::verdict::{Verdict, worse_status};
 

@@ -16,13 +16,14 @@ use rusqlite::Connection;
 use steadfast_sys::file::Timestamp;
 
 use super::directory::{Paths, at_path};
-use super::entry::{FileRecord, FileRow, FileState};
+use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::records::{FoundRow, SliceCache, reading};
 use super::runs::{self, RunRecord};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError};
+use crate::file_state::FileState;
 
 /// Slices that are read in one transaction.
 const PAGE_LEN: usize = 256;

@@ -15,13 +15,14 @@ use steadfast_sys::file::Timestamp;
 
 use super::column;
 use super::directory::{ROOT, at_path, directory};
-use super::entry::{FileFacts, FileState};
+use super::entry::{FileFacts, state_at};
 use super::error::DbError;
 use super::missing::PASSED_BY;
 use super::records::{FoundRow, known_at, reading};
 use super::runs::{self, RunRecord};
 use super::writes::{self, NewEvent};
 use super::{Catalogue, CatalogueError};
+use crate::file_state::FileState;
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 
@@ -232,7 +233,7 @@ pub(super) fn read_event<T>(
         number: column::integer(row, 3)?,
         at_s: column::integer(row, 4)?,
         what: column::text(row, 5)?,
-        standing: FileState::read(row, 6)?,
+        standing: state_at(row, 6)?,
         before: column::tag(row, 9, 0, epoch)?,
         other,
     };

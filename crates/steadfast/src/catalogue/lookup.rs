@@ -14,10 +14,11 @@ use steadfast_digest::{Algorithm, Digest};
 
 use super::column;
 use super::directory::Paths;
-use super::entry::FileState;
+use super::entry::state_at;
 use super::error::DbError;
 use super::records::reading;
 use super::{Catalogue, CatalogueError};
+use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
 /// The most digests, and the most names, in one statement: SQLite allows 32,766 parameters.
@@ -93,7 +94,7 @@ fn look_up(
             path: paths.file(db, column::integer(row, 0)?, &name)?,
             name: OsString::from_vec(name),
             tag: tag.ok_or_else(|| DbError::damaged("a digest without an algorithm"))?,
-            standing: FileState::read(row, 2)?,
+            standing: state_at(row, 2)?,
         };
         if visit(found).is_break() {
             break;

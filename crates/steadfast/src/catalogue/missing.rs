@@ -10,13 +10,14 @@ use rusqlite::Connection;
 
 use super::column;
 use super::directory::Paths;
-use super::entry::{FileRow, FileState};
+use super::entry::FileRow;
 use super::error::DbError;
-use super::finding::{Finding, Say};
 use super::not_visited::{Presence, look};
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
 use super::writes;
+use crate::file_state::FileState;
+use crate::finding::{Finding, Say};
 
 /// The event of a file that was not found in a run that could not decide whether it is missing.
 pub(super) const PASSED_BY: &str = "passed by";

@@ -15,11 +15,12 @@ use steadfast_sys::file::{FileKind, Status};
 
 use super::column;
 use super::directory::Paths;
-use super::entry::{FileRecord, FileRow, FileState};
+use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::covering_runs;
 use super::not_visited::other_on_the_way;
 use super::recorder::Recorder;
+use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
 /// The present place of a file.

@@ -17,13 +17,13 @@ use steadfast_sys::file::{FileKind, Status};
 use super::directory::{Children, Directory, at_path, child};
 use super::entry::FileRow;
 use super::error::DbError;
-use super::finding::{Finding, Say};
 use super::open_dir::OpenDir;
 use super::place::real_of;
 use super::recorder::Recorder;
 use super::records::known_at;
 use super::slice::{rows_of, slices_of};
 use super::{Catalogue, CatalogueError};
+use crate::finding::{Finding, Say};
 
 /// Whether a file is at its recorded place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

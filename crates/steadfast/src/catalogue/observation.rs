@@ -8,7 +8,8 @@ use crate::verdict::Verdict;
 use steadfast_manifest::tag::{Tag, TagPlace};
 use steadfast_sys::file::{Status, Timestamp};
 
-use super::entry::{FileFacts, FileRecord, FileState, SliceSeal, seal};
+use super::entry::{FileFacts, FileRecord, SliceSeal, seal};
+use crate::file_state::FileState;
 
 /// The observation of one file.
 #[derive(Clone, Copy, Debug)]

@@ -14,12 +14,12 @@ use steadfast_sys::file::Status;
 use super::coverage::{DirectoryCoverage, NameCoverage};
 use super::directory::{self, Children, Directory, ROOT, down_from};
 use super::error::DbError;
-use super::finding::Say;
 use super::observation::FileBatch;
 use super::recorder::Recorder;
 use super::records::SliceCache;
 use super::slice::{NameSlice, SLICE_LEN, slices_of};
 use super::writes;
+use crate::finding::Say;
 
 /// An open directory on the way down to the next files.
 #[derive(Debug, Default)]

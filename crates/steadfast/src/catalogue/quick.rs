@@ -10,13 +10,13 @@ use std::sync::atomic::AtomicBool;
 use steadfast_sys::file::Timestamp;
 
 use super::error::DbError;
-use super::finding::Say;
 use super::observation::Observation;
 use super::recorder::{Recorder, RecorderMode, RunStart};
 use super::scope::RunScope;
 use super::{Catalogue, CatalogueError};
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Skipped, Subject};
+use crate::finding::Say;
 use crate::selection::Selection;
 use crate::store::has_tag;
 use crate::verdict::Verdict;

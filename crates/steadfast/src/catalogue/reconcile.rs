@@ -7,15 +7,16 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::entry::{FileFacts, FileRecord, FileRow, FileState};
+use super::entry::{FileFacts, FileRecord, FileRow};
 use super::error::DbError;
-use super::finding::{FactChange, Finding, Say};
 use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
 use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
 use super::writes::{self, NewEvent};
 use crate::beneath;
+use crate::file_state::FileState;
+use crate::finding::{FactChange, Finding, Say};
 use crate::store::xattr::Xattr;
 use crate::store::{Store, StoredTag};
 use crate::verdict::Verdict;

@@ -17,7 +17,6 @@ use rusqlite::Connection;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::error::{CatalogueErrorKind, DbError};
-use super::finding::{Finding, Say};
 use super::observation::Observation;
 use super::open_dir::OpenDir;
 use super::records::SliceCache;
@@ -26,6 +25,7 @@ use super::scope::RunScope;
 use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::beneath;
 use crate::event::{FileEvent, Subject};
+use crate::finding::{Finding, Say};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::TagPlace;
 

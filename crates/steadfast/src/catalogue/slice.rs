@@ -8,10 +8,9 @@
 use rusqlite::{Connection, Row};
 
 use super::column;
-use super::entry::{
-    COLUMNS, FileRecord, FileRow, FileState, RowSum, SEAL_LEN, SliceSeal, marks, seal,
-};
+use super::entry::{COLUMNS, FileRecord, FileRow, RowSum, SEAL_LEN, SliceSeal, marks, seal};
 use super::error::DbError;
+use crate::file_state::FileState;
 
 /// Files in a new slice.
 pub(super) const SLICE_LEN: usize = 4096;

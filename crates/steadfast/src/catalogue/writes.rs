@@ -3,8 +3,9 @@
 use rusqlite::Connection;
 
 use super::column;
-use super::entry::{COLUMNS, FileRow, FileState, RowSum};
+use super::entry::{COLUMNS, FileRow, RowSum};
 use super::error::DbError;
+use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
 /// Writes a file's row.

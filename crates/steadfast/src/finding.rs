@@ -3,12 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::FileKind;
-
 use strum::IntoStaticStr;
 
-use super::entry::FileState;
-use steadfast_manifest::tag::Tag;
+use crate::file_state::FileState;
 
 /// One thing that was found. Paths lead down from the tree's root.
 #[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
