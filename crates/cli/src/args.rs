@@ -117,7 +117,7 @@ pub(crate) struct AllowEmptyArg {
 impl AllowEmptyArg {
     /// Puts the choice into a run's options.
     pub(crate) fn choose(self, options: Options) -> Options {
-        Options { allow_empty: self.allow_empty, ..options }
+        options.with(|options| options.allow_empty = self.allow_empty)
     }
 }
 
@@ -158,19 +158,18 @@ pub(crate) struct EngineArgs {
 impl EngineArgs {
     /// Fills in a run's options.
     pub(crate) fn options(&self) -> Options {
-        Options {
-            workers: self.workers.map(NonZeroUsize::get),
-            backend: self.backend,
-            lanes: self.lanes.map(NonZeroUsize::get),
-            qos: self.level.level(),
-            read_from: match self.read_from {
+        Options::default().with(|options| {
+            options.workers = self.workers.map(NonZeroUsize::get);
+            options.backend = self.backend;
+            options.lanes = self.lanes.map(NonZeroUsize::get);
+            options.qos = self.level.level();
+            options.read_from = match self.read_from {
                 ReadFromArg::Cache => ReadFrom::Cache,
                 ReadFromArg::Media => ReadFrom::Media,
-            },
-            queue_depth: self.queue_depth.map(NonZeroUsize::get),
-            rate_limit_bytes_per_s: self.rate_limit,
-            ..Options::default()
-        }
+            };
+            options.queue_depth = self.queue_depth.map(NonZeroUsize::get);
+            options.rate_limit_bytes_per_s = self.rate_limit;
+        })
     }
 }
 
@@ -192,7 +191,7 @@ pub(crate) struct AlgorithmArg {
 impl AlgorithmArg {
     /// Puts the choice into a run's options.
     pub(crate) fn choose(&self, options: Options) -> Options {
-        Options { algorithm: self.algorithm, ..options }
+        options.with(|options| options.algorithm = self.algorithm)
     }
 }
 
@@ -221,7 +220,11 @@ impl CatalogueArgs {
             (None, true) => CatalogueUse::Off,
             (None, false) => CatalogueUse::Nearest,
         };
-        Options { catalogue, wait: self.wait, trees: state_folder::trees(), ..options }
+        options.with(|options| {
+            options.catalogue = catalogue;
+            options.wait = self.wait;
+            options.trees = state_folder::trees();
+        })
     }
 }
 
@@ -256,8 +259,11 @@ pub(crate) struct DueArgs {
 impl DueArgs {
     /// Returns the choice, if one was made.
     pub(crate) fn choice(&self) -> Option<DueChoice> {
-        let DueArgs { older_than, max_time, max_bytes, resume, .. } = *self;
-        let choice = DueChoice { older_than, max_time, max_bytes, resume };
+        let mut choice = DueChoice::default();
+        choice.older_than = self.older_than;
+        choice.max_time = self.max_time;
+        choice.max_bytes = self.max_bytes;
+        choice.resume = self.resume;
         (choice != DueChoice::default()).then_some(choice)
     }
 }

@@ -88,15 +88,15 @@ impl SkippedText {
     }
 
     pub(crate) fn to_skipped(self) -> steadfast::Skipped {
-        steadfast::Skipped {
-            symlinks: self.symlinks,
-            special: self.special,
-            excluded: self.excluded,
-            dataless: self.dataless,
-            sidecars: self.sidecars,
-            leaves: self.leaves,
-            other_file_systems: self.other_file_systems,
-        }
+        let mut skipped = steadfast::Skipped::default();
+        skipped.symlinks = self.symlinks;
+        skipped.special = self.special;
+        skipped.excluded = self.excluded;
+        skipped.dataless = self.dataless;
+        skipped.sidecars = self.sidecars;
+        skipped.leaves = self.leaves;
+        skipped.other_file_systems = self.other_file_systems;
+        skipped
     }
 }
 

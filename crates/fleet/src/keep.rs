@@ -232,6 +232,6 @@ fn tell(root: &Path, found: &mut Vec<Finding>, summary: &mut Summary, monitor: &
         }
         summary.note(&finding);
         let path = root.join(finding.path());
-        monitor.event(&Event::Finding(Box::new(FindingEvent { path, finding })));
+        monitor.event(&Event::Finding(Box::new(FindingEvent::new(path, finding))));
     }
 }

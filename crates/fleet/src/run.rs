@@ -135,10 +135,13 @@ fn run_shard(
         monitor,
     };
     let list = shard::list(&job.shard(shard), job.by())?;
-    let run =
-        Options { stop: ended, catalogue: CatalogueUse::Off, survey: false, ..options.clone() };
+    let run = options.clone().with(|options| {
+        options.stop = ended;
+        options.catalogue = CatalogueUse::Off;
+        options.survey = false;
+    });
     // Other shards may have tagged files. The merge decides.
-    let run = Options { allow_empty: true, ..run };
+    let run = run.with(|options| options.allow_empty = true);
     let summary = steadfast::run::check_listed(&root, list, &run, &mut part_monitor)?;
     let PartMonitor { mut writer, rows, absent, last, failed, .. } = part_monitor;
     if let Some(error) = failed {

@@ -81,8 +81,11 @@ impl KnownFiles {
             ));
         }
         let root = real(root)?;
-        let selection = Selection { roots: vec![root.clone()], ..selection.clone() };
-        let options = Options { catalogue: CatalogueUse::Off, survey: false, ..options.clone() };
+        let selection = selection.clone().with(|selection| selection.roots = vec![root.clone()]);
+        let options = options.clone().with(|options| {
+            options.catalogue = CatalogueUse::Off;
+            options.survey = false;
+        });
         Ok(KnownFiles { root, source: KnownSource::Tree(Box::new((selection, options))) })
     }
 
@@ -156,7 +159,8 @@ impl KnownFiles {
                 Ok(())
             }
             KnownSource::Catalogue { file, beneath, records, now } => {
-                let options = DueOptions { beneath: beneath.clone(), ..DueOptions::default() };
+                let options =
+                    DueOptions::default().with(|options| options.beneath = beneath.clone());
                 let mut due = Catalogue::open_reader(file)?.due(&options, *now)?;
                 while let Some(entry) = due.next()? {
                     let path = entry.path.strip_prefix(beneath).unwrap_or(&entry.path).to_owned();
@@ -271,7 +275,7 @@ fn walk(
     sink: &mut KnownSink<'_>,
 ) -> Result<(), Error> {
     let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
-    let options = Options { stop: Arc::clone(&ended), ..options.clone() };
+    let options = options.clone().with(|options| options.stop = Arc::clone(&ended));
     let mut walk = TagWalk { root, sink, stop, ended };
     let summary = steadfast::run::run(Verb::Show, selection, &options, &mut walk)?;
     let enough = walk.ended.load(Ordering::Relaxed);

@@ -93,16 +93,9 @@ mod tests {
     }
 
     fn pair(path: &str, difference: Difference) -> PathPair {
-        PathPair {
-            path: path.into(),
-            moved_to: None,
-            kind: PathKind::File,
-            difference,
-            doubt: None,
-            times_differ: false,
-            here: side(1, 9),
-            there: side(1, 9),
-        }
+        let mut pair = PathPair::new(path.into(), PathKind::File, difference);
+        (pair.here, pair.there) = (side(1, 9), side(1, 9));
+        pair
     }
 
     /// One of everything.
@@ -110,10 +103,13 @@ mod tests {
         let mut later = pair("later", Difference::Same);
         later.times_differ = true;
         later.there.as_mut().unwrap().mtime.as_mut().unwrap().seconds += 3600;
-        let different = PathPair { there: side(2, 9), ..pair("new\nline", Difference::Different) };
-        let longer = PathPair { there: side(2, 10), ..pair("longer", Difference::Different) };
+        let mut different = pair("new\nline", Difference::Different);
+        different.there = side(2, 9);
+        let mut longer = pair("longer", Difference::Different);
+        longer.there = side(2, 10);
         let doubt = Some(Doubt::NoTagHere);
-        let unknown = PathPair { doubt, ..pair("unknown", Difference::Unknown) };
+        let mut unknown = pair("unknown", Difference::Unknown);
+        unknown.doubt = doubt;
         let mut closed = pair("closed", Difference::Unreadable);
         let reason = "permission denied".to_owned();
         closed.there.as_mut().unwrap().trouble = Some(FileError { operation: "open", reason });
@@ -121,11 +117,15 @@ mod tests {
         let mut decayed = pair("decayed", Difference::Same);
         decayed.here.as_mut().unwrap().verdict = Some(Verdict::Corrupt);
         let moved_to = Some("to\u{202e}".into());
-        let moved = PathPair { moved_to, ..pair("from", Difference::Moved) };
-        let mut link = PathPair { kind: PathKind::Symlink, ..pair("link", Difference::Different) };
+        let mut moved = pair("from", Difference::Moved);
+        moved.moved_to = moved_to;
+        let mut link = pair("link", Difference::Different);
+        link.kind = PathKind::Symlink;
         (link.here, link.there) = (Some(Box::default()), Some(Box::default()));
-        let here = PathPair { there: None, ..pair("sub/here", Difference::OnlyHere) };
-        let there = PathPair { here: None, ..pair("there", Difference::OnlyThere) };
+        let mut here = pair("sub/here", Difference::OnlyHere);
+        here.there = None;
+        let mut there = pair("there", Difference::OnlyThere);
+        there.here = None;
         let lost = pair("lost", Difference::TagLost);
         let same = pair("same", Difference::Same);
         vec![

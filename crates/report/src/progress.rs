@@ -55,15 +55,12 @@ mod tests {
 
     #[test]
     fn the_line_says_more_once_the_end_is_known() {
-        let mut progress = Progress {
-            files: 1234,
-            bytes: 11_300_000_000,
-            bytes_passed: 1_000_000_000,
-            total: None,
-            elapsed_ns: 5_125_000_000,
-            bound: Some(Bound::Stage(Stage::Hash)),
-            ..Progress::default()
-        };
+        let mut progress = Progress::default();
+        progress.files = 1234;
+        progress.bytes = 11_300_000_000;
+        progress.bytes_passed = 1_000_000_000;
+        progress.elapsed_ns = 5_125_000_000;
+        progress.bound = Some(Bound::Stage(Stage::Hash));
         assert_eq!(line(&progress, Units::Si), "11.3 GB, 1,234 files, 2.20 GB/s, bound by hash");
         progress.total = Some((12_345, 98_400_000_000));
         assert_eq!(
@@ -74,11 +71,17 @@ mod tests {
 
     #[test]
     fn no_share_is_told_of_nothing() {
-        let none = Progress { total: Some((0, 0)), ..Progress::default() };
+        let mut none = Progress::default();
+        none.total = Some((0, 0));
         assert_eq!((share(&none), remaining_ns(&none)), (None, None));
-        let empty_files = Progress { files: 1, total: Some((2, 0)), ..Progress::default() };
+        let mut empty_files = Progress::default();
+        empty_files.files = 1;
+        empty_files.total = Some((2, 0));
         assert_eq!(share(&empty_files), Some(0.5));
-        let grown = Progress { files: 9, bytes: 9, total: Some((2, 2)), ..Progress::default() };
+        let mut grown = Progress::default();
+        grown.files = 9;
+        grown.bytes = 9;
+        grown.total = Some((2, 2));
         assert_eq!(share(&grown), Some(1.0));
     }
 }

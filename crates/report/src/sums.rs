@@ -50,8 +50,8 @@ impl Renderer for Sums {
     fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
             Event::File(event) => self.file(event, output),
-            Event::Finding(_) => {}
             Event::Notice(notice) => output.write_notice(notice),
+            _ => {}
         }
     }
 

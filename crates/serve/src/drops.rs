@@ -235,14 +235,16 @@ pub(crate) fn name_of(path: &[u8]) -> Option<&[u8]> {
 /// Reads the files at a path, and checks them by their own tags.
 fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
     let read = roots.root(place).map_err(|error| error.to_string()).and_then(|root| {
-        let selection = Selection {
-            listed: vec![roots.path(place)],
-            within: Some(root.to_owned()),
-            ..Selection::default()
-        };
+        let selection = Selection::default().with(|selection| {
+            selection.listed = vec![roots.path(place)];
+            selection.within = Some(root.to_owned());
+        });
         // Dry: the run neither locks the catalogue nor writes to it.
         let stop = Arc::clone(&drop.stop);
-        let options = Options { stop, dry_run: true, ..Options::default() };
+        let options = Options::default().with(|options| {
+            options.stop = stop;
+            options.dry_run = true;
+        });
         let mut monitor = DropMonitor { drop, root, options: &options };
         let run = steadfast::run::run(Verb::Check, &selection, &options, &mut monitor);
         run.map(std::mem::drop).map_err(|error| error.to_string())

@@ -188,22 +188,22 @@ impl ServedRuns {
 fn selection_of(request: &RunRequest, root: &Path, roots: &ServedRoots) -> Selection {
     let path = roots.path(&request.place);
     match request.place.is_root() {
-        true => Selection { roots: vec![path], ..Selection::default() },
-        false => {
-            Selection { listed: vec![path], within: Some(root.to_owned()), ..Selection::default() }
-        }
+        true => Selection::of([path]),
+        false => Selection::default().with(|selection| {
+            selection.listed = vec![path];
+            selection.within = Some(root.to_owned());
+        }),
     }
 }
 
 fn options_of(run: &ServedRun) -> Options {
-    Options {
-        qos: run.request.pace.level(),
-        read_from: if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache },
-        stop: Arc::clone(&run.control.stop),
-        hold: Arc::clone(&run.control.hold),
-        trees: run.trees.clone(),
-        survey: true,
-        catalogue: run.catalogue.clone().map_or(CatalogueUse::Off, CatalogueUse::At),
-        ..Options::default()
-    }
+    Options::default().with(|options| {
+        options.qos = run.request.pace.level();
+        options.read_from = if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache };
+        options.stop = Arc::clone(&run.control.stop);
+        options.hold = Arc::clone(&run.control.hold);
+        options.trees = run.trees.clone();
+        options.survey = true;
+        options.catalogue = run.catalogue.clone().map_or(CatalogueUse::Off, CatalogueUse::At);
+    })
 }

@@ -277,7 +277,7 @@ fn quick(tree: &Path) {
         }
     }
     recorder.finish(true, moment(3), &mut |_| {}).expect("it can be written");
-    let selection = Selection { roots: vec![root], ..Selection::default() };
+    let selection = Selection::of([root]);
     let (mut best, mut best_cpu) = (f64::MAX, f64::MAX);
     let mut files = 0;
     for _ in 0..5 {

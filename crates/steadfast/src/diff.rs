@@ -37,7 +37,8 @@ use source::DiffSource;
 use tree::{DiffSetup, TreeSide};
 
 /// Which trees to compare, and how.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Trees {
     /// A, the source of the copy.
     pub here: PathBuf,
@@ -49,6 +50,14 @@ pub struct Trees {
     pub excludes: Vec<String>,
     /// Whether to stay on the file system of each directory.
     pub one_file_system: bool,
+}
+
+impl Trees {
+    /// Compares `here`, which was copied, with `there`, the copy, by their tags.
+    pub fn new(here: impl Into<PathBuf>, there: impl Into<PathBuf>) -> Trees {
+        let (here, there) = (here.into(), there.into());
+        Trees { here, there, read: false, excludes: Vec::new(), one_file_system: false }
+    }
 }
 
 /// Receives the results of a comparison. Calls come one at a time, from the calling thread.

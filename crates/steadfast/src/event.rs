@@ -116,6 +116,7 @@ fn reason_of(error: &std::io::Error) -> String {
 
 /// What is known of one file at the end of its path.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FileEvent {
     /// Where the file is.
     pub path: FilePath,
@@ -254,6 +255,7 @@ pub struct Resized {
 
 /// A circumstance that is no file's fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Notice {
     /// The path it is about, if any.
     pub path: Option<PathBuf>,
@@ -284,6 +286,7 @@ impl Notice {
 
 /// What the walk passed by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Skipped {
     /// Symbolic links: never followed.
     pub symlinks: u64,

@@ -151,6 +151,7 @@ pub type Say<'a> = dyn FnMut(Finding) + 'a;
 
 /// Which facts of a file differ from the catalogue's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FactChange {
     /// The length.
     pub length: bool,

@@ -13,6 +13,8 @@ use crate::read::Origin;
 use crate::verdict::{Verdict, worse_status};
 
 /// Listens to a run. Calls come from the thread that called the run, one at a time.
+///
+/// A closure that takes an [`Event`] is a monitor that ignores progress.
 pub trait Monitor {
     /// Hears of one file, directory or circumstance, in walk order.
     fn event(&mut self, event: &Event);
@@ -23,8 +25,15 @@ pub trait Monitor {
     }
 }
 
+impl<F: FnMut(&Event)> Monitor for F {
+    fn event(&mut self, event: &Event) {
+        self(event);
+    }
+}
+
 /// One thing that happened.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Event {
     /// What became of one file, or of a directory that could not be walked.
     File(Box<FileEvent>),
@@ -36,6 +45,7 @@ pub enum Event {
 
 /// Something that no verdict tells, and where.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FindingEvent {
     /// The path as the user would write it.
     pub path: PathBuf,
@@ -43,8 +53,16 @@ pub struct FindingEvent {
     pub finding: Finding,
 }
 
+impl FindingEvent {
+    /// Makes the event of a finding. `path` is as the user would write it.
+    pub fn new(path: PathBuf, finding: Finding) -> FindingEvent {
+        FindingEvent { path, finding }
+    }
+}
+
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Progress {
     /// Files whose outcome is known.
     pub files: u64,
@@ -63,7 +81,12 @@ pub struct Progress {
 }
 
 /// The end of a run, in numbers.
+///
+/// Trouble with single files is no [`crate::Error`]: it is counted here, and decides
+/// [`Summary::exit_status`].
 #[derive(Clone, Debug, Default)]
+#[must_use]
+#[non_exhaustive]
 pub struct Summary {
     /// The verb that ran.
     pub verb: &'static str,

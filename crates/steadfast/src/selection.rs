@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 /// What files a run is about.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Selection {
     /// Files and directories, as the user wrote them. Links among these are followed.
     pub roots: Vec<PathBuf>,
@@ -24,4 +25,19 @@ pub struct Selection {
     /// The file that the answer is written to, as device and inode. A walk leaves it out: what it
     /// will hold is not known yet.
     pub output: Option<(u64, u64)>,
+}
+
+impl Selection {
+    /// Selects files and directories. Links among these are followed.
+    pub fn of(roots: impl IntoIterator<Item: Into<PathBuf>>) -> Selection {
+        let roots = roots.into_iter().map(Into::into).collect();
+        Selection { roots, ..Selection::default() }
+    }
+
+    /// Changes some of them, and returns the whole.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }

@@ -171,7 +171,7 @@ impl KeepPagesArgs {
             true => PagesUse::All { page_len: self.page_size, sidecars: self.sidecar },
             false => PagesUse::Kept,
         };
-        Options { pages, ..options }
+        options.with(|options| options.pages = pages)
     }
 }
 

@@ -37,13 +37,11 @@ impl PathArgs {
                 .with_context(|| format!("cannot read the patterns in `{}`", file.display()))?;
             excludes.extend(patterns.lines().map(str::to_owned));
         }
-        Ok(Selection {
-            roots,
-            listed,
-            excludes,
-            one_file_system: self.one_file_system,
-            ..Selection::default()
-        })
+        Ok(Selection::of(roots).with(|selection| {
+            selection.listed = listed;
+            selection.excludes = excludes;
+            selection.one_file_system = self.one_file_system;
+        }))
     }
 
     /// Gathers the selection of a verb that destroys a record, which takes no default.

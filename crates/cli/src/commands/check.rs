@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use steadfast::{Options, Verb};
+use steadfast::Verb;
 
 use crate::args::CheckArgs;
 
@@ -15,11 +15,11 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         return check_manifest(args, manifest);
     }
     let selection = args.paths.selection()?;
-    let options = Options {
-        require_tags: args.require_tags,
-        due: args.due.choice(),
-        ..args.paths.empty.choose(args.catalogue.choose(args.engine.options()))
-    };
+    let options =
+        args.paths.empty.choose(args.catalogue.choose(args.engine.options())).with(|options| {
+            options.require_tags = args.require_tags;
+            options.due = args.due.choice();
+        });
     if options.due.is_some() {
         let plain = selection.excludes.is_empty() && selection.listed.is_empty();
         ensure!(plain, "what is due comes from the catalogue: no list and no pattern goes with it");
@@ -41,7 +41,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
     let command = format!("steadfast check --manifest {}", manifest.display());
     let root = document.find_root(paths.first().map(PathBuf::as_path), &command);
     let options = args.paths.empty.choose(args.engine.options());
-    let options = Options { require_tags: args.require_tags, ..options };
+    let options = options.with(|options| options.require_tags = args.require_tags);
     execute_with(options, &args.output, report, |options, console| {
         steadfast::run::compare(&root, document.list, document.extra, options, console)
     })

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::ensure;
-use steadfast::Options;
 use steadfast::diff::{Trees, diff, diff_list};
 use steadfast_report::FindingRule;
 use steadfast_report::diff::{
@@ -34,16 +33,13 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         empty: args.empty,
     };
     let selection = of_both.selection()?;
-    let trees = Trees {
-        here: args.a.clone(),
-        there: args.b.clone(),
-        read: args.read,
-        excludes: selection.excludes,
-        one_file_system: selection.one_file_system,
-    };
+    let mut trees = Trees::new(&args.a, &args.b);
+    trees.read = args.read;
+    trees.excludes = selection.excludes;
+    trees.one_file_system = selection.one_file_system;
     let stop = exit::stop_on_signals()?;
     let options = args.algorithm.choose(args.empty.choose(args.engine.options()));
-    let options = Options { stop: Arc::clone(&stop), ..options };
+    let options = options.with(|options| options.stop = Arc::clone(&stop));
     let mut renderer = renderer(args);
     let mut console = Console::new(&mut *renderer, output, Some(stop));
     let is_list = args.b == Path::new(STDIN) || (args.b.exists() && !args.b.is_dir());

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, ensure};
 use steadfast::manifest::{self, DocumentWriter, ErrorKind, Format, Record};
 use steadfast::verdict::worse_status;
-use steadfast::{Event, FileEvent, Monitor, Options, Selection, Subject, Verb, Verdict};
+use steadfast::{Event, FileEvent, Monitor, Selection, Subject, Verb, Verdict};
 
 use crate::args::ExportArgs;
 use crate::exit::{self, COULD_NOT_TELL, complain};
@@ -19,8 +19,8 @@ use super::{execute, report};
 pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     let roots = if args.paths.is_empty() { vec![PathBuf::from(".")] } else { args.paths.clone() };
     if let Some(kind) = args.attributes {
-        let selection = Selection { roots, ..Selection::default() };
-        let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
+        let selection = Selection::of(roots);
+        let options = args.engine.options().with(|options| options.dry_run = args.dry_run.dry_run);
         let options = args.empty.choose(options);
         return execute(Verb::Export(kind), &selection, options, &args.output, report);
     }
@@ -48,9 +48,12 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
     };
     let verb = if args.read { Verb::Hash } else { Verb::Show };
     let (roots, output) = (vec![root.to_owned()], exit::stdout_file());
-    let selection = Selection { roots, output, ..Selection::default() };
+    let selection = Selection::of(roots).with(|selection| selection.output = output);
     let options = args.algorithm.choose(args.engine.options());
-    let options = args.empty.choose(Options { stop, judge: args.read, ..options });
+    let options = args.empty.choose(options.with(|options| {
+        options.stop = stop;
+        options.judge = args.read;
+    }));
     let summary = steadfast::run::run(verb, &selection, &options, &mut document)?;
     if let Some(error) = document.failed {
         return Err(error).context("the document is cut short");
@@ -124,8 +127,8 @@ impl<W: Write> Monitor for ExportDocument<W> {
                 let trouble = event.trouble.as_ref().map(ToString::to_string).unwrap_or_default();
                 complain(&format!("`{path}`: {}", steadfast_report::escape::text(&trouble)));
             }
-            Event::Finding(_) => {}
             Event::Notice(notice) => complain(&steadfast_report::escape::text(&notice.text)),
+            _ => {}
         }
     }
 }

@@ -41,7 +41,10 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
         };
         if !roots.is_empty() {
             let roots = roots.to_vec();
-            let part = Selection { roots, listed: Vec::new(), ..selection.clone() };
+            let part = selection.clone().with(|selection| {
+                selection.roots = roots;
+                selection.listed = Vec::new();
+            });
             status = worse_status(status, hash(args, part)?);
         }
         if ends_in_stdin {
@@ -49,7 +52,7 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
         }
     }
     if !selection.listed.is_empty() {
-        let part = Selection { roots: Vec::new(), ..selection };
+        let part = selection.with(|selection| selection.roots = Vec::new());
         status = worse_status(status, hash(args, part)?);
     }
     Ok(status)

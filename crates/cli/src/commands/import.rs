@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, ensure};
-use steadfast::{Options, Verb};
+use steadfast::Verb;
 
 use crate::args::ImportArgs;
 
@@ -11,7 +11,7 @@ use super::documents::{ManifestDocument, ensure_plain};
 use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
-    let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
+    let options = args.engine.options().with(|options| options.dry_run = args.dry_run.dry_run);
     let options = args.catalogue.choose(args.paths.empty.choose(options));
     if args.attributes {
         let selection = args.paths.selection()?;

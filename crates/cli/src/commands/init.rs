@@ -17,7 +17,10 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
     if args.forget {
         return forget(&args.root, trees);
     }
-    let options = Options { qos: args.level.level(), trees, ..Options::default() };
+    let options = Options::default().with(|options| {
+        options.qos = args.level.level();
+        options.trees = trees;
+    });
     let writer = LockRequest { verb: "init", now: (options.now)(), wait: None };
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;

@@ -31,12 +31,11 @@ pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
 
 /// Returns what objects are compared with.
 fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<KnownFiles, Error>> {
-    let options = Options {
-        qos: args.level.level(),
-        stop: Arc::clone(stop),
-        survey: false,
-        ..Options::default()
-    };
+    let options = Options::default().with(|options| {
+        options.qos = args.level.level();
+        options.stop = Arc::clone(stop);
+        options.survey = false;
+    });
     if let Some(folder) = &args.catalogue {
         return Ok(KnownFiles::catalogue(folder, (options.now)()));
     }
@@ -47,7 +46,7 @@ fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<K
         return Ok(Ok(KnownFiles::list(&root, document.list)));
     }
     let root = args.path.as_deref().unwrap_or(Path::new(".")).to_owned();
-    let selection = Selection { roots: vec![root], ..Selection::default() };
+    let selection = Selection::of([root]);
     Ok(KnownFiles::tree(&selection, &options))
 }
 

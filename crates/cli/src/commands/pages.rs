@@ -70,11 +70,10 @@ fn verify<'a>(
     write: WriteVerified,
 ) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
-    let options = PagesOptions {
-        catalogue: source.catalogue.clone(),
-        workers: source.level.workers(source.workers),
-        stop: Arc::clone(&stop),
-    };
+    let mut options = PagesOptions::default();
+    options.catalogue = source.catalogue.clone();
+    options.workers = source.level.workers(source.workers);
+    options.stop = Arc::clone(&stop);
     let write = if source.json { write_verified_json } else { write };
     each(files, &stop, |path, out| {
         let verified = verify_pages(path, &options)?;

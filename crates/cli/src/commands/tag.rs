@@ -1,6 +1,6 @@
 //! `steadfast tag`: arguments → a run that tags → the report.
 
-use steadfast::{Options, Verb};
+use steadfast::Verb;
 
 use crate::args::TagArgs;
 
@@ -8,7 +8,7 @@ use super::{execute, report};
 
 pub(super) fn run(args: &TagArgs) -> anyhow::Result<u8> {
     let selection = args.paths.selection()?;
-    let options = Options { dry_run: args.dry_run.dry_run, ..args.engine.options() };
+    let options = args.engine.options().with(|options| options.dry_run = args.dry_run.dry_run);
     let options = args.catalogue.choose(args.algorithm.choose(args.pages.choose(options)));
     let options = args.paths.empty.choose(options);
     execute(Verb::Tag, &selection, options, &args.output, report)

@@ -8,8 +8,10 @@ use super::{execute, report};
 
 pub(super) fn run(args: &UntagArgs) -> anyhow::Result<u8> {
     let selection = args.paths.explicit_selection("untag")?;
-    let options =
-        Options { dry_run: args.dry_run.dry_run, qos: args.level.level(), ..Options::default() };
+    let options = Options::default().with(|options| {
+        options.dry_run = args.dry_run.dry_run;
+        options.qos = args.level.level();
+    });
     let options = args.catalogue.choose(args.paths.empty.choose(options));
     execute(Verb::Untag, &selection, options, &args.output, report)
 }

@@ -35,7 +35,7 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
         true => Catalogue::open_writer(&file, &writer).unwrap(),
         false => Catalogue::create(&root, None, &writer).unwrap(),
     };
-    let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
+    let selection = Selection::of([root.clone()]);
     let scope = RunScope::of(&root, &selection);
     let begin = RunStart { verb, read_from, backend: "test x1", now, accepts: false };
     let mut recorder = catalogue.recorder(scope, &begin).unwrap();

@@ -104,10 +104,10 @@ impl Round {
 
     fn library(&self, verb: Verb) -> (Summary, Vec<FileEvent>) {
         let roots = vec![self.folder.path().to_owned()];
-        let selection = Selection { roots, ..Selection::default() };
+        let selection = Selection::of(roots);
         let mut listener = Listener::default();
         // A kill may come before the first tag.
-        let options = Options { allow_empty: true, ..Options::default() };
+        let options = Options::default().with(|options| options.allow_empty = true);
         let summary = steadfast::run::run(verb, &selection, &options, &mut listener).unwrap();
         assert_eq!(listener.files.len(), FILES);
         (summary, listener.files)

@@ -83,11 +83,10 @@ impl JobSource for CatalogueSource {
         let catalogue = Catalogue::open_reader(&self.file)?;
         let begun = begun(&catalogue)?;
         let records = CatalogueReader::beside(&catalogue)?;
-        let options = DueOptions {
-            older_than_s: self.older_than_s,
-            beneath: self.beneath.clone(),
-            ..DueOptions::default()
-        };
+        let options = DueOptions::default().with(|options| {
+            options.older_than_s = self.older_than_s;
+            options.beneath = self.beneath.clone();
+        });
         let mut due = catalogue.due(&options, self.now)?;
         if due.known() == 0 {
             let place = self.root.join(&self.beneath);

@@ -38,8 +38,8 @@ impl TreeSource {
             return Err(Error::usage("a job is of a whole tree: no list goes with it"));
         }
         let root = real(root)?;
-        let selection = Selection { roots: vec![root.clone()], ..selection.clone() };
-        let options = Options { catalogue: CatalogueUse::Off, ..options.clone() };
+        let selection = selection.clone().with(|selection| selection.roots = vec![root.clone()]);
+        let options = options.clone().with(|options| options.catalogue = CatalogueUse::Off);
         Ok(TreeSource { root, selection, options })
     }
 }
@@ -55,7 +55,7 @@ impl JobSource for TreeSource {
 
     fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
         let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
-        let options = Options { stop: Arc::clone(&ended), ..self.options.clone() };
+        let options = self.options.clone().with(|options| options.stop = Arc::clone(&ended));
         let mut walk = TreeWalk { root: &self.root, sink, stop, ended, failed: None };
         let summary = steadfast::run::run(Verb::Show, &self.selection, &options, &mut walk)?;
         if let Some(error) = walk.failed {

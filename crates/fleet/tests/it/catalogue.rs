@@ -13,7 +13,7 @@ use crate::folder::{Folder, Heard, run_shard, run_with};
 fn catalogued() -> Folder {
     let folder = Folder::tagged(40);
     let options = Options::default();
-    steadfast::run::init(&folder.tree(), None, &options, &mut Heard::default()).unwrap();
+    let _ = steadfast::run::init(&folder.tree(), None, &options, &mut Heard::default()).unwrap();
     folder
 }
 
@@ -85,7 +85,7 @@ fn ten_days_ago() -> Timestamp {
 fn old_job(folder: &Folder) -> Job {
     let mut all = source(folder, None, ten_days_ago());
     let job = folder.plan_of("job", &mut all, Size::Shards(4)).unwrap().job;
-    let options = Options { now: ten_days_ago, ..Options::default() };
+    let options = Options::default().with(|options| options.now = ten_days_ago);
     for shard in 0..4 {
         run_with(&job, shard, &options).unwrap();
     }
@@ -103,7 +103,7 @@ fn a_merge_proves_no_more_than_its_parts_did() {
     assert!((ten_days_ago().seconds - started).abs() < 100, "{started}");
     let audit = opened(&folder).audit(&[1, 30], later(0)).unwrap();
     assert_eq!((audit.windows[0].entries, audit.windows[1].entries), (0, 40));
-    let due = DueOptions { older_than_s: Some(86_400), ..DueOptions::default() };
+    let due = DueOptions::default().with(|options| options.older_than_s = Some(86_400));
     assert_eq!(opened(&folder).due(&due, later(0)).unwrap().total().0, 40);
     let (_, heard) = folder.merge(&job, false).unwrap();
     assert!(heard.notices.contains(&"40 files entered by an earlier merge".to_owned()));
@@ -118,7 +118,7 @@ fn what_was_judged_since_stays_as_it_was_judged() {
     fs::remove_file(folder.tree().join("d2/f7")).unwrap();
     let check = |folder: &Folder| {
         let roots = vec![folder.tree()];
-        let selection = steadfast::Selection { roots, ..steadfast::Selection::default() };
+        let selection = steadfast::Selection::of(roots);
         let options = Options::default();
         let check = steadfast::Verb::Check;
         steadfast::run::run(check, &selection, &options, &mut Heard::default()).unwrap()
@@ -136,7 +136,8 @@ fn a_job_is_read_from_media_if_all_of_it_was() {
     let folder = catalogued();
     let mut all = source(&folder, None, later(0));
     let job = folder.plan_of("job", &mut all, Size::Shards(2)).unwrap().job;
-    run_with(&job, 0, &Options { read_from: ReadFrom::Media, ..Options::default() }).unwrap();
+    run_with(&job, 0, &Options::default().with(|options| options.read_from = ReadFrom::Media))
+        .unwrap();
     run_shard(&job, 1).unwrap();
     folder.merge(&job, false).unwrap();
     assert_eq!(opened(&folder).runs(i64::MAX, 1).unwrap()[0].read_from, "cache");
@@ -146,9 +147,10 @@ fn a_job_is_read_from_media_if_all_of_it_was() {
 fn a_shard_with_a_file_that_was_never_judged_comes_first() {
     let folder = catalogued();
     let roots = vec![folder.tree().join("d1")];
-    let selection = steadfast::Selection { roots, ..steadfast::Selection::default() };
+    let selection = steadfast::Selection::of(roots);
     let check = steadfast::Verb::Check;
-    steadfast::run::run(check, &selection, &Options::default(), &mut Heard::default()).unwrap();
+    let _ =
+        steadfast::run::run(check, &selection, &Options::default(), &mut Heard::default()).unwrap();
     let mut all = source(&folder, None, later(0));
     let job = folder.plan_of("job", &mut all, Size::Shards(1)).unwrap().job;
     let mut ages = Vec::new();
@@ -188,11 +190,10 @@ fn what_was_retagged_since_is_not_entered() {
     let mut all = source(&folder, None, later(0));
     let job = folder.plan_of("job", &mut all, Size::Shards(2)).unwrap().job;
     fs::write(folder.tree().join("d1/f1"), "edited").unwrap();
-    let selection =
-        steadfast::Selection { roots: vec![folder.tree()], ..steadfast::Selection::default() };
+    let selection = steadfast::Selection::of([folder.tree()]);
     let options = Options::default();
     let update = steadfast::Verb::Update;
-    steadfast::run::run(update, &selection, &options, &mut Heard::default()).unwrap();
+    let _ = steadfast::run::run(update, &selection, &options, &mut Heard::default()).unwrap();
     for shard in 0..job.header().shards {
         crate::folder::run_shard(&job, shard).unwrap();
     }

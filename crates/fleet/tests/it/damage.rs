@@ -86,7 +86,7 @@ fn a_slip_of_the_pen_is_not_tried_again() {
     let folder = Folder::tagged(5);
     let job = folder.plan("job", 1);
     run_shard(&job, 0).unwrap();
-    let typo = Selection { roots: vec![folder.path("tere")], ..Selection::default() };
+    let typo = Selection::of([folder.path("tere")]);
     fails(
         TreeSource::new(&typo, &Options::default()).map(|_| ()),
         ErrorKind::Usage,
@@ -105,7 +105,7 @@ fn a_slip_of_the_pen_is_not_tried_again() {
     fails(merged, ErrorKind::Usage, "there is no folder");
     fs::write(folder.path("taken"), "mine").unwrap();
     let size = steadfast_fleet::Size::Shards(1);
-    let selection = Selection { roots: vec![folder.tree()], ..Selection::default() };
+    let selection = Selection::of([folder.tree()]);
     let mut tree = TreeSource::new(&selection, &Options::default()).unwrap();
     fails(folder.plan_of("taken", &mut tree, size), ErrorKind::Usage, "cannot make it");
 }

@@ -25,7 +25,7 @@ impl Monitor for Heard {
         match event {
             Event::File(event) => self.files.push((**event).clone()),
             Event::Notice(notice) => self.notices.push(notice.text.clone()),
-            Event::Finding(_) => {}
+            _ => {}
         }
     }
 }
@@ -75,8 +75,8 @@ impl Folder {
 
     /// Has the library do a verb on the tree.
     pub(crate) fn run(&self, verb: Verb) -> (Summary, Vec<FileEvent>) {
-        let selection = Selection { roots: vec![self.tree()], ..Selection::default() };
-        let options = Options { catalogue: CatalogueUse::Off, ..Options::default() };
+        let selection = Selection::of([self.tree()]);
+        let options = Options::default().with(|options| options.catalogue = CatalogueUse::Off);
         let mut heard = Heard::default();
         let summary = steadfast::run::run(verb, &selection, &options, &mut heard).unwrap();
         (summary, heard.files)
@@ -94,7 +94,7 @@ impl Folder {
 
     /// Plans the tree.
     pub(crate) fn plan(&self, name: &str, shards: u64) -> Job {
-        let selection = Selection { roots: vec![self.tree()], ..Selection::default() };
+        let selection = Selection::of([self.tree()]);
         let mut tree = TreeSource::new(&selection, &Options::default()).unwrap();
         self.plan_of(name, &mut tree, Size::Shards(shards)).unwrap().job
     }

@@ -156,7 +156,7 @@ fn a_manifest_may_name_files_twice_and_contradict_itself() {
     assert_eq!((planned.job.header().files, planned.troubles.len()), (20, 2));
     assert_eq!(planned.job.by(), By::Manifest);
     // Tags play no part: the manifest is what counts.
-    folder.run(Verb::Untag);
+    let _ = folder.run(Verb::Untag);
     folder.corrupt("d0/f5");
     folder.result(&planned.job);
     let (merged, heard) = folder.merge(&planned.job, false).unwrap();

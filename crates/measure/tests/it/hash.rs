@@ -209,7 +209,7 @@ fn the_path_without_hashing_reads_everything_and_judges_nothing() {
     for (name, length) in [("empty", 0), ("small", 1_000), ("large", 3_000_000)] {
         fs::write(folder.path().join(name), vec![3; length]).unwrap();
     }
-    let selection = Selection { roots: vec![folder.path().to_owned()], ..Selection::default() };
+    let selection = Selection::of([folder.path().to_owned()]);
     let mut count = Count::default();
     let (options, engine) = (Options::default(), Arc::new(Buffered));
     let summary = read_without_hashing(&selection, &options, engine, &mut count).unwrap();

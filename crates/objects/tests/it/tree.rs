@@ -29,13 +29,13 @@ pub(crate) fn tagged(files: &[(&str, &[u8])]) -> tempfile::TempDir {
         fs::write(path, contents).unwrap();
     }
     let selection = selection(folder.path());
-    let options = Options { catalogue: CatalogueUse::Off, ..Options::default() };
-    steadfast::run::run(Verb::Tag, &selection, &options, &mut Silent).unwrap();
+    let options = Options::default().with(|options| options.catalogue = CatalogueUse::Off);
+    let _ = steadfast::run::run(Verb::Tag, &selection, &options, &mut Silent).unwrap();
     folder
 }
 
 pub(crate) fn selection(root: &Path) -> Selection {
-    Selection { roots: vec![root.to_owned()], ..Selection::default() }
+    Selection::of([root.to_owned()])
 }
 
 pub(crate) fn known(root: &Path) -> KnownFiles {

@@ -67,6 +67,7 @@ impl Renderer for Csv {
                 write_row(&COLUMNS, &FindingObject::of(noted), &mut output.answer);
             }
             Event::Notice(notice) => output.write_notice(notice),
+            _ => {}
         }
     }
 

@@ -68,6 +68,7 @@ impl RunReport {
                     self.notices.push(text);
                 }
             }
+            _ => {}
         }
     }
 

@@ -31,6 +31,7 @@ impl Renderer for JsonLines {
             Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
             Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut output.answer),
             Event::Notice(notice) => write_notice(notice, &mut output.answer),
+            _ => {}
         }
     }
 

@@ -47,8 +47,8 @@ impl Renderer for Show {
     fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
             Event::File(event) => self.file(event, output),
-            Event::Finding(_) => {}
             Event::Notice(notice) => output.write_notice(notice),
+            _ => {}
         }
     }
 }

@@ -217,6 +217,7 @@ impl Renderer for Text {
             Event::File(event) => self.file(event, output),
             Event::Finding(noted) => self.noted(noted, output),
             Event::Notice(notice) => self.notice(notice, output),
+            _ => {}
         }
     }
 

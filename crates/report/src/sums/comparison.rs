@@ -151,8 +151,8 @@ impl Renderer for Comparison {
     fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
             Event::File(event) => self.file(event, output),
-            Event::Finding(_) => {}
             Event::Notice(notice) => output.write_notice(notice),
+            _ => {}
         }
     }
 }

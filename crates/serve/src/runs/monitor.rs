@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 
 use steadfast::catalogue::Catalogue;
 use steadfast::cost::{Span, SpanSink};
-use steadfast::{
-    Action, Event, FileEvent, Monitor, Options, Progress, Selection, Summary, Verdict,
-};
+use steadfast::{Action, Event, FileEvent, Monitor, Progress, Selection, Summary, Verdict};
 use steadfast_report::run::RunReport;
 use steadfast_report::timeline::Timeline;
 use steadfast_report::{FindingRule, RunView};
@@ -73,8 +71,8 @@ impl<'a> RunMonitor<'a> {
         // If anything below panics, pages must not wait forever.
         let _end_guard = RunEndGuard(run);
         let spans = Arc::new(Spans::default());
-        let options =
-            Options { trace: Some(Arc::clone(&spans) as Arc<dyn SpanSink>), ..options_of(run) };
+        let options = options_of(run)
+            .with(|options| options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>));
         let outcome = match run.request.verb {
             RunVerb::Init => steadfast::run::init(root, None, &options, &mut self),
             verb => steadfast::run::run(library_verb(verb), selection, &options, &mut self),
@@ -149,7 +147,7 @@ impl Monitor for RunMonitor<'_> {
                     self.found_more = true;
                 }
             }
-            Event::Notice(_) => {}
+            _ => {}
         }
     }
 

@@ -25,6 +25,7 @@ const PAGE_LEN: usize = 256;
 
 /// Options for due files.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct DueOptions {
     /// Only files that no run judged within this many seconds before `now`.
     pub older_than_s: Option<i64>,
@@ -35,6 +36,15 @@ pub struct DueOptions {
     pub before_run: Option<i64>,
     /// Only files beneath this directory, a path from the root.
     pub beneath: PathBuf,
+}
+
+impl DueOptions {
+    /// Changes some of them, and returns the whole.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 /// A file that is due.

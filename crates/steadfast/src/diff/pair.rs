@@ -97,6 +97,7 @@ pub enum PathKind {
 
 /// One path on both sides.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PathPair {
     /// The path beneath both directories; for a move, the one beneath A.
     pub path: PathBuf,
@@ -118,7 +119,7 @@ pub struct PathPair {
 
 impl PathPair {
     /// Makes a pair without the facts of its sides.
-    pub(super) fn new(path: PathBuf, kind: PathKind, difference: Difference) -> PathPair {
+    pub fn new(path: PathBuf, kind: PathKind, difference: Difference) -> PathPair {
         PathPair {
             path,
             moved_to: None,
@@ -147,6 +148,7 @@ impl PathPair {
 
 /// The file on one side, as far as known.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct FileSide {
     /// Length in bytes.
     pub length: Option<u64>,
@@ -202,6 +204,8 @@ impl FileSide {
 
 /// The summary of a comparison.
 #[derive(Clone, Debug, Default)]
+#[must_use]
+#[non_exhaustive]
 pub struct DiffSummary {
     /// Whether files were read. Otherwise tags were trusted.
     pub read: bool,

@@ -20,6 +20,7 @@ use crate::store::foreign::ForeignKind;
 /// What a run is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
+#[non_exhaustive]
 pub enum Verb {
     /// Hash every file without a tag and tag it.
     Tag,
@@ -53,6 +54,7 @@ impl Verb {
 
 /// Where the bytes are to come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadFrom {
     /// Through the page cache: fastest, and proves what the system would hand to any program.
     #[default]
@@ -63,6 +65,7 @@ pub enum ReadFrom {
 
 /// Which catalogue a run keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CatalogueUse {
     /// That of the nearest tree at or above what is selected, if there is one.
     #[default]
@@ -75,6 +78,7 @@ pub enum CatalogueUse {
 
 /// What of a catalogue is to be checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DueChoice {
     /// Only what no run judged for so long.
     pub older_than: Option<Duration>,
@@ -87,7 +91,18 @@ pub struct DueChoice {
 }
 
 /// How a run is carried out; every field has a default that needs no thought.
+///
+/// ```
+/// use steadfast::{Options, ReadFrom};
+///
+/// let options = Options::default().with(|options| {
+///     options.read_from = ReadFrom::Media;
+///     options.workers = Some(2);
+/// });
+/// # assert_eq!(options.workers, Some(2));
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// The algorithm of new tags and of `hash`; `None` for SHA-256, and for tags that are there
     /// already their own.
@@ -170,5 +185,14 @@ impl Default for Options {
             stop: Arc::new(AtomicBool::new(false)),
             hold: Arc::new(AtomicBool::new(false)),
         }
+    }
+}
+
+impl Options {
+    /// Changes some of them, and returns the whole.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
     }
 }

@@ -24,6 +24,7 @@ use steadfast_manifest::tag::Tag;
 
 /// How files are verified page by page.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PagesOptions {
     /// The catalogue; `None` for that of the nearest tree at or above the file, if there is one.
     pub catalogue: Option<PathBuf>,
@@ -42,6 +43,7 @@ impl Default for PagesOptions {
 
 /// What became of one file.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verified {
     /// The verdict. Pages that differ make a file `Corrupt` if its modification time is the tag's,
     /// else `Modified`, as the digest of the whole does.

@@ -139,13 +139,12 @@ struct Slowness {
 }
 
 fn run(tree: &Tree, verb: Verb, slowness: &Slowness, brake: &Arc<Brake>) -> Summary {
-    let options = Options {
-        workers: Some(2),
-        queue_depth: Some(slowness.queue_depth.unwrap_or(usize::MAX)),
-        backend: slowness.backend,
-        trace: slowness.trace.clone(),
-        ..Options::default()
-    };
+    let options = Options::default().with(|options| {
+        options.workers = Some(2);
+        options.queue_depth = Some(slowness.queue_depth.unwrap_or(usize::MAX));
+        options.backend = slowness.backend;
+        options.trace = slowness.trace.clone();
+    });
     let (ns_per_byte, ns_per_tag) = (slowness.read_ns_per_byte, slowness.store_ns_per_tag);
     let (for_engine, for_store) = (Arc::clone(brake), Arc::clone(brake));
     let engine: Arc<dyn Engine> = match ns_per_byte {
@@ -315,7 +314,7 @@ fn writing_tags_binds_whether_it_sleeps_or_works() {
         attempts(|| {
             let brake = Brake::that(spins);
             let slowness = Slowness { store_ns_per_tag: 4_000_000, ..Slowness::default() };
-            run(&tree, Verb::Untag, &Slowness::default(), &brake);
+            let _ = run(&tree, Verb::Untag, &Slowness::default(), &brake);
             let account = run(&tree, Verb::Tag, &slowness, &brake).account;
             let cost = account.cost();
             let bound = bound_of(&account);

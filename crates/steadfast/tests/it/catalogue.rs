@@ -153,9 +153,7 @@ impl Garden {
         };
         let scope = match &way.files {
             Some(_) => RunScope::files_beneath(&root),
-            None => {
-                RunScope::of(&root, &Selection { roots: roots.clone(), ..Selection::default() })
-            }
+            None => RunScope::of(&root, &Selection::of(roots.clone())),
         };
         let accepts = way.verb == "update";
         let now = moment(self.now);

@@ -40,7 +40,7 @@ fn orchard() -> Garden {
 #[test]
 fn a_nightly_budget_covers_the_tree_over_time() {
     let mut garden = orchard();
-    let budget = DueOptions { max_bytes: Some(4000), ..DueOptions::default() };
+    let budget = DueOptions::default().with(|options| options.max_bytes = Some(4000));
     let all: BTreeSet<PathBuf> = garden.attributes.keys().cloned().collect();
     let bytes: u64 = garden.attributes.values().map(|tag| tag.length).sum();
     let nights = bytes.div_ceil(4000 - 850) as usize + 3;
@@ -77,11 +77,12 @@ fn what_is_due_is_what_was_not_judged_for_long_the_longest_first() {
     garden.now += 10 * DAY_S;
     garden.run(&Way { verb: "check", roots: vec!["b"], ..Way::default() });
     garden.now += 10 * DAY_S;
-    let older = |days: i64| DueOptions { older_than_s: Some(days * DAY_S), ..Default::default() };
+    let older =
+        |days: i64| DueOptions::default().with(|options| options.older_than_s = Some(days * DAY_S));
     assert_eq!(paths_of(&due_of(&garden, &older(30))), [""; 0].map(PathBuf::from));
     assert_eq!(paths_of(&due_of(&garden, &older(15))), ["a", "e"].map(PathBuf::from));
     assert_eq!(paths_of(&due_of(&garden, &older(5))), ["a", "e", "b/c", "b/d"].map(PathBuf::from));
-    let beneath = DueOptions { beneath: PathBuf::from("b"), ..DueOptions::default() };
+    let beneath = DueOptions::default().with(|options| options.beneath = PathBuf::from("b"));
     assert_eq!(paths_of(&due_of(&garden, &beneath)), ["b/c", "b/d"].map(PathBuf::from));
     garden.tree.write("new", "new");
     garden.remove("a");
@@ -100,7 +101,7 @@ fn an_interrupted_run_goes_on_where_it_was() {
     assert_eq!(told.record.state, RunState::Interrupted);
     let run = garden.reader().unfinished_run().unwrap();
     assert_eq!(run, Some(told.record.id));
-    let rest = DueOptions { before_run: run, ..DueOptions::default() };
+    let rest = DueOptions::default().with(|options| options.before_run = run);
     let due = due_of(&garden, &rest);
     assert_eq!(paths_of(&due), names[17..].iter().map(PathBuf::from).collect::<Vec<_>>());
     assert!(due.iter().all(|entry| entry.last_checked_run == 2));

@@ -30,6 +30,7 @@ impl Monitor for Told {
                 self.findings.push(format!("{} {}", noted.finding.name(), noted.path.display()));
             }
             Event::Notice(notice) => self.notices.push(notice.text.clone()),
+            _ => {}
         }
     }
 }
@@ -42,7 +43,7 @@ pub(crate) fn told(tree: &Tree, verb: Verb) -> Result<Told, steadfast::Error> {
 }
 
 pub(crate) fn catalogued(tree: &Tree) -> PathBuf {
-    init(tree.path(), None, &Options::default(), &mut Told::default()).unwrap();
+    let _ = init(tree.path(), None, &Options::default(), &mut Told::default()).unwrap();
     tree.at(".steadfast/catalogue.sqlite")
 }
 

@@ -146,7 +146,7 @@ fn only_acceptance_replaces_the_tag_of_a_corrupt_file() {
 fn retag_moves_to_another_algorithm_only_what_it_could_verify() {
     let tree = tagged();
     tree.corrupt("a", "THE first file");
-    let options = Options { algorithm: Some(Algorithm::Blake3), ..Options::default() };
+    let options = Options::default().with(|options| options.algorithm = Some(Algorithm::Blake3));
     let said = tree.run_as(RETAG, &options);
     assert_eq!((said.action("a"), said.action("c")), (None, Some(Action::Retagged)));
     let shown = tree.run(Verb::Show);
@@ -162,7 +162,7 @@ fn every_algorithm_tags_and_checks() {
         let tree = Tree::new();
         tree.write("a", "abc");
         tree.write("b", vec![1; 600_000]);
-        let options = Options { algorithm: Some(algorithm), ..Options::default() };
+        let options = Options::default().with(|options| options.algorithm = Some(algorithm));
         assert_eq!(tree.run_as(Verb::Tag, &options).status(), 0, "{algorithm}");
         assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Intact), 2, "{algorithm}");
         tree.corrupt("b", vec![2; 600_000]);
@@ -198,7 +198,7 @@ fn a_dry_run_writes_nothing_and_says_what_it_would_do() {
     tree.edit("b", "edited");
     tree.write("d", "new");
     let before = tree.run(Verb::Show).files;
-    let options = Options { dry_run: true, ..Options::default() };
+    let options = Options::default().with(|options| options.dry_run = true);
     let said = tree.run_as(Verb::Update, &options);
     let actions = [said.action("b"), said.action("d")];
     assert_eq!(actions, [Some(Action::Retagged), Some(Action::Tagged)]);
@@ -240,7 +240,7 @@ fn damaged_tags_are_unreadable_and_never_a_change() {
 fn untagged_files_fail_a_check_only_if_asked() {
     let tree = tagged();
     tree.write("new", "new");
-    let options = Options { require_tags: true, ..Options::default() };
+    let options = Options::default().with(|options| options.require_tags = true);
     assert_eq!(tree.run(Verb::Check).status(), 0);
     assert_eq!(tree.run_as(Verb::Check, &options).status(), 1);
 }
@@ -293,12 +293,11 @@ fn lengths_around_every_seam_of_the_engine_hash_right() {
     for read_from in [steadfast::ReadFrom::Cache, steadfast::ReadFrom::Media] {
         for (workers, lanes) in [(1, 1), (2, 2), (3, 2)] {
             let lanes = steadfast::Lanes::new(steadfast::Backend::detect(), lanes).map(|_| lanes);
-            let options = Options {
-                workers: Some(workers),
-                lanes: lanes.ok(),
-                read_from,
-                ..Options::default()
-            };
+            let options = Options::default().with(|options| {
+                options.workers = Some(workers);
+                options.lanes = lanes.ok();
+                options.read_from = read_from;
+            });
             let said = tree.run_as(Verb::Hash, &options);
             for &length in &lengths {
                 let digest = said.of(&length.to_string()).digest().unwrap().1;
@@ -347,11 +346,8 @@ fn a_file_given_beside_its_folder_is_taken_once_and_its_previous_tag_stays() {
     let tree = tagged();
     tree.edit("b", "edited");
     let old = tree.run(Verb::Show).of("b").stored;
-    let selection = steadfast::Selection {
-        roots: vec![tree.path().into()],
-        listed: vec![tree.at("b"), tree.at("a"), tree.at("b")],
-        ..Default::default()
-    };
+    let selection = steadfast::Selection::of([tree.path()])
+        .with(|selection| selection.listed = vec![tree.at("b"), tree.at("a"), tree.at("b")]);
     let said = run_on(Verb::Update, &selection, &Options::default());
     assert_eq!(said.files.len(), 4);
     assert_eq!(tree.run(Verb::Show).of("b").previous, old);
@@ -366,7 +362,7 @@ fn the_first_name_in_walk_order_stands_for_a_linked_file() {
         fs::hard_link(path, tree.at(format!("b/{number:03}"))).unwrap();
     }
     for workers in [1, 2, 4, 8] {
-        let options = Options { workers: Some(workers), ..Options::default() };
+        let options = Options::default().with(|options| options.workers = Some(workers));
         let said = tree.run_as(Verb::Hash, &options);
         let linked: Vec<bool> = said.files.iter().map(|event| event.linked).collect();
         assert_eq!(linked, [vec![false; 200], vec![true; 200]].concat(), "{workers} workers");
@@ -379,7 +375,7 @@ fn a_check_of_nothing_says_so() {
     let tree = Tree::new();
     let said = tree.run(Verb::Check);
     assert_eq!((said.status(), said.notices.len()), (2, 1));
-    let options = Options { allow_empty: true, ..Options::default() };
+    let options = Options::default().with(|options| options.allow_empty = true);
     let allowed = tree.run_as(Verb::Check, &options);
     assert_eq!((allowed.status(), allowed.notices.len()), (0, 1));
 }

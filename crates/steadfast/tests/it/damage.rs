@@ -153,7 +153,7 @@ fn assert_verdicts(tree: &Tree, said: &Said, expected: &Verdicts) {
 }
 
 fn reading_from(read_from: ReadFrom) -> Options {
-    Options { read_from, ..Options::default() }
+    Options::default().with(|options| options.read_from = read_from)
 }
 
 fn tag_all(tree: &Tree, files: usize) {
@@ -224,8 +224,7 @@ fn everything_at_once(tree: &Tree, collection: &Collection, mut verdicts: Verdic
         expect(name, Verdict::Touched);
     }
     let untagged: Vec<&String> = unhurt.by_ref().take(7).collect();
-    let roots = untagged.iter().map(|name| tree.at(name)).collect();
-    let selection = Selection { roots, ..Selection::default() };
+    let selection = Selection::of(untagged.iter().map(|name| tree.at(name)));
     let said = run_on(Verb::Untag, &selection, &Options::default());
     assert_eq!(said.summary.actions(Action::Removed), 7);
     untagged.into_iter().for_each(|name| expect(name, Verdict::Untagged));
@@ -234,7 +233,7 @@ fn everything_at_once(tree: &Tree, collection: &Collection, mut verdicts: Verdic
     for len in [5_000, 3_000_000] {
         let name = format!("victim-{len}");
         let path = tree.write(&name, [b"victim".to_vec(), vec![7; len]].concat());
-        let selection = Selection { roots: vec![path], ..Selection::default() };
+        let selection = Selection::of([path]);
         run_on(Verb::Tag, &selection, &Options::default());
         expect(&name, Verdict::Unstable);
     }
@@ -344,7 +343,7 @@ fn tags_outlive_a_loss_of_power_or_are_absent(kind: Kind, log: Log) {
     let collection = Collection::new();
     collection.write(&image.tree);
     image.sync();
-    let early = Selection { roots: vec![image.tree.at("a")], ..Selection::default() };
+    let early = Selection::of([image.tree.at("a")]);
     let early = run_on(Verb::Tag, &early, &Options::default()).summary.actions(Action::Tagged);
     image.sync();
     let late = image.tree.run(Verb::Tag).summary.actions(Action::Tagged);

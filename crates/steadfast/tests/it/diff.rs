@@ -61,7 +61,7 @@ impl Two {
     }
 
     fn run(&self, verb: Verb, name: &str, options: &Options) {
-        let selection = Selection { roots: vec![self.at(name)], ..Selection::default() };
+        let selection = Selection::of([self.at(name)]);
         assert_eq!(run_on(verb, &selection, options).summary.exit_status(), 0);
     }
 
@@ -70,7 +70,9 @@ impl Two {
     }
 
     fn trees(&self, read: bool) -> Trees {
-        Trees { here: self.at("a"), there: self.at("b"), read, ..Trees::default() }
+        let mut trees = Trees::new(self.at("a"), self.at("b"));
+        trees.read = read;
+        trees
     }
 
     fn diff(&self, read: bool) -> Said {
@@ -223,14 +225,14 @@ fn files_of_different_lengths_differ_without_being_read() {
 #[test]
 fn the_algorithm_of_the_tags_serves_unless_one_is_forced() {
     let two = Two { tree: Tree::new() };
-    let blake3 = Options { algorithm: Some(Algorithm::Blake3), ..Options::default() };
+    let blake3 = Options::default().with(|options| options.algorithm = Some(Algorithm::Blake3));
     two.tree.write("a/x", "one");
     two.tag("a", &blake3);
     two.tree.write("b/x", "one");
     let said = two.diff(true);
     assert_eq!(said.summary.algorithm, Some(Algorithm::Blake3));
     assert_eq!(said.difference("x"), Difference::TagLost);
-    let forced = Options { algorithm: Some(Algorithm::Sha512), ..Options::default() };
+    let forced = Options::default().with(|options| options.algorithm = Some(Algorithm::Sha512));
     let said = compare(&two.trees(true), &forced);
     assert_eq!(said.summary.algorithm, Some(Algorithm::Sha512));
     let actual = said.of("x").here.as_ref().unwrap().actual.unwrap();
@@ -272,7 +274,8 @@ fn links_and_pipes_are_compared_by_name() {
     assert_eq!(told, expected);
     assert_eq!((said.summary.skipped_here.symlinks, said.summary.skipped_there.special), (3, 1));
     assert_eq!(said.status(), 1);
-    let trees = Trees { excludes: vec!["o*".to_owned(), "pipe".to_owned()], ..two.trees(false) };
+    let mut trees = two.trees(false);
+    trees.excludes = vec!["o*".to_owned(), "pipe".to_owned()];
     let said = compare(&trees, &Options::default());
     let kinds = said.pairs.iter().filter(|pair| pair.kind != PathKind::File).count();
     assert_eq!(kinds, 1, "excluded on both sides");
@@ -312,7 +315,8 @@ fn what_could_only_mislead_is_refused() {
     let two = Two::copied(&[("x", "one")]);
     symlink(two.at("a"), two.at("alias")).unwrap();
     for there in ["a", "alias", "gone", "a/x"] {
-        let trees = Trees { there: two.at(there), ..two.trees(false) };
+        let mut trees = two.trees(false);
+        trees.there = two.at(there);
         let error = diff(&trees, &Options::default(), &mut Said::default()).unwrap_err();
         assert!(error.to_string().contains(there), "{error}");
     }

@@ -59,7 +59,7 @@ impl Monitor for Watching {
         match event {
             Event::File(_) => self.files += 1,
             Event::Notice(notice) => self.notices.push(notice.text.clone()),
-            Event::Finding(_) => {}
+            _ => {}
         }
     }
 
@@ -82,7 +82,10 @@ fn held(stops: bool) -> (Watching, steadfast::Summary) {
         tree.write(format!("{}/{number}", number % 7), format!("contents {number}"));
     }
     let (reads, hold) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
-    let options = Options { workers: Some(2), hold: Arc::clone(&hold), ..Options::default() };
+    let options = Options::default().with(|options| {
+        options.workers = Some(2);
+        options.hold = Arc::clone(&hold);
+    });
     let engine = Arc::new(Holding { hold, reads: Arc::clone(&reads) });
     let mut watching = Watching {
         options: options.clone(),
@@ -125,11 +128,10 @@ fn what_lies_within_is_reached_by_names_alone() {
     outside.write("b/file", "outside");
     std::os::unix::fs::symlink(outside.path(), tree.at("link")).unwrap();
     let hash = |path: &str| {
-        let selection = Selection {
-            listed: vec![tree.at(path)],
-            within: Some(tree.path().to_owned()),
-            ..Selection::default()
-        };
+        let selection = Selection::default().with(|selection| {
+            selection.listed = vec![tree.at(path)];
+            selection.within = Some(tree.path().to_owned());
+        });
         run_on(Verb::Hash, &selection, &Options::default())
     };
     for inside in ["a", "a/b", "a/b/file"] {

@@ -60,17 +60,22 @@ fn tagged(files: usize, len_bytes: u64) -> Tree {
         let path = tree.write(format!("f{number:04}"), "");
         StdFile::options().write(true).open(path).unwrap().set_len(len_bytes).unwrap();
     }
-    init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
     tree.run(Verb::Tag);
     tree
 }
 
 /// Checks what is due for `time`, with reads that take `pause` each.
 fn check_for(tree: &Tree, time: Duration, pause: Duration, workers: usize) -> Said {
-    let due = DueChoice { max_time: Some(time), ..DueChoice::default() };
+    let mut due = DueChoice::default();
+    due.max_time = Some(time);
     // One read at a time, so that the time is known that all of them take.
     let (workers, queue_depth) = (Some(workers), Some(1));
-    let options = Options { due: Some(due), workers, queue_depth, ..Options::default() };
+    let options = Options::default().with(|options| {
+        options.due = Some(due);
+        options.workers = workers;
+        options.queue_depth = queue_depth;
+    });
     let start = Instant::now();
     let said = tree.run_by(Verb::Check, &options, Arc::new(Slow { pause, ..Slow::default() }));
     let late = start.elapsed().saturating_sub(time);
@@ -249,8 +254,9 @@ fn a_deep_tree_takes_no_more_for_each_folder_than_a_flat_one() {
     let start = Instant::now();
     let summary = init(deep.path(), None, &Options::default(), &mut Deaf).unwrap();
     assert_eq!((summary.files, summary.exit_status()), (DEEP as u64, 0));
-    let due = DueChoice { max_bytes: Some(u64::MAX), ..DueChoice::default() };
-    let options = Options { due: Some(due), ..Options::default() };
+    let mut due = DueChoice::default();
+    due.max_bytes = Some(u64::MAX);
+    let options = Options::default().with(|options| options.due = Some(due));
     for (verb, options) in
         [(Verb::Tag, Options::default()), (Verb::Check, Options::default()), (Verb::Check, options)]
     {

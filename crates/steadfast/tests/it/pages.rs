@@ -44,13 +44,16 @@ impl Random {
 
 fn catalogued() -> Tree {
     let tree = Tree::new();
-    init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
     tree
 }
 
 fn keeping(page_len: Option<usize>, sidecars: bool) -> Options {
     let pages = PagesUse::All { page_len, sidecars };
-    Options { pages, workers: Some(2), ..Options::default() }
+    Options::default().with(|options| {
+        options.pages = pages;
+        options.workers = Some(2);
+    })
 }
 
 fn with_bit(data: &[u8], bit: u64) -> Vec<u8> {
@@ -107,7 +110,7 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     tree.corrupt("folder/long", &all);
     assert_eq!(damaged(&path), (Verdict::Corrupt, vec![0..1, 5..7, 2304..2305]));
     for options in
-        [Options::default(), Options { read_from: ReadFrom::Media, ..Options::default() }]
+        [Options::default(), Options::default().with(|options| options.read_from = ReadFrom::Media)]
     {
         let said = tree.run_as(Verb::Check, &options);
         let damage = said.of("long").damage.as_ref().unwrap();
@@ -146,7 +149,7 @@ fn a_flipped_bit_beneath_the_file_system_is_located_in_its_page() {
     let Some(mut image) = Image::make(EXT4) else { return };
     let mut random = Random(0xd15c);
     let data = random.bytes(300 * BLOCK_LEN + 1000);
-    init(image.tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let _ = init(image.tree.path(), None, &Options::default(), &mut Deaf).unwrap();
     let path = image.tree.write("film", &data);
     image.tree.run_as(Verb::Tag, &keeping(None, false));
     image.sync();
@@ -183,7 +186,7 @@ fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
     let place = verified.kept.unwrap();
     assert_ne!(old[0], place);
     assert_eq!(damaged(&tree.at("later")), (Verdict::Intact, vec![]), "a new file has leaves too");
-    let options = Options { algorithm: Some(Algorithm::Blake3), ..Options::default() };
+    let options = Options::default().with(|options| options.algorithm = Some(Algorithm::Blake3));
     let said = tree.run_as(Verb::Retag { accept: false }, &options);
     assert_eq!(said.status(), 0);
     let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
@@ -425,11 +428,11 @@ fn what_has_no_place_or_no_use_is_refused() {
     };
     assert!(refused(&keeping(None, false)).contains("steadfast init"));
     assert!(refused(&keeping(Some(5000), true)).contains("power of two"));
-    init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
-    let dry = Options { dry_run: true, ..keeping(None, false) };
+    let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let dry = keeping(None, false).with(|options| options.dry_run = true);
     tree.run_as(Verb::Tag, &dry);
     assert!(kept_in(&tree).is_empty());
-    let weak = Options { algorithm: Some(Algorithm::Crc32c), ..keeping(None, false) };
+    let weak = keeping(None, false).with(|options| options.algorithm = Some(Algorithm::Crc32c));
     tree.run_as(Verb::Tag, &weak);
     assert!(kept_in(&tree).is_empty(), "four bytes tell too little apart");
     tree.write("other", [8; 10_000]);
@@ -447,13 +450,14 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
     let data = Random(8).bytes(30_000);
     let path = tree.write("file", &data);
     let catalogue = other.at("of-the-tree.sqlite");
-    init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
+    let _ = init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
     let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
-    let options = Options { catalogue: catalogue_use, ..keeping(None, false) };
+    let options = keeping(None, false).with(|options| options.catalogue = catalogue_use);
     tree.run_as(Verb::Tag, &options);
     assert!(other.at("of-the-tree.sqlite.pages/4096").is_dir());
     tree.corrupt("file", with_bit(&data, 8 * 4096));
-    let options = PagesOptions { catalogue: Some(catalogue), ..PagesOptions::default() };
+    let mut options = PagesOptions::default();
+    options.catalogue = Some(catalogue);
     assert_eq!(verify_pages(&path, &options).unwrap().damage.check.damaged, [1..2]);
     assert!(verify_pages(&path, &PagesOptions::default()).is_err());
 }

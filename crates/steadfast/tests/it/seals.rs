@@ -104,7 +104,8 @@ fn a_full_file_system_still_takes_tags() {
     let full = xattr::set(&File::open(&witness).unwrap(), "user.words", &[b'w'; 2_000]);
     assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull, "it is not full");
 
-    let selection = Selection { excludes: vec!["filler".into()], ..image.tree.selection() };
+    let selection =
+        image.tree.selection().with(|selection| selection.excludes = vec!["filler".into()]);
     let said = run_on(Verb::Tag, &selection, &Options::default());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (301, 0));
     let said = run_on(Verb::Check, &selection, &Options::default());
@@ -211,7 +212,7 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
     assert_eq!(advice(&said), 1);
     assert_eq!(said.summary.verdicts(Verdict::Untagged), 50);
     assert_eq!((said.summary.bytes, said.status()), (0, 2), "nothing was judged");
-    let required = Options { require_tags: true, ..Options::default() };
+    let required = Options::default().with(|options| options.require_tags = true);
     assert_eq!(image.tree.run_as(Verb::Check, &required).status(), 1);
     assert_eq!(image.tree.run(Verb::Untag).status(), 0);
 }
@@ -286,7 +287,7 @@ fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
         assert_eq!(advice(&said), 1);
     }
     // The catalogue that is suggested then keeps the tags, and none of them counts as lost.
-    init(tree.path(), None, &Options::default(), &mut Silent).unwrap();
+    let _ = init(tree.path(), None, &Options::default(), &mut Silent).unwrap();
     let said = tree.run_through(Verb::Tag, None, Some(Arc::new(Refusing)));
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (20, 0));
     for _ in 0..2 {
@@ -353,7 +354,7 @@ fn other_file_systems_are_left_out_when_so_wanted_and_counted() {
     fs::create_dir_all(tree.at("0/other")).unwrap();
     let _other = Mount::tmpfs(&tree.at("0/other"));
     tree.write("0/other/inside", "on another file system");
-    let selection = Selection { one_file_system: true, ..tree.selection() };
+    let selection = tree.selection().with(|selection| selection.one_file_system = true);
     let said = run_on(Verb::Tag, &selection, &Options::default());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (40, 0));
     assert_eq!(said.summary.skipped.other_file_systems, 1);
@@ -364,7 +365,7 @@ fn other_file_systems_are_left_out_when_so_wanted_and_counted() {
 
     // Named as a root of its own, it is what the run is about.
     let roots = vec![tree.path().to_owned(), tree.at("0/other")];
-    let selection = Selection { roots, one_file_system: true, ..Selection::default() };
+    let selection = Selection::of(roots).with(|selection| selection.one_file_system = true);
     assert_eq!(run_on(Verb::Check, &selection, &Options::default()).files.len(), 41);
 }
 

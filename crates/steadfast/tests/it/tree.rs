@@ -37,8 +37,8 @@ impl Monitor for Listener {
     fn event(&mut self, event: &Event) {
         match event {
             Event::File(file) => self.files.push((**file).clone()),
-            Event::Finding(_) => {}
             Event::Notice(notice) => self.notices.push(notice.clone()),
+            _ => {}
         }
     }
 }
@@ -90,7 +90,7 @@ impl Tree {
     }
 
     pub(crate) fn selection(&self) -> Selection {
-        Selection { roots: vec![self.path().to_owned()], ..Selection::default() }
+        Selection::of([self.path().to_owned()])
     }
 
     pub(crate) fn run(&self, verb: Verb) -> Said {
@@ -120,7 +120,10 @@ impl Tree {
         let engine = engine.unwrap_or_else(|| Arc::new(Buffered));
         let store = store.unwrap_or_else(|| Arc::new(Xattr));
         // A process that another test just started may still hold the lock of a catalogue.
-        let options = Options { workers: Some(2), wait: true, ..Options::default() };
+        let options = Options::default().with(|options| {
+            options.workers = Some(2);
+            options.wait = true;
+        });
         let selection = self.selection();
         let summary = run_with(verb, &selection, &options, engine, store, &mut listener).unwrap();
         Said { files: listener.files, notices: listener.notices, summary }

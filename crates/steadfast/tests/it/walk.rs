@@ -25,7 +25,7 @@ fn the_order_is_that_of_the_names_bytes_whatever_the_workers() {
     tree.write("large", vec![0; 5_000_000]);
     let expected = ["B", "a", "b/a", "b/m/deep", "b/z", "b.txt", "c", "large", "é"];
     for workers in [1, 2, 5] {
-        let options = Options { workers: Some(workers), ..Options::default() };
+        let options = Options::default().with(|options| options.workers = Some(workers));
         assert_eq!(names(&tree, &tree.run_as(Verb::Hash, &options)), expected);
     }
 }
@@ -72,9 +72,9 @@ fn a_typed_link_is_followed_and_a_listed_one_is_not() {
     let tree = Tree::new();
     tree.write("folder/inner", "y");
     symlink("folder", tree.at("link")).unwrap();
-    let typed = Selection { roots: vec![tree.at("link")], ..Selection::default() };
+    let typed = Selection::of([tree.at("link")]);
     assert_eq!(run_on(Verb::Hash, &typed, &Options::default()).files.len(), 1);
-    let listed = Selection { listed: vec![tree.at("link")], ..Selection::default() };
+    let listed = Selection::default().with(|selection| selection.listed = vec![tree.at("link")]);
     let said = run_on(Verb::Hash, &listed, &Options::default());
     assert_eq!((said.files.len(), said.summary.skipped.symlinks), (0, 1));
 }
@@ -100,12 +100,12 @@ fn a_path_given_twice_is_taken_once_and_named() {
     tree.write("folder/a", "x");
     let folder = tree.at("folder");
     let twice = vec![folder.clone(), folder.join("../folder"), folder.join("a"), folder.join("a")];
-    let selection = Selection { roots: twice, ..Selection::default() };
+    let selection = Selection::of(twice);
     let said = run_on(Verb::Hash, &selection, &Options::default());
     assert_eq!(said.notices.len(), 2);
     assert_eq!(said.notices[0].path, Some(folder.join("../folder")));
     assert_eq!(said.files.len(), 1, "the folder once; the file once, as itself");
-    let nested = Selection { roots: vec![tree.path().into(), folder], ..Selection::default() };
+    let nested = Selection::of([tree.path().into(), folder]);
     assert_eq!(run_on(Verb::Hash, &nested, &Options::default()).files.len(), 1);
 }
 
@@ -116,7 +116,7 @@ fn two_links_of_one_name_in_two_folders_are_two_files() {
     fs::create_dir(tree.at("tuesday")).unwrap();
     fs::hard_link(&path, tree.at("tuesday/photo")).unwrap();
     let roots = vec![path, tree.at("tuesday/photo")];
-    let selection = Selection { roots, ..Selection::default() };
+    let selection = Selection::of(roots);
     let said = run_on(Verb::Hash, &selection, &Options::default());
     assert_eq!((said.files.len(), said.notices.len()), (2, 0));
 }
@@ -127,7 +127,7 @@ fn more_troubles_than_the_window_holds_do_not_stop_the_run() {
     let mut listed: Vec<PathBuf> =
         (0..100).map(|number| tree.write(format!("{number}"), "x")).collect();
     listed.extend((0..40_000).map(|number| tree.at(format!("absent-{number}"))));
-    let selection = Selection { listed, ..Selection::default() };
+    let selection = Selection::default().with(|selection| selection.listed = listed);
     let said = run_on(Verb::Hash, &selection, &Options::default());
     assert_eq!((said.files.len(), said.status()), (40_100, 2));
 }
@@ -139,7 +139,10 @@ fn an_exact_list_yields_one_event_a_path_in_its_order() {
     symlink("b", tree.at("link")).unwrap();
     let listed =
         vec![b.clone(), a.clone(), b, tree.at("absent"), tree.path().into(), tree.at("link")];
-    let selection = Selection { listed: listed.clone(), exact: true, ..Selection::default() };
+    let selection = Selection::default().with(|selection| {
+        selection.listed = listed.clone();
+        selection.exact = true;
+    });
     let said = run_on(Verb::Hash, &selection, &Options::default());
     let paths: Vec<PathBuf> = said.files.iter().map(|event| event.path.to_path()).collect();
     assert_eq!(paths, listed);
@@ -152,7 +155,7 @@ fn an_exact_list_yields_one_event_a_path_in_its_order() {
 fn an_absent_path_is_named_and_the_others_are_still_done() {
     let tree = Tree::new();
     let there = tree.write("there", "x");
-    let selection = Selection { roots: vec![tree.at("absent"), there], ..Selection::default() };
+    let selection = Selection::of([tree.at("absent"), there]);
     let said = run_on(Verb::Tag, &selection, &Options::default());
     let absent = said.of("absent");
     assert_eq!((absent.verdict, absent.subject), (Some(Verdict::Unreadable), Subject::Directory));
@@ -171,7 +174,7 @@ fn excludes_leave_out_files_and_whole_folders() {
         tree.write(name, "x");
     }
     let excludes = vec!["*.tmp".to_owned(), "/build/".to_owned()];
-    let selection = Selection { excludes, ..tree.selection() };
+    let selection = tree.selection().with(|selection| selection.excludes = excludes);
     let said = run_on(Verb::Hash, &selection, &Options::default());
     assert_eq!(names(&tree, &said), ["keep", "src/build/y", "src/keep"]);
     assert_eq!(said.summary.skipped.excluded, 2);

@@ -22,7 +22,7 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
         Ok(job) => job,
         Err(error) => return Ok(Err(error)),
     };
-    let options = Options { require_tags: args.require_tags, ..Options::default() };
+    let options = Options::default().with(|options| options.require_tags = args.require_tags);
     let mut failed = None;
     let place = RunPlace { root: None, reads_only: false };
     let status = render_as(options, &args.output, place, report, |options, console| {

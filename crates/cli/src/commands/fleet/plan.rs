@@ -16,12 +16,11 @@ use crate::progress::ProgressLine;
 
 pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
     let stop = exit::stop_on_signals()?;
-    let options = Options {
-        qos: args.level.level(),
-        catalogue: CatalogueUse::Off,
-        stop: std::sync::Arc::clone(&stop),
-        ..Options::default()
-    };
+    let options = Options::default().with(|options| {
+        options.qos = args.level.level();
+        options.catalogue = CatalogueUse::Off;
+        options.stop = std::sync::Arc::clone(&stop);
+    });
     let mut source = match source(args, &options)? {
         Ok(source) => source,
         Err(error) => return Ok(Err(error)),

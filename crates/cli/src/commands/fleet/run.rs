@@ -3,7 +3,6 @@
 use std::env;
 use std::fs;
 
-use steadfast::Options;
 use steadfast_fleet::{Error, Job, ShardWorker, existing, run as run_shard};
 use steadfast_report::fleet;
 
@@ -35,7 +34,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
     };
     let (root, accept_missing) = (args.root.clone(), args.accept_missing);
     let worker = ShardWorker { host: host(), root, accept_missing };
-    let options = Options { survey: false, ..args.engine.options() };
+    let options = args.engine.options().with(|options| options.survey = false);
     let mut ended: Option<Result<u8, Error>> = None;
     // A part is worth having though nobody reads what is said about it.
     let place = RunPlace { root: None, reads_only: false };

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
-use steadfast::{Algorithm, Digest, Options, Selection, Verb};
+use steadfast::{Algorithm, Digest, Selection, Verb};
 use steadfast_report::Output;
 use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
 
@@ -115,13 +115,15 @@ impl ListCheck<'_> {
             batch.retain(|line| !is_missing(&line.path));
         }
         let Some(first) = batch.first() else { return Ok(true) };
-        let options = Options {
-            algorithm: Some(first.algorithm),
-            stop: Arc::clone(&self.stop),
-            ..self.args.engine.options()
-        };
+        let options = self.args.engine.options().with(|options| {
+            options.algorithm = Some(first.algorithm);
+            options.stop = Arc::clone(&self.stop);
+        });
         let listed = batch.iter().map(|line| line.path.clone()).collect();
-        let selection = Selection { listed, exact: true, ..Selection::default() };
+        let selection = Selection::default().with(|selection| {
+            selection.listed = listed;
+            selection.exact = true;
+        });
         for line in batch.drain(..) {
             self.comparison.expect(line);
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use steadfast::read::buffered::Buffered;
 use steadfast::run::run_with;
 use steadfast::store::xattr::Xattr;
-use steadfast::{Selection, Verb, Verdict};
+use steadfast::{Verb, Verdict};
 use steadfast_sys::cache::{cached_bytes, drop_cached};
 use steadfast_sys::file::File;
 
@@ -68,7 +68,7 @@ impl FolderEstimate {
         let options = options(None);
         // Not `exact`: each file is then opened in its directory, as a walk does.
         let paths = files.iter().map(|file| file.path.clone()).collect();
-        let selection = Selection { exact: false, ..selection(paths) };
+        let selection = selection(paths).with(|selection| selection.exact = false);
         let ran = run(session, &options, |heard| {
             run_with(verb, &selection, &options, Arc::new(Buffered), Arc::new(Xattr), heard)
         });

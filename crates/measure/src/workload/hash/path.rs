@@ -292,12 +292,18 @@ pub(super) fn run<'a>(
 /// Returns options for a run that writes nothing.
 pub(super) fn options(level: Option<Level>) -> Options {
     let catalogue = CatalogueUse::Off;
-    Options { catalogue, qos: level.unwrap_or(Level::Default), ..Options::default() }
+    Options::default().with(|options| {
+        options.catalogue = catalogue;
+        options.qos = level.unwrap_or(Level::Default);
+    })
 }
 
 /// Selects files one by one, in this order.
 pub(super) fn selection(listed: Vec<std::path::PathBuf>) -> Selection {
-    Selection { listed, exact: true, ..Selection::default() }
+    Selection::default().with(|selection| {
+        selection.listed = listed;
+        selection.exact = true;
+    })
 }
 
 /// The events of a run.
@@ -326,7 +332,7 @@ impl Monitor for Heard<'_> {
             Event::Notice(notice) if notice.text.contains("refused") => {
                 self.refused.push(notice.text.clone());
             }
-            Event::Notice(_) | Event::Finding(_) => {}
+            _ => {}
         }
     }
 
