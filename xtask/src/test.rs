@@ -9,6 +9,7 @@ mod count;
 mod fixtures;
 mod fleet;
 mod kernels;
+mod library;
 mod setup;
 mod skipped;
 mod steps;
@@ -45,6 +46,12 @@ const STEPS: &[Step] = &[
         title: "published artifacts that tests read",
         counts: false,
         run: fixtures::fixtures,
+    },
+    Step {
+        name: "library",
+        title: "the library as others use it",
+        counts: true,
+        run: library::library,
     },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
     Step {

@@ -1,6 +1,6 @@
 //! Reads the AppleDouble file beside a file: `._name` beside `name`.
 //!
-//! [`steadfast_manifest::appledouble`] finds its parts in the bytes. A sidecar is metadata of
+//! `steadfast_manifest` finds its parts in the bytes. A sidecar is metadata of
 //! another file, so it is never tagged as data.
 
 use std::ffi::OsStr;

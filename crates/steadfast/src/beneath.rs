@@ -10,7 +10,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Component, Path};
 
-pub use steadfast_sys::file::{Dir, Draft, Existing, File, FileKind, Status, write_whole};
+pub use steadfast_sys::file::{
+    Dir, DirEntry, DirectAlignment, Draft, Existing, File, FileKind, FileSystem, Protection,
+    Status, write_whole,
+};
 
 /// A name in a directory. Directories sort first, then names by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,37 @@
-//! Keeps files unchanged: records a digest for every file, re-reads the files later and says what
-//! became of each one.
+//! Detects silent file corruption: tags files with digests in extended attributes, checks them
+//! later, and tells an edit from decay.
+//!
+//! [`tag()`] tags the files of a folder, [`check()`] compares them with their tags, and [`Run`]
+//! does either with options. A run calls a [`Monitor`] for each file; a closure is one.
+//!
+//! ```
+//! use steadfast::{Event, Run, Verdict};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
+//! # let photographs = folder.path();
+//! let tagged = steadfast::tag(photographs)?;
+//! assert_eq!(tagged.exit_status(), 0);
+//!
+//! // Another day:
+//! let checked = Run::check([photographs]).exclude("*.tmp").run(&mut |event: &Event| {
+//!     if let Event::File(file) = event
+//!         && file.verdict == Some(Verdict::Corrupt)
+//!     {
+//!         println!("{} is corrupt", file.path.to_path().display());
+//!     }
+//! })?;
+//! assert_eq!(checked.exit_status(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An [`Error`] means that a run could not begin or go on. Trouble with one file never ends a run:
+//! it is in an event, and in [`Summary::exit_status`]. 0 means that nothing is wrong, 1 that
+//! something was modified or is missing, 2 that something could not be determined, 3 that something
+//! is corrupt.
+//!
+//! The library never prints, exits, or reads the environment. A run raises the process's limit on
+//! open files, and starts its own threads, which have ended when it returns.
 //!
 //! The modules stand in the order in which a file's bytes pass through them:
 //!
@@ -7,8 +39,6 @@
 //! walk ──▶ read ──▶ hash ──▶ compare / store ──▶ report
 //! Entry    Chunk    Digest    Verdict / Tag       document
 //! ```
-//!
-//! [`run::run`] executes one verb. The library never prints, exits, or reads the environment.
 
 #![forbid(unsafe_code)]
 
@@ -35,16 +65,21 @@ mod pipeline;
 pub mod store;
 pub mod catalogue;
 pub mod run;
+mod builder;
 pub mod diff;
 pub mod probe;
 
-pub use steadfast_digest::{Algorithm, AlgorithmHasher, Backend, Digest, Lanes};
+pub use steadfast_digest::{
+    Algorithm, AlgorithmHasher, Backend, Digest, Error as DigestError,
+    ErrorKind as DigestErrorKind, Lanes, LanesOf, Sha256Rules,
+};
 pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::file::{Timestamp, raise_open_files_limit};
-pub use steadfast_sys::qos::Level;
+pub use steadfast_sys::qos::{Level, ParseLevelError};
 pub use steadfast_sys::streams::stdout_was_closed;
 
+pub use crate::builder::{Run, check, tag};
 pub use crate::calibration::fastest_lanes;
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};
@@ -52,8 +87,14 @@ pub use crate::event::{Action, FileEvent, FilePath, Notice, Resized, Skipped, Su
 pub use crate::file_state::FileState;
 pub use crate::finding::{FactChange, Finding};
 pub use crate::monitor::{Event, FindingEvent, Monitor, Progress, Summary};
+pub use crate::pages::PagesUse;
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Verb, prepare_open_files};
 pub use crate::selection::Selection;
 pub use crate::verdict::Verdict;
+
+/// The examples of `docs/library.md` run with those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+mod library_page {}

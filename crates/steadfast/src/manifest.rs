@@ -1,4 +1,4 @@
-//! Manifests: the formats of [`steadfast_manifest`], and the parts of them that need SQLite or a
+//! Manifests: the formats of `steadfast_manifest`, and the parts of them that need SQLite or a
 //! directory.
 //!
 //! Opens no file that a document names. A [`bagit::Bag`] and a [`chkbit::IndexTree`] take a
@@ -14,8 +14,8 @@ use steadfast_digest::Algorithm;
 
 pub use steadfast_manifest::{
     Combined, Conflict, Dispute, DocumentPlace, DocumentWriter, Error, ErrorKind, Fault, FaultKind,
-    Format, Mtime, PathFault, Record, Records, Step, algorithm_hint, combine, confine, folded, ni,
-    root_of, sums, windows_spelling,
+    Format, Mtime, PathFault, Put, Record, Records, Step, algorithm_hint, combine, confine, folded,
+    ni, root_of, sums, windows_spelling,
 };
 
 /// Reads a document in constant memory, except a `bitrot` database, which is loaded whole.

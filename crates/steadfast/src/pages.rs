@@ -13,7 +13,10 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_verity::{PageCheck, ReadOptions};
+use steadfast_verity::ReadOptions;
+
+pub use steadfast_sys::source::{FileSource, Part, ReadAt};
+pub use steadfast_verity::{PageCheck, Root, VerityDigest, VerityHash, VerityParams};
 
 pub use header::{HEADER_LEN, Header, MAGIC};
 pub use kept::Kept;
@@ -75,6 +78,7 @@ pub(crate) fn damage_of(
 
 /// The files whose leaves a run stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PagesUse {
     /// Files of trees that store leaves already, and files with leaves beside them.
     #[default]

@@ -60,8 +60,14 @@ pub fn check(
     let pages = kept.len_bytes() / leaf_len;
     let len_bytes = source.len_bytes().min(pages * params.page_len as u64);
     let there = params.pages(len_bytes);
-    let run =
-        Run { source, kept, params, options, found: Mutex::default(), next: AtomicU64::new(0) };
+    let run = PageScan {
+        source,
+        kept,
+        params,
+        options,
+        found: Mutex::default(),
+        next: AtomicU64::new(0),
+    };
     let spans = len_bytes.div_ceil(SPAN_LEN as u64);
     let outcome = thread::scope(|scope| {
         let others = (1..options.workers.get() as u64).take_while(|other| *other < spans);
@@ -85,7 +91,7 @@ pub fn check(
 }
 
 /// One check under way.
-struct Run<'a> {
+struct PageScan<'a> {
     source: &'a dyn ReadAt,
     kept: &'a dyn ReadAt,
     params: &'a VerityParams,
@@ -95,7 +101,7 @@ struct Run<'a> {
     next: AtomicU64,
 }
 
-impl Run<'_> {
+impl PageScan<'_> {
     fn found(&self) -> MutexGuard<'_, PageCheck> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -190,7 +190,7 @@ pub(super) fn succeed(command: &mut Command) -> anyhow::Result<()> {
 }
 
 /// Runs a command that runs tests. Passes its output on and counts its summaries.
-fn run_tests(session: &mut Session, command: &mut Command) -> anyhow::Result<()> {
+pub(super) fn run_tests(session: &mut Session, command: &mut Command) -> anyhow::Result<()> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("running cargo")?;
     let before = session.counts.passed + session.counts.failed;
     let output = child.stdout.take().context("the tests' output is not piped")?;

@@ -3,7 +3,7 @@
 //! Reads the records of a database, and writes a database of records. Both are held in memory, up
 //! to [`DATABASE_LEN_MAX`]. SQL in the document (views, computed columns) is refused, not executed.
 //!
-//! [`steadfast_manifest::bitrot`] interprets the rows.
+//! `steadfast_manifest` interprets the rows.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read as _, Write};

@@ -1,6 +1,6 @@
 //! Tags that other tools keep on a file: read from it and written to it.
 //!
-//! What the attributes say is decided by [`steadfast_manifest::foreign`], what follows from that by
+//! What the attributes say is decided by `steadfast_manifest`, what follows from that by
 //! `reference/foreign.rs`.
 
 mod write;

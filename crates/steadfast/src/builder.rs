@@ -1,0 +1,139 @@
+//! The two calls that most programs need, and a builder for the rest.
+//!
+//! In: paths and wishes. Out: one call of [`crate::run::run`].
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::monitor::{Monitor, Summary};
+use crate::run::{Options, ReadFrom, Verb, run};
+use crate::selection::Selection;
+
+/// Tags every file beneath a path that has no tag, or the file itself.
+///
+/// # Errors
+/// If the run cannot begin or go on. Trouble with single files is in the summary's exit status.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
+/// # let photographs = folder.path();
+/// let summary = steadfast::tag(photographs)?;
+/// assert_eq!((summary.files, summary.exit_status()), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn tag(path: impl Into<PathBuf>) -> Result<Summary, Error> {
+    Run::tag([path]).run(&mut |_: &_| {})
+}
+
+/// Compares every tagged file beneath a path with its tag, or the file itself. Writes nothing to
+/// the files.
+///
+/// Use [`Run::check`] to learn which files are damaged.
+///
+/// # Errors
+/// As [`tag()`].
+///
+/// ```
+/// use steadfast::Verdict;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let photograph = folder.path().join("a.jpg");
+/// # std::fs::write(&photograph, "pixels")?;
+/// # let _ = steadfast::tag(folder.path())?;
+/// let summary = steadfast::check(&photograph)?;
+/// assert_eq!(summary.verdicts(Verdict::Intact), 1);
+/// assert_eq!(summary.exit_status(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn check(path: impl Into<PathBuf>) -> Result<Summary, Error> {
+    Run::check([path]).run(&mut |_: &_| {})
+}
+
+/// A run that is put together step by step.
+///
+/// What has no method of its own is set with [`Run::options`] and [`Run::selection`].
+///
+/// ```
+/// use steadfast::{Event, ReadFrom, Run};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
+/// # let _ = steadfast::tag(folder.path())?;
+/// # let photographs = folder.path();
+/// let mut seen = Vec::new();
+/// let summary = Run::check([photographs])
+///     .exclude("*.tmp")
+///     .read_from(ReadFrom::Media)
+///     .options(|options| options.require_tags = true)
+///     .run(&mut |event: &Event| {
+///         if let Event::File(file) = event {
+///             seen.push((file.path.to_path(), file.verdict));
+///         }
+///     })?;
+/// assert_eq!((seen.len(), summary.exit_status()), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a run does nothing until `run` is called"]
+pub struct Run {
+    verb: Verb,
+    selection: Selection,
+    options: Options,
+}
+
+impl Run {
+    /// Prepares any verb over files and directories.
+    pub fn new(verb: Verb, paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
+        Run { verb, selection: Selection::of(paths), options: Options::default() }
+    }
+
+    /// Prepares to hash and tag every file that has no tag.
+    pub fn tag(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
+        Run::new(Verb::Tag, paths)
+    }
+
+    /// Prepares to compare every tagged file with its tag.
+    pub fn check(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
+        Run::new(Verb::Check, paths)
+    }
+
+    /// Prepares to tag new files and retag modified ones. Corrupt files keep their tags.
+    pub fn update(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
+        Run::new(Verb::Update, paths)
+    }
+
+    /// Leaves out what matches a pattern, in the syntax of `.gitignore`, relative to each path.
+    pub fn exclude(self, pattern: impl Into<String>) -> Run {
+        self.selection(|selection| selection.excludes.push(pattern.into()))
+    }
+
+    /// Reads from the page cache, which is the default, or from the medium itself.
+    pub fn read_from(self, place: ReadFrom) -> Run {
+        self.options(|options| options.read_from = place)
+    }
+
+    /// Reports what would be written, and writes nothing.
+    pub fn dry_run(self) -> Run {
+        self.options(|options| options.dry_run = true)
+    }
+
+    /// Changes which files the run is about.
+    pub fn selection(self, change: impl FnOnce(&mut Selection)) -> Run {
+        Run { selection: self.selection.with(change), ..self }
+    }
+
+    /// Changes how the run is carried out.
+    pub fn options(self, change: impl FnOnce(&mut Options)) -> Run {
+        Run { options: self.options.with(change), ..self }
+    }
+
+    /// Executes the run, and returns when it has ended. The monitor is called on this thread.
+    ///
+    /// # Errors
+    /// If an option makes no sense, or the system does not give what the whole run needs. Trouble
+    /// with single files is in the events and in the summary's exit status.
+    pub fn run(&self, monitor: &mut dyn Monitor) -> Result<Summary, Error> {
+        run(self.verb, &self.selection, &self.options, monitor)
+    }
+}
