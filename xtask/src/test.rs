@@ -10,6 +10,7 @@ mod fixtures;
 mod fleet;
 mod kernels;
 mod library;
+mod publish;
 mod setup;
 mod skipped;
 mod steps;
@@ -53,6 +54,7 @@ const STEPS: &[Step] = &[
         counts: true,
         run: library::library,
     },
+    Step { name: "publish", title: "packages for others", counts: false, run: publish::publish },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
     Step {
         name: "browser",

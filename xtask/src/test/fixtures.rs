@@ -159,7 +159,7 @@ fn failure(missing: &[(&str, bool)]) -> Option<String> {
 }
 
 /// Whether a registry's client failed because there is no network.
-fn is_offline(message: &str) -> bool {
+pub(super) fn is_offline(message: &str) -> bool {
     let message = message.to_lowercase();
     OFFLINE_MESSAGES.iter().any(|known| message.contains(known))
 }
