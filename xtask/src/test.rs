@@ -40,6 +40,7 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", title: "formatting", counts: false, run: steps::fmt },
     Step { name: "tidy", title: "house style", counts: false, run: steps::tidy },
     Step { name: "bench", title: "the harnesses of bench/", counts: false, run: steps::bench },
+    Step { name: "book", title: "the documents as a book", counts: false, run: steps::book },
     Step { name: "clippy", title: "lints", counts: false, run: steps::clippy },
     Step { name: "doc", title: "documentation", counts: false, run: steps::doc },
     Step {

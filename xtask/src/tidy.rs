@@ -9,6 +9,7 @@ mod budget;
 mod comments;
 mod documents;
 mod imports;
+mod links;
 mod modules;
 mod names;
 mod skips;
@@ -88,6 +89,7 @@ fn check(tree: &Tree, metadata: &serde_json::Value, findings: &mut Findings) {
     comments::check(tree, findings);
     documents::check(tree, metadata, findings);
     imports::check(metadata, findings);
+    links::check(tree, findings);
     modules::check(tree, findings);
     names::check(tree, findings);
     skips::check(tree, findings);

@@ -68,6 +68,15 @@ pub(super) fn bench(session: &mut Session) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Builds the documents as a book. The step `tidy` checks its contents and links on any machine.
+pub(super) fn book(session: &mut Session) -> anyhow::Result<()> {
+    if !setup::is_ready("mdbook") {
+        println!("skipped for want of program mdbook: building the book");
+        return Ok(());
+    }
+    succeed(Command::new("mdbook").arg("build").current_dir(&session.root))
+}
+
 pub(super) fn clippy(session: &mut Session) -> anyhow::Result<()> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     succeed(cargo(session).args(clippy))

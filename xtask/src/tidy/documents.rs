@@ -1,4 +1,4 @@
-//! Checks that everything that documents name exists: paths, links, commands, flags, the version.
+//! Checks that everything that documents name exists: paths, commands, flags, the version.
 //!
 //! A path is checked if it is in backticks and begins with a folder at the root of the repository.
 //! A planned path is written without backticks.
@@ -40,7 +40,6 @@ pub(super) fn check(tree: &Tree, metadata: &Value, findings: &mut Findings) {
                         check_path(tree, span, &mut report);
                         commands.check(span, &mut report);
                     }
-                    check_links(tree, path, line, &mut report);
                 }
             }
         }
@@ -89,37 +88,6 @@ fn expand_braces(text: &str) -> Vec<String> {
     let (before, after) = (&text[..open], &text[close + 1..]);
     let choices = text[open + 1..close].split(',');
     choices.flat_map(|choice| expand_braces(&format!("{before}{choice}{after}"))).collect()
-}
-
-/// Checks the targets of `[text](target)` that are files of the repository.
-fn check_links(tree: &Tree, document: &str, line: &str, report: &mut dyn FnMut(String)) {
-    for (at, _) in line.match_indices("](") {
-        let rest = &line[at + 2..];
-        let target = rest.split([')', '#', ' ']).next().unwrap_or("");
-        if target.is_empty() || target.contains(':') {
-            continue;
-        }
-        let path = resolve(document, target.trim_end_matches('/'));
-        if !path.is_empty() && !tree.has(&path) {
-            report(format!("link to `{target}`, which does not exist"));
-        }
-    }
-}
-
-/// Returns a link's target as a path from the root; empty for the root itself.
-fn resolve(document: &str, target: &str) -> String {
-    let mut parts: Vec<&str> = document.split('/').collect();
-    parts.pop();
-    for part in target.split('/') {
-        match part {
-            "." | "" => {}
-            ".." => {
-                parts.pop();
-            }
-            name => parts.push(name),
-        }
-    }
-    parts.join("/")
 }
 
 /// The existing verbs, and the files that declare their flags.
@@ -252,12 +220,6 @@ mod tests {
         assert_eq!(found("see `docs/a.md:3`, `crates/cli/`, `docs/*.md`, `docs/<b>.md`"), [""; 0]);
         assert_eq!(found("`crates/cli/src/commands/{check,gone}.rs`").len(), 1);
         assert_eq!(found("planned: docs/b.md; theirs: `src/arch/`, `and/or`"), [""; 0]);
-    }
-
-    #[test]
-    fn links_resolve() {
-        assert_eq!(found("[a](a.md) [b](../CHANGELOG.md#c) [c](https://d/e) [d](#e)"), [""; 0]);
-        assert_eq!(found("[b](b.md)").len(), 1);
     }
 
     #[test]
