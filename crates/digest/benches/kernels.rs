@@ -3,8 +3,9 @@
 //! In: nothing. Out: a table on stdout: GB/s of this thread's processor time, ratios to the first
 //! row and to `openssl speed` of the same algorithm. Rows are a backend and its lanes on long
 //! messages, on fewer messages than lanes, on a mix of short ones, on pages; then the algorithms
-//! one message at a time. Run with `cargo bench -p steadfast-digest`; a word behind `--` keeps only
-//! the rows that contain it.
+//! one message at a time; last, for reference, two SHA-NI lanes of Intel's multi-buffer library,
+//! where a C compiler finds it (Debian: libipsec-mb-dev). Run with
+//! `cargo bench -p steadfast-digest`; a word behind `--` keeps only the rows that contain it.
 //!
 //! The rows take turns inside every repetition, so that a slow spell of the machine hits all of
 //! them. The digests of long messages and of pages are checked before a figure is shown.
@@ -36,15 +37,25 @@ const REPETITIONS_PER_OPENSSL: usize = 5;
 struct Row {
     name: String,
     algorithm: Algorithm,
-    work: Box<dyn FnMut()>,
-    sample_len: usize,
+    /// Takes one sample: GB/s.
+    sample: Box<dyn FnMut() -> f64>,
     /// GB/s, one per repetition.
     rates: Vec<f64>,
 }
 
 impl Row {
-    fn new(name: String, algorithm: Algorithm, sample_len: usize, work: Box<dyn FnMut()>) -> Row {
-        Row { name, algorithm, work, sample_len, rates: Vec::new() }
+    fn new(
+        name: String,
+        algorithm: Algorithm,
+        sample_len: usize,
+        mut work: impl FnMut() + 'static,
+    ) -> Row {
+        let sample = move || {
+            let start = thread_cpu_time();
+            work();
+            sample_len as f64 / (thread_cpu_time() - start).as_secs_f64() / 1e9
+        };
+        Row { name, algorithm, sample: Box::new(sample), rates: Vec::new() }
     }
 }
 
@@ -57,6 +68,7 @@ fn main() {
         .chain(rows_beside::<Sha512Rules>())
         .chain(rows_beside::<Md5Rules>())
         .chain(Algorithm::ALL.iter().map(|algorithm| algorithm_row(*algorithm)))
+        .chain(ipsec_mb_row())
         .filter(|row| wanted.is_empty() || wanted.iter().any(|part| row.name.contains(part)))
         .collect();
     let mut peers: Vec<Peer> = Vec::new();
@@ -67,10 +79,7 @@ fn main() {
     }
     for repetition in 0..REPETITIONS {
         for row in &mut rows {
-            let start = thread_cpu_time();
-            (row.work)();
-            let seconds = (thread_cpu_time() - start).as_secs_f64();
-            row.rates.push(row.sample_len as f64 / seconds / 1e9);
+            row.rates.push((row.sample)());
         }
         if repetition % REPETITIONS_PER_OPENSSL == 0 {
             peers.iter_mut().for_each(Peer::take_turn);
@@ -174,7 +183,7 @@ fn few_messages_row<A: Rules>(lanes: LanesOf<A>, count: usize) -> Row {
         black_box(&hashers);
     };
     let name = format!("{} of {}", count, label(lanes));
-    Row::new(name, lanes.algorithm(), calls * count * MESSAGE_LEN, Box::new(work))
+    Row::new(name, lanes.algorithm(), calls * count * MESSAGE_LEN, work)
 }
 
 /// Sixteen lanes that hand a small remainder to the SHA instructions, where both exist.
@@ -203,7 +212,7 @@ fn small_files_row<A: Rules>(lanes: LanesOf<A>) -> Row {
     };
     let work = move || (0..SAMPLE_LEN / len).for_each(|_| assert!(hash_all()));
     let name = format!("{} mix", label(lanes));
-    Row::new(name, lanes.algorithm(), SAMPLE_LEN / len * len, Box::new(work))
+    Row::new(name, lanes.algorithm(), SAMPLE_LEN / len * len, work)
 }
 
 /// A row that hashes the 4 KiB pages of one message.
@@ -219,7 +228,7 @@ fn pages_row(lanes: Lanes) -> Row {
             black_box(page_digests(lanes, page_len, LastPage::AsIs, &data));
         }
     };
-    Row::new(format!("{lanes} pages"), Algorithm::Sha256, SAMPLE_LEN, Box::new(work))
+    Row::new(format!("{lanes} pages"), Algorithm::Sha256, SAMPLE_LEN, work)
 }
 
 fn algorithm_row(algorithm: Algorithm) -> Row {
@@ -231,7 +240,31 @@ fn algorithm_row(algorithm: Algorithm) -> Row {
         }
         black_box(hasher.finalize());
     };
-    Row::new(algorithm.to_string(), algorithm, SAMPLE_LEN, Box::new(work))
+    Row::new(algorithm.to_string(), algorithm, SAMPLE_LEN, work)
+}
+
+/// Two messages by the SHA instructions in libipsec-mb, if a C compiler finds the library.
+fn ipsec_mb_row() -> Option<Row> {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/ipsec_mb.c");
+    let program = concat!(env!("CARGO_TARGET_TMPDIR"), "/ipsec_mb");
+    let built = Command::new("cc").args(["-O2", "-o", program, source, "-lIPSec_MB"]).output();
+    let name = "libipsec-mb x86_shani x2".to_owned();
+    if !built.is_ok_and(|output| output.status.success()) {
+        println!("skipped: {name}: no C compiler, or no libipsec-mb-dev");
+        return None;
+    }
+    let calls = SAMPLE_LEN / MESSAGE_LEN / 2;
+    let digest = sha256(&bytes(MESSAGE_LEN)).to_string();
+    let sample = move || {
+        let arguments = [MESSAGE_LEN, calls].map(|number| number.to_string());
+        let output = Command::new(program).args(arguments).output().expect("it was just built");
+        let text = String::from_utf8(output.stdout).expect("it prints digits");
+        let (seconds, found) = text.trim().split_once(' ').expect("two words");
+        assert_eq!(found, digest, "libipsec-mb");
+        let seconds: f64 = seconds.parse().expect("seconds");
+        SAMPLE_LEN as f64 / seconds / 1e9
+    };
+    Some(Row { name, algorithm: Algorithm::Sha256, sample: Box::new(sample), rates: Vec::new() })
 }
 
 fn update<A: Rules>(lanes: LanesOf<A>, hashers: &mut [BlockHasher<A>], data: &[u8], last: bool) {
