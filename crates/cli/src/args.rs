@@ -6,6 +6,7 @@
 mod catalogue;
 mod code;
 mod fleet;
+mod help;
 mod measure;
 mod objects;
 mod pages;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
@@ -50,10 +51,10 @@ pub(crate) use verbs::{
     ShowArgs, TagArgs, UntagArgs, UpdateArgs,
 };
 
-/// Keep files unchanged, and know what it costs.
+/// Detect silent file corruption, and see what each check costs.
 ///
-/// Records a digest for every file in an extended attribute (a tag), re-reads the files later, and
-/// tells edits from decay (a verdict).
+/// `steadfast tag` stores a digest of every file in an extended attribute, the tag. `steadfast
+/// check` reads the files again, compares them with their tags, and tells edits from decay.
 #[derive(Debug, Parser)]
 #[command(
     name = "steadfast",
@@ -62,7 +63,7 @@ pub(crate) use verbs::{
     arg_required_else_help = true,
     after_long_help = "\
 Begin with `steadfast tag DIR`, once. Run `steadfast check DIR` from time to time; after edits, \
-`steadfast update DIR`.
+`steadfast update DIR`. `steadfast VERB --help` describes a verb.
 
 Exit status: 0 nothing wrong; 1 something is modified or missing; 2 could not tell (usage, \
 unreadable, unstable); 3 something is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2."
@@ -70,6 +71,17 @@ unreadable, unstable); 3 something is corrupt; 130 interrupted. 3 outranks 1, 1 
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// If it is not understood, or asks for help or the version.
+    pub(crate) fn read() -> Result<Cli, clap::Error> {
+        let matches = help::grouped(Cli::command()).try_get_matches().map_err(suggested)?;
+        Cli::from_arg_matches(&matches)
+    }
 }
 
 /// Which files.
@@ -379,7 +391,7 @@ const GUESSED: [(&str, &str); 18] = [
 ];
 
 /// Adds to an error about an unknown verb which one does what other tools call so.
-pub(crate) fn suggested(mut error: clap::Error) -> clap::Error {
+fn suggested(mut error: clap::Error) -> clap::Error {
     let guessed = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(guessed)) => guessed.to_lowercase(),
         _ => return error,

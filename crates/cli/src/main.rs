@@ -21,11 +21,9 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
-    exit::code(match args::Cli::try_parse() {
+    exit::code(match args::Cli::read() {
         Ok(cli) => commands::dispatch(&cli.command),
-        Err(error) => exit::explain(&args::suggested(error)),
+        Err(error) => exit::explain(&error),
     })
 }

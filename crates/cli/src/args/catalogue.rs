@@ -7,7 +7,7 @@ use steadfast_report::Units;
 
 use super::{LevelArgs, UnitsArg, quantity};
 
-/// Tell every verdict that a file ever got, and everything that happened to it.
+/// Show all verdicts of a file, and everything that happened to it.
 ///
 /// Run by run, the first one first: when, by which verb and version, read from where, the verdict,
 /// and old and new digests where a tag changed. First what is known of the file now. For a
@@ -33,7 +33,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) document: DocumentArgs,
 }
 
-/// Tell what can be proved of a tree: how much was proved when, what is overdue, what ever failed.
+/// Show what was verified in a tree and when, and what failed.
 ///
 /// A file is proved by a run that read every byte of it and found the digest of its tag. The page
 /// has how much was proved in the last days, how much never, what failed and is not settled since,

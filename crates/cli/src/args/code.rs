@@ -11,7 +11,7 @@ use steadfast_report::Units;
 
 use super::{LevelArgs, UnitsArg};
 
-/// Show, verify and price Apple code signatures: what a seal covers, page by page, on any system.
+/// Show and verify Apple code signatures, on any system.
 ///
 /// A PATH is a Mach-O file, a bundle (an application, a framework), or a disk image. The main
 /// executable of a bundle stands for the bundle. Nothing is written, and no network is asked.

@@ -12,7 +12,7 @@ use steadfast::manifest::Format;
 use super::qos::LevelOf;
 use super::{AllowEmptyArg, EngineArgs, LevelArgs, OutputArgs, PathArgs, quantity};
 
-/// Check many files on many machines: cut them into shards, run each anywhere, merge the parts.
+/// Check many files on many machines.
 ///
 /// A job is a folder that all machines see. Any engine can run it, since a shard is one command
 /// whose outcome is one file, whole or absent; to run it twice does no harm. The Python package in

@@ -30,7 +30,7 @@ pub(crate) use write::WriteArgs;
 use super::{UnitsArg, When};
 use crate::output::stdout_has_color;
 
-/// Measure what this machine can do, and what holds it back.
+/// Measure what this machine can do, and what limits it.
 ///
 /// Runs the stages of a check with a clock beside them, each alone and together. Keeps every raw
 /// sample in a record that others can repeat and `report` can compare.

@@ -12,7 +12,7 @@ use steadfast_objects::Address;
 use super::LevelArgs;
 use super::qos::LevelOf;
 
-/// Compare objects in a store with what is known of files, and download none.
+/// Compare objects in a store with local records, without downloading.
 ///
 /// Stores keep digests of their objects. `check` asks for them; `import` reads a report that a
 /// store made. Either compares them with tags, a manifest or a catalogue, and says what it rests

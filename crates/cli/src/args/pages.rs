@@ -11,7 +11,7 @@ use steadfast_verity::{VerityHash, VerityParams};
 
 use super::{LevelArgs, quantity};
 
-/// Digest files as fs-verity does, and find which pages of a file are damaged.
+/// Print fs-verity digests, and find the damaged pages of a file.
 ///
 /// A digest says that a file differs. Leaves, a digest for each page, say where: `steadfast tag
 /// --pages` keeps them, and 0.8 % of the file's length is what they take.

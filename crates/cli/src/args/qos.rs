@@ -82,7 +82,7 @@ impl Command {
     }
 }
 
-/// Show what QoS levels come to here, run a command at one, or lower a process to one.
+/// Show QoS levels, run a command at one, or lower a running process.
 ///
 /// Five levels say how urgent work is. The system makes of them what it can: a scheduling class, a
 /// nice value, an I/O priority, slower processors where the types differ. Every step is told with

@@ -8,7 +8,7 @@ use steadfast_report::document::DocumentTextOptions;
 use super::UnitsArg;
 use crate::output::stdout_has_color;
 
-/// Make a page of records: what machines can do, with charts, beside each other
+/// Make a page with charts from records of measurements.
 ///
 /// Reads what `measure --export` wrote. A page is one file that needs nothing else: no script, no
 /// network.

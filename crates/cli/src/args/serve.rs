@@ -87,7 +87,7 @@ pub(crate) struct ReachArgs {
     pub(crate) behind_proxy: Option<String>,
 }
 
-/// Show files and folders in the browser: for a desktop's menus.
+/// Show files and folders in the browser, from a desktop's menus.
 ///
 /// Serves the folders that the paths are in, opens the browser at them, and ends by itself once no
 /// page has been open for ten minutes and nothing is under way.

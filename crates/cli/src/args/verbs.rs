@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Open(OpenArgs),
 }
 
-/// Make a catalogue of a directory: what should be there, and what was proved when.
+/// Make a catalogue of a directory, so that missing files are noticed.
 ///
 /// A tag cannot tell that its file is gone. The catalogue, DIR/.steadfast/catalogue.sqlite, can:
 /// from then on `tag`, `check`, `update` and `retag` in that tree keep it, and a check also finds
@@ -105,7 +105,7 @@ pub(crate) struct TagArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Hash every tagged file and say what became of it.
+/// Hash every tagged file, and compare it with its tag.
 ///
 /// Same contents: intact, or touched if the modification time moved. Other contents and another
 /// modification time: modified, an edit. Other contents although the modification time stands:
@@ -221,7 +221,7 @@ pub(crate) struct RetagArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Remove tags and nothing else.
+/// Remove tags.
 ///
 /// Needs a PATH: it gives up the record of what the files held. Contents and modification times
 /// stay as they are.
@@ -262,7 +262,7 @@ pub(crate) struct ShowArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Print digests, or check files against a list of them; tags play no part.
+/// Print digests, or check files against a list of digests.
 ///
 /// Prints the lines of sha256sum, and reads them with --check, also those of the BSD tools and
 /// OpenSSL. Directories are walked, without the file that stdout goes to. `-` is stdin. Without a
@@ -324,7 +324,7 @@ pub(crate) struct CompareArgs {
     pub(crate) ignore_missing: bool,
 }
 
-/// Write tags as a document on stdout, or as another tool's attributes.
+/// Write tags as a manifest, or as another tool's attributes.
 ///
 /// Names in the document are relative to PATH. Files without a tag, and files that were modified
 /// since they were tagged, are left out and told; --read hashes every file instead. The file that
@@ -365,7 +365,7 @@ pub(crate) struct ExportArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Make tags of what other tools recorded, in a document or in their attributes.
+/// Make tags from a manifest, or from another tool's attributes.
 ///
 /// A record that says which modification time its digest belongs to is believed, and nothing is
 /// read. Other files are read and compared first. Files that have a tag keep it.
@@ -462,7 +462,7 @@ pub(crate) struct DiffArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Find out what becomes of tags in directories: which tools and file systems keep them.
+/// Test which tools and file systems keep tags.
 ///
 /// Tries copying, moving, packing and saving with the tools that are installed, on a file of its
 /// own in a folder of its own, and removes both. With several directories, moves between them too.

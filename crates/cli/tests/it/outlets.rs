@@ -74,11 +74,12 @@ fn everything() -> Tree {
 /// The verbs beneath one, as its help lists them; the verb itself if there are none.
 fn verbs(tree: &Tree, above: &[String], found: &mut Vec<Vec<String>>) {
     let help = tree.run(above.iter().map(String::as_str).chain(["--help"])).succeeds();
-    let commands = help.stdout().lines().skip_while(|line| *line != "Commands:").skip(1);
-    let commands = commands.take_while(|line| !line.is_empty());
-    // A verb is indented by two; what follows on further lines is deeper.
-    let names = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let names: Vec<&str> = names.filter(|name| !name.is_empty() && *name != "help").collect();
+    let lines = help.stdout().lines().skip_while(|line| !line.starts_with("Usage: "));
+    let lines = lines.take_while(|line| *line != "Options:");
+    // A verb is indented by two and in lower case; what follows on further lines is deeper.
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names = names.filter(|name| name.starts_with(|letter: char| letter.is_ascii_lowercase()));
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
     found.push(above.to_vec());
     for name in names {
         let beneath = [above, &[name.to_owned()]].concat();
