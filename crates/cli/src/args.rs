@@ -79,7 +79,7 @@ impl Cli {
     /// # Errors
     /// If it is not understood, or asks for help or the version.
     pub(crate) fn read() -> Result<Cli, clap::Error> {
-        let matches = help::grouped(Cli::command()).try_get_matches().map_err(suggested)?;
+        let matches = help::page(Cli::command()).try_get_matches().map_err(suggested)?;
         Cli::from_arg_matches(&matches)
     }
 }
@@ -88,41 +88,41 @@ impl Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which files")]
 pub(crate) struct PathArgs {
-    /// Files and directories; directories are walked to their ends. Symbolic links are followed
-    /// here and nowhere below [default: the current directory]
+    /// Files, and directories with everything in them. A symbolic link named here is followed,
+    /// those below are not [default: the current directory]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Read further paths from FILE, one on each line; `-` is stdin
+    /// Read more paths from FILE, one per line; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) files_from: Option<PathBuf>,
 
-    /// The paths in --files-from end with NUL, as `find -print0` writes them
-    #[arg(short = '0', long, requires = "files_from")]
+    /// Paths in --files-from end with NUL, as `find -print0` writes them
+    #[arg(short = '0', long, requires = "files_from", hide_short_help = true)]
     pub(crate) null: bool,
 
-    /// Leave out what PATTERN matches, in the syntax of .gitignore, relative to each PATH.
-    /// Repeatable; nothing is left out unasked
+    /// Skip files that match PATTERN, in the syntax of .gitignore, relative to each PATH.
+    /// Repeatable. Without it, no file is skipped
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
-    /// Read such patterns from FILE, one on each line
-    #[arg(long, value_name = "FILE")]
+    /// Read patterns from FILE, one per line
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) exclude_from: Vec<PathBuf>,
 
     /// Do not enter directories on other file systems
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) one_file_system: bool,
 
     #[command(flatten)]
     pub(crate) empty: AllowEmptyArg,
 }
 
-/// Whether a run that comes to nothing is a success.
+/// Whether a run that checks no file is a success.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct AllowEmptyArg {
-    /// End with status 0 although no file was found, or none could be judged
-    #[arg(long)]
+    /// Exit with status 0 even if no file was found, or none could be checked
+    #[arg(long, hide_short_help = true)]
     pub(crate) allow_empty: bool,
 }
 
@@ -137,32 +137,32 @@ impl AllowEmptyArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How to read and hash")]
 pub(crate) struct EngineArgs {
-    /// Hash in N threads [default: one for each processor that the QoS level may use]
-    #[arg(long, value_name = "N")]
+    /// Hash in N threads [default: one per processor that the QoS level may use]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     workers: Option<NonZeroUsize>,
 
-    /// Use this SHA-256 backend or fail; `steadfast --version` lists those of this machine
-    /// [default: the fastest, measured]
-    #[arg(long, value_name = "NAME", value_parser = Backend::named)]
+    /// Use this SHA-256 backend, or fail. `steadfast --version` lists those of this machine
+    /// [default: the fastest, measured at the start]
+    #[arg(long, value_name = "NAME", value_parser = Backend::named, hide_short_help = true)]
     backend: Option<Backend>,
 
-    /// Hash N files at once in each thread, as the backend allows [default: the fastest]
-    #[arg(long, value_name = "N")]
+    /// Hash N files at once in each thread, if the backend can [default: the fastest]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     lanes: Option<NonZeroUsize>,
 
     #[command(flatten)]
     pub(crate) level: LevelArgs,
 
-    /// Where bytes come from. `media` bypasses the page cache where the file system can, so that
-    /// the check proves the storage rather than the RAM
+    /// Where to read from. `media` bypasses the page cache if the file system can, so the check
+    /// tests the storage and not the memory
     #[arg(long, value_name = "PLACE", value_enum, default_value = "cache")]
     read_from: ReadFromArg,
 
-    /// Read from N places at a time [default: 1 where a disk rotates, else as many as pay]
-    #[arg(long, value_name = "N")]
+    /// Keep N reads in flight [default: 1 on a rotating disk, otherwise as many as help]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     queue_depth: Option<NonZeroUsize>,
 
-    /// Read at most RATE in a second, as 50MB, so that others get their share
+    /// Read at most RATE per second, for example 50MB
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     rate_limit: Option<u64>,
 }
@@ -194,8 +194,8 @@ enum ReadFromArg {
 /// The algorithm of new digests.
 #[derive(Debug, Args)]
 pub(crate) struct AlgorithmArg {
-    /// Digest with ALGORITHM: sha256, sha512, sha384, sha1, md5, blake2b, blake3, xxh3-128, crc32c
-    /// or fletcher64 [default: sha256; where there is a tag, the tag's]
+    /// Hash with ALGORITHM: sha256, sha512, sha384, sha1, md5, blake2b, blake3, xxh3-128, crc32c or
+    /// fletcher64 [default: the algorithm of the file's tag, or sha256]
     #[arg(long, value_name = "ALGORITHM")]
     pub(crate) algorithm: Option<Algorithm>,
 }
@@ -207,20 +207,20 @@ impl AlgorithmArg {
     }
 }
 
-/// Which catalogue is kept.
+/// Which catalogue a run uses.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The catalogue")]
 pub(crate) struct CatalogueArgs {
-    /// Keep the catalogue FILE instead of that of the nearest tree at or above PATH
+    /// Use the catalogue FILE [default: that of the nearest tree at or above PATH]
     #[arg(long, value_name = "FILE")]
     catalogue: Option<PathBuf>,
 
-    /// Keep no catalogue
+    /// Use no catalogue
     #[arg(long, conflicts_with = "catalogue")]
     no_catalogue: bool,
 
-    /// Wait for another run that keeps it, rather than to refuse
-    #[arg(long)]
+    /// Wait if another run has the catalogue locked, instead of failing
+    #[arg(long, hide_short_help = true)]
     wait: bool,
 }
 
@@ -242,25 +242,27 @@ impl CatalogueArgs {
 
 /// Which part of a catalogued tree is checked.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is due, in a catalogued tree")]
+#[command(next_help_heading = "Part of a tree that has a catalogue")]
 pub(crate) struct DueArgs {
-    /// Check only what was not checked for TIME, as 30d, the longest-unchecked first
+    /// Check only files not checked for TIME, for example 30d
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     older_than: Option<Duration>,
 
-    /// End after TIME, as 2h. The longest-unchecked come first; files not finished stay due
+    /// Stop after TIME, for example 2h. Files not checked for longest come first; those not
+    /// finished stay due
     #[arg(long, value_name = "TIME", value_parser = quantity::time_limit)]
     max_time: Option<Duration>,
 
-    /// Check files of at most SIZE together, as 500G; the longest-unchecked come first
+    /// Check at most SIZE in total, for example 500G. Files not checked for longest come first
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
     max_bytes: Option<u64>,
 
-    /// Check what the last run did not come to, if it was interrupted
+    /// Continue the last run if it was interrupted
     #[arg(long)]
     resume: bool,
 
-    /// Compare length, times and inode with the catalogue and open nothing: quick, and no proof
+    /// Compare length, times and inode with the catalogue, and open no file. Quick, but contents
+    /// are not checked
     #[arg(
         long,
         conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "read_from"]
@@ -284,38 +286,38 @@ impl DueArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to print")]
 pub(crate) struct OutputArgs {
-    /// Print one JSON object for each file, the summary last; times in nanoseconds
+    /// Print one JSON object per file, the summary last. Times are in nanoseconds
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
 
-    /// Print CSV, one row for each file, below a header
+    /// Print CSV: a header, then one row per file
     #[arg(long)]
     pub(crate) csv: bool,
 
-    /// Print a line for every file, with its seconds and GB/s, and one for every thread
+    /// Print a line for every file, with its seconds and GB/s, and a line for every thread
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
-    /// Print only what went wrong; corrupt files always
+    /// Print only what went wrong
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// Write what every thread did, and when, to a new FILE, as JSON for chrome://tracing and
+    /// Write what each thread did and when to a new FILE, as JSON for chrome://tracing and
     /// ui.perfetto.dev
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Write a page about the run to FILE: .html with charts, or .md, .csv, .json
+    /// Write a report of the run to FILE: .html with charts, or .md, .csv or .json
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
-    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si")]
+    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
     units: UnitsArg,
 
-    /// Show progress on stderr. `auto`: one line on a terminal, elsewhere a line every 10 s, none
-    /// with --quiet, and with --json or --csv only on a terminal
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// Show progress on stderr. `auto`: one line on a terminal, otherwise a line every 10 s; none
+    /// with --quiet; with --json or --csv only on a terminal
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_short_help = true)]
     pub(crate) progress: When,
 }
 
@@ -363,7 +365,7 @@ pub(crate) enum When {
 /// Whether a writing verb writes.
 #[derive(Debug, Args)]
 pub(crate) struct DryRunArg {
-    /// Say what would be written, and write nothing
+    /// Print what would be written, and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
 }
@@ -390,7 +392,7 @@ const GUESSED: [(&str, &str); 18] = [
     ("refresh", "update"),
 ];
 
-/// Adds to an error about an unknown verb which one does what other tools call so.
+/// Suggests our verb if an unknown verb is what another tool calls it.
 fn suggested(mut error: clap::Error) -> clap::Error {
     let guessed = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(guessed)) => guessed.to_lowercase(),

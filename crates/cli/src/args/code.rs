@@ -13,9 +13,14 @@ use super::{LevelArgs, UnitsArg};
 
 /// Show and verify Apple code signatures, on any system.
 ///
-/// A PATH is a Mach-O file, a bundle (an application, a framework), or a disk image. The main
-/// executable of a bundle stands for the bundle. Nothing is written, and no network is asked.
+/// A PATH is a Mach-O file, a bundle (an application or a framework) or a disk image. The main
+/// executable of a bundle stands for the bundle. Writes no file, and uses no network.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast code show Foo.app
+  steadfast code verify --deep --strict Foo.app
+  steadfast code cost Foo.app")]
 pub(crate) struct CodeArgs {
     #[command(subcommand)]
     pub(crate) what: CodeCommand,
@@ -41,16 +46,16 @@ pub(crate) enum CodeCommand {
     Cost(CodeCostArgs),
 }
 
-/// Show what a signature says: every CDHash, the signer, requirements, entitlements, coverage.
+/// Show a signature: CDHashes, signer, requirements, entitlements, coverage.
 ///
-/// Reads headers, signatures and what no digest covers; no page is hashed.
+/// Reads headers, signatures and bytes that no digest covers. No page is hashed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast code show Foo.app
   steadfast code show --json /usr/local/bin/node | jq -r '.signature.cdhash // empty'
 
-Exit status: 0 shown; 2 a PATH is no code or cannot be read; 130 interrupted.")]
+Exit status: 0 shown; 2 a PATH is not code or cannot be read; 130 interrupted.")]
 pub(crate) struct CodeShowArgs {
     /// Mach-O files, bundles, disk images
     #[arg(value_name = "PATH", required = true)]
@@ -63,44 +68,44 @@ pub(crate) struct CodeShowArgs {
     pub(crate) output: CodeOutputArgs,
 }
 
-/// Verify signed code: are the bytes those that were sealed, who sealed them, is it to be accepted?
+/// Verify signed code: its bytes, its signer, and whether to accept it.
 ///
-/// Three verdicts for each part, never one. Bytes: every page by every code directory, what special
-/// slots bind, the resources of a bundle. Signer: the signature, its certificates up to Apple's
-/// roots, the time stamp. Policy: what expired, what is weak, what strict checking refuses. Code
-/// signed by nobody (ad-hoc) can be intact: anyone can make such a seal. What cannot be verified is
+/// Prints three verdicts per part. Bytes: every page by every code directory, the special slots,
+/// the resources of a bundle. Signer: the signature, its certificates up to a root of Apple, the
+/// time stamp. Policy: what has expired, what is weak, what strict checking refuses. Code without a
+/// signer (ad-hoc) can be intact, but anyone can make such a seal. Code that cannot be verified is
 /// not accepted.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast code verify Foo.app
-  steadfast code verify --deep --strict Foo.app    nested code as well, as for a release
-  steadfast code verify --offset 81920 node        the page that holds a byte, and no other
+  steadfast code verify --deep --strict Foo.app    also nested code, as for a release
+  steadfast code verify --offset 81920 node        only the page that holds this byte
   steadfast code verify --json Foo.app | jq 'select(.finding)'
 
-Exit status: 0 all as it was sealed; 1 something is unsigned, missing, added, replaced or refused; \
-2 not verified (unknown signer or algorithm, no code, unreadable, usage); 3 something is not as it \
-was sealed or signed; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
+Exit status: 0 everything is as sealed; 1 something is unsigned, missing, added, replaced or \
+refused; 2 not verified (unknown signer or algorithm, not code, unreadable, usage); 3 something is \
+not as sealed or signed; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CodeVerifyArgs {
     /// Mach-O files, bundles, disk images
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Verify nested code wholly: its pages, its resources, what it nests. Otherwise only its
-    /// signature is, and whether it is what was sealed
+    /// Fully verify nested code: its pages, its resources and its own nested code. Without this,
+    /// only its signature is verified, and that it is the code that was sealed
     #[arg(long)]
     pub(crate) deep: bool,
 
     /// Refuse what Apple's strict checking refuses (contents beside the seal, weak rules, symlinks
-    /// that lead out), bytes that nothing seals, and sealed files that were not given
+    /// that lead out), bytes that no seal covers, and sealed files that were not given
     #[arg(long)]
     pub(crate) strict: bool,
 
     #[command(flatten)]
     pub(crate) pages: CodePagesArgs,
 
-    /// Hash in N threads [default: one for each processor that the QoS level may use]
-    #[arg(long, value_name = "N")]
+    /// Hash in N threads [default: one per processor that the QoS level may use]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) workers: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -112,10 +117,10 @@ pub(crate) struct CodeVerifyArgs {
 
 /// Which pages are checked.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "A part of it: pages and slots, not resources")]
+#[command(next_help_heading = "Part of the code: pages and slots, no resources")]
 #[group(multiple = false)]
 pub(crate) struct CodePagesArgs {
-    /// Check pages A to B, counted from 0, B left out; of every slice
+    /// Check pages A to B of every slice, counted from 0, without B
     #[arg(long, value_name = "A..B", value_parser = page_range)]
     pages: Option<Range<u64>>,
 
@@ -123,7 +128,7 @@ pub(crate) struct CodePagesArgs {
     #[arg(long, value_name = "N")]
     offset: Option<u64>,
 
-    /// Check N pages of every slice, spread evenly
+    /// Check N pages of every slice, evenly spread
     #[arg(long, value_name = "N")]
     sample: Option<NonZeroU64>,
 }
@@ -138,28 +143,28 @@ impl CodePagesArgs {
     }
 }
 
-/// Predict what a full verification would read, hash and take, on this machine, now.
+/// Predict what a full verification would read, hash and take.
 ///
-/// Does all of it but most of the hashing: of each executable, and of the files of each bundle, 8
-/// MiB are hashed for the time it takes. What is in memory meanwhile is taken to stay there.
+/// Does everything but most of the hashing: it hashes 8 MiB of each executable and of the files of
+/// each bundle to measure the rate. Assumes that what is in memory stays there.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast code cost Foo.app
   steadfast code cost --deep --json Foo.app | jq .predicted_ns
 
-Exit status: 0 told; 2 a PATH is no code or cannot be read; 130 interrupted.")]
+Exit status: 0 done; 2 a PATH is not code or cannot be read; 130 interrupted.")]
 pub(crate) struct CodeCostArgs {
     /// Mach-O files, bundles, disk images
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Nested code as well
+    /// Include nested code
     #[arg(long)]
     pub(crate) deep: bool,
 
-    /// Hash in N threads [default: one for each processor that the QoS level may use]
-    #[arg(long, value_name = "N")]
+    /// Hash in N threads [default: one per processor that the QoS level may use]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) workers: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -173,11 +178,11 @@ pub(crate) struct CodeCostArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to print")]
 pub(crate) struct CodeOutputArgs {
-    /// Print one JSON object for each part and each finding, the summary last
+    /// Print one JSON object per part and per finding, the summary last
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print notes, every slot and every directory as well
+    /// Also print notes, every slot and every directory
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
@@ -185,8 +190,8 @@ pub(crate) struct CodeOutputArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si")]
+    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
     units: UnitsArg,
 }
 

@@ -1,4 +1,4 @@
-//! Arguments of `steadfast measure` and of `steadfast report`.
+//! Arguments of `steadfast measure`.
 
 mod all;
 mod cipher;
@@ -32,18 +32,18 @@ use crate::output::stdout_has_color;
 
 /// Measure what this machine can do, and what limits it.
 ///
-/// Runs the stages of a check with a clock beside them, each alone and together. Keeps every raw
-/// sample in a record that others can repeat and `report` can compare.
+/// Runs the stages of a check with a clock beside them, each alone and all together. The record has
+/// every raw sample; others can repeat it, and `report` can compare it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast measure hash --quick                     seconds: what hashing can do here
+  steadfast measure hash --quick                     takes seconds
   steadfast measure write --export disk.json /mnt    the 160-file protocol on a disk
-  steadfast measure pair /mnt/plain /mnt/encrypted   the same work in two places, in turn
+  steadfast measure pair /mnt/plain /mnt/encrypted   the same work in two folders, in turn
   steadfast measure all --quick --export this.json .
 
-Exit status: 0 measured; 2 something could not be measured; 130 interrupted, the samples so far \
-are kept and marked as partial.")]
+Exit status: 0 measured; 2 something could not be measured; 130 interrupted, and the record is \
+marked as partial.")]
 pub(crate) struct MeasureArgs {
     #[command(subcommand)]
     pub(crate) what: MeasureCommand,
@@ -60,7 +60,7 @@ pub(crate) enum MeasureCommand {
     Pair(PairArgs),
     Cipher(CipherArgs),
     Cpu(CpuArgs),
-    /// Answer what `measure cipher` asks of a process of its own.
+    /// Work for `measure cipher`, in a process of its own.
     #[command(hide = true)]
     CipherWorker,
     All(AllArgs),
@@ -101,16 +101,16 @@ impl MeasureCommand {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How to measure")]
 pub(crate) struct SessionArgs {
-    /// Take smaller sizes and fewer rounds, for a first look: seconds, not minutes
+    /// Use smaller sizes and fewer rounds, for a first impression: seconds instead of minutes
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Repeat everything N times [default: as the workload needs]
+    /// Repeat everything N times [default: depends on the measurement]
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
-    /// Draw orders and contents from SEED, so that a session can be repeated [default: by chance]
-    #[arg(long, value_name = "SEED")]
+    /// Draw orders and contents from SEED, so that the session can be repeated [default: random]
+    #[arg(long, value_name = "SEED", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
-    /// Measure hashing or loops at these QoS levels, each by name or number; repeatable
+    /// Measure hashing or loops at these QoS levels, by name or number. Repeatable
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) qos: Vec<Level>,
 }
@@ -121,8 +121,8 @@ impl SessionArgs {
         self.seed.unwrap_or_else(by_chance)
     }
 
-    /// Refuses levels where they mean nothing: of storage the kernel's own threads do much of the
-    /// work, at their own.
+    /// Refuses levels for storage, where threads of the kernel do much of the work at their own
+    /// level.
     fn refuse_levels(&self) -> anyhow::Result<()> {
         ensure!(
             self.qos.is_empty(),
@@ -133,7 +133,7 @@ impl SessionArgs {
     }
 }
 
-/// Returns what was named, each once, as the first time: named twice, it is not measured twice.
+/// Returns the named values without repetitions, in the order of their first mention.
 fn each_once<T: Clone + PartialEq>(named: &[T]) -> Vec<T> {
     let mut once: Vec<T> = Vec::with_capacity(named.len());
     for one in named {
@@ -144,7 +144,7 @@ fn each_once<T: Clone + PartialEq>(named: &[T]) -> Vec<T> {
     once
 }
 
-/// Returns numbers, each once, in rising order.
+/// Returns numbers without repetitions, in rising order.
 fn rising(named: &[u64]) -> Vec<u64> {
     let mut once = named.to_vec();
     once.sort_unstable();
@@ -156,23 +156,23 @@ fn rising(named: &[u64]) -> Vec<u64> {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "What to show")]
 pub(crate) struct RecordArgs {
-    /// Keep the record in FILE, with every raw sample
+    /// Write the record to FILE, with every raw sample
     #[arg(long, value_name = "FILE")]
     pub(crate) export: Option<PathBuf>,
-    /// Name the machine in the record
+    /// Give the machine this name in the record
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Show the record itself, as JSON, in place of the text
+    /// Print the record as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Leave out how things were measured
+    /// Omit the description of the method
     #[arg(long)]
     pub(crate) brief: bool,
-    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si")]
+    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
     units: UnitsArg,
-    /// Show progress on stderr. `auto`: one line on a terminal, elsewhere a line every 10 s
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// Show progress on stderr. `auto`: one line on a terminal, otherwise a line every 10 s
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_short_help = true)]
     pub(crate) progress: When,
 }
 

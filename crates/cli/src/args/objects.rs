@@ -1,6 +1,4 @@
 //! The arguments of `steadfast objects`.
-//!
-//! In: arguments. Out: which objects, what they are compared with, how the store is reached.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,9 +12,9 @@ use super::qos::LevelOf;
 
 /// Compare objects in a store with local records, without downloading.
 ///
-/// Stores keep digests of their objects. `check` asks for them; `import` reads a report that a
-/// store made. Either compares them with tags, a manifest or a catalogue, and says what it rests
-/// on.
+/// Stores keep digests of their objects. `check` requests them; `import` reads a report made by a
+/// store. Both compare them with tags, a manifest or a catalogue, and print what each verdict is
+/// based on.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -46,29 +44,34 @@ pub(crate) enum ObjectsCommand {
     Import(ObjectsImportArgs),
 }
 
-const STATUSES: &str = "\
+const STATUSES: &str = "
+
 Exit status: 0 nothing wrong; 1 something is modified or missing, or with --require-tags unknown; \
-2 could not tell (not comparable, refused, unreadable, no object known, usage); \
+2 could not tell (not comparable, refused, unreadable, no object on record, usage); \
 3 something is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2.";
 
-/// Ask a store for the digests that it keeps, and compare them.
+/// Request the digests that a store keeps, and compare them.
 ///
-/// Keys come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or else from the
-/// profile in ~/.aws. They are never printed. Needed are the rights to list the bucket and to ask
-/// for objects' heads and attributes.
+/// Keys come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or from the
+/// profile in ~/.aws. They are never printed. They need the rights to list the bucket and to get
+/// the heads and attributes of objects.
 #[derive(Debug, Args)]
-#[command(after_long_help = STATUSES)]
+#[command(after_long_help = "\
+Examples:
+  steadfast objects check s3://archive/photos ~/Pictures
+  steadfast objects check --endpoint http://127.0.0.1:9000 s3://archive --manifest SHA256SUMS"
+    .to_owned() + STATUSES)]
 pub(crate) struct ObjectsCheckArgs {
-    /// The objects, as s3://BUCKET/FOLDER: what follows are the files' paths
+    /// The objects, as s3://BUCKET/FOLDER. The rest of each key is the path of a file
     #[arg(value_name = "URL", value_parser = address)]
     pub(crate) address: Address,
-    /// The store, as http://127.0.0.1:9000 [default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or
-    /// Amazon's]
+    /// The address of the store, for example http://127.0.0.1:9000 [default: AWS_ENDPOINT_URL_S3,
+    /// AWS_ENDPOINT_URL, the profile's, or Amazon's]
     #[arg(long, value_name = "URL")]
     pub(crate) endpoint: Option<String>,
-    /// Certificates (PEM) of whom to believe who the store is [default: AWS_CA_BUNDLE, the
-    /// profile's, or those of browsers]
-    #[arg(long, value_name = "FILE")]
+    /// Trust these certificates (PEM) to identify the store [default: AWS_CA_BUNDLE, the profile's,
+    /// or those of browsers]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) ca_bundle: Option<PathBuf>,
     /// The region [default: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1]
     #[arg(long, value_name = "NAME")]
@@ -76,63 +79,69 @@ pub(crate) struct ObjectsCheckArgs {
     /// The profile in ~/.aws [default: AWS_PROFILE, or default]
     #[arg(long, value_name = "NAME", conflicts_with = "anonymous")]
     pub(crate) profile: Option<String>,
-    /// Ask as anybody, without a key: of public buckets
+    /// Send requests without a key, for public buckets
     #[arg(long)]
     pub(crate) anonymous: bool,
     #[command(flatten)]
     pub(crate) compared: ComparedArgs,
 }
 
-/// Judge files by a report that their store made.
+/// Compare files with a report made by their store.
 ///
-/// A report is of a batch job that computed digests, or an inventory, in CSV: name its
-/// manifest.json, and the files that this names must be beside it; or one CSV file.
+/// The report is the manifest.json of a batch job that computed digests or of an inventory in CSV,
+/// with its files beside it, or one CSV file.
 #[derive(Debug, Args)]
-#[command(after_long_help = STATUSES)]
+#[command(after_long_help = "\
+Examples:
+  steadfast objects import job-1/manifest.json --of s3://archive/photos --catalogue ~/Pictures
+  steadfast objects import list.csv --columns 'Bucket, Key, Size, ETag' --of s3://archive ."
+    .to_owned() + STATUSES)]
 pub(crate) struct ObjectsImportArgs {
     /// The report
     #[arg(value_name = "REPORT")]
     pub(crate) report: PathBuf,
-    /// Which objects are the files, as s3://BUCKET/FOLDER; others are passed by
+    /// The objects to compare, as s3://BUCKET/FOLDER. Others are ignored
     #[arg(long, value_name = "URL", value_parser = address)]
     pub(crate) of: Address,
-    /// REPORT is one CSV file of an inventory with these columns, as "Bucket, Key, Size, ETag"
+    /// REPORT is one CSV file of an inventory with these columns, for example "Bucket, Key, Size,
+    /// ETag"
     #[arg(long, value_name = "NAMES")]
     pub(crate) columns: Option<String>,
-    /// The report tells of all objects: what it does not name is missing
+    /// The report is complete: files that it does not name are missing
     #[arg(long)]
     pub(crate) complete: bool,
     #[command(flatten)]
     pub(crate) compared: ComparedArgs,
 }
 
-/// What objects are compared with, and how it is told.
+/// What objects are compared with, and how the result is printed.
 #[derive(Debug, Args)]
 pub(crate) struct ComparedArgs {
-    /// The directory of the files; their tags are compared unless told otherwise [default: the
-    /// current directory]
+    /// The directory of the files, whose tags are compared by default [default: the current
+    /// directory]
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
-    /// Compare with what FILE says, in any format that `check --manifest` knows
+    /// Compare with the digests in FILE, in any format that `check --manifest` reads
     #[arg(long, value_name = "FILE", conflicts_with = "catalogue")]
     pub(crate) manifest: Option<PathBuf>,
-    /// The format of FILE [default: told by its name and its first bytes]
+    /// The format of FILE [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME", requires = "manifest")]
     pub(crate) format: Option<Format>,
-    /// Compare with what the catalogue of the tree at or above DIR says of the files beneath DIR
+    /// Compare with the records of the files below DIR in the catalogue of the tree at or above DIR
     #[arg(long, value_name = "DIR", conflicts_with = "path")]
     pub(crate) catalogue: Option<PathBuf>,
-    /// Read no file here. Otherwise a file is read where its record and the store's digest are of
+    /// Read no file. Otherwise a file is read if its record and the digest of the store are of
     /// different kinds
     #[arg(long)]
     pub(crate) no_read: bool,
-    /// Take an object of which nothing is known for a failure
+    /// Treat objects without a record as failures
     #[arg(long)]
     pub(crate) require_tags: bool,
-    /// Ask and read in N threads [default: 16 to ask, one for each processor to read]
-    #[arg(long, value_name = "N")]
+    /// Send requests and read in N threads [default: 16 for requests, one per processor for
+    /// reading]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) workers: Option<NonZeroUsize>,
-    /// Print one JSON object for each object, the summary last
+    /// Print one JSON object per object, the summary last
     #[arg(long)]
     pub(crate) json: bool,
     /// Print a line for every object

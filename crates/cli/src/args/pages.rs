@@ -13,9 +13,14 @@ use super::{LevelArgs, quantity};
 
 /// Print fs-verity digests, and find the damaged pages of a file.
 ///
-/// A digest says that a file differs. Leaves, a digest for each page, say where: `steadfast tag
-/// --pages` keeps them, and 0.8 % of the file's length is what they take.
+/// A digest shows that a file changed. Leaves, one digest per page, show where. `steadfast tag
+/// --pages` stores them; they take 0.8 % of the length of the file.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast tag --pages ~/Videos
+  steadfast pages verify ~/Videos/wedding.mkv
+  steadfast pages locate ~/Videos/wedding.mkv")]
 pub(crate) struct PagesArgs {
     #[command(subcommand)]
     pub(crate) what: PagesCommand,
@@ -58,11 +63,11 @@ pub(crate) struct PagesDigestArgs {
     #[arg(long, value_name = "NAME", default_value = "sha256")]
     hash_alg: VerityHash,
 
-    /// Cut the file, and the tree above it, into pages of SIZE: a power of two, 1KiB to 64KiB
+    /// Divide the file, and the tree above it, into pages of SIZE: a power of two, 1KiB to 64KiB
     #[arg(long, value_name = "SIZE", default_value = "4096", value_parser = page_len)]
     block_size: usize,
 
-    /// Hash up to 32 bytes before every page, given in hexadecimal
+    /// Hash these bytes before every page: up to 32, in hexadecimal
     #[arg(long, value_name = "HEX", value_parser = salt)]
     salt: Option<Salt>,
 
@@ -70,8 +75,8 @@ pub(crate) struct PagesDigestArgs {
     #[arg(long)]
     pub(crate) compact: bool,
 
-    /// Read and hash in N threads [default: one for each processor that the QoS level may use]
-    #[arg(long, value_name = "N")]
+    /// Read and hash in N threads [default: one per processor that the QoS level may use]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) workers: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -87,10 +92,10 @@ impl PagesDigestArgs {
     }
 }
 
-/// Verify files page by page, by the leaves that were kept with their tags.
+/// Verify files page by page, by the leaves stored with their tags.
 ///
-/// Pages that differ while the modification time is the tag's: corrupt, decay. With another
-/// modification time: modified, an edit. Nothing is written.
+/// If pages differ, the file is corrupt if its modification time is that of the tag, otherwise
+/// modified. Writes no file.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -108,12 +113,12 @@ pub(crate) struct PagesVerifyArgs {
     pub(crate) source: PagesSourceArgs,
 }
 
-/// Print where a file is damaged: every range of bytes, and how many pages that is.
+/// Print the damaged ranges of a file in bytes, and the number of damaged pages.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast pages locate wedding.mkv
-  steadfast pages locate --json wedding.mkv | jq '.damaged[]'   bytes to take from a backup
+  steadfast pages locate --json wedding.mkv | jq '.damaged[]'   ranges to restore from a backup
 
 Exit status: 0 intact; 1 modified; 2 could not tell (no tag, no leaves, unreadable); 3 corrupt; \
 130 interrupted. 3 outranks 1, 1 outranks 2.")]
@@ -129,18 +134,19 @@ pub(crate) struct PagesLocateArgs {
 /// Where leaves are, and how the answer looks.
 #[derive(Debug, Args)]
 pub(crate) struct PagesSourceArgs {
-    /// Ask the catalogue FILE, and the leaves beside it, instead of the nearest at or above FILE
+    /// Read the catalogue FILE and the leaves beside it [default: that of the nearest tree at or
+    /// above FILE]
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
 
-    /// Read and hash in N threads [default: one for each processor that the QoS level may use]
-    #[arg(long, value_name = "N")]
+    /// Read and hash in N threads [default: one per processor that the QoS level may use]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) workers: Option<NonZeroUsize>,
 
     #[command(flatten)]
     pub(crate) level: LevelArgs,
 
-    /// Print one JSON object for each file
+    /// Print one JSON object per file
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -149,18 +155,18 @@ pub(crate) struct PagesSourceArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pages")]
 pub(crate) struct KeepPagesArgs {
-    /// Keep a digest for each page of every tagged file as well, so that damage can be located;
-    /// files that have a tag and no leaves are read. Kept where the tree's catalogue is
+    /// Also store a digest per page of every tagged file, so that damage can be located. Files that
+    /// have a tag and no leaves are read. Leaves are stored with the catalogue of the tree
     #[arg(long)]
     pages: bool,
 
-    /// Cut files into pages of SIZE: a power of two, 1KiB to 64KiB [default: as the tree has it,
-    /// else 4KiB]
-    #[arg(long, value_name = "SIZE", requires = "pages", value_parser = page_len)]
+    /// Divide files into pages of SIZE: a power of two, 1KiB to 64KiB [default: as in this tree, or
+    /// 4KiB]
+    #[arg(long, value_name = "SIZE", requires = "pages", value_parser = page_len, hide_short_help = true)]
     page_size: Option<usize>,
 
-    /// Keep them in NAME.steadfast-pages beside each file instead
-    #[arg(long, requires = "pages")]
+    /// Store the leaves in NAME.steadfast-pages beside each file instead
+    #[arg(long, requires = "pages", hide_short_help = true)]
     sidecar: bool,
 }
 

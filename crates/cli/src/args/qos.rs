@@ -1,6 +1,4 @@
 //! Levels: which one a verb runs at, and the arguments of `steadfast qos`.
-//!
-//! In: arguments. Out: levels, process numbers, a command.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -11,19 +9,19 @@ use steadfast::qos::Pace;
 
 use super::Command;
 
-/// Where help lists them, whatever is listed before.
+/// The heading of these options, whatever is listed before.
 const HEADING: &str = "How to read and hash";
 
 /// The level that a verb runs at.
 #[derive(Debug, Args)]
 pub(crate) struct LevelArgs {
     /// Run at a QoS level: background, utility, default, user-initiated, user-interactive, or 9,
-    /// 17, 21, 25, 33; `steadfast qos show` tells what they come to here [default: default]
+    /// 17, 21, 25, 33. `steadfast qos show` shows their effects on this machine [default: default]
     #[arg(long, value_name = "LEVEL", conflicts_with = "pace", help_heading = HEADING)]
     qos: Option<Level>,
 
-    /// The same in other words: tortoise, walk, bicycle, car, racing-car
-    #[arg(long, value_name = "PACE", help_heading = HEADING)]
+    /// The same by other names: tortoise, walk, bicycle, car, racing-car
+    #[arg(long, value_name = "PACE", help_heading = HEADING, hide_short_help = true)]
     pace: Option<Pace>,
 }
 
@@ -84,16 +82,16 @@ impl Command {
 
 /// Show QoS levels, run a command at one, or lower a running process.
 ///
-/// Five levels say how urgent work is. The system makes of them what it can: a scheduling class, a
-/// nice value, an I/O priority, slower processors where the types differ. Every step is told with
-/// what came of it, and none is claimed that did not happen.
+/// A level says how urgent work is. The system maps it to a scheduling class, a nice value, an I/O
+/// priority, and slower processors if the machine has several types. The result of every step is
+/// shown.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast qos show                                what do levels come to on this machine?
-  steadfast qos run background -- tar cf a.tar A    run a command out of everybody's way
-  steadfast qos set background --pid 4711           lower what runs already
-  steadfast qos set default --pid 4711              take that back
+  steadfast qos show                                the effects of levels on this machine
+  steadfast qos run background -- tar cf a.tar A    run a command at low priority
+  steadfast qos set background --pid 4711           lower a running process
+  steadfast qos set default --pid 4711              undo that
 
 Levels: background (9, tortoise), utility (17, walk), default (21, bicycle), user-initiated (25, \
 car), user-interactive (33, racing-car).")]
@@ -110,34 +108,41 @@ pub(crate) enum QosCommand {
     Set(QosSetArgs),
 }
 
-/// Show core types, I/O schedulers, and what came of each step of each level when tried.
+/// Show core types, I/O schedulers, and the result of each step of each level.
 ///
-/// Levels are tried in a thread that does nothing else, so nothing sticks.
+/// Levels are tried in a separate thread, so they do not last.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast qos show
+  steadfast qos show --json background")]
 pub(crate) struct QosShowArgs {
     /// Try only this level
     #[arg(value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Option<Level>,
 
-    /// Print one JSON object for the machine, for each device and for each level, the summary last
+    /// Print one JSON object for the machine, per device and per level, the summary last
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Run a command at a level; its exit status is the answer.
+/// Run a command at a level, and return its exit status.
 ///
-/// What the system refuses is told on stderr, and the command runs all the same.
+/// Steps that the system refuses are reported on stderr, and the command runs anyway.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Exit status: the command's; 126 it cannot be run, 127 it is not there.")]
+Examples:
+  steadfast qos run background -- tar cf a.tar A
+  steadfast qos run --session utility -- steadfast check ~/Pictures
+
+Exit status: that of the command; 126 it cannot be run; 127 it was not found.")]
 pub(crate) struct QosRunArgs {
     /// The level
     #[arg(value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Level,
 
-    /// Run the command in a session of its own, without a terminal, where Linux shares the
-    /// processors by session: a level counts for little between sessions otherwise. Signals are
-    /// passed on
+    /// Run the command in a session of its own, without a terminal. Where Linux shares processors
+    /// by session, a level has little effect between sessions otherwise. Signals are passed on
     #[arg(long)]
     pub(crate) session: bool,
 
@@ -146,18 +151,22 @@ pub(crate) struct QosRunArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Lower a process that runs already to a level, every thread of it; or take that back.
+/// Lower all threads of a running process to a level, or undo that.
 ///
-/// Nothing is ever raised but what was lowered here: what was changed is remembered until the
-/// process ends, and `default` takes back what of it still stands. Without privileges Linux does
-/// not give back scheduling class and nice value.
+/// Changes are recorded until the process ends, and `default` undoes those that are still in
+/// effect. Nothing else is ever raised. Without privileges, Linux does not restore scheduling class
+/// and nice value.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-What was changed is kept in $XDG_STATE_HOME/steadfast/qos, or ~/.local/state/steadfast/qos.
+Examples:
+  steadfast qos set background --pid 4711
+  steadfast qos set default --pid 4711      undo that
+
+Changes are recorded in $XDG_STATE_HOME/steadfast/qos, or ~/.local/state/steadfast/qos.
 
 Exit status: 0 done; 2 the system refused something, or the level is above what the process has.")]
 pub(crate) struct QosSetArgs {
-    /// background or utility to lower it, default to take back what was lowered
+    /// background or utility to lower the process, default to undo that
     #[arg(value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Level,
 

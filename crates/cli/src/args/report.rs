@@ -10,8 +10,8 @@ use crate::output::stdout_has_color;
 
 /// Make a page with charts from records of measurements.
 ///
-/// Reads what `measure --export` wrote. A page is one file that needs nothing else: no script, no
-/// network.
+/// Reads records that `measure --export` wrote. A page is one file without scripts, and loads
+/// nothing from the network.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -20,35 +20,35 @@ Examples:
   steadfast report -o all.html a.json b.json --against published
   steadfast report -o rate.svg --chart queue-rate this.json
 
-Exit status: 0 done; 2 a record could not be read, or the page not written.")]
+Exit status: 0 done; 2 a record could not be read, or the page could not be written.")]
 pub(crate) struct ReportArgs {
-    /// Records; `published` stands for all figures that were published elsewhere
+    /// Records. `published` stands for all figures published elsewhere
     #[arg(value_name = "RECORD", required = true)]
     pub(crate) records: Vec<PathBuf>,
 
-    /// Hold the records against this one, or against `published`
+    /// Compare the records with this one, or with `published`
     #[arg(long, value_name = "RECORD")]
     pub(crate) against: Option<PathBuf>,
 
-    /// Write to FILE, in the form that its name says: .html, .svg, .csv, .md, .json
-    /// [default: text on stdout]
+    /// Write to FILE, in the format of its extension: .html, .svg, .csv, .md or .json [default:
+    /// text on stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// The chart of an .svg
+    /// The chart for an .svg file
     #[arg(long, value_name = "NAME", requires = "output")]
     pub(crate) chart: Option<String>,
 
-    /// Print JSON: every figure in base units
+    /// Print JSON, with all figures in base units
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
 
-    /// Leave out how things were measured
+    /// Omit the description of the method
     #[arg(long)]
     brief: bool,
 
-    /// Multiples of bytes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si")]
+    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
     units: UnitsArg,
 }
 

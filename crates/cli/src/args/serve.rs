@@ -1,6 +1,4 @@
-//! What `serve` and `open` may be told.
-//!
-//! In: arguments. Out: folders, an address, and who may come in.
+//! The arguments of `serve` and `open`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,40 +8,40 @@ use steadfast_serve::Language;
 
 /// Tag and check in the browser.
 ///
-/// Prints an address with a random token and opens it. The pages show the named folders and nothing
-/// else: how they stand, runs at any pace, live, in as many tabs as you like, and the same reports
-/// that the command writes. Only this machine can reach it unless told otherwise.
+/// Prints an address with a random token, and opens it in the browser. The pages show the named
+/// folders only: their state, live runs at any QoS level, and the reports that the command writes.
+/// By default, only this machine can connect.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast serve ~/Pictures /mnt/archive          open both in the browser
-  steadfast serve --no-open --port 8080 /srv       print the address only
+  steadfast serve --no-open --port 8080 /srv       only print the address
   steadfast serve --hash-password > secret         ask for a password, print its hash
   steadfast serve --listen 0.0.0.0:8443 --host nas.home --password-file secret \\
     --tls-cert cert.pem --tls-key key.pem /archive
   steadfast serve --port 8080 --behind-proxy https://nas.example --password-file secret /archive
 
-Ctrl-C ends it, and with it the runs that it has under way.
+Ctrl-C ends the server and its runs.
 
-Exit status: 0 it was ended; 2 it could not begin.")]
+Exit status: 0 ended by a signal; 2 the server could not start.")]
 pub(crate) struct ServeArgs {
-    /// The folders to show, and all that is in them [default: the current directory]
+    /// The folders to show, with everything in them [default: the current directory]
     #[arg(value_name = "ROOT")]
     pub(crate) roots: Vec<PathBuf>,
 
-    /// Open no browser
+    /// Do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
 
-    /// Listen on this port of the loopback address [default: any that is free]
+    /// Listen on this port of the loopback address [default: any free port]
     #[arg(long, value_name = "N", conflicts_with = "listen")]
     pub(crate) port: Option<u16>,
 
-    /// Show all pages in LANGUAGE [default: as each browser wishes]
+    /// Show all pages in LANGUAGE [default: the language of the browser]
     #[arg(long, value_name = "LANGUAGE", value_enum)]
     pub(crate) language: Option<LanguageArg>,
 
-    /// Keep records of measurements in DIR, and compare those that are there
+    /// Save records of measurements in DIR, and compare those that are there
     #[arg(long, value_name = "DIR")]
     pub(crate) records: Option<PathBuf>,
 
@@ -51,57 +49,63 @@ pub(crate) struct ServeArgs {
     pub(crate) reach: ReachArgs,
 }
 
-/// Who may reach a server from elsewhere.
+/// Who may connect from other machines.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "To be reached from other machines")]
+#[command(next_help_heading = "Access from other machines")]
 pub(crate) struct ReachArgs {
-    /// Listen at ADDRESS:PORT. One that is not loopback wants a password, and a certificate or a
-    /// proxy
+    /// Listen on ADDRESS:PORT. An address other than loopback needs a password, and a certificate
+    /// or a proxy
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Let in who knows the password whose hash is in FILE. The printed address then has no token
+    /// Ask for the password whose hash is in FILE. The printed address then has no token
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
 
-    /// Ask for a password (or read a line of stdin), print its hash for --password-file, and do
-    /// nothing else
+    /// Ask for a password (or read a line of stdin), print its hash for --password-file, and exit
     #[arg(long)]
     pub(crate) hash_password: bool,
 
-    /// Speak TLS with the certificates in FILE, as PEM
+    /// Use TLS with the certificates in FILE (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
 
-    /// The private key to them, as PEM
+    /// The private key of the certificates (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
 
-    /// Answer to NAME, a host without its port, as well as to the address itself; needed where that
-    /// is 0.0.0.0 or `[::]`. Repeatable
+    /// Also accept requests for the host NAME, given without a port. Needed if the address is
+    /// 0.0.0.0 or `[::]`. Repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
 
-    /// A proxy on this machine stands in front, and browsers see ORIGIN, as https://nas.example
+    /// A proxy on this machine passes on requests for ORIGIN, for example https://nas.example
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) behind_proxy: Option<String>,
 }
 
 /// Show files and folders in the browser, from a desktop's menus.
 ///
-/// Serves the folders that the paths are in, opens the browser at them, and ends by itself once no
-/// page has been open for ten minutes and nothing is under way.
+/// Uses a running server if it shows these paths, otherwise starts one. That server ends when no
+/// page has been open for ten minutes and no run is in progress.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast open ~/Pictures
+  steadfast open --no-open IMG_0042.jpg   only print the address
+
+Exit status: 0 opened, or the server ended; 2 a PATH cannot be opened, or the server could not \
+start.")]
 pub(crate) struct OpenArgs {
     /// Files and folders [default: the current directory]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Open no browser; print the address
+    /// Print the address, and do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
 
-    /// Show all pages in LANGUAGE [default: as the browser wishes]
+    /// Show all pages in LANGUAGE [default: the language of the browser]
     #[arg(long, value_name = "LANGUAGE", value_enum)]
     pub(crate) language: Option<LanguageArg>,
 }

@@ -42,17 +42,19 @@ pub(crate) enum Command {
 
 /// Make a catalogue of a directory, so that missing files are noticed.
 ///
-/// A tag cannot tell that its file is gone. The catalogue, DIR/.steadfast/catalogue.sqlite, can:
-/// from then on `tag`, `check`, `update` and `retag` in that tree keep it, and a check also finds
-/// missing and moved files and lost tags. What tags there are is entered; nothing is read yet.
+/// A tag is lost together with its file. The catalogue, DIR/.steadfast/catalogue.sqlite, is not:
+/// once it exists, `tag`, `check`, `update` and `retag` in that tree keep it up to date, and a
+/// check also finds missing files, moved files and lost tags. Existing tags are entered. No file is
+/// read.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast init ~/Pictures
-  steadfast init --catalogue ~/dvd-17.sqlite /media/dvd   for what cannot be written
-  steadfast init --rebuild ~/Pictures                     set a damaged one aside, make another
+  steadfast init --catalogue ~/dvd-17.sqlite /media/dvd   for a read-only medium
+  steadfast init --rebuild ~/Pictures                     replace a damaged catalogue
 
-Exit status: 0 done; 2 it could not be made, or some tags could not be read; 130 interrupted.")]
+Exit status: 0 done; 2 the catalogue could not be made, or some tags could not be read; \
+130 interrupted.")]
 pub(crate) struct InitArgs {
     /// The root of the tree [default: the current directory]
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
@@ -60,13 +62,13 @@ pub(crate) struct InitArgs {
     /// Make the catalogue in FILE instead of in the tree
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
-    /// Set aside the catalogue that is there, under another name, and make one from the tags
+    /// Rename the existing catalogue, and make a new one from the tags
     #[arg(long)]
     pub(crate) rebuild: bool,
-    /// Accept that the tree is in another place now, as after a copy to a new disk or directory
+    /// Accept that the tree is in another place, for example after a copy to a new disk
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) rebind: bool,
-    /// Take the tree off the list by which runs notice that its catalogue was deleted
+    /// Remove the tree from the list by which runs notice that a catalogue was deleted
     #[arg(long, conflicts_with_all = ["rebuild", "rebind", "catalogue"])]
     pub(crate) forget: bool,
     #[command(flatten)]
@@ -77,8 +79,8 @@ pub(crate) struct InitArgs {
 
 /// Hash every file that has no tag, and tag it.
 ///
-/// A tag is one extended attribute: algorithm, digest, length, modification time, and when it was
-/// made. Files that have a tag keep it and are not read, so a second run is quick.
+/// A tag is one extended attribute. It holds the algorithm, digest, length, modification time and
+/// the time of tagging. Files that have a tag keep it and are not read, so a second run is quick.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -107,38 +109,38 @@ pub(crate) struct TagArgs {
 
 /// Hash every tagged file, and compare it with its tag.
 ///
-/// Same contents: intact, or touched if the modification time moved. Other contents and another
-/// modification time: modified, an edit. Other contents although the modification time stands:
-/// corrupt, decay. A check writes nothing.
+/// A file with the same contents is intact, or touched if its modification time changed. A file
+/// with other contents is modified if its modification time changed too, as after an edit. If its
+/// modification time is unchanged, it is corrupt. A check does not write to the files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast check ~/Pictures                    findings as they come, and again at the end
-  steadfast check --read-from media /mnt/disk   prove the disk, not the page cache
-  steadfast check --quiet --require-tags /srv   for a scheduler: silence is good news
+  steadfast check ~/Pictures
+  steadfast check --read-from media /mnt/disk   test the disk and not the page cache
+  steadfast check --quiet --require-tags /srv   for a scheduler: prints only problems
 
 Exit status: 0 nothing wrong; 1 something is modified, missing, or with --require-tags untagged; \
 2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt; \
 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CheckArgs {
-    /// Take a file without a tag for a failure: status 1. Not with what is due or --quick, which
-    /// look at no tags of new files
+    /// Treat untagged files as failures, with status 1. Cannot be combined with options that check
+    /// part of a tree
     #[arg(
         long,
         conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "quick"]
     )]
     pub(crate) require_tags: bool,
-    /// Check the files that FILE names: a list of digests in any format that `export` knows, a
-    /// database of chkbit or bitrot, an OCFL inventory, or a BagIt bag's directory; `-` is stdin.
-    /// Its names are relative to PATH, or without one to the folder of FILE; or, if none of them is
-    /// there, to the working directory
+    /// Check the files that FILE names: a manifest in any format that `export` writes, a database
+    /// of chkbit or bitrot, an OCFL inventory, or the directory of a BagIt bag; `-` is stdin. Names
+    /// are relative to PATH. Without PATH they are relative to the folder of FILE or, if none of
+    /// them is there, to the working directory
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "quick"]
     )]
     pub(crate) manifest: Option<PathBuf>,
-    /// The format of FILE [default: told by its name and its first bytes]
+    /// The format of FILE [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME", requires = "manifest")]
     pub(crate) format: Option<Format>,
     #[command(flatten)]
@@ -155,22 +157,22 @@ pub(crate) struct CheckArgs {
 
 /// Check, tag new files and retag modified ones, in one pass.
 ///
-/// Corrupt files are reported and keep their old tags, so the evidence stays. A retagged file keeps
-/// its previous tag beside the new one, and is listed unless --quiet: where you edited nothing, it
-/// may be damaged.
+/// Corrupt files are reported and keep their old tags as evidence. A retagged file keeps its
+/// previous tag beside the new one, and is listed unless --quiet is given: if you did not edit it,
+/// it may be damaged.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast update ~/Documents
   steadfast update --dry-run ~/Documents   what changed since the last time?
 
-Exit status: 0 every file has a true tag now; 1 with --dry-run, something is modified; 2 some \
+Exit status: 0 every file has a correct tag now; 1 with --dry-run, something is modified; 2 some \
 could not be read or tagged, or no file was found; 3 something is corrupt; 130 interrupted.")]
 pub(crate) struct UpdateArgs {
-    /// Put back tags that the catalogue has and the files have lost
+    /// Restore lost tags from the catalogue
     #[arg(long)]
     pub(crate) restore_tags: bool,
-    /// Take missing files out of the catalogue, and believe tags that others replaced
+    /// Remove missing files from the catalogue, and accept tags that another program replaced
     #[arg(long)]
     pub(crate) accept_missing: bool,
     #[command(flatten)]
@@ -189,22 +191,21 @@ pub(crate) struct UpdateArgs {
 
 /// Replace the tags of files whose contents changed.
 ///
-/// Modified files get a tag of their present contents and are listed unless --quiet; the previous
-/// tag is kept beside it. With
-/// --algorithm, tags move to that algorithm. Corrupt files, and files whose tag is damaged, are
-/// left alone unless --accept says that their contents are right.
+/// Modified files get a tag of their present contents and are listed unless --quiet is given. The
+/// previous tag is kept beside the new one. With --algorithm, all tags are replaced by tags of that
+/// algorithm. Corrupt files and files with a damaged tag are skipped unless --accept is given.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast retag ~/Documents                 accept edits
-  steadfast retag --accept scan-0042.tiff     accept this file although it looks corrupt
-  steadfast retag --algorithm blake3 .        move tags to another algorithm
+  steadfast retag --accept scan-0042.tiff     accept this file although it seems corrupt
+  steadfast retag --algorithm blake3 .        change the algorithm
 
 Exit status: 0 done; 2 some could not be read or tagged, or no file has a tag; 3 something is \
-corrupt and was left alone; 130 interrupted.")]
+corrupt and was skipped; 130 interrupted.")]
 pub(crate) struct RetagArgs {
-    /// Accept corrupt files and damaged tags too. Needs a PATH: it gives up the record of what the
-    /// files held
+    /// Also retag corrupt files and files with a damaged tag. Needs a PATH, because it discards the
+    /// record of the previous contents
     #[arg(long)]
     pub(crate) accept: bool,
     #[command(flatten)]
@@ -223,12 +224,12 @@ pub(crate) struct RetagArgs {
 
 /// Remove tags.
 ///
-/// Needs a PATH: it gives up the record of what the files held. Contents and modification times
-/// stay as they are.
+/// Needs a PATH, because it discards the record of the contents. Contents and modification times do
+/// not change.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast untag --dry-run old/    how many tags are there?
+  steadfast untag --dry-run old/    count the tags
   steadfast untag old/
 
 Exit status: 0 done; 2 some tags could not be removed, or no file was found; 130 interrupted.")]
@@ -264,13 +265,14 @@ pub(crate) struct ShowArgs {
 
 /// Print digests, or check files against a list of digests.
 ///
-/// Prints the lines of sha256sum, and reads them with --check, also those of the BSD tools and
-/// OpenSSL. Directories are walked, without the file that stdout goes to. `-` is stdin. Without a
-/// PATH, stdin is hashed if it is not a terminal, otherwise the current directory.
+/// Tags are not used. Prints the format of sha256sum. With --check, reads that format and those of
+/// the BSD tools and of OpenSSL. Directories are walked; the file that stdout is written to is
+/// skipped. `-` is stdin. Without a PATH, hashes stdin if it is not a terminal, otherwise the
+/// current directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast hash *.iso > SHA256SUMS       the lines of sha256sum
+  steadfast hash *.iso > SHA256SUMS
   steadfast hash --check SHA256SUMS       names are relative to the working directory
   tar c photos | tee photos.tar | steadfast hash
   find . -name '*.jpg' -print0 | steadfast hash -0 --files-from - --algorithm blake3
@@ -278,10 +280,10 @@ Examples:
 Exit status: 0 done, or every file matches; 1 with --check, a file does not match or cannot be \
 read; 2 a file could not be read, or usage; 130 interrupted.")]
 pub(crate) struct HashArgs {
-    /// Print BSD lines, which name their algorithm: `SHA256 (name) = ...`
+    /// Print the BSD format, which names the algorithm: `SHA256 (name) = ...`
     #[arg(long, conflicts_with = "check")]
     pub(crate) tag: bool,
-    /// End lines with NUL and escape nothing; with --check, read such lines
+    /// End lines with NUL, and escape nothing. With --check, read such lines
     #[arg(short, long)]
     pub(crate) zero: bool,
     #[command(flatten)]
@@ -296,12 +298,12 @@ pub(crate) struct HashArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Reading digests instead of printing them.
+/// Reads digests instead of printing them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Checking against a list")]
 pub(crate) struct CompareArgs {
-    /// Read digests and names from each PATH (`-` is stdin) and compare the files; --quiet leaves
-    /// out those that match
+    /// Read digests and names from each PATH (`-` is stdin), and compare the files. --quiet omits
+    /// files that match
     #[arg(
         short,
         long,
@@ -310,7 +312,7 @@ pub(crate) struct CompareArgs {
         ]
     )]
     pub(crate) check: bool,
-    /// Print nothing: the exit status is the answer
+    /// Print nothing, only set the exit status
     #[arg(long, requires = "check")]
     pub(crate) status: bool,
     /// Fail if a line is improperly formatted
@@ -319,16 +321,16 @@ pub(crate) struct CompareArgs {
     /// Warn about each improperly formatted line
     #[arg(short, long, requires = "check")]
     pub(crate) warn: bool,
-    /// Pass over files that do not exist
+    /// Skip files that do not exist
     #[arg(long, requires = "check")]
     pub(crate) ignore_missing: bool,
 }
 
 /// Write tags as a manifest, or as another tool's attributes.
 ///
-/// Names in the document are relative to PATH. Files without a tag, and files that were modified
-/// since they were tagged, are left out and told; --read hashes every file instead. The file that
-/// stdout goes to is left out.
+/// The manifest is written to stdout. Its names are relative to PATH. Files without a tag, and
+/// files modified since they were tagged, are reported and omitted; --read hashes every file
+/// instead. The file that stdout is written to is skipped.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -337,17 +339,17 @@ Examples:
   steadfast export --format sfv --read --algorithm crc32 . > files.sfv
   steadfast export --attributes shatag ~/Pictures
 
-Exit status: 0 every file is in it; 2 some are not, or cannot be told in this format; \
+Exit status: 0 every file was written; 2 some were not, or the format cannot express them; \
 130 interrupted.")]
 pub(crate) struct ExportArgs {
-    /// Write a document: steadfast, gnu, gnu-zero, bsd, openssl, hashdeep, bagit, chkbit,
-    /// chkbit-db, bitrot, sfv, ni or mtree
+    /// Write a manifest in this format: steadfast, gnu, gnu-zero, bsd, openssl, hashdeep, bagit,
+    /// chkbit, chkbit-db, bitrot, sfv, ni or mtree
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
-    /// Set attributes beside ours: shatag, dintch or unraid
+    /// Set the attributes of another tool beside the tags: shatag, dintch or unraid
     #[arg(long, value_name = "TOOL", conflicts_with = "format", value_parser = foreign_kind)]
     pub(crate) attributes: Option<ForeignKind>,
-    /// Hash every file instead of believing its tag
+    /// Hash every file instead of using its tag
     #[arg(long, conflicts_with = "attributes")]
     pub(crate) read: bool,
     /// Files and directories [default: the current directory]
@@ -367,26 +369,26 @@ pub(crate) struct ExportArgs {
 
 /// Make tags from a manifest, or from another tool's attributes.
 ///
-/// A record that says which modification time its digest belongs to is believed, and nothing is
-/// read. Other files are read and compared first. Files that have a tag keep it.
+/// A record with the modification time of its digest becomes a tag without reading the file. Other
+/// files are read and compared first. Files that have a tag keep it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast import --attributes ~/Pictures      tags of shatag, Dintch, Unraid
-  steadfast import SHA256SUMS                   names are relative to the folder of the list
-  steadfast import SHA256SUMS ~/Pictures        or to this one
+  steadfast import SHA256SUMS                   names are relative to the folder of the manifest
+  steadfast import SHA256SUMS ~/Pictures        names are relative to ~/Pictures
   steadfast import --format hashdeep known.txt /mnt/disk
 
 Exit status: 0 every file has a tag now; 1 something differs from its record or is missing; 2 some \
 could not be read or tagged; 3 something is corrupt; 130 interrupted.")]
 pub(crate) struct ImportArgs {
-    /// Take the attributes that other tools set at the files of PATH
+    /// Import the attributes that other tools set on the files of PATH
     #[arg(long, conflicts_with_all = ["format", "trust"])]
     pub(crate) attributes: bool,
-    /// The format of the document, which PATH names [default: told by its name and first bytes]
+    /// The format of the manifest that PATH names [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
-    /// Believe digests of which the document does not say what time they are of, and read nothing
+    /// Also accept digests without a modification time, and read no file
     #[arg(long)]
     pub(crate) trust: bool,
     #[command(flatten)]
@@ -409,47 +411,47 @@ fn foreign_kind(name: &str) -> Result<ForeignKind, String> {
 
 /// Compare two directories: is B a faithful copy of A?
 ///
-/// By their tags, which reads no contents: quick, and as true as the tags. Or with --read by the
-/// contents of both. Tells what differs, what only one side has, what was moved, which tags the
-/// copy lost, and of which files nothing can be told.
+/// Compares tags and reads no contents; with --read, compares the contents. Reports files that
+/// differ, that are on one side only or that were moved, tags that the copy lost, and files that
+/// could not be compared.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast diff ~/Pictures /mnt/backup/Pictures          by tags
   steadfast diff --read ~/Pictures /mnt/backup/Pictures   by reading both sides
-  steadfast diff ~/Pictures SHA256SUMS                    with a list, by tags
+  steadfast diff ~/Pictures SHA256SUMS                    with a manifest, by tags
   steadfast diff --json A B | jq -r 'select(.difference == \"tag_lost\") | .path'
 
 Exit status: 0 B is a faithful copy; 1 something is different, on one side only, elsewhere, or \
 lost its tag; 2 could not tell (unknown, unreadable, usage); 130 interrupted. 1 outranks 2.")]
 pub(crate) struct DiffArgs {
-    /// The directory that was copied
+    /// The original directory
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
 
-    /// The directory that is to be a copy of it, or a manifest of what it should hold
+    /// The copy, or a manifest
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
 
-    /// The format of B, if it is a manifest [default: told by its name and its first bytes]
+    /// The format of B if it is a manifest [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<Format>,
 
-    /// Read and hash both sides instead of believing tags
+    /// Read and hash both sides instead of comparing tags
     #[arg(long)]
     pub(crate) read: bool,
 
-    /// Leave out what PATTERN matches, in the syntax of .gitignore, relative to A and to B.
+    /// Skip files that match PATTERN, in the syntax of .gitignore, relative to A and to B.
     /// Repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
 
-    /// Read such patterns from FILE, one on each line
-    #[arg(long, value_name = "FILE")]
+    /// Read patterns from FILE, one per line
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) exclude_from: Vec<PathBuf>,
 
     /// Do not enter directories on other file systems
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) one_file_system: bool,
 
     #[command(flatten)]
@@ -464,21 +466,21 @@ pub(crate) struct DiffArgs {
 
 /// Test which tools and file systems keep tags.
 ///
-/// Tries copying, moving, packing and saving with the tools that are installed, on a file of its
-/// own in a folder of its own, and removes both. With several directories, moves between them too.
+/// Copies, moves, packs and saves a file with the installed tools, in a new folder that is removed
+/// afterwards. With several directories, also copies and moves between them.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast probe .                        what keeps tags here?
-  steadfast probe /home /mnt/usb /mnt/nas  and what keeps them on the way between these?
+  steadfast probe .
+  steadfast probe /home /mnt/usb /mnt/nas   also between these three
 
-Exit status: 0 done, whatever was found; 2 a DIR cannot be probed; 130 interrupted.")]
+Exit status: 0 done, whatever was found; 2 a DIR cannot be tested; 130 interrupted.")]
 pub(crate) struct ProbeArgs {
-    /// Directories that can be written, best one on each file system
+    /// Writable directories, one per file system
     #[arg(value_name = "DIR", required = true)]
     pub(crate) directories: Vec<PathBuf>,
 
-    /// Print one JSON object for each directory and each thing tried, the summary last
+    /// Print one JSON object per directory and per test, the summary last
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -8,19 +8,22 @@ use steadfast_measure::workload::Workload;
 
 use super::{MeasureCommand, RecordArgs, SessionArgs};
 
-/// Measure everything: hash, read, write, queue, cipher and cpu, and a pair if two folders are
-/// named
+/// Measure everything: hash, read, write, queue, cipher, cpu, and perhaps a pair of folders
 ///
 /// Each part is what its own verb measures with the same arguments. With --quick it takes a minute
-/// or less where storage is fast; without, hours, and 60 GB of room. --qos is for hash and cpu; the
-/// others are measured at the level that the command has.
+/// or less on fast storage; without, hours and 60 GB of space. --qos applies to hash and cpu; the
+/// other parts are measured at the level of the command.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure all --quick --export this.json .
+  steadfast measure all --pair /mnt/plain --export this.json /mnt/encrypted")]
 pub(crate) struct AllArgs {
-    /// Make files in DIR, in folders that are removed afterwards
+    /// Create files in DIR, in folders that are removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
 
-    /// Compare DIR with this folder as well, as `measure pair` does
+    /// Also compare DIR with this folder, as `measure pair` does
     #[arg(long, value_name = "DIR")]
     pair: Option<PathBuf>,
 

@@ -15,33 +15,38 @@ use super::{RecordArgs, SessionArgs, each_once};
 /// What starts this program as the process that does the work.
 const WORKER: [&str; 2] = ["measure", "cipher-worker"];
 
-/// Measure ciphers, digests and signatures, with and without instructions for them
+/// Measure ciphers, digests and signatures, with and without special instructions
 ///
-/// Times AES, ChaCha20-Poly1305, SHA, RSA, DSA, ECDSA and Ed25519 in memory, in one process for
-/// each set of instructions; then enciphers a file, and tells why that gained less than its cipher.
+/// Measures AES, ChaCha20-Poly1305, SHA, RSA, DSA, ECDSA and Ed25519 in memory, in one process per
+/// set of instructions. Then encrypts a file, and shows why that gained less than the cipher did.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure cipher --quick --no-file
+  steadfast measure cipher --isa full,no-aes --algorithm aes-256-gcm")]
 pub(crate) struct CipherArgs {
-    /// Make the file in DIR, in a folder that is removed afterwards
+    /// Create the file in DIR, in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
 
-    /// Measure with these instructions only; fail if the processor or the system cannot do it
+    /// Measure only with these instructions, or fail if the processor or the system does not have
+    /// them
     #[arg(long, value_name = "SET", value_delimiter = ',')]
     isa: Vec<IsaArg>,
 
-    /// Measure these algorithms only, as aes-256-gcm or rsa-2048
+    /// Measure only these algorithms, for example aes-256-gcm or rsa-2048
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     algorithm: Vec<String>,
 
-    /// Encipher a file of SIZE; a multiple of 16 bytes [default: 832MB]
+    /// Encrypt a file of SIZE, a multiple of 16 bytes [default: 832MB]
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes, conflicts_with = "no_file")]
     size: Option<u64>,
 
-    /// Encipher the file with this algorithm [default: aes-256-cbc]
+    /// Encrypt the file with this algorithm [default: aes-256-cbc]
     #[arg(long, value_name = "NAME", conflicts_with = "no_file")]
     task: Option<String>,
 
-    /// Encipher no file
+    /// Encrypt no file
     #[arg(long)]
     no_file: bool,
 

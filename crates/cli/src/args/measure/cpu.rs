@@ -14,20 +14,24 @@ use super::{RecordArgs, SessionArgs, each_once};
 
 /// Measure loops in one core
 ///
-/// Runs six kernels on one thread and on four, at every QoS level: two in plain loops, one in a
-/// vector of four floats, two by a tuned library, one of a sparse matrix. Says what a level leaves,
-/// and what is left of one thread where four run.
+/// Runs six kernels in one thread and in four, at every QoS level: two plain loops, one vector of
+/// four floats, two from a tuned library, one sparse matrix. Shows the rate at each level, and the
+/// rate of one thread while four run.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure cpu --quick
+  steadfast measure cpu --kernel i64-dot --threads 1,2 --against other.json")]
 pub(crate) struct CpuArgs {
-    /// Measure these kernels only, as f32-product-plain or i64-dot
+    /// Measure only these kernels, for example f32-product-plain or i64-dot
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     kernel: Vec<String>,
 
-    /// Run so many threads at once; repeatable [default: 1 and 4]
+    /// Run N threads at once. Repeatable [default: 1 and 4]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<NonZero<u32>>,
 
-    /// Show rates also in per cent of those in RECORD, at its highest level
+    /// Also show rates as a percentage of those in RECORD at its highest level
     #[arg(long, value_name = "RECORD")]
     against: Option<PathBuf>,
 

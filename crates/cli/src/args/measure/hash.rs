@@ -13,31 +13,36 @@ use super::{RecordArgs, SessionArgs, each_once, rising};
 /// Rounds of an estimate, as few as give an interval.
 const ESTIMATE_ROUNDS: u32 = 5;
 
-/// Measure hashing, reading, and both as a check does them
+/// Measure hashing, reading, and both as in a check
 ///
-/// Times every algorithm and backend in memory; then, over files of 1 MB to 10 GB made for it,
-/// reading alone, reading and hashing, and the path without moving bytes, from the page cache and
-/// past it; buffers of 4 KiB to 64 MiB; and every QoS level. Or says how long checking a folder
-/// will take.
+/// Measures every algorithm and backend in memory. Then, with files of 1 MB to 10 GB created for
+/// it: reading alone, reading and hashing, and the same stages without moving bytes, from the page
+/// cache and past it; buffers of 4 KiB to 64 MiB; and every QoS level. With --estimate, predicts
+/// how long checking a folder will take.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure hash --quick
+  steadfast measure hash --estimate ~/Pictures
+  steadfast measure hash --part kernels --export this.json")]
 pub(crate) struct MeasureHashArgs {
-    /// Make the files in DIR, in a folder that is removed afterwards
+    /// Create the files in DIR, in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
 
-    /// Say how long checking DIR will take, from runs over some of its files; makes none
+    /// Predict how long checking DIR will take, from runs over some of its files. Creates no file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["size_max", "sizes", "part", "folder"])]
     estimate: Option<PathBuf>,
 
-    /// Make no file longer than SIZE, as 256MB
+    /// Create no file longer than SIZE, for example 256MB
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
     size_max: Option<u64>,
 
-    /// Make files of these lengths in place of the standard ones, as 1MB,1GB; repeatable
+    /// Create files of these lengths instead of the standard ones, for example 1MB,1GB. Repeatable
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes, value_delimiter = ',')]
     sizes: Vec<u64>,
 
-    /// Measure only these parts; repeatable [default: all]
+    /// Measure only these parts. Repeatable [default: all]
     #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
     part: Vec<PartArg>,
 

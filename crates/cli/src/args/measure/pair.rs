@@ -12,12 +12,12 @@ use steadfast_measure::workload::pair::Pair;
 use super::super::quantity;
 use super::{RecordArgs, SessionArgs, rising};
 
-/// Measure the same work in two folders in turn: encrypted and plain, one drive and another
+/// Measure the same work in two folders in turn, for example encrypted and plain
 ///
-/// Writes, reads, and reads and hashes files in A and in B, in an order drawn anew in every round,
-/// and tells the ratio of A to B with its interval. What drifts disturbs both alike. Where A is
-/// reached by a way of its own, as FUSE or a share, --control names a folder that is reached by
-/// the same way without what A adds.
+/// Writes, reads, and reads and hashes files in A and in B, in a new random order in every round,
+/// and prints the ratio of A to B with its interval. Drift affects both alike. If A is reached
+/// through something else, such as FUSE or a share, --control names a folder that is reached in the
+/// same way without what A adds.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -26,24 +26,24 @@ Examples:
 
 Exit status: 0 measured; 2 something could not be measured; 130 interrupted.")]
 pub(crate) struct PairArgs {
-    /// The folder in question
+    /// The folder to measure
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// The folder that it is compared with
+    /// The folder to compare it with
     #[arg(value_name = "B")]
     b: PathBuf,
 
-    /// A folder that is reached like A, without what A adds
+    /// A folder reached like A, without what A adds
     #[arg(long, value_name = "DIR")]
     control: Option<PathBuf>,
 
-    /// Use files of SIZE, as 64MB; repeatable [default: 1MB, 16MB and 256MB, with --quick 1MB and
-    /// 32MB]
+    /// Use files of SIZE, for example 64MB. Repeatable [default: 1MB, 16MB and 256MB, with --quick
+    /// 1MB and 32MB]
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = quantity::bytes)]
     size: Vec<u64>,
 
-    /// Stop early once every ratio is known to within SHARE of itself
+    /// Stop early when the relative error of every ratio is at most SHARE
     #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
     within: f64,
 

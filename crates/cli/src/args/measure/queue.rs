@@ -9,25 +9,29 @@ use steadfast_measure::workload::queue::Queue;
 use super::super::quantity;
 use super::{RecordArgs, SessionArgs, each_once, rising};
 
-/// Measure reads with 1 to 32 in flight, and how long each takes
+/// Measure the time of reads with 1 to 32 in flight
 ///
-/// Reads blocks of several sizes past the page cache, one after the other and by chance. Depth 1
-/// is where what lies between shows: a cipher adds its time to every read.
+/// Reads blocks of several sizes past the page cache, in sequence and at random. Depth 1 shows what
+/// lies between program and device: a cipher adds its time to every read.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure queue --quick /mnt
+  steadfast measure queue --depth 1,8 --block 4KiB /mnt")]
 pub(crate) struct QueueArgs {
-    /// Make the file that is read in DIR, in a folder that is removed afterwards
+    /// Create the file in DIR, in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
 
-    /// Read a file of SIZE, as 4GB [default: 4GiB, with --quick 256MiB]
+    /// Read a file of SIZE, for example 4GB [default: 4GiB, with --quick 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
     size: Option<u64>,
 
-    /// Keep N reads in flight; repeatable [default: 1, 2, 4, 8, 16, 32]
+    /// Keep N reads in flight. Repeatable [default: 1, 2, 4, 8, 16, 32]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     depth: Vec<u32>,
 
-    /// Read SIZE at a time, as 4KiB; repeatable [default: 4KiB, 64KiB, 1MiB]
+    /// Read SIZE at a time, for example 4KiB. Repeatable [default: 4KiB, 64KiB, 1MiB]
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = quantity::bytes)]
     block: Vec<u64>,
 

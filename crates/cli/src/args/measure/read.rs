@@ -12,17 +12,21 @@ use super::{RecordArgs, SessionArgs, each_once};
 /// Rounds over files that are there already; five are the fewest that give an interval.
 const EXISTING_ROUNDS: u32 = 5;
 
-/// Measure reading files: with an empty page cache, past it, and out of it
+/// Measure reading files: with an empty page cache, past it, and from it
 ///
-/// Writes files as `measure write` does, without timing that, and reads each in every way by turns;
-/// all bytes are compared afterwards. Or reads the files that DIR has, writing nothing.
+/// Writes files as `measure write` does, without timing that, and reads each in every way in turn.
+/// All bytes are compared afterwards. With --existing, reads the files in DIR and writes none.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure read --quick /mnt
+  steadfast measure read --existing ~/Pictures")]
 pub(crate) struct ReadArgs {
-    /// Read in DIR: files made for it, in a folder that is removed afterwards
+    /// Read in DIR, from files created for it in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
 
-    /// Read the files that DIR has, and write nothing; puts them out of the page cache
+    /// Read the files in DIR and write none. Removes them from the page cache
     #[arg(long, conflicts_with_all = ["profile", "single", "random", "pause", "no_sync"])]
     existing: bool,
 

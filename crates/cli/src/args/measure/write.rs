@@ -15,10 +15,13 @@ use super::{RecordArgs, SessionArgs};
 /// Measure writing files, and reading them back
 ///
 /// Writes 160 files of 2 MB to 2 GB, 53.3 GB in ten sets of 16 lengths, each set in another order,
-/// and flushes each; then reads them back with an empty page cache and compares every byte. All of
-/// it happens in a folder of its own within DIR, which is always removed. Refuses if too little
-/// room would be left.
+/// and flushes each. Then reads them back with an empty page cache, and compares every byte. Works
+/// in a new folder within DIR that is always removed. Fails if too little space would be left.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast measure write --quick /mnt
+  steadfast measure write --profile medium --export disk.json /mnt")]
 pub(crate) struct WriteArgs {
     /// Write in DIR, in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
@@ -45,17 +48,17 @@ pub(super) struct FileArgs {
     /// Write the lengths of this profile
     #[arg(long, value_enum, default_value = "standard", conflicts_with_all = ["single", "random"])]
     profile: ProfileArg,
-    /// Write one file of SIZE, 10 GB unless given, in each set
+    /// Write one file of SIZE per set; 10GB without SIZE
     #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "10GB")]
     #[arg(value_parser = quantity::bytes, conflicts_with = "random")]
     single: Option<u64>,
-    /// Write N files in each set, 5 to 100, of lengths drawn between 2 MB and 2 GB
+    /// Write N files per set, 5 to 100, of random lengths between 2 MB and 2 GB
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=100))]
     random: Option<u32>,
-    /// Do nothing for so long between sets, as 30s, so that a disk can empty its cache
+    /// Pause for TIME between sets, for example 30s, so that a disk can empty its cache
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pause: Option<Duration>,
-    /// Leave out flushing: memory then takes what it can, and the record says so
+    /// Do not flush. Memory then takes what it can, and the record says so
     #[arg(long)]
     no_sync: bool,
 }
@@ -71,14 +74,14 @@ enum ProfileArg {
     Small,
     /// 7 lengths up to 40 MB, five sets: 450 MB; not standard
     Quick,
-    /// 10 lengths from 4 kB to 2 MB, 500 files: 202 MB; memory often answers for the disk
+    /// 10 lengths from 4 kB to 2 MB, 500 files: 202 MB; often measures memory instead of the disk
     SmallFiles,
 }
 
 /// The order in which files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum OrderArg {
-    /// As they were written; existing files in an order drawn for each round
+    /// As they were written; existing files in a random order for each round
     Written,
     /// As the folder lists them
     Folder,
