@@ -9,6 +9,7 @@ mod count;
 mod fixtures;
 mod fleet;
 mod kernels;
+mod lean;
 mod library;
 mod publish;
 mod setup;
@@ -64,6 +65,7 @@ const STEPS: &[Step] = &[
         run: browser::browser,
     },
     Step { name: "fleet", title: "a fleet on Dask", counts: false, run: fleet::fleet },
+    Step { name: "lean", title: "the command without features", counts: false, run: lean::lean },
     Step {
         name: "kernels",
         title: "kernels in other profiles",

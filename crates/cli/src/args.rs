@@ -5,15 +5,20 @@
 
 mod catalogue;
 mod code;
+#[cfg(feature = "fleet")]
 mod fleet;
 mod help;
+#[cfg(feature = "measure")]
 mod measure;
+#[cfg(feature = "objects")]
 mod objects;
 mod pages;
 mod qos;
 mod quantity;
+#[cfg(feature = "measure")]
 mod report;
 mod selection;
+#[cfg(feature = "serve")]
 mod serve;
 mod verbs;
 
@@ -21,7 +26,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
@@ -33,10 +38,13 @@ pub(crate) use catalogue::{AuditArgs, DocumentArgs, HistoryArgs};
 pub(crate) use code::{
     CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
 };
+#[cfg(feature = "fleet")]
 pub(crate) use fleet::{
     FleetArgs, FleetCommand, FleetMergeArgs, FleetPlanArgs, FleetRunArgs, FleetStatusArgs,
 };
+#[cfg(feature = "measure")]
 pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, cipher_worker};
+#[cfg(feature = "objects")]
 pub(crate) use objects::{
     ComparedArgs, ObjectsArgs, ObjectsCheckArgs, ObjectsCommand, ObjectsImportArgs,
 };
@@ -44,7 +52,9 @@ pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, 
 pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };
+#[cfg(feature = "measure")]
 pub(crate) use report::ReportArgs;
+#[cfg(feature = "serve")]
 pub(crate) use serve::{LanguageArg, OpenArgs, ServeArgs};
 pub(crate) use verbs::{
     CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, RetagArgs,
@@ -392,12 +402,27 @@ const GUESSED: [(&str, &str); 18] = [
     ("refresh", "update"),
 ];
 
-/// Suggests our verb if an unknown verb is what another tool calls it.
+/// Verbs that a build can lack, each with the Cargo feature that it needs.
+const FEATURES: [(&str, &str); 6] = [
+    ("fleet", "fleet"),
+    ("measure", "measure"),
+    ("report", "measure"),
+    ("objects", "objects"),
+    ("serve", "serve"),
+    ("open", "serve"),
+];
+
+/// Says which feature an absent verb needs, or suggests our verb for what another tool calls it.
 fn suggested(mut error: clap::Error) -> clap::Error {
     let guessed = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(guessed)) => guessed.to_lowercase(),
         _ => return error,
     };
+    if let Some((verb, feature)) = FEATURES.iter().find(|(verb, _)| *verb == guessed) {
+        let message =
+            format!("`{verb}` is not in this build: it needs the Cargo feature `{feature}`\n");
+        return clap::Error::raw(ErrorKind::InvalidSubcommand, message);
+    }
     if let Some((_, verb)) = GUESSED.iter().find(|(name, _)| *name == guessed) {
         let verb = ContextValue::Strings(vec![(*verb).to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, verb);

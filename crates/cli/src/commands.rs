@@ -9,19 +9,25 @@ mod code;
 mod diff;
 mod documents;
 mod export;
+#[cfg(feature = "fleet")]
 mod fleet;
 mod hash;
 mod history;
 mod import;
 mod init;
+#[cfg(feature = "measure")]
 mod measure;
+#[cfg(feature = "objects")]
 mod objects;
+#[cfg(feature = "serve")]
 mod open;
 mod pages;
 mod probe;
 mod qos;
+#[cfg(feature = "measure")]
 mod report;
 mod retag;
+#[cfg(feature = "serve")]
 mod serve;
 mod show;
 mod tag;
@@ -74,12 +80,18 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
         Command::Audit(args) => audit::run(args),
         Command::Code(args) => code::run(args),
         Command::Pages(args) => pages::run(args),
+        #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::run(args),
+        #[cfg(feature = "objects")]
         Command::Objects(args) => objects::run(args),
+        #[cfg(feature = "measure")]
         Command::Measure(args) => measure::run(args),
+        #[cfg(feature = "measure")]
         Command::Report(args) => report::run(args),
         Command::Qos(args) => qos::run(args),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
+        #[cfg(feature = "serve")]
         Command::Open(args) => open::run(args),
     }
 }

@@ -30,12 +30,16 @@ mod catalogue;
 pub mod history;
 pub mod audit;
 pub mod premis;
+#[cfg(feature = "fleet")]
 pub mod fleet;
+#[cfg(feature = "objects")]
 pub mod objects;
 pub mod probe;
 pub mod qos;
 pub mod code;
+#[cfg(feature = "measure")]
 pub mod measure;
+#[cfg(feature = "measure")]
 pub mod machines;
 
 pub use csv::for_terminal;

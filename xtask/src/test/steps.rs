@@ -45,7 +45,7 @@ const NOT_RUN: &[&str] = &[
 ];
 
 /// The path at which cargo puts the command for the tests.
-const PROGRAM: &str = "debug/steadfast";
+pub(super) const PROGRAM: &str = "debug/steadfast";
 
 pub(super) fn fmt(session: &mut Session) -> anyhow::Result<()> {
     succeed(cargo(session).args(["fmt", "--all", "--check"]))

@@ -73,7 +73,9 @@ impl Command {
             Command::Audit(args) => LevelOf::Work(args.level.level()),
             Command::Code(args) => LevelOf::Work(args.level()),
             Command::Pages(args) => LevelOf::Work(args.level()),
+            #[cfg(feature = "fleet")]
             Command::Fleet(args) => return args.level(),
+            #[cfg(feature = "objects")]
             Command::Objects(args) => return args.level(),
             _ => return None,
         })

@@ -8,8 +8,7 @@ use steadfast::store::foreign::ForeignKind;
 
 use super::{
     AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
-    EngineArgs, FleetArgs, HistoryArgs, KeepPagesArgs, LevelArgs, MeasureArgs, ObjectsArgs,
-    OpenArgs, OutputArgs, PagesArgs, PathArgs, QosArgs, ReportArgs, ServeArgs,
+    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, OutputArgs, PagesArgs, PathArgs, QosArgs,
 };
 
 /// The verbs.
@@ -31,13 +30,19 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     Code(CodeArgs),
     Pages(PagesArgs),
-    Fleet(FleetArgs),
-    Objects(ObjectsArgs),
-    Measure(MeasureArgs),
-    Report(ReportArgs),
+    #[cfg(feature = "fleet")]
+    Fleet(super::FleetArgs),
+    #[cfg(feature = "objects")]
+    Objects(super::ObjectsArgs),
+    #[cfg(feature = "measure")]
+    Measure(super::MeasureArgs),
+    #[cfg(feature = "measure")]
+    Report(super::ReportArgs),
     Qos(QosArgs),
-    Serve(ServeArgs),
-    Open(OpenArgs),
+    #[cfg(feature = "serve")]
+    Serve(super::ServeArgs),
+    #[cfg(feature = "serve")]
+    Open(super::OpenArgs),
 }
 
 /// Make a catalogue of a directory, so that missing files are noticed.

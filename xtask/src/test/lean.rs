@@ -1,0 +1,68 @@
+//! Whether the command without its optional features builds without warnings, and works.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use anyhow::{Context as _, ensure};
+
+use super::Session;
+use super::steps::{PROGRAM, cargo, succeed, target_folder};
+
+/// What is built.
+const LEAN: [&str; 3] = ["--package", "steadfast-cli", "--no-default-features"];
+
+/// The verbs that are left out, each with the feature that it needs.
+const ABSENT: [(&str, &str); 6] = [
+    ("fleet", "fleet"),
+    ("measure", "measure"),
+    ("report", "measure"),
+    ("objects", "objects"),
+    ("serve", "serve"),
+    ("open", "serve"),
+];
+
+pub(super) fn lean(session: &mut Session) -> anyhow::Result<()> {
+    succeed(cargo(session).arg("clippy").args(LEAN).args(["--", "-D", "warnings"]))?;
+    succeed(cargo(session).arg("build").args(LEAN))?;
+    let program = target_folder(session)?.join(PROGRAM);
+    // In the folder for temporary files, where the tests have attributes as well.
+    let folder = env::temp_dir().join(format!("steadfast-lean-{}", std::process::id()));
+    fs::create_dir(&folder).with_context(|| format!("making `{}`", folder.display()))?;
+    let tried = try_out(&program, &folder);
+    fs::remove_dir_all(&folder).with_context(|| format!("removing `{}`", folder.display()))?;
+    tried
+}
+
+/// Tags and checks a file, and asks for verbs that are left out.
+fn try_out(program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let tree = folder.join("tree");
+    fs::create_dir(&tree)?;
+    fs::write(tree.join("file"), "contents")?;
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&tree).env("XDG_STATE_HOME", folder);
+        command.output().with_context(|| format!("running `{}`", program.display()))
+    };
+    let help = run(&["--help"])?;
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    for (verb, feature) in ABSENT {
+        ensure!(!help.contains(&format!("\n  {verb} ")), "the help lists `{verb}`");
+        let refused = run(&[verb, "."])?;
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        ensure!(refused.status.code() == Some(2), "`{verb}` gave {}", refused.status);
+        ensure!(said.contains(&format!("the Cargo feature `{feature}`")), "`{verb}` said: {said}");
+    }
+    for (arguments, status) in [(["tag", "."], 0), (["check", "."], 0)] {
+        ensure_status(&run(&arguments)?, &arguments, status)?;
+    }
+    fs::write(tree.join("file"), "other contents")?;
+    ensure_status(&run(&["check", "."])?, &["check", "of an edited file"], 1)
+}
+
+fn ensure_status(output: &Output, what: &[&str], status: i32) -> anyhow::Result<()> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(status), "{what:?} gave {}: {said}", output.status);
+    Ok(())
+}
