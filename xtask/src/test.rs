@@ -92,7 +92,8 @@ struct Session {
 impl Session {
     /// Whether a step must be skipped because a tool is missing. Prints that it is skipped.
     ///
-    /// If missing tools are not allowed, the answer is no, and the step fails when it needs the tool.
+    /// If missing tools are not allowed, the answer is no, and the step fails when it needs the
+    /// tool.
     fn lacks(&self, programs: &[&str]) -> bool {
         let absent = programs.iter().find(|program| !setup::is_ready(program));
         match absent {

@@ -224,8 +224,8 @@ impl BarRows {
         self.bars * BAR_HEIGHT + ROW_GAP + if self.above { NAME_HEIGHT } else { 0 }
     }
 
-    /// Returns the beginning of a bar, from the middle of its row, and its thickness, both as shares
-    /// of the row's height.
+    /// Returns the beginning of a bar, from the middle of its row, and its thickness, both as
+    /// shares of the row's height.
     fn bar(self, bar: usize) -> (f64, f64) {
         let height = f64::from(self.height());
         let name = if self.above { NAME_HEIGHT } else { 0 };

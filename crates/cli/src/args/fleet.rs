@@ -101,7 +101,12 @@ pub(crate) struct FleetPlanArgs {
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["manifest", "catalogue"])]
     pub(crate) exclude: Vec<String>,
     /// Read patterns from FILE, one per line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifest", "catalogue"], hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["manifest", "catalogue"],
+        hide_short_help = true
+    )]
     pub(crate) exclude_from: Vec<PathBuf>,
     /// Do not enter directories on other file systems
     #[arg(long, conflicts_with_all = ["manifest", "catalogue"], hide_short_help = true)]
@@ -141,8 +146,8 @@ Examples:
 
 Exit status: 0 the part exists, and no file in it is corrupt; 3 the part exists, and a file in it \
 is corrupt: do not retry; 75 there is no part, and a retry may help (full disk, not mounted, not \
-readable, no file of the shard present); 130 interrupted, no part; 2 there is no part, and a person \
-must look (usage, damaged shard).")]
+readable, no file of the shard present); 130 interrupted, no part; 2 there is no part, and a \
+person must look (usage, damaged shard).")]
 pub(crate) struct FleetRunArgs {
     /// The folder of the job
     #[arg(value_name = "JOB")]

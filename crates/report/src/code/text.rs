@@ -52,8 +52,8 @@ impl VerifiedText {
         painted(text, style, self.options.color)
     }
 
-    /// Appends the verdicts on some code and on the code that it nests. Writing to a `String` cannot
-    /// fail.
+    /// Appends the verdicts on some code and on the code that it nests. Writing to a `String`
+    /// cannot fail.
     fn code(&mut self, path: &Path, verification: &CodeVerification, depth: usize) {
         let indent = "  ".repeat(depth);
         let _ = writeln!(self.out, "{indent}{}", escape::path(path));

@@ -141,11 +141,9 @@ impl Monitor for RunMonitor<'_> {
         self.report.event(event);
         match event {
             Event::File(event) => self.file(event),
-            Event::Finding(noted) => {
-                if self.run.findings().add_noted(noted) {
-                    self.found += 1;
-                    self.found_more = true;
-                }
+            Event::Finding(noted) if self.run.findings().add_noted(noted) => {
+                self.found += 1;
+                self.found_more = true;
             }
             _ => {}
         }
