@@ -36,10 +36,10 @@ pub fn cached_bytes(file: &File, length: u64) -> io::Result<u64> {
 /// Writes the unwritten parts of a file and drops it from the page cache. For tests and for
 /// measuring: a check must not evict what other programs cached.
 ///
-/// Pages that other programs have mapped stay; [`cached_bytes`] counts them.
+/// Pages that other programs have mapped may stay; [`cached_bytes`] counts them.
 ///
 /// # Errors
-/// `Unsupported` on macOS, otherwise whatever the system says.
+/// Whatever the system says.
 pub fn drop_cached(file: &File) -> io::Result<()> {
     platform::drop_cached(file.as_fd())
 }

@@ -20,6 +20,7 @@ pub use draft::{Draft, Existing, write_private, write_whole};
 pub use steadfast_time::Timestamp;
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -88,13 +89,89 @@ pub struct Status {
     pub dataless: bool,
 }
 
+/// The error of opening, listing or reading what is not on this machine: it is in a cloud, and
+/// fetching it is not allowed ([`allow_downloads`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its contents are not on this machine")]
+pub struct Dataless;
+
+impl Dataless {
+    /// Returns whether an error of this module is this one.
+    #[must_use]
+    pub fn is(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|error| error.is::<Dataless>())
+    }
+}
+
+/// Whose reads are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DownloadScope {
+    /// Every thread of this process that was not told otherwise.
+    Process,
+    /// The calling thread.
+    Thread,
+}
+
+/// Says whether opening, listing and reading may fetch contents that are not on this machine.
+///
+/// If not, they fail at once with [`Dataless`], where macOS would otherwise wait for the provider
+/// of a cloud folder, for as long as that takes. Linux has no such files, so nothing changes there.
+///
+/// # Errors
+/// The error of the system. Contents may then be fetched as before.
+pub fn allow_downloads(scope: DownloadScope, allowed: bool) -> io::Result<()> {
+    platform::allow_downloads(scope, allowed)
+}
+
+/// Has the calling thread's reads leave the times of access of files as they are. On Linux each file
+/// is opened so, where the system allows it.
+///
+/// # Errors
+/// The error of the system. Reading then records the access, as it usually does.
+pub fn spare_access_times() -> io::Result<()> {
+    platform::spare_access_times()
+}
+
+/// Turns an error number into an error that says so if contents are not on this machine.
+fn failed(errno: Errno) -> io::Error {
+    match platform::is_contents_elsewhere(errno) {
+        true => io::Error::other(Dataless),
+        false => errno.into(),
+    }
+}
+
+/// Returns what to do about an error of opening, listing or reading that looks like one of
+/// permissions and is none: on macOS, where privacy protects a folder.
+#[must_use]
+pub fn advice(error: &io::Error) -> Option<&'static str> {
+    platform::advice(error.raw_os_error()?)
+}
+
+/// How far a flush went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flush {
+    /// As far as the system promises: to the medium.
+    Medium,
+    /// To the drive or the server: macOS cannot make this file system flush further.
+    Drive,
+}
+
+/// Flushes a file to the medium, like [`fs::File::sync_all`], and says how far that went. Network
+/// file systems on macOS have no full flush and get a plain one, where `sync_all` fails.
+///
+/// # Errors
+/// If the medium fails or is full.
+pub fn flush(file: &fs::File) -> io::Result<Flush> {
+    Ok(platform::flush(file.as_fd())?)
+}
+
 impl Status {
     /// Returns the status of the file at a path, following symlinks.
     ///
     /// # Errors
     /// Whatever the system says; `NotFound` also for a symlink to nothing.
     pub fn of(path: &Path) -> io::Result<Self> {
-        Ok(platform::status(&rustix::fs::stat(path)?))
+        Ok(platform::status(&rustix::fs::stat(path).map_err(failed)?))
     }
 
     /// Returns the status of the file at a path; of a symlink, the status of the link.
@@ -102,7 +179,7 @@ impl Status {
     /// # Errors
     /// Whatever the system says.
     pub fn of_link(path: &Path) -> io::Result<Self> {
-        Ok(platform::status(&rustix::fs::lstat(path)?))
+        Ok(platform::status(&rustix::fs::lstat(path).map_err(failed)?))
     }
 }
 
@@ -112,13 +189,16 @@ impl Status {
 pub enum Protection {
     /// The file cannot be changed.
     Immutable,
+    /// It belongs to the system, which changes it only when it is updated (System Integrity
+    /// Protection of macOS).
+    System,
     /// Bytes can be added at its end; nothing else can be changed.
     AppendOnly,
 }
 
 impl Protection {
-    /// Returns the command that removes the mark, without the file's name.
-    pub fn removed_by(self) -> &'static str {
+    /// Returns the command that removes the mark, without the file's name; `None` if none does.
+    pub fn removed_by(self) -> Option<&'static str> {
         platform::removed_by(self)
     }
 }
@@ -175,10 +255,11 @@ impl File {
     /// # Errors
     /// The error of the system. A directory opens as well; check [`File::status`].
     pub fn open(path: &Path) -> io::Result<Self> {
-        let fd = match open_at(rustix::fs::CWD, path, FILE | platform::NO_ACCESS_TIME) {
-            Err(Errno::PERM) => open_at(rustix::fs::CWD, path, FILE)?,
-            opened => opened?,
+        let opened = match open_at(rustix::fs::CWD, path, FILE | platform::NO_ACCESS_TIME) {
+            Err(Errno::PERM) => open_at(rustix::fs::CWD, path, FILE),
+            opened => opened,
         };
+        let fd = opened.map_err(failed)?;
         Ok(Self { fd })
     }
 
@@ -207,7 +288,7 @@ impl File {
         loop {
             match rustix::io::pread(&self.fd, &mut *buf, offset) {
                 Err(Errno::INTR) => {}
-                outcome => return Ok(outcome?),
+                outcome => return outcome.map_err(failed),
             }
         }
     }

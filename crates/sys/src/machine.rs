@@ -8,6 +8,8 @@ mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
 
+use std::path::PathBuf;
+
 #[cfg(target_os = "linux")]
 use linux as platform;
 #[cfg(target_os = "macos")]
@@ -91,6 +93,13 @@ pub fn virtual_machine() -> Option<String> {
 #[must_use]
 pub fn governor() -> Option<String> {
     platform::governor()
+}
+
+/// Returns the folder for what lasts as long as this user is logged in, by the system's own word and
+/// not by a variable that a program may lack: macOS has one; Linux names it in a variable only.
+#[must_use]
+pub fn user_folder() -> Option<PathBuf> {
+    platform::user_folder()
 }
 
 /// Returns whether the machine runs on mains power, if the system tells.

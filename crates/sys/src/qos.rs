@@ -113,9 +113,17 @@ pub fn apply_to_thread(level: Level) -> Vec<Step> {
 /// Asks for a level that survives `exec`, and returns every step taken. Call it while the process
 /// has one thread.
 ///
-/// Linux: as [`apply_to_thread`]. macOS: of the lower levels `background` only.
+/// Linux: as [`apply_to_thread`]. macOS: of the lower levels `background`, and `utility` if the
+/// program is then started by [`launcher`].
 pub fn apply_for_exec(level: Level) -> Vec<Step> {
     platform::apply_for_exec(level)
+}
+
+/// Returns the command by which a program must be started to have a level, program and arguments;
+/// empty if it is started as it is. Its own arguments come after these.
+#[must_use]
+pub fn launcher(level: Level) -> &'static [&'static str] {
+    platform::launcher(level)
 }
 
 /// Confines the calling thread to these processors, as far as it may use them.

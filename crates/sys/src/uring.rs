@@ -19,6 +19,9 @@ use std::io;
 
 use crate::file::PositionedRead;
 
+/// Whether this system has rings at all, so that lacking one is worth a word.
+pub const EXISTS: bool = platform::EXISTS;
+
 /// The queue of reads of one thread.
 ///
 /// No read is in flight between calls, so the kernel never writes to a buffer that the caller can

@@ -34,6 +34,9 @@ pub const LEAVES: &str = platform::LEAVES;
 /// Prefix of the names of attributes that a Mac set: `user.` on Linux, empty on macOS.
 pub const MAC_PREFIX: &str = platform::MAC_PREFIX;
 
+/// Length of a resource fork without resources, as macOS writes it into `._` files, in bytes.
+const BLANK_FORK_LENGTH: usize = 286;
+
 /// Length of the buffer for the list of names at the first attempt, in bytes.
 const NAMES_LENGTH: usize = 1024;
 
@@ -56,8 +59,17 @@ pub fn get(file: &File, name: &str, buf: &mut [u8]) -> io::Result<Option<usize>>
             Err(io::Error::new(io::ErrorKind::InvalidData, reason))
         }
         Err(platform::ABSENT) => Ok(None),
-        Err(errno) => Err(refusal(errno)),
+        Err(errno) => Err(unreadable(errno)),
     }
+}
+
+/// Returns whether a file has a resource fork, the second stream of bytes of files on macOS, which
+/// no digest of the file covers. False on Linux, which has none.
+#[must_use]
+pub fn has_resource_fork(file: &File) -> bool {
+    let Some(name) = platform::RESOURCE_FORK else { return false };
+    let length = rustix::fs::fgetxattr(file.as_fd(), name, &mut [] as &mut [u8]);
+    length.is_ok_and(|length| length > 0 && length != BLANK_FORK_LENGTH)
 }
 
 /// Sets an attribute or replaces its value, in one call. Afterwards it has the old value or the new
@@ -109,7 +121,7 @@ pub fn list(file: &File) -> io::Result<Vec<OsString>> {
         match rustix::fs::flistxattr(file.as_fd(), names.as_mut_slice()) {
             // The system bounds the list (64 KiB on Linux), so this ends.
             Err(Errno::RANGE) => names.resize(names.len() * 2, 0),
-            outcome => break outcome.map_err(refusal)?,
+            outcome => break outcome.map_err(unreadable)?,
         }
     };
     let names = names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty());
@@ -129,8 +141,14 @@ pub fn list_into<'a>(file: &File, buf: &'a mut [u8]) -> io::Result<&'a [u8]> {
             let reason = format!("the names of the attributes are longer than {} bytes", buf.len());
             Err(io::Error::new(io::ErrorKind::InvalidData, reason))
         }
-        Err(errno) => Err(refusal(errno)),
+        Err(errno) => Err(unreadable(errno)),
     }
+}
+
+/// Does as [`refusal`] for reading, which macOS refuses by another number of `._` files where these
+/// hold the attributes of their neighbours.
+fn unreadable(errno: Errno) -> io::Error {
+    refusal(if platform::refuses_attributes(errno) { Errno::NOTSUP } else { errno })
 }
 
 /// Turns an error of the system into one that says so if the file system has no attributes.

@@ -6,7 +6,7 @@
 use std::io;
 
 use steadfast_manifest::own::{self, TagAttribute, TagSlot};
-use steadfast_sys::file::File;
+use steadfast_sys::file::{File, Protection, advice};
 use steadfast_sys::xattr;
 
 use super::carried;
@@ -190,6 +190,14 @@ fn reads_back(file: &File, name: &str, value: &[u8]) -> bool {
 /// The reason of a file system without attributes.
 pub(crate) const NO_ATTRIBUTES: &str = "this file system keeps no extended attributes";
 
+/// Says what keeps a file from changes, and what allows them.
+fn reason_of(mark: Protection) -> String {
+    match mark.removed_by() {
+        Some(command) => format!("the file is locked ({mark}): `{command} FILE` allows changes"),
+        None => "the file belongs to the system, which allows no changes".to_owned(),
+    }
+}
+
 /// The system's words, with what they mean here where they mislead.
 pub(super) fn trouble(file: &File, operation: &'static str, error: &io::Error) -> FileError {
     let mut trouble = FileError::from_io(operation, error);
@@ -200,9 +208,8 @@ pub(super) fn trouble(file: &File, operation: &'static str, error: &io::Error) -
         }
         io::ErrorKind::PermissionDenied => {
             trouble.reason = match file.protection() {
-                Ok(Some(mark)) => {
-                    format!("the file is {mark}: `{} FILE` allows changes", mark.removed_by())
-                }
+                Ok(Some(mark)) => reason_of(mark),
+                _ if advice(error).is_some() => trouble.reason,
                 _ => "permission denied: the file is not writable by you".to_owned(),
             };
         }

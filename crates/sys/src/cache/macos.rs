@@ -1,4 +1,4 @@
-//! The page cache on macOS: `mincore` to count. It has no call to drop one file.
+//! The page cache on macOS: `mincore` to count, `msync` to drop.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -10,8 +10,11 @@ pub(super) fn cached_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u64>
     mapping::resident_bytes(file, length)
 }
 
-/// Refuses: macOS only lets root purge every cache of the machine.
-pub(super) fn drop_cached(_file: BorrowedFd<'_>) -> io::Result<()> {
-    let reason = "macOS cannot drop one file from its cache";
-    Err(io::Error::new(io::ErrorKind::Unsupported, reason))
+/// Writes what is unwritten and invalidates every page.
+pub(super) fn drop_cached(file: BorrowedFd<'_>) -> io::Result<()> {
+    let length = u64::try_from(rustix::fs::fstat(file)?.st_size).unwrap_or(0);
+    match rustix::fs::fsync(file) {
+        Ok(()) => mapping::invalidate(file, length),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -1,4 +1,4 @@
-//! Counts resident bytes of a file with `mincore`.
+//! Counts resident bytes of a file with `mincore`; on macOS, also drops them with `msync`.
 //!
 //! The file is mapped one window at a time. No byte is read through the mapping, so a failing disk
 //! cannot raise a signal.
@@ -20,12 +20,9 @@ const RESIDENT: u8 = 1;
 /// Counts the resident bytes among the first `length`, the last page no further than that.
 pub(super) fn resident_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u64> {
     let page = rustix::param::page_size() as u64;
-    let window_length = page * WINDOW_PAGES as u64;
     let mut states = vec![0; length.div_ceil(page).min(WINDOW_PAGES as u64) as usize];
     let mut resident = 0;
-    let mut offset = 0;
-    while offset < length {
-        let span = window_length.min(length - offset);
+    for (offset, span) in windows(length) {
         let states = &mut states[..span.div_ceil(page) as usize];
         MappedWindow::map(file, offset, span as usize)?.states(states)?;
         let mut left = span;
@@ -35,9 +32,22 @@ pub(super) fn resident_bytes(file: BorrowedFd<'_>, length: u64) -> io::Result<u6
             }
             left = left.saturating_sub(page);
         }
-        offset += span;
     }
     Ok(resident)
+}
+
+/// Drops the pages of the first `length` bytes. A page that is still to be written is written.
+#[cfg(target_os = "macos")]
+pub(super) fn invalidate(file: BorrowedFd<'_>, length: u64) -> io::Result<()> {
+    windows(length)
+        .try_for_each(|(offset, span)| MappedWindow::map(file, offset, span as usize)?.invalidate())
+}
+
+/// Cuts a length into windows: offset and length of each.
+fn windows(length: u64) -> impl Iterator<Item = (u64, u64)> {
+    let window_length = rustix::param::page_size() as u64 * WINDOW_PAGES as u64;
+    let offsets = (0..length.div_ceil(window_length)).map(move |number| number * window_length);
+    offsets.map(move |offset| (offset, window_length.min(length - offset)))
 }
 
 /// A mapped part of a file. Dropping it unmaps it.
@@ -77,6 +87,17 @@ impl MappedWindow {
         let code =
             unsafe { libc::mincore(self.start.as_ptr(), self.length, states.as_mut_ptr().cast()) };
         if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Has the kernel write and drop the pages of the window: in a shared mapping of a file, those
+    /// are the pages of the cache.
+    #[cfg(target_os = "macos")]
+    #[expect(unsafe_code, reason = "invalidating a mapping has no safe form")]
+    fn invalidate(&self) -> io::Result<()> {
+        let flags = rustix::mm::MsyncFlags::SYNC | rustix::mm::MsyncFlags::INVALIDATE;
+        // SAFETY: `map` mapped `length` bytes from `start`. Nothing is read through the mapping, so
+        // no reference sees the pages change.
+        Ok(unsafe { rustix::mm::msync(self.start.as_ptr(), self.length, flags) }?)
     }
 }
 

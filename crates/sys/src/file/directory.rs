@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FILE, File, FileKind, Status, open_at, platform};
+use super::{FILE, File, FileKind, Status, failed, open_at, platform};
 
 /// Flags of every directory.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -50,11 +50,11 @@ impl Dir {
     /// # Errors
     /// `NotADirectory` if it is something else; otherwise the error of the system.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let fd = match open_at(rustix::fs::CWD, path, DIRECTORY | platform::NO_ACCESS_TIME) {
-            Err(Errno::PERM) => open_at(rustix::fs::CWD, path, DIRECTORY)?,
-            opened => opened?,
+        let opened = match open_at(rustix::fs::CWD, path, DIRECTORY | platform::NO_ACCESS_TIME) {
+            Err(Errno::PERM) => open_at(rustix::fs::CWD, path, DIRECTORY),
+            opened => opened,
         };
-        Ok(Self::new(fd))
+        Ok(Self::new(opened.map_err(failed)?))
     }
 
     /// Opens a directory directly beneath this one.
@@ -101,6 +101,17 @@ impl Dir {
         }
     }
 
+    /// Returns whether this is the root of a mounted volume. On Linux, a folder that is mounted
+    /// elsewhere on the same volume is none.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn is_volume_root(&self) -> io::Result<bool> {
+        let own = rustix::fs::fstat(&self.fd)?;
+        let above = rustix::fs::statat(&self.fd, "..", AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(own.st_dev != above.st_dev || own.st_ino == above.st_ino)
+    }
+
     /// Opens the directory at a path, unless the last name of the path is a symlink.
     ///
     /// # Errors
@@ -136,7 +147,8 @@ impl Dir {
     /// `InvalidInput` when the name is not one component, otherwise whatever the system says.
     pub fn status_of(&self, name: &OsStr) -> io::Result<Status> {
         let name = component(name)?;
-        Ok(platform::status(&rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
+        let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        Ok(platform::status(&stat.map_err(failed)?))
     }
 
     /// Flushes everything that was written to the volume of this directory, including attributes,
@@ -172,11 +184,11 @@ impl Dir {
         let name = component(name)?;
         let refusals = self.refusals.load(Ordering::Relaxed);
         if platform::NO_ACCESS_TIME.is_empty() || refusals >= REFUSALS_MAX {
-            return Ok(open_at(self.fd.as_fd(), name, flags)?);
+            return open_at(self.fd.as_fd(), name, flags).map_err(failed);
         }
         match open_at(self.fd.as_fd(), name, flags | platform::NO_ACCESS_TIME) {
             Err(Errno::PERM) => {
-                let fd = open_at(self.fd.as_fd(), name, flags)?;
+                let fd = open_at(self.fd.as_fd(), name, flags).map_err(failed)?;
                 self.refusals.store(refusals + 1, Ordering::Relaxed);
                 Ok(fd)
             }
@@ -184,7 +196,7 @@ impl Dir {
                 if refusals > 0 {
                     self.refusals.store(0, Ordering::Relaxed);
                 }
-                Ok(opened?)
+                opened.map_err(failed)
             }
         }
     }

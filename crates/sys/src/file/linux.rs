@@ -14,7 +14,10 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Protection, Status, Timestamp};
+use super::{
+    DirEntry, DirectAlignment, DownloadScope, FileKind, FileSystem, Flush, Protection, Status,
+    Timestamp,
+};
 use crate::mounts;
 
 /// Does not record the access. The system refuses it with `EPERM` on files of other users.
@@ -129,8 +132,28 @@ pub(super) fn direct_alignment(file: BorrowedFd<'_>) -> io::Result<Option<Direct
 }
 
 /// Writes the cached parts of a file or directory to the medium.
-pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
-    retry_on_intr(|| rustix::fs::fsync(file))
+pub(super) fn flush(file: BorrowedFd<'_>) -> Result<Flush, Errno> {
+    retry_on_intr(|| rustix::fs::fsync(file)).map(|()| Flush::Medium)
+}
+
+/// Changes nothing: there are no files that reading would fetch.
+pub(super) fn allow_downloads(_: DownloadScope, _: bool) -> io::Result<()> {
+    Ok(())
+}
+
+/// Does nothing: each file is opened so.
+pub(super) fn spare_access_times() -> io::Result<()> {
+    Ok(())
+}
+
+/// No error means that.
+pub(super) fn is_contents_elsewhere(_: Errno) -> bool {
+    false
+}
+
+/// Permissions are what they look like.
+pub(super) fn advice(_: i32) -> Option<&'static str> {
+    None
 }
 
 /// Reads the marks that `chattr` sets from `statx`.
@@ -147,10 +170,11 @@ pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>>
 }
 
 /// Returns the command of e2fsprogs, which works on all file systems.
-pub(super) fn removed_by(protection: Protection) -> &'static str {
+pub(super) fn removed_by(protection: Protection) -> Option<&'static str> {
     match protection {
-        Protection::Immutable => "chattr -i",
-        Protection::AppendOnly => "chattr -a",
+        Protection::Immutable => Some("chattr -i"),
+        Protection::AppendOnly => Some("chattr -a"),
+        Protection::System => None,
     }
 }
 

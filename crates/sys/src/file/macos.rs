@@ -9,29 +9,40 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{DirEntry, DirectAlignment, FileKind, FileSystem, Protection, Status, Timestamp};
+use super::{
+    DirEntry, DirectAlignment, DownloadScope, FileKind, FileSystem, Flush, Protection, Status,
+    Timestamp, failed,
+};
+use crate::darwin::{self, FileFlag};
 use crate::sysctl;
 
-/// Empty: macOS has no flag that prevents recording the access.
+/// Empty: on macOS a policy of the thread prevents recording the access, and no flag of a file does.
 pub(super) const NO_ACCESS_TIME: OFlags = OFlags::empty();
 
 /// The longest read of one call. The system refuses more than `INT_MAX` bytes.
 pub(super) const READ_LENGTH_MAX: usize = i32::MAX as usize;
 
-/// Marks a file whose contents are stored elsewhere.
+/// The policy of what reading does with contents that are elsewhere, and for whom it is set.
 ///
-/// Source: `sys/stat.h`, `SF_DATALESS`.
-const SF_DATALESS: u32 = 0x4000_0000;
+/// Source: `sys/resource.h`, `IOPOL_TYPE_VFS_MATERIALIZE_DATALESS_FILES`, `IOPOL_SCOPE_PROCESS`,
+/// `IOPOL_SCOPE_THREAD`, `IOPOL_MATERIALIZE_DATALESS_FILES_OFF` and `_ON`.
+const MATERIALIZE: libc::c_int = 3;
+const SCOPE_PROCESS: libc::c_int = 0;
+const SCOPE_THREAD: libc::c_int = 1;
+const MATERIALIZE_OFF: libc::c_int = 1;
+const MATERIALIZE_ON: libc::c_int = 2;
 
-/// Mark a file as immutable: by its owner, by the superuser.
+/// The policy of recording when a file was read.
 ///
-/// Source: `sys/stat.h`, `UF_IMMUTABLE`, `SF_IMMUTABLE`.
-const IMMUTABLE: u32 = 0x0000_0002 | 0x0002_0000;
+/// Source: `sys/resource.h`, `IOPOL_TYPE_VFS_ATIME_UPDATES`, `IOPOL_ATIME_UPDATES_OFF`.
+const ATIME_UPDATES: libc::c_int = 2;
+const ATIME_UPDATES_OFF: libc::c_int = 1;
 
-/// Mark a file as append-only: by its owner, by the superuser.
-///
-/// Source: `sys/stat.h`, `UF_APPEND`, `SF_APPEND`.
-const APPEND: u32 = 0x0000_0004 | 0x0004_0000;
+#[expect(unsafe_code, reason = "the libc crate lacks this function")]
+unsafe extern "C" {
+    /// Source: `sys/resource.h`, since macOS 10.5; the policy since 10.15.
+    fn setiopolicy_np(kind: libc::c_int, scope: libc::c_int, policy: libc::c_int) -> libc::c_int;
+}
 
 /// Translates `struct stat`.
 pub(super) fn status(stat: &Stat) -> Status {
@@ -45,14 +56,48 @@ pub(super) fn status(stat: &Stat) -> Status {
         mtime: Timestamp { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 },
         ctime: Timestamp { seconds: stat.st_ctime, nanoseconds: stat.st_ctime_nsec as u32 },
         mode: u32::from(stat.st_mode),
-        dataless: stat.st_flags & SF_DATALESS != 0,
+        dataless: darwin::is_dataless(stat.st_flags),
     }
 }
 
 /// Flushes a directory and the drive: there is no call for a volume, and APFS stores changes in the
 /// order of its transactions.
 pub(super) fn sync_volume(dir: BorrowedFd<'_>) -> Result<(), Errno> {
-    rustix::fs::fcntl_fullfsync(dir)
+    flush(dir).map(drop)
+}
+
+/// Sets the policy of what is elsewhere.
+pub(super) fn allow_downloads(scope: DownloadScope, allowed: bool) -> io::Result<()> {
+    let scope = match scope {
+        DownloadScope::Process => SCOPE_PROCESS,
+        DownloadScope::Thread => SCOPE_THREAD,
+    };
+    let policy = if allowed { MATERIALIZE_ON } else { MATERIALIZE_OFF };
+    set_policy(MATERIALIZE, scope, policy)
+}
+
+/// Sets the policy of access times, for the calling thread.
+pub(super) fn spare_access_times() -> io::Result<()> {
+    set_policy(ATIME_UPDATES, SCOPE_THREAD, ATIME_UPDATES_OFF)
+}
+
+#[expect(unsafe_code, reason = "rustix has no form of setiopolicy_np")]
+fn set_policy(kind: libc::c_int, scope: libc::c_int, policy: libc::c_int) -> io::Result<()> {
+    // SAFETY: all arguments are integers by value.
+    match unsafe { setiopolicy_np(kind, scope, policy) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Recognises what the policy answers.
+pub(super) fn is_contents_elsewhere(errno: Errno) -> bool {
+    darwin::is_contents_elsewhere(errno.raw_os_error())
+}
+
+/// Recognises what the sandbox answers.
+pub(super) fn advice(errno: i32) -> Option<&'static str> {
+    darwin::advice(errno)
 }
 
 /// Lists a directory from its beginning, through a descriptor of its own.
@@ -60,11 +105,11 @@ pub(super) fn entries(
     dir: BorrowedFd<'_>,
     f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let mut listing = rustix::fs::Dir::read_from(dir)?;
+    let mut listing = rustix::fs::Dir::read_from(dir).map_err(failed)?;
     while let Some(entry) = listing.read() {
         let entry = match entry {
             Err(Errno::INTR) => continue,
-            entry => entry?,
+            entry => entry.map_err(failed)?,
         };
         let name = entry.file_name().to_bytes();
         if matches!(name, b"." | b"..") {
@@ -95,32 +140,31 @@ pub(super) fn direct_alignment(_file: BorrowedFd<'_>) -> io::Result<Option<Direc
 
 /// Writes the cached parts of a file or directory to the medium, through the cache of the drive.
 /// Network file systems do not support that and get a plain `fsync`.
-pub(super) fn flush(file: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(super) fn flush(file: BorrowedFd<'_>) -> Result<Flush, Errno> {
     match retry_on_intr(|| rustix::fs::fcntl_fullfsync(file)) {
-        Err(Errno::INVAL | Errno::NOTSUP | Errno::OPNOTSUPP | Errno::NOTTY) => {
-            retry_on_intr(|| rustix::fs::fsync(file))
+        Err(errno) if darwin::lacks_full_flush(errno.raw_os_error()) => {
+            retry_on_intr(|| rustix::fs::fsync(file)).map(|()| Flush::Drive)
         }
-        flushed => flushed,
+        flushed => flushed.map(|()| Flush::Medium),
     }
 }
 
 /// Reads the flags that `chflags` sets.
 pub(super) fn protection(file: BorrowedFd<'_>) -> io::Result<Option<Protection>> {
     let flags = rustix::fs::fstat(file)?.st_flags;
-    Ok(if flags & IMMUTABLE != 0 {
-        Some(Protection::Immutable)
-    } else if flags & APPEND != 0 {
-        Some(Protection::AppendOnly)
-    } else {
-        None
-    })
+    Ok(darwin::change_flag(flags).map(|flag| match flag {
+        FileFlag::Restricted => Protection::System,
+        FileFlag::Immutable => Protection::Immutable,
+        FileFlag::AppendOnly => Protection::AppendOnly,
+    }))
 }
 
 /// Returns the command, for the owner's flag and root's.
-pub(super) fn removed_by(protection: Protection) -> &'static str {
+pub(super) fn removed_by(protection: Protection) -> Option<&'static str> {
     match protection {
-        Protection::Immutable => "chflags nouchg,noschg",
-        Protection::AppendOnly => "chflags nouappnd,nosappnd",
+        Protection::Immutable => Some("chflags nouchg,noschg"),
+        Protection::AppendOnly => Some("chflags nouappnd,nosappnd"),
+        Protection::System => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The machine on Linux: `/proc`, `/sys`, `/etc/os-release`, `uname`, `sysinfo`.
 
 use std::fs;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::kernel_files;
@@ -131,6 +132,11 @@ fn value_of<'a>(facts: &'a str, key: &str, separator: char) -> Option<&'a str> {
 /// Reads a number of KiB, which `/proc` writes as `kB`.
 fn kib(value: &str) -> Option<u64> {
     value.strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// None but that of `XDG_RUNTIME_DIR`.
+pub(super) fn user_folder() -> Option<PathBuf> {
+    None
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! The machine on macOS: `sysctl` and `getrusage`.
 
+use std::ffi::OsStr;
 use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 use crate::sysctl;
 
@@ -9,9 +12,11 @@ pub(super) fn cpu_model() -> Option<String> {
     sysctl::text(c"machdep.cpu.brand_string").ok()
 }
 
-/// Returns version and build.
+/// Returns version and build. The first name has the real version since macOS 11.3; the second
+/// one says 10.16 to programs that asked for compatibility.
 pub(super) fn os_version() -> Option<String> {
-    let version = sysctl::text(c"kern.osproductversion").ok()?;
+    let names = [c"kern.macosproductversion", c"kern.osproductversion"];
+    let version = names.into_iter().find_map(|name| sysctl::text(name).ok())?;
     let build = sysctl::text(c"kern.osversion").ok()?;
     Some(format!("macOS {version} ({build})"))
 }
@@ -55,9 +60,12 @@ pub(super) fn virtual_machine() -> Option<String> {
     (guest != 0).then(|| "a hypervisor".to_owned())
 }
 
-/// Not available without a Mach port of the kernel.
+/// Adds up the busy ticks of all processors, of 10 ms each.
+///
+/// Source: `mach/clock_types.h`, `host_processor_info`: ticks of `CLK_TCK`, 100 in a second.
 pub(super) fn busy_ns() -> Option<u64> {
-    None
+    let ticks: u64 = crate::load::cpu_times().ok()?.iter().map(|time| time.busy).sum();
+    ticks.checked_mul(10_000_000)
 }
 
 /// Says nothing.
@@ -78,4 +86,17 @@ pub(super) fn governor() -> Option<String> {
 /// Not read: it needs a framework, which is not worth linking for one fact.
 pub(super) fn on_mains() -> Option<bool> {
     None
+}
+
+/// Returns the user's folder beneath `/var/folders`.
+#[expect(unsafe_code, reason = "rustix has no form of confstr")]
+pub(super) fn user_folder() -> Option<PathBuf> {
+    let mut path = [0_u8; libc::PATH_MAX as usize];
+    // SAFETY: the buffer is writable for its own length.
+    let length = unsafe {
+        libc::confstr(libc::_CS_DARWIN_USER_TEMP_DIR, path.as_mut_ptr().cast(), path.len())
+    };
+    // The length counts the NUL; a longer path would be cut.
+    let path = path.get(..length.checked_sub(1)?)?;
+    Some(PathBuf::from(OsStr::from_bytes(path)))
 }

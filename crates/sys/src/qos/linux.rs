@@ -49,6 +49,11 @@ pub(super) fn apply_for_exec(level: Level) -> Vec<Step> {
     apply_to_thread(level)
 }
 
+/// Empty: levels survive `exec`.
+pub(super) fn launcher(_: Level) -> &'static [&'static str] {
+    &[]
+}
+
 /// Confines the thread to these processors, as far as it may use them.
 pub(super) fn confine_thread(cpus: &[usize]) -> Step {
     let wanted = Setting::Affinity(cpus.to_vec());

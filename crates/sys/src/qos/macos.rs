@@ -29,22 +29,38 @@ pub(super) fn apply_to_thread(level: Level) -> Vec<Step> {
     vec![Step { what: format!("QoS class {} ({level})", level.number()), result }]
 }
 
-/// Lowers this process, also for a program that it becomes. Processes have the lowest level only:
-/// classes belong to threads and end with them.
+/// Lowers this process, also for a program that it becomes. A process can give itself the lowest
+/// level only: classes belong to threads and end with them. [`launcher`] has the next one.
 pub(super) fn apply_for_exec(level: Level) -> Vec<Step> {
     let what = match level {
         Level::Default => return Vec::new(),
         Level::Background => "Darwin background".to_owned(),
+        Level::Utility => "QoS clamp utility, by taskpolicy".to_owned(),
         _ => format!("QoS class {} ({level})", level.number()),
     };
     let result = match level {
-        Level::Background => set_darwin_background(0, true),
+        Level::Background => {
+            set_darwin_background(0, true).and_then(|()| match in_darwin_background()? {
+                true => Ok(()),
+                false => Err(io::Error::other("the system did it, and says otherwise")),
+            })
+        }
+        Level::Utility => Ok(()),
         _ => Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            "macOS gives a program no level but background from outside",
+            "macOS gives a program no level above utility from outside",
         )),
     };
     vec![Step { what, result }]
+}
+
+/// Returns the system's own command that clamps a program to `utility`: only who starts a process
+/// can do that (`posix_spawnattr_set_qos_clamp_np`).
+pub(super) fn launcher(level: Level) -> &'static [&'static str] {
+    match level {
+        Level::Utility => &["/usr/sbin/taskpolicy", "-c", "utility"],
+        _ => &[],
+    }
 }
 
 /// macOS confines no thread: the class decides where it runs.
@@ -96,24 +112,18 @@ pub(super) fn set_darwin_background(process: u32, lowered: bool) -> io::Result<(
     let priority = if lowered { libc::PRIO_DARWIN_BG } else { 0 };
     // SAFETY: all arguments are integers by value.
     let code = unsafe { libc::setpriority(libc::PRIO_DARWIN_PROCESS, process, priority) };
-    if code != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    match darwin_background(process)? == lowered {
-        true => Ok(()),
-        false => Err(io::Error::other("the system did it, and says otherwise")),
-    }
+    if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Whether a process, 0 for this one, is in Darwin's background.
+/// Whether this process is in Darwin's background by its own request.
 #[expect(unsafe_code, reason = "rustix has no form of this priority")]
-pub(super) fn darwin_background(process: u32) -> io::Result<bool> {
+fn in_darwin_background() -> io::Result<bool> {
     // SAFETY: always callable; the place of the error number is this thread's own.
     let errno = unsafe { libc::__error() };
     // SAFETY: the pointer is valid for this thread, as just returned.
     unsafe { *errno = 0 };
     // SAFETY: all arguments are integers by value.
-    let priority = unsafe { libc::getpriority(libc::PRIO_DARWIN_PROCESS, process) };
+    let priority = unsafe { libc::getpriority(libc::PRIO_DARWIN_PROCESS, 0) };
     match io::Error::last_os_error() {
         // A priority of -1 is no error here unless the system says so.
         error if priority == -1 && error.raw_os_error() != Some(0) => Err(error),

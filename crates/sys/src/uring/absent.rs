@@ -4,6 +4,8 @@ use std::io;
 
 use crate::file::PositionedRead;
 
+pub(super) const EXISTS: bool = false;
+
 /// A queue that cannot be made.
 pub(super) enum RingQueue {}
 

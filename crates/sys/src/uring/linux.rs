@@ -10,6 +10,8 @@ use io_uring::{IoUring, Probe, opcode, squeue, types};
 
 use crate::file::PositionedRead;
 
+pub(super) const EXISTS: bool = true;
+
 /// The longest read of the queue, a multiple of every alignment. The caller asks for the rest
 /// again.
 const READ_LENGTH_MAX: usize = 1 << 30;

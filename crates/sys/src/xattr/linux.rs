@@ -14,3 +14,11 @@ pub(super) const MAC_PREFIX: &str = "user.";
 
 /// The error for an absent attribute.
 pub(super) const ABSENT: Errno = Errno::NODATA;
+
+/// Linux has no resource forks.
+pub(super) const RESOURCE_FORK: Option<&str> = None;
+
+/// No other number than the usual ones means that.
+pub(super) fn refuses_attributes(_: Errno) -> bool {
+    false
+}

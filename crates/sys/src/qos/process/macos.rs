@@ -1,13 +1,16 @@
 //! Other processes on macOS: whether a process is in Darwin's background.
 //!
-//! The system keeps this apart from what a program sets for itself.
+//! The system keeps this apart from what a program sets for itself. It is read from the flags of
+//! `proc_bsdinfo`: `getpriority` tells of the calling process whatever process it is asked about
+//! (`get_background_proc` of xnu).
 
 use std::io;
 use std::mem::MaybeUninit;
 
 use super::super::Level;
-use super::super::macos::{darwin_background, set_darwin_background};
+use super::super::macos::set_darwin_background;
 use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity};
+use crate::darwin;
 
 /// The only thing that changes.
 const WHAT: &str = "darwin_background";
@@ -23,8 +26,7 @@ pub(super) fn find(number: u32) -> io::Result<Process> {
 }
 
 pub(super) fn level(process: &Process) -> io::Result<Level> {
-    let lowered = darwin_background(process.number)?;
-    Ok(if lowered { Level::Background } else { Level::Default })
+    Ok(if is_lowered(process.number)? { Level::Background } else { Level::Default })
 }
 
 pub(super) fn plan(
@@ -38,7 +40,7 @@ pub(super) fn plan(
     }
     let thread = ThreadIdentity { number: process.number, started: process.started.clone() };
     let mut plan = LoweringPlan { seen: vec![thread.clone()], ..LoweringPlan::default() };
-    if !darwin_background(process.number)? {
+    if !is_lowered(process.number)? {
         let (before, after) = ("0".to_owned(), "1".to_owned());
         plan.changes.push(ThreadChange { thread, what: WHAT.to_owned(), before, after });
     }
@@ -46,7 +48,7 @@ pub(super) fn plan(
 }
 
 pub(super) fn change(process: &Process, change: &ThreadChange) -> io::Result<()> {
-    set_darwin_background(process.number, parsed(&change.what, &change.after)?)
+    lower(process.number, parsed(&change.what, &change.after)?)
 }
 
 pub(super) fn revert(process: &Process, change: &ThreadChange) -> io::Result<Reverted> {
@@ -54,8 +56,8 @@ pub(super) fn revert(process: &Process, change: &ThreadChange) -> io::Result<Rev
     if started(process.number).as_ref() != Some(&process.started) {
         return Ok(Reverted::Gone);
     }
-    if darwin_background(process.number)? != before {
-        set_darwin_background(process.number, before)?;
+    if is_lowered(process.number)? != before {
+        lower(process.number, before)?;
     }
     Ok(Reverted::Done)
 }
@@ -88,9 +90,30 @@ fn parsed(what: &str, value: &str) -> io::Result<bool> {
     }
 }
 
+/// Puts a process into the background or takes it out, and looks whether that came about.
+fn lower(number: u32, lowered: bool) -> io::Result<()> {
+    set_darwin_background(number, lowered)?;
+    match is_lowered(number)? == lowered {
+        true => Ok(()),
+        false => Err(io::Error::other("the system did it, and says otherwise")),
+    }
+}
+
+/// Says whether a process is in the background because another one put it there.
+fn is_lowered(number: u32) -> io::Result<bool> {
+    let facts = facts(number).ok_or(io::ErrorKind::NotFound)?;
+    Ok(darwin::is_background(facts.pbi_flags, number == std::process::id()))
+}
+
 /// Returns when a process started: seconds and microseconds since 1970.
-#[expect(unsafe_code, reason = "rustix has no form of proc_pidinfo")]
 fn started(number: u32) -> Option<String> {
+    let facts = facts(number)?;
+    Some(format!("{}.{:06}", facts.pbi_start_tvsec, facts.pbi_start_tvusec))
+}
+
+/// Returns what the kernel tells of a process; `None` if there is none that may be looked at.
+#[expect(unsafe_code, reason = "rustix has no form of proc_pidinfo")]
+fn facts(number: u32) -> Option<libc::proc_bsdinfo> {
     let number = libc::c_int::try_from(number).ok()?;
     let mut facts = MaybeUninit::<libc::proc_bsdinfo>::zeroed();
     let length = libc::c_int::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
@@ -102,6 +125,5 @@ fn started(number: u32) -> Option<String> {
         return None;
     }
     // SAFETY: all fields are integers, for which the zeros of `zeroed` are a value too.
-    let facts = unsafe { facts.assume_init() };
-    Some(format!("{}.{:06}", facts.pbi_start_tvsec, facts.pbi_start_tvusec))
+    Some(unsafe { facts.assume_init() })
 }
