@@ -15,6 +15,7 @@ mod trace;
 pub use account::{Account, Bound, Bounds, Limit, Resource};
 pub(crate) use clock::{JobTime, StageClock};
 pub(crate) use ledger::{Ledger, ThreadSlot};
+pub use steadfast_sys::energy::EnergyReading;
 pub(crate) use trace::JobFacts;
 pub use trace::{Span, SpanSink};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_sys::file::{Status, Timestamp};
+use steadfast_sys::file::{self, Dataless, Status, Timestamp};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::pages::Damage;
@@ -91,9 +91,13 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Makes the error of a failed system call.
+    /// Makes the error of a failed system call, with what to do about it where that is known.
     pub fn from_io(operation: &'static str, error: &std::io::Error) -> FileError {
-        FileError { operation, reason: reason_of(error) }
+        let reason = match file::advice(error) {
+            Some(advice) => format!("{} ({advice})", reason_of(error)),
+            None => reason_of(error),
+        };
+        FileError { operation, reason }
     }
 }
 
@@ -157,6 +161,11 @@ pub struct FileEvent {
     pub(crate) status: Option<Status>,
     /// Device and inode of a file with several names, to know it again under the next.
     pub(crate) identity: Option<(u64, u64)>,
+    /// Whether the contents are not on this machine, so that they were not read. Where that counts
+    /// as a failure, it is one like any other, and this is false.
+    pub dataless: bool,
+    /// Whether the file has a resource fork, which no digest of the file covers.
+    pub has_resource_fork: bool,
     /// Whether the contents were read for an earlier path of the same file (a hard link).
     pub linked: bool,
     /// Bytes read for this event.
@@ -192,6 +201,8 @@ impl FileEvent {
             moved_to: None,
             status: None,
             identity: None,
+            dataless: false,
+            has_resource_fork: false,
             linked: false,
             bytes_read: 0,
             elapsed_ns: 0,
@@ -205,6 +216,37 @@ impl FileEvent {
         let mut event = FileEvent { subject, ..FileEvent::new(path) };
         event.fail(trouble);
         event
+    }
+
+    /// Makes the event of a file or directory that could not be opened, listed or read.
+    pub(crate) fn unread(
+        path: FilePath,
+        subject: Subject,
+        operation: &'static str,
+        error: &std::io::Error,
+    ) -> FileEvent {
+        let dataless = Dataless::is(error);
+        let event = FileEvent::unreadable(path, subject, FileError::from_io(operation, error));
+        FileEvent { dataless, ..event }
+    }
+
+    /// Makes the event of a file or directory that is not on this machine.
+    pub(crate) fn dataless(path: FilePath, subject: Subject) -> FileEvent {
+        FileEvent::unread(path, subject, "read", &std::io::Error::other(Dataless))
+    }
+
+    /// Notes that the contents are not on this machine.
+    pub(crate) fn note_dataless(&mut self) {
+        self.fail(FileError { operation: "read", reason: Dataless.to_string() });
+        self.dataless = true;
+    }
+
+    /// Makes of contents that are not on this machine a failure, or nothing that was judged.
+    pub(crate) fn settle_dataless(&mut self, fails: bool) {
+        if self.dataless && !fails {
+            (self.verdict, self.trouble) = (None, None);
+        }
+        self.dataless &= !fails;
     }
 
     /// Makes the event of a file that is gone.
@@ -296,6 +338,12 @@ pub struct Skipped {
     pub excluded: u64,
     /// Files whose contents are not on this machine: reading them would download them.
     pub dataless: u64,
+    /// Directories whose contents are not on this machine.
+    pub dataless_directories: u64,
+    /// Directories that macOS keeps for itself at the root of a volume, or shows twice.
+    pub system_folders: u64,
+    /// Resource forks: the second stream of bytes of files on macOS, which no digest covers.
+    pub resource_forks: u64,
     /// AppleDouble files: the attributes of their neighbours, not data.
     pub sidecars: u64,
     /// Files of leaves that are kept beside their files, and drafts of them.
@@ -304,10 +352,36 @@ pub struct Skipped {
     pub other_file_systems: u64,
 }
 
+impl Skipped {
+    /// Takes what only looking at each file told, from the counts of a run.
+    pub(crate) fn with_files_of(self, run: Skipped) -> Skipped {
+        let Skipped { dataless, dataless_directories, resource_forks, .. } = run;
+        Skipped { dataless, dataless_directories, resource_forks, ..self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io;
+
+    #[test]
+    fn what_is_not_here_is_a_failure_only_where_it_is_to_be_one() {
+        let path = || FilePath::whole(Path::new("a"));
+        let mut skipped = FileEvent::dataless(path(), Subject::File);
+        assert_eq!(
+            skipped.trouble.as_ref().map(ToString::to_string).as_deref(),
+            Some("cannot read: its contents are not on this machine")
+        );
+        skipped.settle_dataless(false);
+        assert_eq!((skipped.verdict, &skipped.trouble, skipped.dataless), (None, &None, true));
+        let mut failed = FileEvent::new(path());
+        failed.note_dataless();
+        failed.settle_dataless(true);
+        assert_eq!((failed.verdict, failed.dataless), (Some(Verdict::Unreadable), false));
+        let denied = io::Error::from_raw_os_error(13);
+        assert!(!FileEvent::unread(path(), Subject::File, "open", &denied).dataless);
+    }
 
     #[test]
     fn reasons_are_fragments_without_numbers() {

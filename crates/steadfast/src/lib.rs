@@ -90,7 +90,9 @@ pub use crate::monitor::{Event, FindingEvent, Monitor, Progress, Summary};
 pub use crate::pages::PagesUse;
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
-pub use crate::run::{CatalogueUse, DueChoice, Options, ReadFrom, Verb, prepare_open_files};
+pub use crate::run::{
+    CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom, Verb, prepare_open_files,
+};
 pub use crate::selection::Selection;
 pub use crate::verdict::Verdict;
 

@@ -148,6 +148,14 @@ impl Summary {
 
     /// Counts one file's event. `status` is what the verb makes of it.
     pub fn count(&mut self, event: &FileEvent, status: u8) {
+        if event.dataless {
+            match event.subject {
+                Subject::File => self.skipped.dataless += 1,
+                Subject::Directory => self.skipped.dataless_directories += 1,
+            }
+            return;
+        }
+        self.skipped.resource_forks += u64::from(event.has_resource_fork && !event.linked);
         self.files += u64::from(event.subject == Subject::File);
         self.bytes += event.bytes_read;
         if event.origin == Some(Origin::Media) {
@@ -178,7 +186,9 @@ impl Summary {
             return None;
         }
         let checks = matches!(self.verb, "check" | "retag");
+        let elsewhere = self.skipped.dataless + self.skipped.dataless_directories;
         let notice = match self.files {
+            0 if elsewhere > 0 => Notice::failure(NOT_HERE),
             0 if self.findings.is_empty() => no_file,
             1.. if checks && self.verdicts(Verdict::Untagged) == self.files => {
                 Notice::failure(NO_TAG)
@@ -203,6 +213,10 @@ impl Summary {
 /// What to say of a check that found files and judged none.
 const NO_TAG: &str = "no file here has a tag, so nothing was judged. If they had tags, a copy or \
                       another tool dropped them; otherwise make them with `steadfast tag`";
+
+/// What to say of a run that found files and could read none, because they are elsewhere.
+const NOT_HERE: &str = "no file's contents are on this machine, so nothing was read: --download \
+                        fetches them";
 
 fn position<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
     all.iter().position(|other| other == one)

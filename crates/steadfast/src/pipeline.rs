@@ -25,7 +25,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use steadfast_sys::file::File;
+use steadfast_sys::file::{DownloadScope, File, allow_downloads, spare_access_times};
 
 use links::Links;
 pub(crate) use outcome::{Algorithms, Contents};
@@ -266,8 +266,13 @@ impl Shared {
         locked(&self.schedule)
     }
 
-    /// Sets the calling thread's QoS level, and notes once what came of it.
-    fn take_level(&self) {
+    /// Sets what the calling thread may download and its QoS level, and notes once what came of the
+    /// level.
+    fn prepare_thread(&self) {
+        // If the system refuses, files that are not here are still told by their flag.
+        let _ = allow_downloads(DownloadScope::Thread, self.settings.downloads);
+        // If it refuses that, reading records the access.
+        let _ = spare_access_times();
         let level = self.settings.qos;
         let steps = qos::enter(level);
         if steps.is_empty() {
@@ -359,7 +364,7 @@ impl ThreadOf {
     fn run(self, crew: Crew, number: usize, slot: ThreadSlot) {
         let shared = &self.shared;
         let worker = (crew == Crew::Workers).then_some(number);
-        shared.take_level();
+        shared.prepare_thread();
         let mut clock = shared.ledger.clock(slot);
         let mut schedule = shared.schedule();
         // It counted as waiting from when it was to be started.
@@ -415,9 +420,9 @@ pub(crate) struct Feeder {
 }
 
 impl Feeder {
-    /// Sets the level of the calling thread, which is the walk's, and starts its account.
+    /// Prepares the calling thread, which is the walk's, and starts its account.
     pub(crate) fn begin(&mut self) {
-        self.thread.shared.take_level();
+        self.thread.shared.prepare_thread();
         let ledger = &self.thread.shared.ledger;
         let clock = self.clock.insert(ledger.clock(ledger.walk()));
         clock.begin_job();

@@ -17,6 +17,7 @@ use strum::{Display, IntoStaticStr};
 pub use steadfast_sys::cores::{CoreClass, CoreSource, Cores, Knowledge, cpu_list};
 pub use steadfast_sys::load::{CpuTime, cpu_times};
 pub use steadfast_sys::qos::devices::{BlockDevice, Honours, block_devices};
+pub use steadfast_sys::qos::launcher;
 pub use steadfast_sys::qos::process::{
     LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity,
 };

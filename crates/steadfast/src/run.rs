@@ -38,7 +38,7 @@ use steadfast_sys::file::Timestamp;
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
 use leaves::leaves_folder;
-pub use options::{CatalogueUse, DueChoice, Options, ReadFrom, Verb};
+pub use options::{CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom, Verb};
 pub use quick::quick;
 pub use read::read_without_hashing;
 use recording::{RunRecording, run_start};
@@ -110,6 +110,7 @@ pub fn run_with(
     if engine.invents() && verb != Verb::Hash {
         return Err(Error::usage(format!("the engine {} is for measuring alone", engine.name())));
     }
+    let options = &Options { dataless: options.dataless_of(verb), ..options.clone() };
     let session = open_catalogue::open(verb, selection, options)?;
     let session = match (session, options.due) {
         (None, Some(_)) => return Err(Error::usage(NOT_CATALOGUED)),

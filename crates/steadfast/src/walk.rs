@@ -8,7 +8,9 @@ mod exclude;
 mod given;
 mod listed;
 mod names;
+pub(crate) mod placeholder;
 mod sidecar;
+pub(crate) mod volume;
 
 use std::ffi::OsStr;
 use std::io;
@@ -25,7 +27,7 @@ pub(crate) use listed::{Beneath, Listed};
 use names::Names;
 pub(crate) use sidecar::{IsTagged, Sidecar};
 
-use crate::event::{FileError, FileEvent, FilePath, Notice, Skipped, Subject};
+use crate::event::{FileEvent, FilePath, Notice, Skipped, Subject};
 use crate::reference::Reference;
 use crate::selection::Selection;
 use crate::tree_folder;
@@ -269,11 +271,22 @@ impl Walk<'_, '_> {
                 self.skipped.excluded += 1;
                 continue;
             }
+            if volume::is_own(&level.dir, name) {
+                self.skipped.system_folders += 1;
+                continue;
+            }
             match kind {
                 // It was given itself, and is taken as that.
                 FileKind::Regular if self.given.has_file(level.identity, name) => {}
                 FileKind::Regular if is_file(self.output, &level.dir, name) => {
                     self.skipped.excluded += 1;
+                }
+                FileKind::Regular
+                    if self.passes_sidecars && placeholder::is_placeholder(&level.dir, name) =>
+                {
+                    let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
+                    let event = FileEvent::dataless(path, Subject::File);
+                    (self.sink)(WalkItem::Failed(Box::new(event)))?;
                 }
                 FileKind::Regular => {
                     let sidecar = match self.passes_sidecars {
@@ -325,6 +338,10 @@ impl Walk<'_, '_> {
     fn enter(&mut self, name: &OsStr, root_device: u64) -> ControlFlow<()> {
         let Some(level) = self.stack.last() else { return ControlFlow::Continue(()) };
         let path: Arc<Path> = Arc::from(level.path.join(name));
+        if self.stack.first().is_some_and(|root| volume::is_shown_twice(&root.path, &path)) {
+            self.skipped.system_folders += 1;
+            return ControlFlow::Continue(());
+        }
         let relative = if self.excludes.any() { level.relative.join(name) } else { PathBuf::new() };
         let opened = level.dir.open_dir(name).and_then(|dir| Ok((dir.status()?, dir)));
         let (status, dir) = match opened {
@@ -372,8 +389,7 @@ impl Walk<'_, '_> {
         operation: &'static str,
         error: &io::Error,
     ) -> ControlFlow<()> {
-        let trouble = FileError::from_io(operation, error);
-        let event = FileEvent::unreadable(FilePath::whole(path), subject, trouble);
+        let event = FileEvent::unread(FilePath::whole(path), subject, operation, error);
         (self.sink)(WalkItem::Failed(Box::new(event)))
     }
 }

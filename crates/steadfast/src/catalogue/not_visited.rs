@@ -24,6 +24,8 @@ use super::records::known_at;
 use super::slice::{rows_of, slices_of};
 use super::{Catalogue, CatalogueError};
 use crate::finding::{Finding, Say};
+use crate::beneath;
+use crate::walk::placeholder;
 
 /// Whether a file is at its recorded place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +45,20 @@ pub(super) fn look(root: &Path, relative: &Path) -> Presence {
             None if status.kind == FileKind::Regular => Presence::Hidden,
             None => Presence::Gone(Some(status.kind)),
         },
-        Err(error) if is_absence(&error) => Presence::Gone(other_on_the_way(root, relative)),
+        Err(error) if is_absence(&error) => match is_in_cloud(root, relative) {
+            true => Presence::Hidden,
+            false => Presence::Gone(other_on_the_way(root, relative)),
+        },
         Err(_) => Presence::Hidden,
     }
+}
+
+/// Returns whether a placeholder stands for a file whose contents were taken off this machine.
+fn is_in_cloud(root: &Path, relative: &Path) -> bool {
+    let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
+        return false;
+    };
+    beneath::directory(root, parent).is_ok_and(|dir| placeholder::stands_for(&dir, name))
 }
 
 /// Returns what exists on the path to a file in place of a directory, if anything does.

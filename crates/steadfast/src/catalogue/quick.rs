@@ -75,6 +75,11 @@ impl Catalogue {
                 WalkItem::File(entry) => {
                     let mut event = FileEvent::new(entry.path.clone());
                     match entry.status() {
+                        // Taking contents off the machine changes a file's times and no bytes.
+                        Ok(status) if status.dataless => {
+                            event.note_dataless();
+                            trouble(event.clone());
+                        }
                         Ok(status) => event.status = Some(status),
                         Err(error) => {
                             summary.unreadable += 1;
@@ -86,7 +91,7 @@ impl Catalogue {
                     event
                 }
                 WalkItem::Failed(event) => {
-                    summary.unreadable += 1;
+                    summary.unreadable += u64::from(!event.dataless);
                     trouble((*event).clone());
                     *event
                 }

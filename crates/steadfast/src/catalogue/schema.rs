@@ -179,16 +179,30 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError
         bring_up(&db)?;
         let mode: String = db.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
         if mode != "wal" {
-            let message = format!("the file system cannot share memory (journal mode `{mode}`)");
+            let message = no_shared_memory(&mode);
             return Err(DbError::new(CatalogueErrorKind::System, message));
         }
-        db.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;")?;
+        // On macOS, a flush goes to the drive only, and its cache is lost with the power, unless
+        // SQLite asks for a full one. Other systems ignore that.
+        db.execute_batch(
+            "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = FULL; \
+             PRAGMA journal_size_limit = 16777216;",
+        )?;
     }
     if access != Access::Create {
         ensure_tables(&db)?;
     }
     home.ensure_here()?;
     Ok(db)
+}
+
+/// Says why a file system holds no catalogue, and where one can be.
+fn no_shared_memory(mode: &str) -> String {
+    format!(
+        "this file system cannot share memory between programs (journal mode `{mode}`), as network \
+         volumes cannot: keep the catalogue on a local disk with --catalogue FILE, for `init` and \
+         for each run"
+    )
 }
 
 /// Merges the log into the file, so the file alone is the whole catalogue and can be copied. Other

@@ -15,6 +15,7 @@ use super::directory::{Paths, ROOT};
 use super::error::{CatalogueErrorKind, DbError};
 use super::{column, meta, place};
 use crate::tree_folder::FOLDER;
+use crate::walk::volume::is_own_name;
 
 /// The identity of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +139,8 @@ fn is_empty(root: &Path) -> Result<bool, DbError> {
     let mut empty = true;
     dir.entries(&mut |entry| {
         let ours = entry.name.as_bytes() == FOLDER.as_bytes();
-        empty = ours || entry.name.as_bytes() == b"lost+found";
+        let systems = entry.name.as_bytes() == b"lost+found" || is_own_name(entry.name);
+        empty = ours || systems;
         if empty { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })
     .map_err(unreadable)?;

@@ -4,6 +4,7 @@
 //! part of the work whose removal would speed up the run most. Pure; `docs/cost.md` has the
 //! reasoning and an example.
 
+use steadfast_sys::energy::EnergyReading;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Cost, Role, Stage, ThreadCost};
@@ -30,6 +31,8 @@ pub struct Account {
     /// Time for hashing the longest file, in nanoseconds, because one message cannot be divided; 0
     /// if no file was hashed by itself.
     pub longest_file_ns: u64,
+    /// Energy, and the type of core that the process ran on, as far as the system tells.
+    pub energy: EnergyReading,
 }
 
 /// A resource of a run that can be exhausted.

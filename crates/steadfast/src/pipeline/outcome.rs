@@ -2,8 +2,10 @@
 //!
 //! In: which digests are wanted. Out: [`Outcome`]. Knows nothing of how the bytes arrive.
 
+use std::io;
+
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, Messages};
-use steadfast_sys::file::Timestamp;
+use steadfast_sys::file::{Dataless, Timestamp};
 
 use super::ByteSink;
 use crate::event::FileError;
@@ -51,8 +53,20 @@ pub(super) enum Outcome {
     Unhashed,
     /// The file changed meanwhile.
     Changed,
+    /// The contents are not on this machine.
+    Elsewhere,
     /// Not every byte could be read.
     Failed(FileError),
+}
+
+impl Outcome {
+    /// Makes the outcome of a read that failed.
+    pub(super) fn of_error(error: &io::Error) -> Outcome {
+        match Dataless::is(error) {
+            true => Outcome::Elsewhere,
+            false => Outcome::Failed(FileError::from_io("read", error)),
+        }
+    }
 }
 
 /// The running digests of one file; none if it is only read.

@@ -10,12 +10,12 @@ use std::time::Instant;
 use steadfast_sys::file::{AlignedBuffer, File, Status};
 
 use super::buffer_pool::BufferPool;
-use super::outcome::{Algorithms, FileHasher};
+use super::outcome::{Algorithms, FileHasher, Outcome};
 use super::worker::{Chunk, ChunkRead, ChunkWanted, Done, Job};
 use super::{Crew, Settings};
 use crate::calibration::{LaneChoice, WORTH_TRYING_BYTES};
 use crate::cost::JobTime;
-use crate::event::{FileError, FileEvent};
+use crate::event::FileEvent;
 use crate::walk::Entry;
 
 /// Chunks of one file that may be read ahead of its hashing. Reading stops there and goes on when
@@ -72,7 +72,7 @@ pub(super) struct Running {
 
 /// Why a large file will not be hashed to its end.
 pub(super) enum Broken {
-    Failed(FileError),
+    Failed(Outcome),
     Shorter,
 }
 

@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) qos: Level,
     /// When the run ends, finished or not.
     pub(crate) deadline: Option<Instant>,
+    /// Whether contents that are not on this machine are downloaded.
+    pub(crate) downloads: bool,
 }
 
 impl Settings {
@@ -94,6 +96,7 @@ impl Settings {
             queue_depth: usize::MAX,
             qos,
             deadline: None,
+            downloads: false,
         };
         settings.with_lanes(lanes)
     }

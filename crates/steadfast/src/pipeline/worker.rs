@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use steadfast_digest::{Lanes, Messages};
 use steadfast_sys::clock;
-use steadfast_sys::file::{AlignedBuffer, FileKind, Status, Timestamp};
+use steadfast_sys::file::{AlignedBuffer, Dataless, FileKind, Status, Timestamp};
+use steadfast_sys::xattr::has_resource_fork;
 
 use super::links::Claim;
 use super::outcome::{FileHasher, Outcome};
@@ -242,15 +243,18 @@ impl Worker<'_> {
         let (status, file) = match opened {
             Ok(opened) => opened,
             Err(error) => {
+                event.dataless = Dataless::is(&error);
                 self.refuse(number, event, FileError::from_io("open", &error));
                 return None;
             }
         };
-        if let Some(reason) = unfit(&status) {
-            self.refuse(number, event, FileError { operation: "read", reason: reason.to_owned() });
+        if status.kind != FileKind::Regular {
+            let reason = "it is no longer a regular file".to_owned();
+            self.refuse(number, event, FileError { operation: "read", reason });
             return None;
         }
         event.status = Some(status);
+        event.has_resource_fork = has_resource_fork(&file);
         match self.shared.links.claim(&status, number, &event.path) {
             Claim::First | Claim::Alone => {}
             Claim::Waits => return None,
@@ -262,7 +266,16 @@ impl Worker<'_> {
         if status.links > 1 {
             event.identity = Some((status.device, status.inode));
         }
-        let (algorithms, settled) = match self.shared.task.open(&file, &mut event) {
+        let plan = self.shared.task.open(&file, &mut event);
+        // What is known without the contents is told all the same.
+        let is_known = matches!(plan, Plan::Done) && event.trouble.is_none();
+        if status.dataless && !self.shared.settings.downloads && !is_known {
+            event.note_dataless();
+            event.elapsed_ns = self.clock.lap(Stage::Open);
+            self.finish(number, &status, event);
+            return None;
+        }
+        let (algorithms, settled) = match plan {
             Plan::Hash { algorithms, settled } => (Some(algorithms), settled),
             Plan::Read => (None, false),
             Plan::Done => {
@@ -283,7 +296,7 @@ impl Worker<'_> {
             }
             Err(error) => {
                 event.elapsed_ns += self.clock.lap(Stage::Open);
-                let outcome = Outcome::Failed(FileError::from_io("read", &error));
+                let outcome = Outcome::of_error(&error);
                 self.conclude(&Opened { number, file, status, algorithms }, event, outcome);
                 self.clock.lap(Stage::Store);
                 None
@@ -342,7 +355,7 @@ impl Worker<'_> {
                 }
                 Outcome::Changed
             }
-            Err(error) => Outcome::Failed(FileError::from_io("read", &error)),
+            Err(error) => Outcome::of_error(&error),
         };
         self.conclude(&opened, event, outcome);
         self.clock.lap(Stage::Store);
@@ -362,7 +375,7 @@ impl Worker<'_> {
                         break hasher.finalize(length, opened.status.mtime);
                     }
                     Ok(_) => break Outcome::Changed,
-                    Err(error) => break Outcome::Failed(FileError::from_io("read", &error)),
+                    Err(error) => break Outcome::of_error(&error),
                 },
                 // The file is not finished, and nothing is known of it.
                 Ok(_) if self.shared.stopped() => return,
@@ -370,7 +383,7 @@ impl Worker<'_> {
                     hasher.take_alone(&target[..read], false, lanes);
                     length += read as u64;
                 }
-                Err(error) => break Outcome::Failed(FileError::from_io("read", &error)),
+                Err(error) => break Outcome::of_error(&error),
             }
         };
         event.bytes_read = length;
@@ -444,7 +457,7 @@ impl Worker<'_> {
         let buffer = match result {
             Ok(read) if read >= len => Ok(buffer),
             Ok(_) => Err((buffer, Broken::Shorter)),
-            Err(error) => Err((buffer, Broken::Failed(FileError::from_io("read", &error)))),
+            Err(error) => Err((buffer, Broken::Failed(Outcome::of_error(&error)))),
         };
         ChunkRead { opened, offset, buffer, elapsed_ns }
     }
@@ -515,7 +528,7 @@ impl Worker<'_> {
                 return self.conclude_whole(opened, event, hasher, (length, mtime));
             }
             Ok(_) => Outcome::Changed,
-            Err(error) => Outcome::Failed(FileError::from_io("read", &error)),
+            Err(error) => Outcome::of_error(&error),
         };
         self.conclude(opened, running.event, outcome);
     }
@@ -529,7 +542,7 @@ impl Worker<'_> {
     fn give_up(&mut self, opened: &Opened, running: Running, why: Broken) -> Done {
         let outcome = match why {
             Broken::Shorter => Outcome::Changed,
-            Broken::Failed(trouble) => Outcome::Failed(trouble),
+            Broken::Failed(outcome) => outcome,
         };
         self.conclude(opened, running.event, outcome);
         self.clock.lap(Stage::Store);
@@ -576,6 +589,10 @@ impl Worker<'_> {
                 event.note_change();
                 task.give_up(&mut event);
             }
+            Outcome::Elsewhere => {
+                event.note_dataless();
+                task.give_up(&mut event);
+            }
             Outcome::Failed(error) => {
                 event.fail(error);
                 task.give_up(&mut event);
@@ -594,15 +611,6 @@ impl Worker<'_> {
     fn finish(&mut self, number: u64, status: &Status, event: Box<FileEvent>) {
         self.shared.links.finish(status, &event, &mut self.finished);
         self.finished.push((number, event));
-    }
-}
-
-/// Says why an opened file cannot be read as a file, if so.
-fn unfit(status: &Status) -> Option<&'static str> {
-    match status {
-        Status { kind: FileKind::Regular, dataless: false, .. } => None,
-        Status { dataless: true, .. } => Some("its contents are not on this machine"),
-        _ => Some("it is no longer a regular file"),
     }
 }
 

@@ -153,7 +153,7 @@ pub(super) fn write_new(path: &Path, contents: &[u8], mtime: Option<SystemTime>)
     let mut file = File::create_new(path)?;
     file.write_all(contents)?;
     // The number of blocks is final only after writing to the disk.
-    file.sync_all()?;
+    sys::flush(&file)?;
     match mtime {
         Some(mtime) => file.set_modified(mtime),
         None => Ok(()),

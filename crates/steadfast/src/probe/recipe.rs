@@ -78,7 +78,11 @@ pub(super) fn between_places() -> impl Iterator<Item = &'static Recipe> {
 
 const UNPACKED: &str = "out/source";
 
-static IN_ONE_PLACE: [Recipe; 22] = [
+/// Has the Finder copy, as a person does by dragging. It asks once for leave to control the Finder.
+const FINDER_COPY: &str = "const here = $.NSFileManager.defaultManager.currentDirectoryPath.js; \
+    Application('Finder').duplicate(Path(here + '/source'), {to: Path(here + '/out')})";
+
+static IN_ONE_PLACE: [Recipe; 25] = [
     Recipe::copy("cp", &[Step::of(&["cp", "source", "result"])], "result"),
     Recipe::copy("cp -p", &[Step::of(&["cp", "-p", "source", "result"])], "result"),
     Recipe::copy("cp -a", &[Step::of(&["cp", "-a", "source", "result"])], "result"),
@@ -96,9 +100,30 @@ static IN_ONE_PLACE: [Recipe; 22] = [
     .on("linux"),
     Recipe::copy("cp -c", &[Step::of(&["cp", "-c", "source", "result"])], "result").on("macos"),
     Recipe::copy("ditto", &[Step::of(&["ditto", "source", "result"])], "result").on("macos"),
+    Recipe::copy(
+        "ditto -c -k, ditto -x -k",
+        &[
+            Step::of(&["ditto", "-c", "-k", "--sequesterRsrc", "source", "archive.zip"]),
+            Step::of(&["ditto", "-x", "-k", "archive.zip", "out"]),
+        ],
+        UNPACKED,
+    )
+    .on("macos"),
+    Recipe::copy(
+        "Finder",
+        &[Step::of(&["osascript", "-l", "JavaScript", "-e", FINDER_COPY])],
+        UNPACKED,
+    )
+    .on("macos"),
     Recipe::copy("mv", &[Step::of(&["mv", "source", "result"])], "result"),
     Recipe::copy("rsync -a", &[Step::of(&["rsync", "-a", "source", "result"])], "result"),
     Recipe::copy("rsync -aX", &[Step::of(&["rsync", "-aX", "source", "result"])], "result"),
+    Recipe::copy(
+        "rsync -aE",
+        &[Step::of(&["/usr/bin/rsync", "-aE", "source", "result"])],
+        "result",
+    )
+    .on("macos"),
     Recipe::copy(
         "tar",
         &[

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_sys::cache::cached_bytes;
 use steadfast_sys::file::{File, PositionedRead, Status};
-use steadfast_sys::uring::Ring;
+use steadfast_sys::uring::{self, Ring};
 
 use super::{Engine, Origin};
 
@@ -108,7 +108,7 @@ impl Engine for Direct {
     }
 
     fn notice(&self) -> Option<String> {
-        REFUSAL.get().cloned()
+        REFUSAL.get().filter(|_| uring::EXISTS).cloned()
     }
 }
 

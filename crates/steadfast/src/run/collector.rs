@@ -34,6 +34,8 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 pub(super) struct Collector<'a> {
     pub(super) summary: Summary,
     require_tags: bool,
+    /// Whether contents that are not on this machine are failures.
+    pub(super) require_local: bool,
     /// Files with several names that came by.
     seen: HashSet<(u64, u64)>,
     /// Devices without a place for tags that were told of.
@@ -111,6 +113,7 @@ impl<'a> Collector<'a> {
         Collector {
             summary,
             require_tags,
+            require_local: false,
             seen: HashSet::new(),
             volumes: HashSet::new(),
             monitor,
@@ -217,6 +220,7 @@ impl<'a> Collector<'a> {
                 (event.bytes_read, event.elapsed_ns) = (0, 0);
             }
         }
+        event.settle_dataless(self.require_local);
         if event.has_no_place {
             self.tell_of_volume(&mut event);
         }

@@ -63,6 +63,18 @@ pub enum ReadFrom {
     Media,
 }
 
+/// What is done with files whose contents are in a cloud and not on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DatalessUse {
+    /// They are skipped and counted. Nothing is downloaded.
+    #[default]
+    Skip,
+    /// They are unreadable: status 2. Nothing is downloaded.
+    Fail,
+    /// They are downloaded and read like any other.
+    Download,
+}
+
 /// Which catalogue a run keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -139,6 +151,8 @@ pub struct Options {
     pub now: fn() -> Timestamp,
     /// Whether `update` puts back tags that the catalogue has and the files have lost.
     pub restore_tags: bool,
+    /// What is done with files whose contents are not on this machine.
+    pub dataless: DatalessUse,
     /// Whether `hash` says of a tagged file if it is corrupt by its tag.
     pub judge: bool,
     /// Whether a file without a tag fails a check.
@@ -155,6 +169,17 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// Set and cleared from outside to hold the run: meanwhile no thread begins anything.
     pub hold: Arc<AtomicBool>,
+}
+
+impl Options {
+    /// Returns what becomes of files that are not on this machine. A list of digests that silently
+    /// lacks them would look whole, so there they fail.
+    pub(super) fn dataless_of(&self, verb: Verb) -> DatalessUse {
+        match (self.dataless, verb) {
+            (DatalessUse::Skip, Verb::Hash) => DatalessUse::Fail,
+            (chosen, _) => chosen,
+        }
+    }
 }
 
 impl Default for Options {
@@ -176,6 +201,7 @@ impl Default for Options {
             accept_missing: false,
             now: clock::utc_now,
             restore_tags: false,
+            dataless: DatalessUse::Skip,
             judge: false,
             require_tags: false,
             allow_empty: false,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::recording::ShownPaths;
-use super::{NOT_CATALOGUED, Options, Verb, judge, no_file, open_catalogue};
+use super::{DatalessUse, NOT_CATALOGUED, Options, Verb, judge, no_file, open_catalogue};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Notice;
@@ -47,8 +47,12 @@ fn compare(
 ) -> Result<(), Error> {
     let paths = ShownPaths::of(catalogue.root(), selection);
     let listeners = RefCell::new((summary, monitor));
-    let tell = |event: Event| {
+    let fails = options.dataless == DatalessUse::Fail;
+    let tell = |mut event: Event| {
         let (summary, monitor) = &mut *listeners.borrow_mut();
+        if let Event::File(event) = &mut event {
+            event.settle_dataless(fails);
+        }
         match &event {
             Event::File(event) => summary.count(event, judge::exit_status(event, false, false)),
             Event::Finding(event) => summary.note(&event.finding),
@@ -70,7 +74,7 @@ fn compare(
     tell(Event::Notice(Notice::new(text)));
     let (summary, _) = listeners.into_inner();
     summary.files = quick.files;
-    summary.skipped = quick.skipped;
+    summary.skipped = quick.skipped.with_files_of(summary.skipped);
     summary.interrupted = !quick.whole;
     if quick.unreadable > 0 {
         summary.raise_status(2);

@@ -11,7 +11,7 @@ use steadfast_sys::file::{Status, Timestamp, raise_open_files_limit, reserve_ope
 use steadfast_sys::machine;
 use steadfast_sys::storage::{self, Medium};
 
-use super::options::{Options, ReadFrom};
+use super::options::{DatalessUse, Options, ReadFrom};
 use crate::calibration::LaneChoice;
 use crate::cost::SpanSink;
 use crate::error::Error;
@@ -48,6 +48,8 @@ pub(super) struct RunSettings {
     pub(super) allow_empty: bool,
     /// Whether the bytes were to come from the medium.
     pub(super) from_media: bool,
+    /// Whether contents that are not on this machine are failures.
+    pub(super) require_local: bool,
 }
 
 /// What is asked of a run from outside while it works.
@@ -70,7 +72,10 @@ impl RunSettings {
         let roots = selection.roots.iter().chain(&selection.listed);
         let queue_depth = queue_depth_of(options.queue_depth, roots)?;
         let open_files = prepare_open_files();
-        let pipeline = Settings::new(processors, workers, lanes.now(), open_files, options.qos);
+        let pipeline = Settings {
+            downloads: options.dataless == DatalessUse::Download,
+            ..Settings::new(processors, workers, lanes.now(), open_files, options.qos)
+        };
         Ok(RunSettings {
             pipeline: pipeline.with_queue_depth(queue_depth),
             lanes,
@@ -81,6 +86,7 @@ impl RunSettings {
             require_tags: options.require_tags,
             allow_empty: options.allow_empty,
             from_media: options.read_from == ReadFrom::Media,
+            require_local: options.dataless == DatalessUse::Fail,
         })
     }
 }

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use steadfast_sys::energy::EnergyReading;
+
 use super::collector::{Collector, Halt};
 use super::due::TimeLimit;
 use super::recording::RunRecording;
@@ -16,7 +18,7 @@ use super::source::{Source, WalkEnd};
 use super::survey::Survey;
 use crate::cost::Stage;
 use crate::error::Error;
-use crate::event::Notice;
+use crate::event::{Notice, Skipped};
 use crate::monitor::{Monitor, Summary};
 use crate::pipeline::{Pipeline, Settings, Task};
 use crate::read::Engine;
@@ -44,6 +46,7 @@ pub(super) fn execute(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let start = Instant::now();
+    let energy = EnergyReading::now();
     let Work { verb, task, engine, source, settings, time_limit, recording, notices, if_empty } =
         work;
     let mut notices = notices;
@@ -64,6 +67,7 @@ pub(super) fn execute(
     let (require_tags, now) = (settings.require_tags, settings.now);
     let mut collector =
         Collector::new(summary, require_tags, now, recording, monitor, pipeline.report_clock());
+    collector.require_local = settings.require_local;
     let halt = collector.follow(&pipeline, &settings.control, time_limit.as_ref(), survey, start);
     ensure_whole(&pipeline, halt.is_some())?;
     notices.extend(pipeline.notices());
@@ -71,7 +75,8 @@ pub(super) fn execute(
     notices.extend(notice_of_hold(collector.held));
     notices.extend(engine_after.notice().map(Notice::new));
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
-    collector.summary.skipped = walked.skipped;
+    collector.summary.skipped = walked.skipped.with_files_of(collector.summary.skipped);
+    notices.extend(notice_of_dataless(&collector.summary.skipped));
     collector.summary.backend = lanes.to_string();
     let cut_short = halt.filter(|_| !(walked.whole && pipeline.is_complete()));
     collector.summary.interrupted |= cut_short == Some(Halt::Asked);
@@ -89,6 +94,7 @@ pub(super) fn execute(
     clock.close();
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     summary.account = pipeline.account(summary.elapsed_ns);
+    summary.account.energy = EnergyReading::now().since(&energy);
     Ok(summary)
 }
 
@@ -128,6 +134,18 @@ fn notice_of_origin(from_media: bool, summary: &Summary) -> Option<Notice> {
             "{cached} of {} bytes cannot be said to come from the medium: the file system reads \
              them through the page cache, or does not tell",
             summary.bytes
+        ))
+    })
+}
+
+/// Says so when contents were not here, since nothing is proved of them.
+fn notice_of_dataless(skipped: &Skipped) -> Option<Notice> {
+    let Skipped { dataless, dataless_directories, .. } = *skipped;
+    (dataless + dataless_directories > 0).then(|| {
+        Notice::new(format!(
+            "{dataless} files and {dataless_directories} directories are in a cloud and not on \
+             this machine: nothing was proved of them. --download fetches them, --require-local \
+             counts them as failures, --verbose and --json list them"
         ))
     })
 }

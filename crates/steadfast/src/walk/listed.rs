@@ -10,9 +10,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast_sys::file::{Dir, FileKind};
+use steadfast_sys::file::{Dataless, Dir, FileKind};
 
-use super::{Entry, Place, Sink, WalkItem};
+use super::{Entry, Place, Sink, WalkItem, placeholder};
 use crate::event::{FileError, FileEvent, FilePath, Subject};
 use crate::reference::Reference;
 
@@ -112,7 +112,12 @@ impl Beneath {
             self.chain.push(((*parent).to_owned(), Arc::new(dir)));
         }
         let dir = Arc::clone(self.chain.last().map_or(&self.root, |(_, dir)| dir));
-        let status = dir.status_of(name)?;
+        let status = dir.status_of(name).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound if placeholder::stands_for(&dir, name) => {
+                io::Error::other(Dataless)
+            }
+            _ => error,
+        })?;
         match status.kind {
             FileKind::Regular => Ok((dir, (*name).to_owned(), status.inode)),
             FileKind::Directory => Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -135,7 +140,7 @@ fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) 
     let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     let mut event = match gone {
         true => FileEvent::missing(path),
-        false => FileEvent::unreadable(path, Subject::File, FileError::from_io("open", error)),
+        false => FileEvent::unread(path, Subject::File, "open", error),
     };
     event.reference = reference;
     event

@@ -27,8 +27,13 @@ impl Sidecar {
     pub(crate) fn of(dir: &Dir, name: &OsStr, is_tagged: IsTagged) -> Option<Sidecar> {
         let attributes = appledouble::companion(name);
         let companion = attributes.or_else(|| pages::companion(name))?;
-        let is_regular = |status: Status| status.kind == FileKind::Regular;
-        if !dir.status_of(companion).is_ok_and(is_regular) {
+        // Folders have attributes too: those of Finder.
+        let fits = |status: Status| match status.kind {
+            FileKind::Regular => true,
+            FileKind::Directory => attributes.is_some(),
+            FileKind::Symlink | FileKind::Other => false,
+        };
+        if !dir.status_of(companion).is_ok_and(fits) {
             return None;
         }
         let file = dir.open_file(name).ok()?;

@@ -12,6 +12,7 @@ mod catalogue_kill;
 mod catalogue_moved;
 mod catalogue_trouble;
 mod check;
+mod cloud;
 mod damage;
 mod diff;
 #[allow(dead_code, reason = "the tests of the formats use the rest")]

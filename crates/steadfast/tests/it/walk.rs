@@ -188,3 +188,16 @@ fn a_deep_tree_is_walked_to_its_end() {
     assert_eq!(tree.run(Verb::Tag).summary.files, 1);
     assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Intact), 1);
 }
+
+#[test]
+fn attributes_that_a_mac_keeps_beside_files_and_folders_are_no_data() {
+    let tree = Tree::new();
+    let double = [&[0, 5, 0x16, 7, 0, 2, 0, 0][..], &[b' '; 16], &[0, 0]].concat();
+    for name in ["folder/file", "folder/._file", "._folder", "._nothing", "._text", "text"] {
+        tree.write(name, if name.contains("._") { &double[..] } else { b"data" });
+    }
+    tree.write("._text", "data that is only named so");
+    let said = tree.run(Verb::Tag);
+    assert_eq!(names(&tree, &said), ["._nothing", "._text", "folder/file", "text"]);
+    assert_eq!(said.summary.skipped.sidecars, 2);
+}
