@@ -72,6 +72,12 @@ pub(crate) struct SkippedText {
     #[serde(default)]
     leaves: u64,
     other_file_systems: u64,
+    #[serde(default)]
+    dataless_directories: u64,
+    #[serde(default)]
+    system_folders: u64,
+    #[serde(default)]
+    resource_forks: u64,
 }
 
 impl SkippedText {
@@ -84,6 +90,9 @@ impl SkippedText {
             sidecars: skipped.sidecars,
             leaves: skipped.leaves,
             other_file_systems: skipped.other_file_systems,
+            dataless_directories: skipped.dataless_directories,
+            system_folders: skipped.system_folders,
+            resource_forks: skipped.resource_forks,
         }
     }
 
@@ -96,6 +105,9 @@ impl SkippedText {
         skipped.sidecars = self.sidecars;
         skipped.leaves = self.leaves;
         skipped.other_file_systems = self.other_file_systems;
+        skipped.dataless_directories = self.dataless_directories;
+        skipped.system_folders = self.system_folders;
+        skipped.resource_forks = self.resource_forks;
         skipped
     }
 }

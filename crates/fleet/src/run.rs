@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Subject, Summary, Verdict};
+use steadfast::{
+    CatalogueUse, DatalessUse, Event, Monitor, Options, Progress, Subject, Summary, Verdict,
+};
 use steadfast_sys::file::{Dir, Status};
 
 use crate::error::{Error, ErrorKind};
@@ -135,13 +137,19 @@ fn run_shard(
         monitor,
     };
     let list = shard::list(&job.shard(shard), job.by())?;
+    // Other shards may have tagged files. The merge decides. A row cannot say that a file was
+    // skipped, so one that is not on this machine is unreadable.
+    let dataless = match options.dataless {
+        DatalessUse::Download => DatalessUse::Download,
+        _ => DatalessUse::Fail,
+    };
     let run = options.clone().with(|options| {
         options.stop = ended;
         options.catalogue = CatalogueUse::Off;
         options.survey = false;
+        options.allow_empty = true;
+        options.dataless = dataless;
     });
-    // Other shards may have tagged files. The merge decides.
-    let run = run.with(|options| options.allow_empty = true);
     let summary = steadfast::run::check_listed(&root, list, &run, &mut part_monitor)?;
     let PartMonitor { mut writer, rows, absent, last, failed, .. } = part_monitor;
     if let Some(error) = failed {

@@ -183,6 +183,16 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
+/// Returns an energy, as in "12.3 J".
+pub fn energy(energy_nj: u64) -> String {
+    let joules = energy_nj as f64 / 1e9;
+    match joules {
+        ..0.9995 => format!("{:.0} mJ", joules * 1e3),
+        ..999.95 => format!("{joules:.1} J"),
+        _ => format!("{:.2} kJ", joules / 1e3),
+    }
+}
+
 /// Seconds of 400 years, after which the Gregorian calendar repeats itself: 146,097 days.
 const CYCLE_S: i64 = 146_097 * DAY_S;
 
@@ -238,6 +248,18 @@ mod tests {
         }
         assert_eq!(Units::Si.rate(98_700_000_000, 41_200_000_000), "2.40 GB/s");
         assert_eq!(Units::Si.rate(5, 0), "–");
+    }
+
+    #[test]
+    fn energies_change_unit_where_people_do() {
+        for (energy_nj, text) in [
+            (0, "0 mJ"),
+            (850_000_000, "850 mJ"),
+            (12_340_000_000, "12.3 J"),
+            (2_500_000_000_000, "2.50 kJ"),
+        ] {
+            assert_eq!(energy(energy_nj), text);
+        }
     }
 
     #[test]

@@ -117,6 +117,13 @@ impl RunView {
             ("file of leaves", "files of leaves", skipped.leaves),
             ("file not on this machine", "files not on this machine", skipped.dataless),
             (
+                "directory not on this machine",
+                "directories not on this machine",
+                skipped.dataless_directories,
+            ),
+            ("directory of the system", "directories of the system", skipped.system_folders),
+            ("resource fork", "resource forks", skipped.resource_forks),
+            (
                 "directory on another file system",
                 "directories on other file systems",
                 skipped.other_file_systems,
@@ -150,6 +157,9 @@ fn skipped_by_name<S: Serializer>(skipped: &Skipped, serializer: S) -> Result<S:
         ("special", skipped.special),
         ("excluded", skipped.excluded),
         ("dataless", skipped.dataless),
+        ("dataless_directories", skipped.dataless_directories),
+        ("system_folders", skipped.system_folders),
+        ("resource_forks", skipped.resource_forks),
         ("sidecars", skipped.sidecars),
         ("leaves", skipped.leaves),
         ("other_file_systems", skipped.other_file_systems),

@@ -4,7 +4,7 @@
 //! `docs/formats/events.md` specifies them and outranks this file.
 
 use serde::Serialize;
-use steadfast::cost::{Limit, ThreadCost};
+use steadfast::cost::{EnergyReading, Limit, ThreadCost};
 use steadfast::{Cost, Event, FileEvent, FindingEvent, Stage, Subject};
 use steadfast_events::{Nanoseconds, PathText, ReferenceText, TagText, origin_name};
 
@@ -50,6 +50,8 @@ pub(super) struct FileObject {
     verdict: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<&'static str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     actual: Option<PresentContents>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +84,7 @@ impl FileObject {
             kind: (event.subject == Subject::Directory).then_some("directory"),
             verdict: event.verdict.map(|verdict| verdict.name()),
             action: event.action.map(|action| action.name()),
+            skipped: event.dataless.then_some("dataless"),
             actual: PresentContents::of(event),
             stored: event.stored.as_ref().map(TagText::of),
             previous: event.previous.as_ref().map(TagText::of),
@@ -160,7 +163,24 @@ fn cost_object(run: &RunView) -> JsonObject<'_> {
         .field("limits", limits.collect::<Vec<_>>())
         .field("processors", account.processors)
         .field("reads_at_a_time", account.reads_at_a_time)
+        .optional("energy", energy_object(&account.energy))
         .field("threads", threads.collect::<Vec<_>>())
+}
+
+/// Energy and core types, where the system tells of either.
+fn energy_object(energy: &EnergyReading) -> Option<JsonObject<'_>> {
+    if energy.energy_nj.is_none() && energy.performance_cpu_ns.is_none() {
+        return None;
+    }
+    let levels = CountsByName(energy.levels.clone());
+    let object = JsonObject::default()
+        .field("of", if energy.of_machine { "machine" } else { "process" })
+        .field("energy_nj", energy.energy_nj)
+        .field("performance_energy_nj", energy.performance_energy_nj)
+        .field("cpu_ns", energy.cpu_ns)
+        .field("performance_cpu_ns", energy.performance_cpu_ns)
+        .field("level_cpu_ns", levels);
+    Some(object)
 }
 
 fn stages_object<'a>(cost: &Cost) -> JsonObject<'a> {

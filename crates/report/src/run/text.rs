@@ -156,6 +156,7 @@ impl Text {
             (Some(_), ..) => return ("failed", YELLOW),
             (None, Some(action), _) => self.action(action),
             (None, None, Some(verdict)) => verdict.name(),
+            (None, None, None) if event.dataless => "not here",
             (None, None, None) => "no tag",
         };
         (label, Style::new())

@@ -76,7 +76,8 @@ fn tree() -> Tree {
 }
 
 fn with_catalogue(tree: &Tree) {
-    init(tree.path(), None, &Options::default(), &mut Heard::default()).unwrap();
+    let summary = init(tree.path(), None, &Options::default(), &mut Heard::default()).unwrap();
+    assert_eq!(summary.exit_status(), 0);
 }
 
 fn failing() -> Options {

@@ -1,6 +1,6 @@
 //! The end of a text: the findings again, counts, where the time went, and what to do next.
 
-use steadfast::cost::{Role, ThreadCost};
+use steadfast::cost::{EnergyReading, Role, ThreadCost};
 use steadfast::{Cost, Stage, Verdict};
 
 use anstyle::Style;
@@ -17,6 +17,23 @@ const TOLD_FROM_NS: u64 = 50_000_000;
 /// A stage with a smaller share of a run does not limit it.
 const TOLD_FROM_SHARE: f64 = 0.1;
 
+/// Says what the run took of energy, and of the performance cores, where the system tells.
+fn energy_line(energy: &EnergyReading, elapsed_ns: u64) -> Option<String> {
+    if elapsed_ns < TOLD_FROM_NS {
+        return None;
+    }
+    let joules = energy.energy_nj.map(|energy_nj| {
+        let whose =
+            if energy.of_machine { " by all processors, others' work included" } else { "" };
+        format!("energy: {}{whose}", units::energy(energy_nj))
+    });
+    let share = energy.performance_share().map(|share| {
+        format!("{} of the processor time was on performance cores", units::percent(share))
+    });
+    let parts: Vec<String> = [joules, share].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("{}\n", parts.join("; ")))
+}
+
 impl Text {
     pub(super) fn write_end(&self, run: &RunView, output: &mut Output) {
         let mut text = String::new();
@@ -31,6 +48,9 @@ impl Text {
             text.push_str(&format!("{line}\n"));
         }
         if let Some(line) = self.cost_line(run) {
+            text.push_str(&line);
+        }
+        if let Some(line) = energy_line(&run.account.energy, run.elapsed_ns) {
             text.push_str(&line);
         }
         if self.options.verbose {
