@@ -218,6 +218,14 @@ pub struct Sample {
     /// Processor time of the whole process meanwhile, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
+    /// The part of it on performance cores, in nanoseconds, where the system tells: macOS 13 and
+    /// later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub performance_cpu_ns: Option<u64>,
+    /// Energy meanwhile, in nanojoules: of the process on macOS, of all processor packages on Linux
+    /// where their counters may be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_nj: Option<u64>,
     /// How many files the amount was in, if it was not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use steadfast_sys::energy::EnergyReading;
 use steadfast_sys::{clock, machine};
 
 use crate::calibrate;
@@ -73,6 +74,10 @@ pub struct Timed {
     pub elapsed_ns: u64,
     /// Processor time of the whole process during the work, in nanoseconds.
     pub cpu_ns: u64,
+    /// The part of it on performance cores, in nanoseconds, if the system tells.
+    pub performance_cpu_ns: Option<u64>,
+    /// Energy during the work, in nanojoules, if the system tells.
+    pub energy_nj: Option<u64>,
 }
 
 impl Timed {
@@ -84,6 +89,8 @@ impl Timed {
             start_ns: self.start_ns,
             elapsed_ns: self.elapsed_ns,
             cpu_ns: Some(self.cpu_ns),
+            performance_cpu_ns: self.performance_cpu_ns,
+            energy_nj: self.energy_nj,
             ..Sample::default()
         }
     }
@@ -234,13 +241,16 @@ impl<'a> Session<'a> {
 
     /// Runs work and measures its time.
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (Timed, T) {
+        let energy = EnergyReading::now();
         let cpu = clock::process_cpu_ns();
         let start = clock::monotonic_ns();
         let result = work();
         let end = clock::monotonic_ns();
         let cpu_ns = clock::process_cpu_ns() - cpu;
-        let elapsed_ns = (end - start).max(1);
-        (Timed { start_ns: start - self.begun_ns, elapsed_ns, cpu_ns }, result)
+        let EnergyReading { performance_cpu_ns, energy_nj, .. } =
+            EnergyReading::now().since(&energy);
+        let (start_ns, elapsed_ns) = (start - self.begun_ns, (end - start).max(1));
+        (Timed { start_ns, elapsed_ns, cpu_ns, performance_cpu_ns, energy_nj }, result)
     }
 
     /// Ends the session. `partial` is the reason if not everything was measured.

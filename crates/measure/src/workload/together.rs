@@ -113,7 +113,7 @@ pub(super) fn together<R: Send>(
     let timed = Timed {
         start_ns: timed.start_ns + (begun_ns - opened_ns),
         elapsed_ns: (ended_ns - begun_ns).max(1),
-        cpu_ns: timed.cpu_ns,
+        ..timed
     };
     let mut results = Vec::with_capacity(threads);
     for ThreadResult { result, warnings, .. } in told {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use steadfast_digest::Sha256;
 use steadfast_sys::cache::cached_bytes;
+use steadfast_sys::file::flush;
 
 use super::file::CHUNK_LEN_BYTES;
 use super::{Cipher, Isolated, Task, kernels, masks};
@@ -188,7 +189,7 @@ fn make(scratch: &Scratch, task: &Task, seed: u64, session: &mut Session<'_>) ->
         left -= length as u64;
     }
     // Without this, writing back to the disk would disturb the first samples.
-    file.sync_all().map_err(failed)?;
+    flush(&file).map_err(failed)?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use steadfast::{Backend, Digest};
 use steadfast_digest::Sha256;
 use steadfast_sys::cache::cached_bytes;
-use steadfast_sys::file::File;
+use steadfast_sys::file::{File, flush};
 
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
 use crate::error::Error;
@@ -145,7 +145,7 @@ impl FileStore {
             written += part as u64;
         }
         // Bytes that are not on the medium cannot be dropped from the page cache.
-        Ok(file.sync_all().map(|()| hasher.finalize()))
+        Ok(flush(&file).map(|_| hasher.finalize()))
     }
 }
 

@@ -8,7 +8,7 @@ use steadfast::Origin;
 use steadfast::read::Engine;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::direct::Direct;
-use steadfast_sys::file::{AlignedBuffer, File};
+use steadfast_sys::file::{AlignedBuffer, File, Flush};
 use strum::IntoStaticStr;
 
 use super::beside::{Core, Counted, copy_memory};
@@ -20,6 +20,10 @@ use crate::place::Site;
 use crate::record::{Cache, Factors, Order, Sample, Series, Stage, Workload};
 use crate::runner::{End, PlaceId, SeriesId, Session, Stopped};
 use crate::scratch::{self, Scratch};
+
+/// What a reader of write rates must know of a file system that macOS cannot flush whole.
+const PLAIN_FLUSH: &str = "this file system has no full flush (F_FULLFSYNC): written files went to \
+                           its server or drive, which may keep them in memory for a while";
 
 /// A way of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
@@ -228,7 +232,9 @@ impl Bench {
             let (timed, outcome) =
                 session.time(|| timed::write(&self.scratch, &mut self.contents, file, sync, stop));
             let failed = |error| Error::system("write a file", error).at(self.scratch.path());
-            through(outcome.map_err(failed)?)?;
+            if through(outcome.map_err(failed)?)? == Some(Flush::Drive) {
+                session.warn(PLAIN_FLUSH);
+            }
             if let Some(series) = series {
                 let beside = counted.beside(timed);
                 let sample = Sample { beside, ..timed.sample(file.set, file.length) };

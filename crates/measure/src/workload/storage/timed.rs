@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::Origin;
 use steadfast::read::Engine;
-use steadfast_sys::file::{AlignedBuffer, File};
+use steadfast_sys::file::{AlignedBuffer, File, Flush, flush};
 
 use super::plan::PlannedFile;
 use crate::contents::{CHUNK_LEN_BYTES, Contents};
@@ -23,14 +23,15 @@ pub(in crate::workload) enum Went<T> {
     Stopped,
 }
 
-/// Makes a file, writes it chunk by chunk, flushes it if requested, and closes it.
+/// Makes a file, writes it chunk by chunk, flushes it if requested, and closes it. Returns how far
+/// the flush went.
 pub(in crate::workload) fn write(
     scratch: &Scratch,
     contents: &mut Contents,
     file: PlannedFile,
     sync: bool,
     stop: &AtomicBool,
-) -> io::Result<Went<()>> {
+) -> io::Result<Went<Option<Flush>>> {
     let mut written = scratch.create(file.number)?;
     for (index, length) in chunks(file.length) {
         if stop.load(Ordering::Relaxed) {
@@ -38,10 +39,8 @@ pub(in crate::workload) fn write(
         }
         written.write_all(contents.chunk(file.number, index, length))?;
     }
-    if sync {
-        written.sync_all()?;
-    }
-    Ok(Went::Through(()))
+    let flushed = if sync { Some(flush(&written)?) } else { None };
+    Ok(Went::Through(flushed))
 }
 
 /// Reads an open file to its end, chunk by chunk, and returns its length and the origin of its
