@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
-use steadfast::{Algorithm, Backend, CatalogueUse, DueChoice, Options, ReadFrom};
+use steadfast::{Algorithm, Backend, CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
 use crate::output::stdout_has_color;
@@ -168,6 +168,15 @@ pub(crate) struct EngineArgs {
     #[arg(long, value_name = "PLACE", value_enum, default_value = "cache")]
     read_from: ReadFromArg,
 
+    /// Download files whose contents are in a cloud and not on this machine, and read them like any
+    /// other. Without it, they are skipped and counted
+    #[arg(long, conflicts_with = "require_local")]
+    download: bool,
+
+    /// Treat a file whose contents are not on this machine as unreadable: status 2
+    #[arg(long)]
+    require_local: bool,
+
     /// Keep N reads in flight [default: 1 on a rotating disk, otherwise as many as help]
     #[arg(long, value_name = "N", hide_short_help = true)]
     queue_depth: Option<NonZeroUsize>,
@@ -188,6 +197,11 @@ impl EngineArgs {
             options.read_from = match self.read_from {
                 ReadFromArg::Cache => ReadFrom::Cache,
                 ReadFromArg::Media => ReadFrom::Media,
+            };
+            options.dataless = match (self.download, self.require_local) {
+                (true, _) => DatalessUse::Download,
+                (_, true) => DatalessUse::Fail,
+                _ => DatalessUse::Skip,
             };
             options.queue_depth = self.queue_depth.map(NonZeroUsize::get);
             options.rate_limit_bytes_per_s = self.rate_limit;

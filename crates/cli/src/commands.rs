@@ -42,6 +42,7 @@ use steadfast::cost::SpanSink;
 use steadfast::verdict::worse_status;
 use steadfast::{CatalogueUse, Options, Selection, Summary, Verb};
 use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions};
+use steadfast_sys::file::{DownloadScope, allow_downloads};
 
 use crate::args::{Command, OutputArgs};
 use crate::console::Console;
@@ -58,6 +59,12 @@ const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
 /// # Errors
 /// If it cannot be done at all.
 pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
+    // What lies in a cloud is fetched only where a run is asked to, in its own threads: otherwise
+    // opening a folder could wait for a network. If the system refuses, a flag still tells of files.
+    // Programs inherit it, so those that become or start another one of the user's do not set it.
+    if !matches!(command, Command::Qos(_) | Command::Open(_)) {
+        let _ = allow_downloads(DownloadScope::Process, false);
+    }
     if let Some(level) = command.level()
         && let Some(status) = session::settle(level)?
     {

@@ -4,6 +4,7 @@
 //! tick of progress, a tenth of a second away, or for 64 KiB; so a person who watches a pipe sees
 //! findings as they come, and 100,000 lines cost few writes. Knows nothing of verbs.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,11 +13,16 @@ use steadfast::verdict::worse_status;
 use steadfast::{Event, Monitor, Notice, Progress, Summary};
 use steadfast_report::diff::DiffRenderer;
 use steadfast_report::{Output, Renderer, RunView};
+use steadfast_sys::awake::Wakefulness;
 
 use crate::args::OutputArgs;
 use crate::exit;
 use crate::outlet::Outlet;
 use crate::progress::ProgressLine;
+
+/// A shorter run ends before a machine that nobody uses goes to sleep: macOS waits for a minute at
+/// least.
+const AWAKE_FROM_NS: u64 = 30_000_000_000;
 
 /// Renders and writes the events of a run (`R` is a [`Renderer`]) or of a comparison (`R` is a
 /// [`DiffRenderer`]).
@@ -24,6 +30,8 @@ pub(crate) struct Console<'a, R: ?Sized> {
     renderer: &'a mut R,
     outlet: Outlet,
     progress: ProgressLine,
+    /// Keeps the machine awake, once that was tried.
+    awake: Option<io::Result<Wakefulness>>,
     /// Ends the run when nobody reads the answer any more; a run that writes tags goes on.
     stop: Option<Arc<AtomicBool>>,
 }
@@ -37,7 +45,7 @@ impl<'a, R: ?Sized> Console<'a, R> {
         let machine_read = output.json || output.csv;
         let progress =
             ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
-        Console { renderer, outlet: Outlet::new(output.csv), progress, stop }
+        Console { renderer, outlet: Outlet::new(output.csv), progress, awake: None, stop }
     }
 
     /// Whether it is worth counting the tree beforehand.
@@ -57,6 +65,23 @@ impl<'a, R: ?Sized> Console<'a, R> {
     fn show(&mut self, progress: &Progress) {
         self.pour();
         self.progress.show(progress);
+        if progress.elapsed_ns > AWAKE_FROM_NS && self.awake.is_none() {
+            self.stay_awake();
+        }
+    }
+
+    /// Keeps the machine from sleeping for want of a user, and says so.
+    fn stay_awake(&mut self) {
+        let awake = self.awake.insert(Wakefulness::hold());
+        let text = match awake {
+            Ok(_) => {
+                "this machine is kept awake until the run ends; it still sleeps when its lid is \
+                 closed"
+            }
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => return,
+            Err(_) => "this machine may fall asleep before the run ends",
+        };
+        self.progress.aside(|| exit::complain(text));
     }
 
     /// Writes what waits.

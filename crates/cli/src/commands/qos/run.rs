@@ -32,7 +32,10 @@ pub(super) fn run(args: &QosRunArgs) -> anyhow::Result<u8> {
     session::complain_of(level, &qos::enter_for_exec(level));
     let (name, arguments) = args.command.split_first().expect("one word at least is required");
     // It returns only if it failed.
-    let error = Command::new(name).args(arguments).exec();
+    let error = match qos::launcher(level) {
+        [] => Command::new(name).args(arguments).exec(),
+        [launcher, own @ ..] => Command::new(launcher).args(own).args(&args.command).exec(),
+    };
     let shown = escape::path(name.as_ref());
     complain(&format!("cannot run `{shown}`: {error}"));
     Ok(if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_RUN })
