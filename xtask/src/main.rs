@@ -4,6 +4,7 @@
 //! crate of this workspace.
 #![forbid(unsafe_code)]
 
+mod mac_report;
 mod mutants;
 mod test;
 mod tidy;
@@ -21,6 +22,7 @@ const VERBS: &[(&str, &str)] = &[
         "sets up what is missing and runs every check (--quick, --only, --skip, --allow-missing)",
     ),
     ("mutants", "runs cargo mutants over verdicts, tags, stores and verbs; takes its arguments"),
+    ("mac-report", "runs ten checks on a Mac, for an issue (--cloud DIR, --nas DIR, --show)"),
     ("help", "prints this"),
 ];
 
@@ -48,10 +50,11 @@ fn run(arguments: &[String]) -> anyhow::Result<bool> {
         "tidy" => bail!("`tidy` takes no arguments"),
         "test" => test::run(&root, rest),
         "mutants" => mutants::run(&root, rest),
+        "mac-report" => mac_report::run(&root, rest),
         "help" | "-h" | "--help" => {
             println!("cargo xtask VERB\n");
             for (name, does) in VERBS {
-                println!("  {name:<7} {does}");
+                println!("  {name:<10} {does}");
             }
             println!("\nsteps of `test`, in order: {}", test::step_names().join(", "));
             Ok(true)

@@ -44,6 +44,7 @@ const TARGETS: &[&str] = &[
     "aarch64-apple-darwin",
     "aarch64-unknown-linux-gnu",
     "aarch64-unknown-linux-musl",
+    "x86_64-apple-darwin",
     "x86_64-unknown-linux-gnu",
 ];
 const COMPONENTS: &[&str] = &["clippy", "rustfmt"];

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -35,7 +35,11 @@ const BACKENDS: &[(&str, &[&str])] = &[
 const ARM: &str = "aarch64-unknown-linux-gnu";
 /// Linked statically, so that the emulator needs no libraries of that architecture.
 const ARM_STATIC: &str = "aarch64-unknown-linux-musl";
-const MACOS: &str = "aarch64-apple-darwin";
+const MACOS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-apple-darwin"];
+/// Both in one file, as the wrapper of the linker makes it.
+const MACOS_UNIVERSAL: &str = "universal2-apple-darwin";
+/// The oldest macOS that a build runs on: the first on Apple silicon.
+const MACOS_OLDEST: &str = "11.0";
 /// Build settings for programs that are not run. What the build itself runs, such as macros, stays
 /// as it was built for the tests.
 const NOT_RUN: &[&str] = &[
@@ -135,10 +139,24 @@ pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    let check = ["check", "--target", MACOS, "--workspace", "--all-targets"];
-    succeed(setup::cross_cargo(session)?.args(check).args(NOT_RUN))?;
-    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli"];
-    succeed(setup::cross_cargo(session)?.args(link).args(NOT_RUN))
+    for target in MACOS {
+        let check = ["check", "--target", target, "--workspace", "--all-targets"];
+        succeed(setup::cross_cargo(session)?.args(check).args(NOT_RUN))?;
+    }
+    let link = ["zigbuild", "--target", MACOS_UNIVERSAL, "--package", "steadfast-cli"];
+    let mut command = setup::cross_cargo(session)?;
+    succeed(command.args(link).args(NOT_RUN).env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))?;
+    let program = target_folder(session)?.join(MACOS_UNIVERSAL).join("debug/steadfast");
+    let mut head = [0; 8];
+    fs::File::open(&program)?.read_exact(&mut head)?;
+    ensure!(is_universal(head), "`{}` is no program for two processors", program.display());
+    Ok(())
+}
+
+/// Whether a file begins as a universal program with two parts: a magic number and their number,
+/// both big-endian (`mach-o/fat.h`).
+fn is_universal(head: [u8; 8]) -> bool {
+    head == [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 2]
 }
 
 pub(super) fn release(session: &mut Session) -> anyhow::Result<()> {
