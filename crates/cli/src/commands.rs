@@ -40,9 +40,8 @@ use std::sync::Arc;
 use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
 use steadfast::verdict::worse_status;
-use steadfast::{CatalogueUse, Options, Selection, Summary, Verb};
+use steadfast::{CatalogueUse, DownloadScope, Options, Selection, Summary, Verb, allow_downloads};
 use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions};
-use steadfast_sys::file::{DownloadScope, allow_downloads};
 
 use crate::args::{Command, OutputArgs};
 use crate::console::Console;

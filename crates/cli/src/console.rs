@@ -8,12 +8,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast::Wakefulness;
 use steadfast::diff::{DiffMonitor, DiffSummary, PathPair};
 use steadfast::verdict::worse_status;
 use steadfast::{Event, Monitor, Notice, Progress, Summary};
 use steadfast_report::diff::DiffRenderer;
 use steadfast_report::{Output, Renderer, RunView};
-use steadfast_sys::awake::Wakefulness;
 
 use crate::args::OutputArgs;
 use crate::exit;

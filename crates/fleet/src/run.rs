@@ -137,19 +137,7 @@ fn run_shard(
         monitor,
     };
     let list = shard::list(&job.shard(shard), job.by())?;
-    // Other shards may have tagged files. The merge decides. A row cannot say that a file was
-    // skipped, so one that is not on this machine is unreadable.
-    let dataless = match options.dataless {
-        DatalessUse::Download => DatalessUse::Download,
-        _ => DatalessUse::Fail,
-    };
-    let run = options.clone().with(|options| {
-        options.stop = ended;
-        options.catalogue = CatalogueUse::Off;
-        options.survey = false;
-        options.allow_empty = true;
-        options.dataless = dataless;
-    });
+    let run = options_of_shard(options, ended);
     let summary = steadfast::run::check_listed(&root, list, &run, &mut part_monitor)?;
     let PartMonitor { mut writer, rows, absent, last, failed, .. } = part_monitor;
     if let Some(error) = failed {
@@ -174,6 +162,24 @@ fn run_shard(
     writer.put(&Closing { summary: outcome.clone() })?;
     writer.finish()?;
     Ok(ShardRun { summary, outcome })
+}
+
+/// Makes the options for the run of a shard, which `ended` stops early.
+///
+/// Other shards may have tagged files, so a shard without any is no failure; the merge decides. A
+/// row cannot say that a file was skipped, so one that is not on this machine is unreadable.
+fn options_of_shard(options: &Options, ended: Arc<AtomicBool>) -> Options {
+    let dataless = match options.dataless {
+        DatalessUse::Download => DatalessUse::Download,
+        _ => DatalessUse::Fail,
+    };
+    options.clone().with(|options| {
+        options.stop = ended;
+        options.catalogue = CatalogueUse::Off;
+        options.survey = false;
+        options.allow_empty = true;
+        options.dataless = dataless;
+    })
 }
 
 /// Creates the folder of parts, since some copying tools omit empty folders. Refuses a link in its

@@ -120,6 +120,7 @@ fn account() -> Account {
         storage_ns: 19_000_000_000,
         rate_limit_ns: 0,
         longest_file_ns: 4_100_000_000,
+        energy: Default::default(),
     }
 }
 

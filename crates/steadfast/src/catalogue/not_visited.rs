@@ -23,8 +23,8 @@ use super::recorder::Recorder;
 use super::records::known_at;
 use super::slice::{rows_of, slices_of};
 use super::{Catalogue, CatalogueError};
-use crate::finding::{Finding, Say};
 use crate::beneath;
+use crate::finding::{Finding, Say};
 use crate::walk::placeholder;
 
 /// Whether a file is at its recorded place.

@@ -72,7 +72,7 @@ pub(super) struct Running {
 
 /// Why a large file will not be hashed to its end.
 pub(super) enum Broken {
-    Failed(Outcome),
+    Failed(Box<Outcome>),
     Shorter,
 }
 

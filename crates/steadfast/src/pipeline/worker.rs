@@ -457,7 +457,7 @@ impl Worker<'_> {
         let buffer = match result {
             Ok(read) if read >= len => Ok(buffer),
             Ok(_) => Err((buffer, Broken::Shorter)),
-            Err(error) => Err((buffer, Broken::Failed(Outcome::of_error(&error)))),
+            Err(error) => Err((buffer, Broken::Failed(Box::new(Outcome::of_error(&error))))),
         };
         ChunkRead { opened, offset, buffer, elapsed_ns }
     }
@@ -542,7 +542,7 @@ impl Worker<'_> {
     fn give_up(&mut self, opened: &Opened, running: Running, why: Broken) -> Done {
         let outcome = match why {
             Broken::Shorter => Outcome::Changed,
-            Broken::Failed(outcome) => outcome,
+            Broken::Failed(outcome) => *outcome,
         };
         self.conclude(opened, running.event, outcome);
         self.clock.lap(Stage::Store);

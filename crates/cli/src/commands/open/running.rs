@@ -12,8 +12,6 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_sys::machine;
-
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -104,13 +102,13 @@ fn folder() -> Option<PathBuf> {
     let name = if std::env::consts::OS == "macos" { "TMPDIR" } else { "XDG_RUNTIME_DIR" };
     let named = std::env::var_os(name).map(PathBuf::from).filter(|above| above.is_absolute());
     // A Quick Action may be started without the variable.
-    let above = named.or_else(machine::user_folder)?;
+    let above = named.or_else(steadfast::user_folder)?;
     Some(above.join("steadfast"))
 }
 
 /// Says whether a folder is one, of this user, and closed to all others.
 fn is_ours(folder: &Path) -> bool {
-    let temporary = || machine::user_folder().unwrap_or_else(std::env::temp_dir);
+    let temporary = || steadfast::user_folder().unwrap_or_else(std::env::temp_dir);
     let own = fs::metadata("/proc/self").or_else(|_| fs::metadata(temporary()));
     let (Ok(there), Ok(own)) = (fs::symlink_metadata(folder), own) else { return false };
     there.is_dir() && there.uid() == own.uid() && there.mode() & 0o077 == 0
