@@ -101,12 +101,8 @@ pub(crate) struct FleetPlanArgs {
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["manifest", "catalogue"])]
     pub(crate) exclude: Vec<String>,
     /// Read patterns from FILE, one per line
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["manifest", "catalogue"],
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifest", "catalogue"])]
+    #[arg(hide_short_help = true)]
     pub(crate) exclude_from: Vec<PathBuf>,
     /// Do not enter directories on other file systems
     #[arg(long, conflicts_with_all = ["manifest", "catalogue"], hide_short_help = true)]

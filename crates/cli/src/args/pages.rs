@@ -162,13 +162,8 @@ pub(crate) struct KeepPagesArgs {
 
     /// Divide files into pages of SIZE: a power of two, 1KiB to 64KiB [default: as in this tree, or
     /// 4KiB]
-    #[arg(
-        long,
-        value_name = "SIZE",
-        requires = "pages",
-        value_parser = page_len,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "SIZE", requires = "pages", value_parser = page_len)]
+    #[arg(hide_short_help = true)]
     page_size: Option<usize>,
 
     /// Store the leaves in NAME.steadfast-pages beside each file instead
