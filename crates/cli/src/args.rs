@@ -17,6 +17,7 @@ mod qos;
 mod quantity;
 #[cfg(feature = "measure")]
 mod report;
+mod named;
 mod selection;
 #[cfg(feature = "serve")]
 mod serve;
@@ -31,6 +32,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use steadfast::{Algorithm, Backend, CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
+use self::named::named;
 use crate::output::stdout_has_color;
 use crate::state_folder;
 
@@ -111,7 +113,15 @@ pub(crate) struct PathArgs {
     #[arg(short = '0', long, requires = "files_from", hide_short_help = true)]
     pub(crate) null: bool,
 
-    /// Skip files that match PATTERN, in the syntax of .gitignore, relative to each PATH.
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
+}
+
+/// Which files a walk leaves out.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which files")]
+pub(crate) struct WalkArgs {
+    /// Skip files that match PATTERN, in the syntax of .gitignore, relative to the directory named.
     /// Repeatable. Without it, no file is skipped
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
@@ -165,8 +175,8 @@ pub(crate) struct EngineArgs {
 
     /// Where to read from. `media` bypasses the page cache if the file system can, so the check
     /// tests the storage and not the memory
-    #[arg(long, value_name = "PLACE", value_enum, default_value = "cache")]
-    read_from: ReadFromArg,
+    #[arg(long, value_name = "PLACE", default_value = "cache", value_parser = named::<ReadFrom>())]
+    read_from: ReadFrom,
 
     /// Download files whose contents are in a cloud and not on this machine, and read them like any
     /// other. Without it, they are skipped and counted
@@ -194,10 +204,7 @@ impl EngineArgs {
             options.backend = self.backend;
             options.lanes = self.lanes.map(NonZeroUsize::get);
             options.qos = self.level.level();
-            options.read_from = match self.read_from {
-                ReadFromArg::Cache => ReadFrom::Cache,
-                ReadFromArg::Media => ReadFrom::Media,
-            };
+            options.read_from = self.read_from;
             options.dataless = match (self.download, self.require_local) {
                 (true, _) => DatalessUse::Download,
                 (_, true) => DatalessUse::Fail,
@@ -207,12 +214,6 @@ impl EngineArgs {
             options.rate_limit_bytes_per_s = self.rate_limit;
         })
     }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ReadFromArg {
-    Cache,
-    Media,
 }
 
 /// The algorithm of new digests.
@@ -336,8 +337,8 @@ pub(crate) struct OutputArgs {
     pub(crate) report: Option<PathBuf>,
 
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
-    units: UnitsArg,
+    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    pub(crate) units: Units,
 
     /// Show progress on stderr. `auto`: one line on a terminal, otherwise a line every 10 s; none
     /// with --quiet; with --json or --csv only on a terminal
@@ -346,34 +347,14 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Returns the multiples of bytes.
-    pub(crate) fn units(&self) -> Units {
-        self.units.units()
-    }
-
     /// Returns how text is written, with the colours that stdout and the environment allow.
     pub(crate) fn text(&self, rule: FindingRule) -> TextOptions {
         TextOptions {
             verbose: self.verbose,
             quiet: self.quiet,
             color: stdout_has_color(),
-            units: self.units(),
+            units: self.units,
             rule,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum UnitsArg {
-    Si,
-    Iec,
-}
-
-impl UnitsArg {
-    fn units(self) -> Units {
-        match self {
-            UnitsArg::Si => Units::Si,
-            UnitsArg::Iec => Units::Iec,
         }
     }
 }

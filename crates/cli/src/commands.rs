@@ -178,7 +178,7 @@ fn render(
     let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
     let page = output.report.as_deref().map(|file| {
         let begun = (options.now)();
-        RunPage::begin(file, output.units(), begun)
+        RunPage::begin(file, output.units, begun)
     });
     let page = page.transpose()?;
     let trace = output.trace.as_deref().map(TraceFile::create).transpose()?.map(Arc::new);

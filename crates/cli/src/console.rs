@@ -43,8 +43,7 @@ impl<'a, R: ?Sized> Console<'a, R> {
         stop: Option<Arc<AtomicBool>>,
     ) -> Console<'a, R> {
         let machine_read = output.json || output.csv;
-        let progress =
-            ProgressLine::new(output.progress, machine_read, output.quiet, output.units());
+        let progress = ProgressLine::new(output.progress, machine_read, output.quiet, output.units);
         Console { renderer, outlet: Outlet::new(output.csv), progress, awake: None, stop }
     }
 

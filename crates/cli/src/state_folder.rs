@@ -1,12 +1,16 @@
-//! Where this user's state is kept between runs: the list of catalogued trees.
+//! Where this user's state is kept between runs.
 
 use std::env;
 use std::path::PathBuf;
 
-/// Returns the file of the list of catalogued trees: `trees` in `$XDG_STATE_HOME/steadfast`, or in
-/// `~/.local/state/steadfast`, or on macOS in `~/Library/Application Support/Steadfast`. `None` if
-/// the environment names no folder.
+/// Returns the file of the list of catalogued trees, if there is a folder for it.
 pub(crate) fn trees() -> Option<PathBuf> {
+    Some(folder()?.join("trees"))
+}
+
+/// Returns `$XDG_STATE_HOME/steadfast`, or `~/.local/state/steadfast`, or on macOS
+/// `~/Library/Application Support/Steadfast`. `None` if the environment names no folder.
+pub(crate) fn folder() -> Option<PathBuf> {
     let absolute =
         |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let named = absolute("XDG_STATE_HOME").map(|folder| folder.join("steadfast"));
@@ -18,5 +22,5 @@ pub(crate) fn trees() -> Option<PathBuf> {
         };
         Some(absolute("HOME")?.join(folder))
     };
-    Some(named.or_else(usual)?.join("trees"))
+    named.or_else(usual)
 }

@@ -5,6 +5,7 @@
 
 use jiff::tz::Offset;
 use steadfast::Timestamp;
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 /// Seconds in a day.
 pub(crate) const DAY_S: i64 = 86_400;
@@ -13,6 +14,8 @@ pub(crate) const DAY_S: i64 = 86_400;
 pub(crate) const DAY_NS: f64 = DAY_S as f64 * 1e9;
 
 /// Which multiples of bytes a document shows.
+#[derive(EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
     /// Powers of 1,000: kB, MB, GB.

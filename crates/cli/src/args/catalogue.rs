@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_report::Units;
 
-use super::{LevelArgs, UnitsArg, quantity};
+use super::named::named;
+use super::{LevelArgs, quantity};
 
 /// Show all verdicts of a file, and everything that happened to it.
 ///
@@ -119,13 +120,6 @@ pub(crate) struct DocumentArgs {
     pub(crate) premis: bool,
 
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
-    units: UnitsArg,
-}
-
-impl DocumentArgs {
-    /// Returns the multiples of bytes.
-    pub(crate) fn units(&self) -> Units {
-        self.units.units()
-    }
+    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    pub(crate) units: Units,
 }

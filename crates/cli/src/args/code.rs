@@ -9,7 +9,8 @@ use steadfast::Level;
 use steadfast_codesign::PageChoice;
 use steadfast_report::Units;
 
-use super::{LevelArgs, UnitsArg};
+use super::LevelArgs;
+use super::named::named;
 
 /// Show and verify Apple code signatures, on any system.
 ///
@@ -191,15 +192,8 @@ pub(crate) struct CodeOutputArgs {
     pub(crate) quiet: bool,
 
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
-    units: UnitsArg,
-}
-
-impl CodeOutputArgs {
-    /// Returns the multiples of bytes.
-    pub(crate) fn units(&self) -> Units {
-        self.units.units()
-    }
+    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    pub(crate) units: Units,
 }
 
 /// Reads `A..B`.

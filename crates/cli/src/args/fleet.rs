@@ -1,14 +1,13 @@
 //! The arguments of `steadfast fleet`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use steadfast::Selection;
 use steadfast::manifest::Format;
 
 use super::qos::LevelOf;
-use super::{AllowEmptyArg, EngineArgs, LevelArgs, OutputArgs, PathArgs, quantity};
+use super::{AllowEmptyArg, EngineArgs, LevelArgs, OutputArgs, WalkArgs, quantity};
 
 /// Check many files on many machines.
 ///
@@ -78,14 +77,16 @@ pub(crate) struct FleetPlanArgs {
     pub(crate) file_cost: Option<u64>,
     /// Check the files that FILE names, in any format that `check --manifest` reads. Names are
     /// relative to PATH
-    #[arg(long, value_name = "FILE", conflicts_with = "catalogue")]
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["catalogue", "exclude", "exclude_from", "one_file_system"])]
     pub(crate) manifest: Option<PathBuf>,
     /// The format of FILE [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME", requires = "manifest")]
     pub(crate) format: Option<Format>,
     /// Check the files that have a tag in the catalogue of the tree at or above DIR. Files not
     /// checked for longest come first
-    #[arg(long, value_name = "DIR", conflicts_with = "path")]
+    #[arg(long, value_name = "DIR")]
+    #[arg(conflicts_with_all = ["path", "exclude", "exclude_from", "one_file_system"])]
     pub(crate) catalogue: Option<PathBuf>,
     /// Check only files not checked for TIME, for example 30d
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, requires = "catalogue")]
@@ -96,37 +97,10 @@ pub(crate) struct FleetPlanArgs {
     /// The directory to check, or with --manifest the one that its names are relative to
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
-    /// Skip files that match PATTERN, in the syntax of .gitignore, relative to PATH. Repeatable.
-    /// Without it, no file is skipped
-    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["manifest", "catalogue"])]
-    pub(crate) exclude: Vec<String>,
-    /// Read patterns from FILE, one per line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifest", "catalogue"])]
-    #[arg(hide_short_help = true)]
-    pub(crate) exclude_from: Vec<PathBuf>,
-    /// Do not enter directories on other file systems
-    #[arg(long, conflicts_with_all = ["manifest", "catalogue"], hide_short_help = true)]
-    pub(crate) one_file_system: bool,
     #[command(flatten)]
-    pub(crate) empty: AllowEmptyArg,
+    pub(crate) walk: WalkArgs,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
-}
-
-impl FleetPlanArgs {
-    /// Returns the files beneath PATH.
-    pub(crate) fn selection(&self, path: &Path) -> anyhow::Result<Selection> {
-        let paths = PathArgs {
-            paths: vec![path.to_owned()],
-            files_from: None,
-            null: false,
-            exclude: self.exclude.clone(),
-            exclude_from: self.exclude_from.clone(),
-            one_file_system: self.one_file_system,
-            empty: self.empty,
-        };
-        paths.selection()
-    }
 }
 
 /// Check the files of one shard, and write its part into the job.

@@ -16,6 +16,7 @@ use clap::{Args, Subcommand};
 use steadfast::Level;
 use steadfast_measure::scratch::by_chance;
 use steadfast_measure::workload::Workload;
+use steadfast_report::Units;
 use steadfast_report::document::DocumentTextOptions;
 
 pub(crate) use all::AllArgs;
@@ -27,7 +28,8 @@ pub(crate) use queue::QueueArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use write::WriteArgs;
 
-use super::{UnitsArg, When};
+use super::When;
+use super::named::named;
 use crate::output::stdout_has_color;
 
 /// Measure what this machine can do, and what limits it.
@@ -49,8 +51,8 @@ pub(crate) struct MeasureArgs {
     pub(crate) what: MeasureCommand,
 }
 
-/// What to measure. Each variant's arguments hold [`SessionArgs`] and [`RecordArgs`] and make the
-/// workload; `commands/measure.rs` runs it.
+/// What to measure. Each variant's arguments hold [`SessionArgs`] and make the workload;
+/// `commands/measure.rs` runs it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MeasureCommand {
     Hash(MeasureHashArgs),
@@ -84,14 +86,14 @@ impl MeasureCommand {
     /// Returns where the record goes.
     pub(crate) fn record(&self) -> Option<&RecordArgs> {
         match self {
-            MeasureCommand::Hash(args) => Some(&args.record),
-            MeasureCommand::Read(args) => Some(&args.record),
-            MeasureCommand::Write(args) => Some(&args.record),
-            MeasureCommand::Queue(args) => Some(&args.record),
-            MeasureCommand::Pair(args) => Some(&args.record),
-            MeasureCommand::Cipher(args) => Some(&args.record),
-            MeasureCommand::Cpu(args) => Some(&args.record),
-            MeasureCommand::All(args) => Some(&args.record),
+            MeasureCommand::Hash(args) => Some(&args.session.record),
+            MeasureCommand::Read(args) => Some(&args.session.record),
+            MeasureCommand::Write(args) => Some(&args.session.record),
+            MeasureCommand::Queue(args) => Some(&args.session.record),
+            MeasureCommand::Pair(args) => Some(&args.session.record),
+            MeasureCommand::Cipher(args) => Some(&args.session.record),
+            MeasureCommand::Cpu(args) => Some(&args.session.record),
+            MeasureCommand::All(args) => Some(&args.session.record),
             MeasureCommand::CipherWorker => None,
         }
     }
@@ -113,6 +115,8 @@ pub(crate) struct SessionArgs {
     /// Measure hashing or loops at these QoS levels, by name or number. Repeatable
     #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) qos: Vec<Level>,
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
 }
 
 impl SessionArgs {
@@ -169,8 +173,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) brief: bool,
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
-    units: UnitsArg,
+    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    pub(crate) units: Units,
     /// Show progress on stderr. `auto`: one line on a terminal, otherwise a line every 10 s
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_short_help = true)]
     pub(crate) progress: When,
@@ -179,7 +183,7 @@ pub(crate) struct RecordArgs {
 impl RecordArgs {
     /// Returns how text is written, with the colours that stdout and the environment allow.
     pub(crate) fn text(&self) -> DocumentTextOptions {
-        let (color, units) = (stdout_has_color(), self.units.units());
+        let (color, units) = (stdout_has_color(), self.units);
         DocumentTextOptions { color, units, brief: self.brief }
     }
 }

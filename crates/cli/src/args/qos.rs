@@ -58,10 +58,10 @@ impl Command {
     pub(crate) fn level(&self) -> Option<LevelOf> {
         Some(match self {
             Command::Init(args) => LevelOf::Run(args.level.level()),
-            Command::Tag(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Tag(args) => LevelOf::Run(args.write.engine.level.level()),
             Command::Check(args) => LevelOf::Run(args.engine.level.level()),
-            Command::Update(args) => LevelOf::Run(args.engine.level.level()),
-            Command::Retag(args) => LevelOf::Run(args.engine.level.level()),
+            Command::Update(args) => LevelOf::Run(args.write.engine.level.level()),
+            Command::Retag(args) => LevelOf::Run(args.write.engine.level.level()),
             Command::Untag(args) => LevelOf::Run(args.level.level()),
             Command::Show(args) => LevelOf::Run(args.level.level()),
             Command::Hash(args) => LevelOf::Run(args.engine.level.level()),

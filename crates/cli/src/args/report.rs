@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use steadfast_report::Units;
 use steadfast_report::document::DocumentTextOptions;
 
-use super::UnitsArg;
+use super::named::named;
 use crate::output::stdout_has_color;
 
 /// Make a page with charts from records of measurements.
@@ -48,14 +49,14 @@ pub(crate) struct ReportArgs {
     brief: bool,
 
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, value_enum, default_value = "si", hide_short_help = true)]
-    units: UnitsArg,
+    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    pub(crate) units: Units,
 }
 
 impl ReportArgs {
     /// Returns how text is written, with the colours that stdout and the environment allow.
     pub(crate) fn text(&self) -> DocumentTextOptions {
-        let (color, units) = (stdout_has_color(), self.units.units());
+        let (color, units) = (stdout_has_color(), self.units);
         DocumentTextOptions { color, units, brief: self.brief }
     }
 }

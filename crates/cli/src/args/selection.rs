@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use steadfast::Selection;
 
-use super::PathArgs;
+use super::{PathArgs, WalkArgs};
 
 impl PathArgs {
     /// Gathers the selection; without any path it is the current directory.
@@ -31,16 +31,9 @@ impl PathArgs {
             true => vec![PathBuf::from(".")],
             false => self.paths.clone(),
         };
-        let mut excludes = self.exclude.clone();
-        for file in &self.exclude_from {
-            let patterns = fs::read_to_string(file)
-                .with_context(|| format!("cannot read the patterns in `{}`", file.display()))?;
-            excludes.extend(patterns.lines().map(str::to_owned));
-        }
-        Ok(Selection::of(roots).with(|selection| {
+        Ok(self.walk.selection()?.with(|selection| {
+            selection.roots = roots;
             selection.listed = listed;
-            selection.excludes = excludes;
-            selection.one_file_system = self.one_file_system;
         }))
     }
 
@@ -56,6 +49,31 @@ impl PathArgs {
             );
         }
         self.selection()
+    }
+}
+
+impl WalkArgs {
+    /// Gathers what a walk leaves out, as a selection without paths.
+    ///
+    /// # Errors
+    /// If a file of patterns cannot be read.
+    pub(crate) fn selection(&self) -> anyhow::Result<Selection> {
+        let mut excludes = self.exclude.clone();
+        for file in &self.exclude_from {
+            let patterns = fs::read_to_string(file)
+                .with_context(|| format!("cannot read the patterns in `{}`", file.display()))?;
+            excludes.extend(patterns.lines().map(str::to_owned));
+        }
+        let one_file_system = self.one_file_system;
+        Ok(Selection::default().with(|selection| {
+            selection.excludes = excludes;
+            selection.one_file_system = one_file_system;
+        }))
+    }
+
+    /// Says whether a walk would leave anything out.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.one_file_system || !self.exclude.is_empty() || !self.exclude_from.is_empty()
     }
 }
 

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use steadfast::Options;
 use steadfast::manifest::Format;
 use steadfast::store::foreign::ForeignKind;
 
 use super::{
     AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
     EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, OutputArgs, PagesArgs, PathArgs, QosArgs,
+    WalkArgs,
 };
 
 /// The verbs.
@@ -43,6 +45,31 @@ pub(crate) enum Command {
     Serve(super::ServeArgs),
     #[cfg(feature = "serve")]
     Open(super::OpenArgs),
+}
+
+/// What every verb takes that reads files and writes their tags.
+#[derive(Debug, Args)]
+pub(crate) struct WriteArgs {
+    #[command(flatten)]
+    pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) algorithm: AlgorithmArg,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+impl WriteArgs {
+    /// Returns a run's options.
+    pub(crate) fn options(&self) -> Options {
+        let options = self.engine.options().with(|options| options.dry_run = self.dry_run.dry_run);
+        self.catalogue.choose(self.algorithm.choose(self.paths.walk.empty.choose(options)))
+    }
 }
 
 /// Make a catalogue of a directory, so that missing files are noticed.
@@ -97,19 +124,9 @@ Exit status: 0 every file has a tag now; 2 some could not be read or tagged, or 
 130 interrupted.")]
 pub(crate) struct TagArgs {
     #[command(flatten)]
-    pub(crate) dry_run: DryRunArg,
-    #[command(flatten)]
-    pub(crate) paths: PathArgs,
-    #[command(flatten)]
-    pub(crate) engine: EngineArgs,
-    #[command(flatten)]
-    pub(crate) algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub(crate) catalogue: CatalogueArgs,
+    pub(crate) write: WriteArgs,
     #[command(flatten)]
     pub(crate) pages: KeepPagesArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
 }
 
 /// Hash every tagged file, and compare it with its tag.
@@ -181,17 +198,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long)]
     pub(crate) accept_missing: bool,
     #[command(flatten)]
-    pub(crate) dry_run: DryRunArg,
-    #[command(flatten)]
-    pub(crate) paths: PathArgs,
-    #[command(flatten)]
-    pub(crate) engine: EngineArgs,
-    #[command(flatten)]
-    pub(crate) algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub(crate) catalogue: CatalogueArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) write: WriteArgs,
 }
 
 /// Replace the tags of files whose contents changed.
@@ -214,17 +221,7 @@ pub(crate) struct RetagArgs {
     #[arg(long)]
     pub(crate) accept: bool,
     #[command(flatten)]
-    pub(crate) dry_run: DryRunArg,
-    #[command(flatten)]
-    pub(crate) paths: PathArgs,
-    #[command(flatten)]
-    pub(crate) engine: EngineArgs,
-    #[command(flatten)]
-    pub(crate) algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub(crate) catalogue: CatalogueArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) write: WriteArgs,
 }
 
 /// Remove tags.
@@ -446,21 +443,8 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) read: bool,
 
-    /// Skip files that match PATTERN, in the syntax of .gitignore, relative to A and to B.
-    /// Repeatable
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) exclude: Vec<String>,
-
-    /// Read patterns from FILE, one per line
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(crate) exclude_from: Vec<PathBuf>,
-
-    /// Do not enter directories on other file systems
-    #[arg(long, hide_short_help = true)]
-    pub(crate) one_file_system: bool,
-
     #[command(flatten)]
-    pub(crate) empty: AllowEmptyArg,
+    pub(crate) walk: WalkArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]

@@ -72,7 +72,7 @@ fn renderer(args: &AuditArgs) -> Box<dyn AuditRenderer> {
         _ => Box::new(AuditText::new(AuditTextOptions {
             verbose: args.verbose,
             color: stdout_has_color(),
-            units: args.document.units(),
+            units: args.document.units,
         })),
     }
 }

@@ -15,11 +15,12 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         return check_manifest(args, manifest);
     }
     let selection = args.paths.selection()?;
-    let options =
-        args.paths.empty.choose(args.catalogue.choose(args.engine.options())).with(|options| {
+    let options = args.paths.walk.empty.choose(args.catalogue.choose(args.engine.options())).with(
+        |options| {
             options.require_tags = args.require_tags;
             options.due = args.due.choice();
-        });
+        },
+    );
     if options.due.is_some() {
         let plain = selection.excludes.is_empty() && selection.listed.is_empty();
         ensure!(plain, "what is due comes from the catalogue: no list and no pattern goes with it");
@@ -40,7 +41,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
     let mut document = ManifestDocument::open(manifest, args.format)?;
     let command = format!("steadfast check --manifest {}", manifest.display());
     let root = document.find_root(paths.first().map(PathBuf::as_path), &command);
-    let options = args.paths.empty.choose(args.engine.options());
+    let options = args.paths.walk.empty.choose(args.engine.options());
     let options = options.with(|options| options.require_tags = args.require_tags);
     execute_with(options, &args.output, report, |options, console| {
         steadfast::run::compare(&root, document.list, document.extra, options, console)

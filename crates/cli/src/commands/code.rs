@@ -130,7 +130,7 @@ fn text_options(output: &CodeOutputArgs) -> CodeTextOptions {
         verbose: output.verbose,
         quiet: output.quiet,
         color: stdout_has_color(),
-        units: output.units(),
+        units: output.units,
     }
 }
 

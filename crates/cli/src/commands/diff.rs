@@ -10,7 +10,7 @@ use steadfast_report::diff::{
     DiffCsv, DiffJson, DiffRenderer, DiffRoots, DiffText, DiffTextOptions,
 };
 
-use crate::args::{DiffArgs, PathArgs};
+use crate::args::DiffArgs;
 use crate::console::Console;
 use crate::exit;
 
@@ -23,22 +23,13 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         args.read || args.algorithm.algorithm.is_none(),
         "--algorithm needs --read: tags have the algorithm that they were made with"
     );
-    let of_both = PathArgs {
-        paths: Vec::new(),
-        files_from: None,
-        null: false,
-        exclude: args.exclude.clone(),
-        exclude_from: args.exclude_from.clone(),
-        one_file_system: args.one_file_system,
-        empty: args.empty,
-    };
-    let selection = of_both.selection()?;
+    let selection = args.walk.selection()?;
     let mut trees = Trees::new(&args.a, &args.b);
     trees.read = args.read;
     trees.excludes = selection.excludes;
     trees.one_file_system = selection.one_file_system;
     let stop = exit::stop_on_signals()?;
-    let options = args.algorithm.choose(args.empty.choose(args.engine.options()));
+    let options = args.algorithm.choose(args.walk.empty.choose(args.engine.options()));
     let options = options.with(|options| options.stop = Arc::clone(&stop));
     let mut renderer = renderer(args);
     let mut console = Console::new(&mut *renderer, output, Some(stop));

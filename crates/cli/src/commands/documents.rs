@@ -21,9 +21,8 @@ pub(super) const STDIN: &str = "-";
 
 /// Refuses to leave out what a document names: what it names is what is looked at.
 pub(super) fn ensure_plain(paths: &PathArgs) -> anyhow::Result<()> {
-    let patterns = !paths.exclude.is_empty() || !paths.exclude_from.is_empty();
     ensure!(
-        !patterns && paths.files_from.is_none() && !paths.one_file_system,
+        paths.files_from.is_none() && !paths.walk.is_limited(),
         "a document names its files: no list, no pattern and no --one-file-system goes with it"
     );
     Ok(())

@@ -18,15 +18,16 @@ const TRY_AGAIN: u8 = 75;
 
 pub(super) fn run(args: &FleetArgs) -> anyhow::Result<u8> {
     let done = match &args.command {
-        FleetCommand::Plan(args) => plan::run(args)?,
-        FleetCommand::Run(args) => run::run(args)?,
-        FleetCommand::Status(args) => status::run(args)?,
-        FleetCommand::Merge(args) => merge::run(args)?,
+        FleetCommand::Plan(args) => plan::run(args),
+        FleetCommand::Run(args) => run::run(args),
+        FleetCommand::Status(args) => status::run(args),
+        FleetCommand::Merge(args) => merge::run(args),
     };
-    Ok(done.unwrap_or_else(|error| {
+    done.or_else(|error| {
+        let error = error.downcast::<Error>()?;
         exit::complain(&error.to_string());
-        status_of(&error)
-    }))
+        Ok(status_of(&error))
+    })
 }
 
 fn status_of(error: &Error) -> u8 {

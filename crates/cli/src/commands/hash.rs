@@ -61,10 +61,8 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
 /// Says whether stdin is meant: nothing is named, no walk is described, and no terminal would have
 /// to be typed at.
 fn reads_stdin_unasked(args: &HashArgs) -> bool {
-    let HashArgs { paths, .. } = args;
-    let walks =
-        paths.one_file_system || !paths.exclude.is_empty() || !paths.exclude_from.is_empty();
-    paths.paths.is_empty() && paths.files_from.is_none() && !walks && !io::stdin().is_terminal()
+    let unnamed = args.paths.paths.is_empty() && args.paths.files_from.is_none();
+    unnamed && !args.paths.walk.is_limited() && !io::stdin().is_terminal()
 }
 
 /// Refuses forms of output that have no place for what has no path.
@@ -85,7 +83,7 @@ fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
     }
     selection.with_sidecars = true;
     selection.output = stdout_file();
-    let options = args.algorithm.choose(args.paths.empty.choose(args.engine.options()));
+    let options = args.algorithm.choose(args.paths.walk.empty.choose(args.engine.options()));
     execute(Verb::Hash, &selection, options, &args.output, |text| {
         Box::new(Sums {
             style: style(args),

@@ -100,6 +100,6 @@ fn write_view(view: &HistoryView<'_>, document: &DocumentArgs, outlet: &mut Outl
     } else if document.csv {
         write_csv(view, out);
     } else {
-        write_text(view, document.units(), stdout_has_color(), out);
+        write_text(view, document.units, stdout_has_color(), out);
     }
 }

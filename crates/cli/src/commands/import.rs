@@ -12,7 +12,7 @@ use super::{execute, execute_with, report};
 
 pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
     let options = args.engine.options().with(|options| options.dry_run = args.dry_run.dry_run);
-    let options = args.catalogue.choose(args.paths.empty.choose(options));
+    let options = args.catalogue.choose(args.paths.walk.empty.choose(options));
     if args.attributes {
         let selection = args.paths.selection()?;
         return execute(Verb::Import, &selection, options, &args.output, report);

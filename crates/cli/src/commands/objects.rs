@@ -23,31 +23,39 @@ use crate::outlet::Outlet;
 use crate::progress::ProgressLine;
 
 pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
-    match &args.command {
+    let done = match &args.command {
         ObjectsCommand::Check(args) => check::run(args),
         ObjectsCommand::Import(args) => import::run(args),
-    }
+    };
+    done.or_else(|error| {
+        let error = error.downcast::<Error>()?;
+        exit::complain(&error.to_string());
+        Ok(match error.kind() {
+            ErrorKind::Interrupted => exit::INTERRUPTED as u8,
+            _ => exit::COULD_NOT_TELL,
+        })
+    })
 }
 
 /// Returns what objects are compared with.
-fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<Result<KnownFiles, Error>> {
+fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<KnownFiles> {
     let options = Options::default().with(|options| {
         options.qos = args.level.level();
         options.stop = Arc::clone(stop);
         options.survey = false;
     });
     if let Some(folder) = &args.catalogue {
-        return Ok(KnownFiles::catalogue(folder, (options.now)()));
+        return Ok(KnownFiles::catalogue(folder, (options.now)())?);
     }
     if let Some(manifest) = &args.manifest {
         let document = ManifestDocument::open(manifest, args.format)?;
         // The names are compared with objects: files of these names need not be anywhere.
         let root = args.path.clone().unwrap_or(document.folder);
-        return Ok(Ok(KnownFiles::list(&root, document.list)));
+        return Ok(KnownFiles::list(&root, document.list));
     }
     let root = args.path.as_deref().unwrap_or(Path::new(".")).to_owned();
     let selection = Selection::of([root]);
-    Ok(KnownFiles::tree(&selection, &options))
+    Ok(KnownFiles::tree(&selection, &options)?)
 }
 
 /// Returns how a run goes about it, with so many threads unless told otherwise.
@@ -101,24 +109,9 @@ fn tell(
         options.write_end(summary, elapsed_ns, &mut outlet.pending);
     }
     outlet.finish()?;
-    Ok(match result {
-        Ok(summary) => {
-            if summary.judged_none() && !summary.interrupted {
-                exit::complain(
-                    "nothing is known here of any object that could be read, so none was judged",
-                );
-            }
-            summary.exit_status()
-        }
-        Err(error) => refuse(&error),
-    })
-}
-
-/// Says why nothing could be done.
-fn refuse(error: &Error) -> u8 {
-    exit::complain(&error.to_string());
-    match error.kind() {
-        ErrorKind::Interrupted => exit::INTERRUPTED as u8,
-        _ => exit::COULD_NOT_TELL,
+    let summary = result?;
+    if summary.judged_none() && !summary.interrupted {
+        exit::complain("no object that could be read has a record here, so none was judged");
     }
+    Ok(summary.exit_status())
 }

@@ -10,7 +10,7 @@ use super::execute;
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let selection = args.paths.selection()?;
     let options = Options::default().with(|options| options.qos = args.level.level());
-    let options = args.paths.empty.choose(options);
+    let options = args.paths.walk.empty.choose(options);
     execute(Verb::Show, &selection, options, &args.output, |text| {
         Box::new(Show { quiet: text.quiet })
     })

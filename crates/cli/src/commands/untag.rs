@@ -12,6 +12,6 @@ pub(super) fn run(args: &UntagArgs) -> anyhow::Result<u8> {
         options.dry_run = args.dry_run.dry_run;
         options.qos = args.level.level();
     });
-    let options = args.catalogue.choose(args.paths.empty.choose(options));
+    let options = args.catalogue.choose(args.paths.walk.empty.choose(options));
     execute(Verb::Untag, &selection, options, &args.output, report)
 }

@@ -37,7 +37,7 @@ fn a_job_is_planned_run_and_merged() {
     assert!(!status.stdout().contains("no part yet"), "{}", status.stdout());
     let words = ["fleet", "run", "job", "--shard", "1", "--report", "x.html", "-q"];
     let again = tree.run(words).ends(3);
-    assert!(again.stderr().contains("`x.html` is not made: nothing was run"));
+    assert!(again.stderr().contains("`x.html` is not written: nothing was run"));
     let again = tree.run(["fleet", "run", "job", "--shard", "1"]).ends(3);
     assert!(again.stdout().starts_with("the part of shard 1 is there: 4 files"));
     let status = tree.run(["fleet", "status", "job", "--json"]).ends(3);

@@ -26,6 +26,7 @@ use std::rc::Rc;
 
 use steadfast::Level;
 use steadfast_sys::machine;
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 pub use estimate::FolderEstimate;
 use files::{FileStore, Made};
@@ -48,6 +49,8 @@ const PIECE_LEN_BYTES: usize = 256 << 10;
 const WARM_PART_OF_MEMORY: u64 = 2;
 
 /// A part of `measure hash`.
+#[derive(EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     /// Every algorithm and backend, in memory.

@@ -11,7 +11,7 @@ use steadfast_digest::{Algorithm, Backend};
 use steadfast_sys::clock;
 use steadfast_sys::file::Timestamp;
 use steadfast_sys::qos::Level;
-use strum::IntoStaticStr;
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 use crate::cost::SpanSink;
 use crate::pages::PagesUse;
@@ -53,13 +53,15 @@ impl Verb {
 }
 
 /// Where the bytes are to come from.
+#[derive(EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadFrom {
-    /// Through the page cache: fastest, and proves what the system would hand to any program.
+    /// Through the page cache: fastest, and checks what the system gives to any program.
     #[default]
     Cache,
-    /// Past the page cache, from the medium, wherever the file system can.
+    /// Past the page cache, from the medium, if the file system can.
     Media,
 }
 

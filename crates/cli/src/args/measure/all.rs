@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser};
 use steadfast_measure::workload::Workload;
 
-use super::{MeasureCommand, RecordArgs, SessionArgs};
+use super::{MeasureCommand, SessionArgs};
 
 /// Measure everything: hash, read, write, queue, cipher, cpu, and perhaps a pair of folders
 ///
@@ -28,10 +28,7 @@ pub(crate) struct AllArgs {
     pair: Option<PathBuf>,
 
     #[command(flatten)]
-    session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
+    pub(crate) session: SessionArgs,
 }
 
 /// A part, as its own verb reads it.

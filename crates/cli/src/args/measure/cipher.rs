@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use steadfast_measure::record::Isa;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cipher::kernels::{CIPHERS, CipherKernel};
 use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand};
 
+use super::super::named::named;
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs, each_once};
+use super::{SessionArgs, each_once};
 
 /// What starts this program as the process that does the work.
 const WORKER: [&str; 2] = ["measure", "cipher-worker"];
@@ -31,8 +32,8 @@ pub(crate) struct CipherArgs {
 
     /// Measure only with these instructions, or fail if the processor or the system does not have
     /// them
-    #[arg(long, value_name = "SET", value_delimiter = ',')]
-    isa: Vec<IsaArg>,
+    #[arg(long, value_name = "SET", value_delimiter = ',', value_parser = named::<Isa>())]
+    isa: Vec<Isa>,
 
     /// Measure only these algorithms, for example aes-256-gcm or rsa-2048
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -52,33 +53,6 @@ pub(crate) struct CipherArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
-}
-
-/// Instructions that the crypto library may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum IsaArg {
-    /// All there are
-    Full,
-    /// All but those for AES
-    NoAes,
-    /// All but those for SHA
-    NoSha,
-    /// Neither those for AES and SHA nor carry-less multiplication
-    Baseline,
-}
-
-impl From<IsaArg> for Isa {
-    fn from(isa: IsaArg) -> Isa {
-        match isa {
-            IsaArg::Full => Isa::Full,
-            IsaArg::NoAes => Isa::NoAes,
-            IsaArg::NoSha => Isa::NoSha,
-            IsaArg::Baseline => Isa::Baseline,
-        }
-    }
 }
 
 /// Returns what starts this program as the process that times ciphers.
@@ -104,7 +78,7 @@ impl CipherArgs {
         };
         cipher.rounds = session.rounds.unwrap_or(cipher.rounds);
         if !self.isa.is_empty() {
-            cipher.isas = each_once(&self.isa).into_iter().map(Isa::from).collect();
+            cipher.isas = each_once(&self.isa);
             cipher.strict = true;
         }
         if !self.algorithm.is_empty() {

@@ -10,7 +10,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::{RecordArgs, SessionArgs, each_once};
+use super::{SessionArgs, each_once};
 
 /// Measure loops in one core
 ///
@@ -37,9 +37,6 @@ pub(crate) struct CpuArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
 }
 
 impl CpuArgs {

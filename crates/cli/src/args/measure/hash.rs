@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::ensure;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::hash::{FolderEstimate, Hash, Part};
 
+use super::super::named::named;
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs, each_once, rising};
+use super::{SessionArgs, each_once, rising};
 
 /// Rounds of an estimate, as few as give an interval.
 const ESTIMATE_ROUNDS: u32 = 5;
@@ -43,41 +44,11 @@ pub(crate) struct MeasureHashArgs {
     sizes: Vec<u64>,
 
     /// Measure only these parts. Repeatable [default: all]
-    #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
-    part: Vec<PartArg>,
+    #[arg(long, value_name = "PART", value_delimiter = ',', value_parser = named::<Part>())]
+    part: Vec<Part>,
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
-}
-
-/// A part of what is measured.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum PartArg {
-    /// Every algorithm and backend, in memory
-    Kernels,
-    /// Files of several sizes, one in each run
-    Sizes,
-    /// Many files in one run
-    Folder,
-    /// Buffers of several lengths
-    Buffers,
-    /// QoS levels
-    Levels,
-}
-
-impl PartArg {
-    fn part(self) -> Part {
-        match self {
-            PartArg::Kernels => Part::Kernels,
-            PartArg::Sizes => Part::Sizes,
-            PartArg::Folder => Part::Folder,
-            PartArg::Buffers => Part::Buffers,
-            PartArg::Levels => Part::Levels,
-        }
-    }
 }
 
 impl MeasureHashArgs {
@@ -100,7 +71,7 @@ impl MeasureHashArgs {
             hash.levels = each_once(&session.qos);
         }
         if !self.part.is_empty() {
-            hash.parts = self.part.iter().map(|part| part.part()).collect();
+            hash.parts = self.part.clone();
             ensure!(
                 session.qos.is_empty() || hash.parts.contains(&Part::Levels),
                 "QoS levels are a part of their own: with --qos, name --part levels as well"

@@ -10,7 +10,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::pair::Pair;
 
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs, rising};
+use super::{SessionArgs, rising};
 
 /// Measure the same work in two folders in turn, for example encrypted and plain
 ///
@@ -49,9 +49,6 @@ pub(crate) struct PairArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
 }
 
 impl PairArgs {

@@ -7,7 +7,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::queue::Queue;
 
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs, each_once, rising};
+use super::{SessionArgs, each_once, rising};
 
 /// Measure the time of reads with 1 to 32 in flight
 ///
@@ -37,9 +37,6 @@ pub(crate) struct QueueArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
 }
 
 impl QueueArgs {

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::read::{ExistingFiles, Read, Source, Way};
 
+use super::super::named::named;
 use super::write::{FileArgs, OrderArg};
-use super::{RecordArgs, SessionArgs, each_once};
+use super::{SessionArgs, each_once};
 
 /// Rounds over files that are there already; five are the fewest that give an interval.
 const EXISTING_ROUNDS: u32 = 5;
@@ -31,9 +32,9 @@ pub(crate) struct ReadArgs {
     existing: bool,
 
     /// Read in these ways
-    #[arg(long, value_enum, value_name = "WAY", value_delimiter = ',')]
+    #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = named::<Way>())]
     #[arg(default_values = ["cold", "direct"])]
-    from: Vec<WayArg>,
+    from: Vec<Way>,
 
     /// Read in this order
     #[arg(long, value_enum, default_value = "written")]
@@ -44,20 +45,6 @@ pub(crate) struct ReadArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
-}
-
-/// One way of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum WayArg {
-    /// Through the page cache, emptied of the file before
-    Cold,
-    /// Past the page cache, where the file system can
-    Direct,
-    /// Out of the page cache: memory and not storage
-    Warm,
 }
 
 impl ReadArgs {
@@ -66,11 +53,7 @@ impl ReadArgs {
         self.session.refuse_levels()?;
         let plan = self.files.plan(&self.session);
         plan.check()?;
-        let ways = each_once(&self.from).into_iter().map(|way| match way {
-            WayArg::Cold => Way::Cold,
-            WayArg::Direct => Way::Direct,
-            WayArg::Warm => Way::Warm,
-        });
+        let ways = each_once(&self.from);
         let source = match self.existing {
             true => {
                 let rounds = self.session.rounds.unwrap_or(EXISTING_ROUNDS);
@@ -79,6 +62,6 @@ impl ReadArgs {
             false => Source::Own(plan),
         };
         let order = self.order.order();
-        Ok(Box::new(Read { folder: self.folder.clone(), source, ways: ways.collect(), order }))
+        Ok(Box::new(Read { folder: self.folder.clone(), source, ways, order }))
     }
 }

@@ -10,7 +10,7 @@ use steadfast_measure::workload::storage::plan::{Plan, Profile};
 use steadfast_measure::workload::write::Write;
 
 use super::super::quantity;
-use super::{RecordArgs, SessionArgs};
+use super::SessionArgs;
 
 /// Measure writing files, and reading them back
 ///
@@ -36,9 +36,6 @@ pub(crate) struct WriteArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
 }
 
 /// Which files are written.

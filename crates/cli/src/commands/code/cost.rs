@@ -10,7 +10,7 @@ use crate::args::CodeCostArgs;
 pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<u8> {
     let check = check_options(args.workers, &args.level);
     let options = VerifyOptions { deep: args.deep, check, now: now(), ..VerifyOptions::default() };
-    let units = args.output.units();
+    let units = args.output.units;
     each("code cost", &args.paths, &args.output, |path, code, opened_ns| {
         let estimate = code.estimate(&options)?;
         let of = CostOfCode { path, estimate: &estimate, workers: check.workers.get(), opened_ns };

@@ -10,7 +10,7 @@ use steadfast_fleet::{Error, Job, MergeOptions, merge};
 use super::super::{RunPlace, render_as, report};
 use crate::args::FleetMergeArgs;
 
-pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
+pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<u8> {
     for other in [&args.output.report, &args.output.trace].into_iter().flatten() {
         ensure!(
             !is_same(&args.out, other),
@@ -18,12 +18,9 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
             other.display()
         );
     }
-    let job = match Job::open(&args.job) {
-        Ok(job) => job,
-        Err(error) => return Ok(Err(error)),
-    };
+    let job = Job::open(&args.job)?;
     let options = Options::default().with(|options| options.require_tags = args.require_tags);
-    let mut failed = None;
+    let mut failed: Option<Error> = None;
     let place = RunPlace { root: None, reads_only: false };
     let status = render_as(options, &args.output, place, report, |options, console| {
         let how = MergeOptions {
@@ -37,16 +34,12 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<Result<u8, Error>> {
         match merge(&job, &args.out, &how, console) {
             Ok(merged) => Ok(merged.summary),
             Err(error) => {
-                // Told by whoever knows what kind of error it is.
                 failed = Some(error);
                 Err(steadfast::Error::usage("the job failed"))
             }
         }
     });
-    match failed {
-        Some(error) => Ok(Err(error)),
-        None => status.map(Ok),
-    }
+    failed.map_or(status, |error| Err(error.into()))
 }
 
 /// Says whether two paths lead to one file, whether it is there or not.

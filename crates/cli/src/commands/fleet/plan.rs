@@ -1,9 +1,9 @@
 //! `steadfast fleet plan`: files → a job.
 
 use anyhow::Context as _;
-use steadfast::{CatalogueUse, Options};
+use steadfast::{CatalogueUse, Options, Selection};
 use steadfast_fleet::{
-    CatalogueSource, Error, JobSource, ManifestSource, PlanOptions, PlanProgress, PlannedJob, Size,
+    CatalogueSource, JobSource, ManifestSource, PlanOptions, PlanProgress, PlannedJob, Size,
     TreeSource, plan,
 };
 use steadfast_report::{Output, Units, fleet, units};
@@ -14,17 +14,14 @@ use crate::exit;
 use crate::output::answer;
 use crate::progress::ProgressLine;
 
-pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
+pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
     let options = Options::default().with(|options| {
         options.qos = args.level.level();
         options.catalogue = CatalogueUse::Off;
         options.stop = std::sync::Arc::clone(&stop);
     });
-    let mut source = match source(args, &options)? {
-        Ok(source) => source,
-        Err(error) => return Ok(Err(error)),
-    };
+    let mut source = source(args, &options)?;
     let mut how = PlanOptions::new((options.now)());
     how.size = match (args.shards, args.shard_cost) {
         (Some(shards), _) => Size::Shards(shards),
@@ -41,20 +38,17 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<Result<u8, Error>> {
         });
     });
     progress.clear();
-    let planned = match planned {
-        Ok(planned) => planned,
-        Err(error) => return Ok(Err(error)),
-    };
+    let planned = planned?;
     let mut output = Output::default();
     let empty = planned.job.header().files == 0 && !planned.job.had_nothing_due();
     if empty && planned.troubles.is_empty() {
         exit::complain("no file was found: is this the right place, and is it mounted?");
     }
-    let fails = !planned.troubles.is_empty() || (empty && !args.empty.allow_empty);
+    let fails = !planned.troubles.is_empty() || (empty && !args.walk.empty.allow_empty);
     let status = if fails { exit::COULD_NOT_TELL } else { 0 };
     show(&planned, args.json, status, &mut output);
     answer(&output.answer)?;
-    Ok(Ok(status))
+    Ok(status)
 }
 
 fn show(planned: &PlannedJob, json: bool, status: u8, output: &mut Output) {
@@ -69,24 +63,19 @@ fn show(planned: &PlannedJob, json: bool, status: u8, output: &mut Output) {
 }
 
 /// Returns where the files come from.
-fn source(
-    args: &FleetPlanArgs,
-    options: &Options,
-) -> anyhow::Result<Result<Box<dyn JobSource>, Error>> {
+fn source(args: &FleetPlanArgs, options: &Options) -> anyhow::Result<Box<dyn JobSource>> {
     if let Some(folder) = &args.catalogue {
-        let catalogued = CatalogueSource::new(folder, args.older_than, (options.now)());
-        return Ok(catalogued.map(|source| Box::new(source) as Box<dyn JobSource>));
+        return Ok(Box::new(CatalogueSource::new(folder, args.older_than, (options.now)())?));
     }
     if let Some(manifest) = &args.manifest {
         let mut document = ManifestDocument::open(manifest, args.format)?;
         let command = format!("steadfast fleet plan --manifest {}", manifest.display());
         let root = document.find_root(args.path.as_deref(), &command);
-        let listed = ManifestSource::new(&root, manifest, document.list);
-        return Ok(listed.map(|source| Box::new(source) as Box<dyn JobSource>));
+        return Ok(Box::new(ManifestSource::new(&root, manifest, document.list)?));
     }
     let path = args.path.as_deref();
     let path = path.context("plan needs a PATH, --manifest FILE or --catalogue DIR")?;
-    let selection = args.selection(path)?;
-    let tree = TreeSource::new(&selection, options);
-    Ok(tree.map(|source| Box::new(source) as Box<dyn JobSource>))
+    let selection =
+        args.walk.selection()?.with(|selection| selection.roots = vec![path.to_owned()]);
+    Ok(Box::new(TreeSource::new(&selection, options)?))
 }

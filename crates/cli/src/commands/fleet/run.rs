@@ -14,33 +14,28 @@ use crate::output::answer;
 /// Status of a shard with a corrupt file.
 const CORRUPT: u8 = 3;
 
-pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
-    let there = Job::open(&args.job).and_then(|job| Ok((existing(&job, args.shard)?, job)));
-    let job = match there {
-        Ok((None, job)) => job,
-        Ok((Some(outcome), _)) => {
-            let mut line = Vec::new();
-            fleet::write_existing(args.shard, &outcome, args.output.json, &mut line);
-            if !args.output.quiet {
-                answer(&line)?;
-            }
-            for file in [&args.output.report, &args.output.trace].into_iter().flatten() {
-                let file = steadfast_report::escape::path(file);
-                exit::complain(&format!("`{file}` is not made: nothing was run"));
-            }
-            return Ok(Ok(status_of(outcome.exit_status)));
+pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<u8> {
+    let job = Job::open(&args.job)?;
+    if let Some(outcome) = existing(&job, args.shard)? {
+        let mut line = Vec::new();
+        fleet::write_existing(args.shard, &outcome, args.output.json, &mut line);
+        if !args.output.quiet {
+            answer(&line)?;
         }
-        Err(error) => return Ok(Err(error)),
-    };
+        for file in [&args.output.report, &args.output.trace].into_iter().flatten() {
+            let file = steadfast_report::escape::path(file);
+            exit::complain(&format!("`{file}` is not written: nothing was run"));
+        }
+        return Ok(status_of(outcome.exit_status));
+    }
     let (root, accept_missing) = (args.root.clone(), args.accept_missing);
     let worker = ShardWorker { host: host(), root, accept_missing };
     let options = args.engine.options().with(|options| options.survey = false);
     let mut ended: Option<Result<u8, Error>> = None;
-    // A part is worth having though nobody reads what is said about it.
+    // The part is wanted even if nobody reads the output.
     let place = RunPlace { root: None, reads_only: false };
     let told = render_as(options, &args.output, place, report, |options, console| {
         let ran = run_shard(&job, args.shard, &worker, options, console);
-        // Of an error, whoever knows what kind it is tells.
         let said = match &ran {
             Ok(ran) => Ok(ran.summary.clone()),
             Err(_) => Err(steadfast::Error::usage("the shard was not run")),
@@ -49,21 +44,21 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Result<u8, Error>> {
         said
     });
     match (ended, told) {
-        (None, told) => told.map(Ok),
+        (None, told) => told,
         (Some(Ok(status)), Err(error)) => {
             exit::complain(&format!("{error:#}"));
-            Ok(Ok(status))
+            Ok(status)
         }
-        (Some(ended), _) => Ok(ended),
+        (Some(ended), _) => Ok(ended?),
     }
 }
 
-/// What is wrong is in the part; a status that made an engine run the shard again would be no help.
+/// The part has all findings. Any other status would make an engine run the shard again.
 fn status_of(checked: u8) -> u8 {
     if checked == CORRUPT { CORRUPT } else { 0 }
 }
 
-/// The machine's name, for whoever reads a part.
+/// The machine's name, for readers of a part.
 fn host() -> String {
     let told = env::var("HOSTNAME").or_else(|_| env::var("SLURMD_NODENAME"));
     let read = || fs::read_to_string("/proc/sys/kernel/hostname");

@@ -1,6 +1,6 @@
 //! `steadfast fleet status`: a job → how far it is.
 
-use steadfast_fleet::{Error, Job, JobStatus, status};
+use steadfast_fleet::{Job, JobStatus, status};
 use steadfast_report::{Units, fleet};
 
 use super::TRY_AGAIN;
@@ -8,12 +8,9 @@ use crate::args::FleetStatusArgs;
 use crate::exit;
 use crate::output::answer;
 
-pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
-    let found = Job::open(&args.job).and_then(|job| Ok((status(&job)?, job)));
-    let (status, job) = match found {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(error)),
-    };
+pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<u8> {
+    let job = Job::open(&args.job)?;
+    let status = status(&job)?;
     let exit_status = status_of(&status);
     let mut document = Vec::new();
     match args.json {
@@ -21,10 +18,10 @@ pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<Result<u8, Error>> {
         false => fleet::write_status_text(&status, Units::Si, &mut document),
     }
     answer(&document)?;
-    Ok(Ok(exit_status))
+    Ok(exit_status)
 }
 
-/// Corruption outranks all; then that the job is not done, which may pass or not.
+/// Corruption outranks everything, then an incomplete job, whether a retry can help or not.
 fn status_of(status: &JobStatus) -> u8 {
     match status.checked_status {
         3 => 3,

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use steadfast::Options;
 use steadfast_objects::{Connection, ObjectStore, RetryPolicy, check};
 
-use super::{how, keys, known, refuse, tell};
+use super::{how, keys, known, tell};
 use crate::args::ObjectsCheckArgs;
 use crate::exit;
 
@@ -39,14 +39,8 @@ pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<u8> {
         now: Options::default().now,
         stop: Arc::clone(&stop),
     };
-    let store = match ObjectStore::new(connection, args.address.clone()) {
-        Ok(store) => store,
-        Err(error) => return Ok(refuse(&error)),
-    };
-    let known = match known(&args.compared, &stop)? {
-        Ok(known) => known,
-        Err(error) => return Ok(refuse(&error)),
-    };
+    let store = ObjectStore::new(connection, args.address.clone())?;
+    let known = known(&args.compared, &stop)?;
     let options = how(&args.compared, WORKERS, true, &stop);
     tell(&args.compared, &stop, |found| check(&store, &known, &options, found))
 }

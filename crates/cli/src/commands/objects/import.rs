@@ -2,20 +2,14 @@
 
 use steadfast_objects::{Report, import};
 
-use super::{how, known, refuse, tell};
+use super::{how, known, tell};
 use crate::args::ObjectsImportArgs;
 use crate::exit;
 
 pub(super) fn run(args: &ObjectsImportArgs) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
-    let report = match Report::open(&args.report, args.columns.as_deref()) {
-        Ok(report) => report,
-        Err(error) => return Ok(refuse(&error)),
-    };
-    let known = match known(&args.compared, &stop)? {
-        Ok(known) => known,
-        Err(error) => return Ok(refuse(&error)),
-    };
+    let report = Report::open(&args.report, args.columns.as_deref())?;
+    let known = known(&args.compared, &stop)?;
     let workers = steadfast::qos::workers(args.compared.level.level());
     let options = how(&args.compared, workers, args.complete, &stop);
     tell(&args.compared, &stop, |found| import(&report, &args.of, &known, &options, found))

@@ -10,7 +10,6 @@
 //! change 4711 <when it started> nice 0 19
 //! ```
 
-use std::env;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -19,6 +18,8 @@ use anyhow::{Context as _, bail, ensure};
 use steadfast::beneath::{self, Existing};
 use steadfast::qos::{Process, ThreadChange, ThreadIdentity};
 use steadfast_report::escape;
+
+use crate::state_folder;
 
 /// The first line; the number is the version's.
 const HEAD: &str = "steadfast qos 1";
@@ -149,13 +150,10 @@ pub(super) fn forget_the_ended() {
     }
 }
 
-/// The folder of the files, by the XDG rules.
+/// The folder of the files.
 fn folder() -> anyhow::Result<PathBuf> {
-    let absolute =
-        |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
-    let state = state.context("neither XDG_STATE_HOME nor HOME says where to keep it")?;
-    Ok(state.join("steadfast/qos"))
+    let state = state_folder::folder();
+    Ok(state.context("neither XDG_STATE_HOME nor HOME says where to keep it")?.join("qos"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use steadfast::read::Engine;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::direct::Direct;
 use steadfast_sys::file::{AlignedBuffer, File, Flush};
-use strum::IntoStaticStr;
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 use super::beside::{Core, Counted, copy_memory};
 use super::plan::{Plan, PlannedFile};
@@ -26,8 +26,9 @@ const PLAIN_FLUSH: &str = "this file system has no full flush (F_FULLFSYNC): wri
                            its server or drive, which may keep them in memory for a while";
 
 /// A way of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[derive(EnumMessage, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Through the page cache, after dropping the file from it.
     Cold,
