@@ -1,7 +1,7 @@
 //! From a verb's arguments to its exit status.
 //!
-//! In: parsed arguments. Out: a status. One file for each verb: arguments → one library call → one
-//! renderer. What all verbs do alike is here.
+//! In: parsed arguments. Out: a status. There is one file per verb: arguments → one library call →
+//! one renderer. Code that all verbs share is here.
 
 mod audit;
 mod check;
@@ -50,13 +50,13 @@ use crate::run_page::{Collecting, RunPage};
 use crate::session;
 use crate::trace::TraceFile;
 
-/// Days by which a report divides what can be proved.
+/// Ages in days by which a report groups what was verified.
 const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
 
-/// Does what the command line says and returns the exit status.
+/// Runs a command and returns its exit status.
 ///
 /// # Errors
-/// If it cannot be done at all.
+/// If the verb could not run at all.
 pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
     // What lies in a cloud is fetched only where a run is asked to, in its own threads: otherwise
     // opening a folder could wait for a network. If the system refuses, a flag still tells of files.
@@ -117,7 +117,7 @@ fn execute(
     })
 }
 
-/// Does what is no verb of the library, and renders it likewise.
+/// Does work that is not a verb of the library, and renders it in the same way.
 fn execute_with(
     options: Options,
     output: &OutputArgs,
@@ -130,17 +130,17 @@ fn execute_with(
     render_as(options, output, RunPlace::READ, text, work)
 }
 
-/// What is run on.
+/// Where a run works.
 #[derive(Clone, Copy)]
 struct RunPlace<'a> {
-    /// The first root, whose catalogue a report asks what can be proved.
+    /// The first root, whose catalogue a report reads.
     root: Option<&'a Path>,
-    /// Whether nothing is written to it.
+    /// Whether the run only reads there.
     reads_only: bool,
 }
 
 impl RunPlace<'_> {
-    /// Something that is only read, and that no catalogue is asked of.
+    /// A place that is only read, without a catalogue.
     const READ: Self = RunPlace { root: None, reads_only: true };
 }
 
@@ -164,7 +164,7 @@ fn render_as(
     render(options, output, place, &mut *renderer, work)
 }
 
-/// Does the work into a renderer. `options.stop` is whoever may end the run.
+/// Does the work with a renderer. `options.stop` ends the run when it is set.
 fn render(
     mut options: Options,
     output: &OutputArgs,
@@ -198,7 +198,7 @@ fn render(
     Ok(worse_status(status, status_of_kept(kept)))
 }
 
-/// Does the work, and shows how far it is.
+/// Does the work, and shows its progress.
 fn watch(
     mut options: Options,
     output: &OutputArgs,
@@ -221,15 +221,15 @@ fn finish_trace(trace: Option<Arc<TraceFile>>) -> u8 {
     trace.map_or(0, |trace| status_of_kept(trace.finish()))
 }
 
-/// Complains of what a run was to leave beside its answer and did not, and returns its status: what
-/// was found stands whatever becomes of a page about it.
+/// Reports that a file beside the answer could not be written, and returns the status. The findings
+/// of the run stand either way.
 fn status_of_kept(kept: anyhow::Result<()>) -> u8 {
     let Err(error) = kept else { return 0 };
     exit::complain(&format!("{error:#}"));
     exit::COULD_NOT_TELL
 }
 
-/// Returns what the catalogue that a run kept can prove, if it can be asked.
+/// Returns what the catalogue of a run can prove, if it can be read.
 fn coverage(root: &Path, catalogue: &CatalogueUse) -> Option<Audit> {
     let file = match catalogue {
         CatalogueUse::At(file) => Some(file.as_path()),
@@ -239,7 +239,7 @@ fn coverage(root: &Path, catalogue: &CatalogueUse) -> Option<Audit> {
     catalogue.audit(&COVERAGE_DAYS, (Options::default().now)()).ok()
 }
 
-/// The document of every verb but `show` and `hash`.
+/// Makes the text renderer of every verb except `show` and `hash`.
 fn report(options: TextOptions) -> Box<dyn Renderer> {
     Box::new(Text::new(options))
 }

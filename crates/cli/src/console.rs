@@ -1,8 +1,8 @@
 //! The monitor between a run and the outside: renders events, writes the output, shows progress.
 //!
-//! In: events and progress. Out: bytes on stdout and stderr. What is rendered waits for the next
-//! tick of progress, a tenth of a second away, or for 64 KiB; so a person who watches a pipe sees
-//! findings as they come, and 100,000 lines cost few writes. Knows nothing of verbs.
+//! In: events and progress. Out: bytes on stdout and stderr. Rendered text is written every tenth
+//! of a second or when 64 KiB are pending, so a person who watches a pipe sees findings soon, and
+//! 100,000 lines cost few writes. Knows nothing of verbs.
 
 use std::io;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) struct Console<'a, R: ?Sized> {
     progress: ProgressLine,
     /// Keeps the machine awake, once that was tried.
     awake: Option<io::Result<Wakefulness>>,
-    /// Ends the run when nobody reads the answer any more; a run that writes tags goes on.
+    /// Ends the run when nobody reads the answer any more. A run that writes tags continues.
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -47,12 +47,12 @@ impl<'a, R: ?Sized> Console<'a, R> {
         Console { renderer, outlet: Outlet::new(output.csv), progress, awake: None, stop }
     }
 
-    /// Whether it is worth counting the tree beforehand.
+    /// Whether to count the tree beforehand.
     pub(crate) fn shows_progress(&self) -> bool {
         self.progress.is_shown()
     }
 
-    /// Renders something, and writes if much waits.
+    /// Renders something, and writes if much is pending.
     fn render(&mut self, render: impl FnOnce(&mut R, &mut Output)) {
         render(self.renderer, &mut self.outlet.pending);
         if self.outlet.is_full() {
@@ -60,7 +60,7 @@ impl<'a, R: ?Sized> Console<'a, R> {
         }
     }
 
-    /// Writes what waits, and shows how far the run is.
+    /// Writes what is pending, and shows the progress of the run.
     fn show(&mut self, progress: &Progress) {
         self.pour();
         self.progress.show(progress);
@@ -83,7 +83,7 @@ impl<'a, R: ?Sized> Console<'a, R> {
         self.progress.aside(|| exit::complain(text));
     }
 
-    /// Writes what waits.
+    /// Writes what is pending.
     fn pour(&mut self) {
         let Console { outlet, progress, .. } = self;
         if outlet.pending.answer.is_empty() && outlet.pending.trouble.is_empty() {
@@ -97,7 +97,7 @@ impl<'a, R: ?Sized> Console<'a, R> {
         }
     }
 
-    /// Renders the end of a run, writes what waits, and returns what the run came to.
+    /// Renders the end of a run, writes what is pending, and returns the result of the run.
     fn end<T>(
         &mut self,
         result: Result<T, steadfast::Error>,
@@ -111,7 +111,7 @@ impl<'a, R: ?Sized> Console<'a, R> {
         Ok(result?)
     }
 
-    /// Says whether a run that was stopped counts as interrupted: not if it was stopped only
+    /// Returns whether a stopped run counts as interrupted. It does not if it was stopped only
     /// because nobody reads the answer.
     fn counts_as_interrupted(&self) -> bool {
         !self.outlet.is_closed() || exit::was_signalled()
@@ -122,7 +122,7 @@ impl Console<'_, dyn Renderer + '_> {
     /// Writes the end and returns the exit status.
     ///
     /// # Errors
-    /// If the run could not go on.
+    /// If the run failed.
     pub(crate) fn finish(
         mut self,
         result: Result<Summary, steadfast::Error>,
@@ -132,7 +132,7 @@ impl Console<'_, dyn Renderer + '_> {
         })?;
         summary.interrupted &= self.counts_as_interrupted();
         if let Err(error) = self.outlet.finish() {
-            // What was found stands, whatever became of the answer.
+            // The findings stand even if the answer could not be written.
             exit::complain(&format!("{error:#}"));
             return Ok(worse_status(summary.exit_status(), exit::COULD_NOT_TELL));
         }
@@ -154,7 +154,7 @@ impl Console<'_, dyn DiffRenderer + '_> {
     /// Writes the end and returns the exit status.
     ///
     /// # Errors
-    /// If the comparison could not go on, or the answer could not be written.
+    /// If the comparison failed, or the answer could not be written.
     pub(crate) fn finish(
         mut self,
         result: Result<DiffSummary, steadfast::Error>,

@@ -1,8 +1,8 @@
-//! A document that is kept in a file: written whole or not at all, and never over something else.
+//! A document in a file: written completely or not at all, and never over an unrelated file.
 //!
-//! In: a path, and the document when it is ready. Out: the file. Whether it can be written is
-//! tried before the work begins, so that an hour's measuring does not end in a refusal. Nothing of
-//! it is there while the work is done: a walk must not find what is no file of the tree's owner.
+//! In: a path, and later the document. Out: the file. Tests whether the file can be written before
+//! the work begins, so that an hour of measuring does not end in an error. While the work is done
+//! there is no such file, because a walk must not find files that the owner did not create.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -14,25 +14,25 @@ use steadfast::beneath::{Dir, Draft, Existing, FileKind};
 #[cfg(feature = "measure")]
 use steadfast_measure::scratch::by_chance;
 
-/// Bytes at the beginning of a file by which it is known.
+/// Bytes at the beginning of a file by which its kind is recognised.
 const BEGINNING_LEN: usize = 512;
 
-/// A place for a document: a name in a folder that is held open.
+/// A place for a document: a name in an open folder.
 #[derive(Debug)]
 pub(crate) struct DocumentFile {
     path: PathBuf,
     dir: Arc<Dir>,
     name: OsString,
-    /// Whether something of ours was there before.
+    /// Whether an earlier document is replaced.
     replaces: bool,
 }
 
 impl DocumentFile {
-    /// Claims a place. What is there may only be a regular file that this program made: `ours` is
-    /// asked with its beginning.
+    /// Reserves a place. An existing file must be regular and made by this program; `ours` is
+    /// called with its beginning.
     ///
     /// # Errors
-    /// If something else is there, or nothing can be written there.
+    /// If there is another file, or none can be written there.
     pub(crate) fn claim(
         path: &Path,
         ours: impl FnOnce(&[u8]) -> bool,
@@ -45,29 +45,32 @@ impl DocumentFile {
             Err(error) => return Err(error).with_context(|| format!("cannot look at `{shown}`")),
             Ok(there) => {
                 let is_regular = there.kind == FileKind::Regular;
-                ensure!(is_regular, "`{shown}` is no regular file, and is not overwritten");
+                ensure!(is_regular, "`{shown}` is not a regular file, and is not overwritten");
                 let beginning = beginning_of(&dir, &name);
                 let beginning = beginning.with_context(|| format!("cannot read `{shown}`"))?;
-                ensure!(ours(&beginning), "`{shown}` is something else, and is not overwritten");
+                ensure!(
+                    ours(&beginning),
+                    "`{shown}` was not written by steadfast, and is not overwritten"
+                );
                 true
             }
         };
-        // Dropped at once: it shows whether a file can be made there.
+        // Dropped at once. It shows whether a file can be created there.
         Draft::new(&dir).with_context(|| format!("cannot write `{shown}`"))?;
         Ok(DocumentFile { path: path.to_owned(), dir, name, replaces })
     }
 
-    /// Writes the document beside its place first, so that a full disk leaves what was there.
+    /// Writes a draft beside the file first, so a full disk leaves the earlier document.
     ///
     /// # Errors
-    /// The system's; also if there is a file now and was none before.
+    /// Those of the system; also if a file has appeared since the place was reserved.
     pub(crate) fn write(self, document: &[u8]) -> anyhow::Result<()> {
         let existing = if self.replaces { Existing::Replace } else { Existing::Keep };
         self.write_as(&self.name, document, existing)
     }
 
-    /// Writes a document that is not whole. It does not replace one that was there before: then it
-    /// is written beside it, and its path is returned.
+    /// Writes a partial document. If there was one before, it is kept: the partial one is written
+    /// beside it, and its path is returned.
     ///
     /// # Errors
     /// The system's.

@@ -1,4 +1,4 @@
-//! In which form a document is written, as the name of its file says.
+//! The format of a document, by the extension of its file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail, ensure};
 use steadfast_report::document::{Chart, Document, write_csv, write_json, write_markdown};
 use steadfast_report::{Units, chart, html};
 
-/// A form of documents.
+/// A format of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DocumentForm {
     /// One page, with charts.
@@ -22,10 +22,10 @@ pub(crate) enum DocumentForm {
 }
 
 impl DocumentForm {
-    /// Tells the form from a name.
+    /// Returns the format of a file name.
     ///
     /// # Errors
-    /// If the name ends otherwise.
+    /// If the extension is not known.
     pub(crate) fn of(path: &Path) -> anyhow::Result<DocumentForm> {
         let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
         Ok(match end.to_ascii_lowercase().as_str() {
@@ -35,16 +35,16 @@ impl DocumentForm {
             "md" | "markdown" => DocumentForm::Markdown,
             "json" => DocumentForm::Json,
             _ => bail!(
-                "`{}`: a report is .html, .svg, .csv, .md or .json, as the name says",
+                "`{}`: the extension of a report must be .html, .svg, .csv, .md or .json",
                 path.display()
             ),
         })
     }
 
-    /// Writes documents in this form. `wanted` names a chart, for SVG.
+    /// Writes documents in this format. `wanted` names a chart, for SVG.
     ///
     /// # Errors
-    /// If there is no such chart, or several and none is named, or several of that name.
+    /// If there is no such chart, several and no name, or several with that name.
     pub(crate) fn render(
         self,
         documents: &[Document],
@@ -69,7 +69,7 @@ impl DocumentForm {
     }
 }
 
-/// Finds the chart that is wanted, or the only one.
+/// Finds the named chart, or the only one.
 fn chosen<'a>(documents: &'a [Document], wanted: Option<&str>) -> anyhow::Result<&'a Chart> {
     let sections = documents.iter().flat_map(|document| &document.sections);
     let charts: Vec<&Chart> = sections.flat_map(|section| &section.charts).collect();
@@ -84,7 +84,7 @@ fn chosen<'a>(documents: &'a [Document], wanted: Option<&str>) -> anyhow::Result
                 found.next().with_context(|| format!("no chart `{wanted}`, there are: {names}"))?;
             ensure!(
                 found.next().is_none(),
-                "several records have a chart `{wanted}`: name the one it is to be of, alone"
+                "several records have a chart `{wanted}`: name only one record"
             );
             Ok(first)
         }

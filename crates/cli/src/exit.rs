@@ -1,7 +1,7 @@
-//! How the command ends: a status out of a result, and signals that ask for the end.
+//! The end of the command: exit statuses, and signals that ask it to stop.
 //!
 //! Statuses: 0 nothing wrong, 1 modified or missing, 2 could not tell, 3 corrupt, 130 interrupted;
-//! and of a fleet's job, 75 for what may succeed if it is tried again.
+//! and for jobs of a fleet, 75 for work that may succeed if it is retried.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -26,8 +26,8 @@ pub(crate) const COULD_NOT_TELL: u8 = 2;
 /// Status of an interrupted run: 128 and the number of SIGINT, as shells have it.
 pub(crate) const INTERRUPTED: i32 = 130;
 
-/// Turns the result of a command into its exit status, telling what went wrong. Whatever the
-/// command made of it, an answer that could not be written is no success.
+/// Turns the result of a command into its exit status, and reports errors. An answer that could not
+/// be written is a failure whatever the command returned.
 pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
     let status = result.unwrap_or_else(|error| {
         complain(&format!("{error:#}"));
@@ -37,14 +37,13 @@ pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
     worse_status(status, written).into()
 }
 
-/// Prints the help or the version that was asked for, or what is wrong with the arguments, and
-/// returns the status.
+/// Prints the requested help or version, or the error in the arguments, and returns the status.
 ///
 /// # Errors
-/// If what was asked for cannot be written.
+/// If the help or the version cannot be written.
 pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<u8> {
     if error.use_stderr() {
-        // There is no place left to say that stderr is gone.
+        // If stderr is closed, the error cannot be reported anywhere.
         let _ = error.print();
         return Ok(COULD_NOT_TELL);
     }
@@ -56,7 +55,7 @@ pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<u8> {
     output::answer(page.as_bytes()).map(|()| 0)
 }
 
-/// Says something on stderr, if anyone listens there.
+/// Prints a message on stderr.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "steadfast: {}", escape::text(message));
 }
@@ -68,19 +67,19 @@ pub(crate) fn stdout_file() -> Option<(u64, u64)> {
     status.is_file().then(|| (status.dev(), status.ino()))
 }
 
-/// Set by the first signal, and by nothing else.
+/// Set by the first signal only.
 static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Whether a signal asked for the end.
+/// Whether a signal asked the command to stop.
 pub(crate) fn was_signalled() -> bool {
     SIGNALLED.load(Ordering::Relaxed)
 }
 
-/// Signals within so long are one wish: `timeout` sends one to the process and one to its group.
+/// Signals within this time count as one: `timeout` sends one to the process and one to its group.
 const ONE_WISH: Duration = Duration::from_secs(1);
 
-/// Makes a flag that the first signal sets; one that comes a second later, or more, ends the
-/// process at once.
+/// Makes a flag that the first signal sets. A signal one second later or more ends the process at
+/// once.
 pub(crate) fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
     // The thread below is the first one, and room for open files is made before that.
     steadfast::prepare_open_files();

@@ -10,34 +10,34 @@ use steadfast_report::Output;
 
 use crate::output::write_answer;
 
-/// Bytes that wait before they are written.
+/// Rendered bytes that are collected before they are written.
 const WAITING_LEN_MAX: usize = 64 << 10;
 
-/// Where an answer goes.
+/// An answer on its way to stdout.
 pub(crate) struct Outlet {
-    /// What was rendered and is not yet written.
+    /// Rendered, but not yet written.
     pub(crate) pending: Output,
     is_csv: bool,
     failed: Option<io::Error>,
 }
 
 impl Outlet {
-    /// Makes an outlet; `is_csv` says that the answer is CSV.
+    /// Makes an outlet. `is_csv` says that the answer is CSV.
     pub(crate) fn new(is_csv: bool) -> Outlet {
         Outlet { pending: Output::default(), is_csv, failed: None }
     }
 
-    /// Says whether so much waits that it is time to write it.
+    /// Returns whether enough is pending to write it.
     pub(crate) fn is_full(&self) -> bool {
         self.pending.answer.len() + self.pending.trouble.len() >= WAITING_LEN_MAX
     }
 
-    /// Says whether a write to stdout failed: nobody reads the rest of the answer.
+    /// Returns whether a write to stdout failed, so that nobody reads the rest of the answer.
     pub(crate) fn is_closed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// Writes what waits.
+    /// Writes what is pending.
     pub(crate) fn pour(&mut self) {
         if self.failed.is_none() && !self.pending.answer.is_empty() {
             self.failed = write_answer(&self.pending.answer, self.is_csv).err();
@@ -51,7 +51,7 @@ impl Outlet {
     /// Writes the rest.
     ///
     /// # Errors
-    /// If a write failed. It is no error that the reader went away, as `head` does.
+    /// If a write failed, except because the reader went away, as `head` does.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.pour();
         match self.failed {

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context as _;
 use steadfast_report::{escape, for_terminal};
 
-/// Set once something could not be written to stdout although somebody may read it.
+/// Set when a write to stdout fails, except because its reader went away.
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Says whether something could not be written to stdout. That its reader went away, as `head`
-/// does, is no failure.
+/// Returns whether a write to stdout failed. It is no failure if the reader went away, as `head`
+/// does.
 pub(crate) fn has_failed() -> bool {
     FAILED.load(Ordering::Relaxed)
 }
@@ -38,7 +38,7 @@ pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Writes a whole answer to stdout. That its reader went away is no error.
+/// Writes a whole answer to stdout. It is no error if the reader went away.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -69,8 +69,8 @@ pub(crate) fn write_answer(bytes: &[u8], is_csv: bool) -> io::Result<()> {
     write_out(bytes)
 }
 
-/// Stdout for a document whose bytes must be exact. On a terminal nothing is exact: there, what a
-/// terminal would obey is spelled out.
+/// Stdout for a document whose bytes must be exact. On a terminal, control characters are escaped
+/// instead.
 pub(crate) struct Screen {
     is_terminal: bool,
     /// The line so far, on a terminal.

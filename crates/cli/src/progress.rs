@@ -1,7 +1,7 @@
-//! Progress on stderr: one line redrawn on a terminal, a plain line now and then elsewhere.
+//! Progress on stderr: one line redrawn on a terminal, otherwise a plain line from time to time.
 //!
-//! In: how far the run is, about ten times a second. Out: what stderr shows. The words are the
-//! report's; only when and where they appear is decided here.
+//! In: the progress of a run, about ten times a second. Out: text on stderr. The report crate words
+//! it; this module decides when and where it appears.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Instant;
@@ -12,13 +12,13 @@ use steadfast_report::{Units, progress};
 
 use crate::args::When;
 
-/// Draws a second at most.
+/// Most redraws per second.
 const DRAW_HZ: u8 = 10;
 
-/// Time between plain lines: often enough to see life, seldom enough for a log.
+/// Time between plain lines, often enough to show activity and rarely enough for a log.
 const PLAIN_INTERVAL_NS: u64 = 10_000_000_000;
 
-/// Shows progress, or does not.
+/// Shows progress, or nothing.
 pub(crate) struct ProgressLine {
     units: Units,
     place: ProgressPlace,
@@ -32,7 +32,7 @@ enum ProgressPlace {
 }
 
 impl ProgressLine {
-    /// Chooses the place. `machine_read` says that the answer is for a program.
+    /// Chooses the place. `machine_read` says that a program reads the answer.
     pub(crate) fn new(when: When, machine_read: bool, quiet: bool, units: Units) -> ProgressLine {
         let terminal = io::stderr().is_terminal();
         let place = match when {
@@ -44,12 +44,12 @@ impl ProgressLine {
         ProgressLine { units, place, begun: Instant::now() }
     }
 
-    /// Whether anything is shown, so that it is worth counting the tree beforehand.
+    /// Whether anything is shown, so that counting the tree beforehand is worthwhile.
     pub(crate) fn is_shown(&self) -> bool {
         !matches!(self.place, ProgressPlace::Nowhere)
     }
 
-    /// Shows how far the run is, if it is time.
+    /// Shows the progress of the run, if it is time.
     pub(crate) fn show(&mut self, progress: &Progress) {
         match &mut self.place {
             ProgressPlace::Nowhere => {}
@@ -57,21 +57,21 @@ impl ProgressLine {
             ProgressPlace::Plain { next_ns } if progress.elapsed_ns >= *next_ns => {
                 *next_ns = progress.elapsed_ns + PLAIN_INTERVAL_NS;
                 let line = progress::line(progress, self.units);
-                // Losing a line of progress is no reason to lose the run.
+                // A lost line of progress must not end the run.
                 let _ = writeln!(io::stderr(), "{line}");
             }
             ProgressPlace::Plain { .. } => {}
         }
     }
 
-    /// Shows a line of its own, if it is time.
+    /// Shows a line of text, if it is time.
     pub(crate) fn say(&mut self, line: &str) {
         match &mut self.place {
             ProgressPlace::Nowhere => {}
             ProgressPlace::Terminal(bar) => bar.set_message(line.to_owned()),
             ProgressPlace::Plain { next_ns } => {
                 let now_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                // The first at once: there is no other sign of life.
+                // The first line appears at once, because nothing else shows activity.
                 if now_ns + PLAIN_INTERVAL_NS >= *next_ns {
                     *next_ns = now_ns + 2 * PLAIN_INTERVAL_NS;
                     let _ = writeln!(io::stderr(), "{line}");
@@ -80,7 +80,7 @@ impl ProgressLine {
         }
     }
 
-    /// Does something that writes, with the line out of its way.
+    /// Runs something that writes, with the line cleared.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.place {
             ProgressPlace::Terminal(bar) => bar.suspend(write),
@@ -88,7 +88,7 @@ impl ProgressLine {
         }
     }
 
-    /// Takes the line away for good.
+    /// Removes the line.
     pub(crate) fn clear(&mut self) {
         if let ProgressPlace::Terminal(bar) = &self.place {
             bar.finish_and_clear();

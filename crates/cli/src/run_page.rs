@@ -1,7 +1,7 @@
-//! The page about a run that `--report` asks for: collected beside what is shown.
+//! The report of a run that `--report` writes, collected while the run is shown.
 //!
-//! In: the events and spans of a run. Out: one document, in the form that the name of its file
-//! says. Collecting takes bounded memory, whatever the tree.
+//! In: the events and spans of a run. Out: one document, in the format of its file extension.
+//! Memory is bounded for trees of any size.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use steadfast_report::{FindingRule, Output, Renderer, RunView, Units};
 use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
 
-/// A page that is to be.
+/// A report to be written.
 #[derive(Debug)]
 pub(crate) struct RunPage {
     file: DocumentFile,
@@ -28,13 +28,14 @@ pub(crate) struct RunPage {
 }
 
 impl RunPage {
-    /// Claims the page's place.
+    /// Reserves the place of the report.
     ///
     /// # Errors
-    /// If something else is there, or the name does not say a form that holds a whole page.
+    /// If there is another file, or the extension is not one for a whole report.
     pub(crate) fn begin(path: &Path, units: Units, begun: Timestamp) -> anyhow::Result<RunPage> {
         let form = DocumentForm::of(path)?;
-        // It has several charts, and an hour's check is no time to ask for which.
+        // A run has several charts, and an hour of checking should not end in the question which
+        // one.
         ensure!(
             form != DocumentForm::Svg,
             "`{}`: a report of a run is .html, .csv, .md or .json; no single chart holds it",
@@ -49,7 +50,7 @@ impl RunPage {
         })
     }
 
-    /// Returns who listens to the threads. `other` hears the same.
+    /// Returns the receiver of spans, which also passes them to `other`.
     pub(crate) fn spans(&self, other: Option<Arc<dyn SpanSink>>) -> Arc<dyn SpanSink> {
         match other {
             None => Arc::clone(&self.timeline) as Arc<dyn SpanSink>,
@@ -57,7 +58,7 @@ impl RunPage {
         }
     }
 
-    /// Writes the page.
+    /// Writes the report.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -83,12 +84,12 @@ impl RunPage {
     }
 }
 
-/// Shows a run as it is asked for, and collects it.
+/// Shows a run as requested, and collects it.
 pub(crate) struct Collecting<'a> {
     shown: &'a mut dyn Renderer,
     /// What was collected.
     pub(crate) report: RunReport,
-    /// The end of the run, once it is there.
+    /// The end of the run, once it has ended.
     pub(crate) view: Option<RunView>,
 }
 
@@ -110,7 +111,7 @@ impl Renderer for Collecting<'_> {
     }
 }
 
-/// A timeline that all threads tell.
+/// A timeline to which all threads add.
 #[derive(Debug, Default)]
 struct Timelines(Mutex<Timeline>);
 

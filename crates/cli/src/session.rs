@@ -1,10 +1,11 @@
-//! The level of this process, and a session of its own where the level counts for little without.
+//! The QoS level of this process, and a session of its own where a level has little effect without
+//! one.
 //!
-//! In: a level. Out: nothing, with this process at that level; or the status of a child that did
-//! the work in a session of its own. Linux may share the processors by session (`autogroup`): the
-//! lowest thread of one terminal then takes half of a processor from the busiest of another. A
-//! session cannot be entered by who leads a group of processes, as whatever a shell starts does, so
-//! this program starts itself again and passes on the signals that it gets.
+//! In: a level. Out: nothing, with this process at that level, or the status of a child that did
+//! the work in a session of its own. Linux can share processors by session (`autogroup`): the
+//! lowest thread of one terminal then gets half of a processor, even against the busiest thread of
+//! another. A process that leads a process group, as every command of a shell does, cannot start a
+//! session. So this program starts itself again and passes on the signals that it receives.
 
 use std::env;
 use std::ffi::OsString;
@@ -21,13 +22,13 @@ use steadfast::qos::{self, SignalledChild, Step};
 use crate::args::LevelOf;
 use crate::exit::complain;
 
-/// Tells a child that it is to lead a session, by the number of its parent.
+/// Tells a child to start a session, by the process number of its parent.
 const MARK: &str = "STEADFAST_SESSION_OF";
 
-/// Status of a process that a signal ended: this and the signal's number, as shells have it.
+/// Status of a process that a signal ended: this plus the number of the signal, as in shells.
 const SIGNALLED: i32 = 128;
 
-/// Brings this process to a level. Returns the status if a child did the work instead.
+/// Sets the level of this process. Returns the status if a child did the work instead.
 ///
 /// # Errors
 /// If waiting for the child fails.
@@ -46,8 +47,8 @@ pub(crate) fn settle(level: LevelOf) -> anyhow::Result<Option<u8>> {
     Ok(None)
 }
 
-/// Puts this process into a session of its own if the level wants one. Returns the status if a
-/// child did the work instead; without a child the work is done here, session or not.
+/// Puts this process into a session of its own if the level needs one. Returns the status if a
+/// child did the work instead. Without a child the work is done here, with a session or without.
 ///
 /// # Errors
 /// If waiting for the child fails.
@@ -56,7 +57,7 @@ pub(crate) fn own(level: Level) -> anyhow::Result<Option<u8>> {
         complain_of(level, &qos::lead_session(level));
         return Ok(None);
     }
-    // A child would be given `/dev/null` for a closed stdout, and not notice what it loses.
+    // A child would get `/dev/null` for a closed stdout, and not notice that its output is lost.
     if !qos::wants_own_session(level) || steadfast::stdout_was_closed() {
         return Ok(None);
     }
@@ -69,7 +70,7 @@ pub(crate) fn own(level: Level) -> anyhow::Result<Option<u8>> {
     }
 }
 
-/// Tells which steps were refused.
+/// Reports the refused steps.
 pub(crate) fn complain_of(level: Level, steps: &[Step]) {
     for step in steps {
         if let Err(error) = &step.result {
@@ -78,14 +79,14 @@ pub(crate) fn complain_of(level: Level, steps: &[Step]) {
     }
 }
 
-/// Whether this process is the child of another that left the session to it.
+/// Whether this process is a child that is to start a session for its parent.
 fn is_marked() -> bool {
     let parent = parent_id();
     let marked = env::var_os(MARK).is_some_and(|mark| mark == OsString::from(parent.to_string()));
     marked && qos::end_with_parent(parent)
 }
 
-/// Starts this program with the arguments that it has.
+/// Starts this program again with the same arguments.
 fn start_again() -> std::io::Result<(Child, SignalledChild)> {
     let mut arguments = env::args_os();
     let name = arguments.next().unwrap_or_default();
@@ -95,7 +96,7 @@ fn start_again() -> std::io::Result<(Child, SignalledChild)> {
     match SignalledChild::of(&child) {
         Ok(ward) => Ok((child, ward)),
         Err(error) => {
-            // It would never hear of a signal. It has not begun anything yet.
+            // It would receive no signals. It has not begun to work yet.
             child.kill()?;
             child.wait()?;
             Err(error)
@@ -113,7 +114,7 @@ fn stand_by(mut child: Child, ward: &SignalledChild) -> anyhow::Result<u8> {
         status
     });
     for signal in signals.forever() {
-        // A child that has ended needs no signal any more.
+        // A child that has ended needs no signal.
         if signal == SIGTSTP {
             let _ = ward.send(SIGSTOP);
             let _ = emulate_default_handler(signal);

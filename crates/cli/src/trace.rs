@@ -1,8 +1,8 @@
-//! The file of `--trace`: what the threads of a run did, written as they say it.
+//! The file of `--trace`: what each thread of a run did.
 //!
-//! In: spans, from all threads. Out: a file, which must not have been there before. The words are
-//! the report's; memory holds one buffer. While it is written it has no name, so that no walk finds
-//! a file that is never twice the same.
+//! In: spans from all threads. Out: a new file. The report crate words it; memory holds one buffer.
+//! The file has no name while it is written, because a walk must not find a file that changes all
+//! the time.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -27,18 +27,18 @@ pub(crate) struct TraceFile {
 #[derive(Debug)]
 struct TraceState {
     trace: Trace,
-    /// Rendered and not yet written.
+    /// Rendered, but not yet written.
     page: Vec<u8>,
     writer: BufWriter<File>,
-    /// What went wrong first; nothing is written after it, or after the end.
+    /// The first error. Nothing is written after it, or after the end.
     ended: Option<io::Result<()>>,
 }
 
 impl TraceFile {
-    /// Begins a new file.
+    /// Creates a new file.
     ///
     /// # Errors
-    /// If there is a file of this name, which may be one that is to be kept; or the system's.
+    /// If a file of this name exists; or those of the system.
     pub(crate) fn create(path: &Path) -> anyhow::Result<TraceFile> {
         let nameless = || {
             let (dir, name) = Dir::parent_of(path)?;
@@ -74,7 +74,7 @@ impl TraceFile {
         result.with_context(|| format!("cannot write the trace `{}`", self.path.display()))
     }
 
-    /// Puts what was written under its name.
+    /// Gives the file its name.
     fn put(&self, state: &mut TraceState) -> io::Result<()> {
         state.writer.flush()?;
         let file = state.writer.get_mut();
@@ -84,7 +84,7 @@ impl TraceFile {
         draft.publish(&self.name, Existing::Keep)
     }
 
-    /// A thread that panicked while it wrote leaves a trace that is cut short and no worse.
+    /// A thread that panics while it writes only cuts the trace short.
     fn state(&self) -> MutexGuard<'_, TraceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -21,7 +21,7 @@ use super::history::open;
 
 pub(super) use premis::write_tree;
 
-/// Runs that are fetched at a time.
+/// Runs that are read at a time.
 const RUNS_LEN: u32 = 512;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
@@ -58,7 +58,7 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
     renderer.begin(&view, &mut outlet.pending);
     let tally = stream(args, &view, &catalogue, &mut *renderer, &mut outlet)?;
     if tally.proves_nothing {
-        exit::complain("the catalogue knows no file with a tag: nothing can be proved");
+        exit::complain("the catalogue has no file with a tag, so nothing was verified");
     }
     renderer.end(&view, &tally, &mut outlet.pending);
     outlet.finish()?;
@@ -77,7 +77,7 @@ fn renderer(args: &AuditArgs) -> Box<dyn AuditRenderer> {
     }
 }
 
-/// Renders what is too much to hold.
+/// Renders the lists, which may not fit in memory.
 fn stream(
     args: &AuditArgs,
     view: &AuditView<'_>,
@@ -89,7 +89,7 @@ fn stream(
     let mut last = (PathBuf::new(), 0, FileState::Fine);
     renderer.begin_part(AuditPart::Failures, &mut outlet.pending);
     catalogue.failures(&mut |failure| {
-        // A file that is new and bad has two events in one run.
+        // A new file that is bad has two events in one run.
         let again = last.1 == failure.run && last.2 == failure.standing && last.0 == failure.path;
         if !again {
             tally.count_failure(&failure);
@@ -121,7 +121,7 @@ fn stream(
     Ok(tally)
 }
 
-/// Writes if there is much to write, and says whether more is wanted.
+/// Writes if much is pending, and returns whether to continue.
 fn flow(outlet: &mut Outlet) -> ControlFlow<()> {
     if outlet.is_full() {
         outlet.pour();
@@ -132,7 +132,7 @@ fn flow(outlet: &mut Outlet) -> ControlFlow<()> {
     }
 }
 
-/// Visits all runs, the latest first.
+/// Visits all runs, latest first.
 pub(super) fn each_run(
     catalogue: &Catalogue,
     visit: &mut dyn FnMut(RunRecord),

@@ -23,7 +23,11 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     );
     if options.due.is_some() {
         let plain = selection.excludes.is_empty() && selection.listed.is_empty();
-        ensure!(plain, "what is due comes from the catalogue: no list and no pattern goes with it");
+        ensure!(
+            plain,
+            "the catalogue chooses the files that are due: --files-from and patterns cannot be \
+             combined with it"
+        );
     }
     if args.due.quick {
         return execute_with(options, &args.output, report, |options, console| {
@@ -33,7 +37,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     execute(Verb::Check, &selection, options, &args.output, report)
 }
 
-/// Checks the files that a document names against it.
+/// Checks the files of a manifest.
 fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
     ensure_plain(&args.paths)?;
     let paths = &args.paths.paths;

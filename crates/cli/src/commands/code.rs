@@ -1,4 +1,4 @@
-//! `steadfast code`: arguments → opened code → its signature, its verdicts or its price.
+//! `steadfast code`: arguments → opened code → its signature, its verdicts or its cost.
 
 mod cost;
 mod show;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &CodeArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// What became of one path.
+/// The result for one path.
 #[derive(Default)]
 struct RenderedCode {
     document: Vec<u8>,
@@ -34,8 +34,8 @@ struct RenderedCode {
     read_bytes: u64,
 }
 
-/// Does the same to each path, writes what comes of it, and goes on after one that fails. `work` is
-/// told how long opening the code took, in nanoseconds.
+/// Does the same for each path, writes the result, and continues after a failure. `work` gets the
+/// time it took to open the code, in nanoseconds.
 fn each(
     verb: &'static str,
     paths: &[PathBuf],
@@ -75,8 +75,8 @@ fn each(
     Ok(counts.exit_status)
 }
 
-/// Opens what is at a path: a folder is a bundle, and so is the main executable of one; anything
-/// else is a file. Gives the path of what was opened to `f`.
+/// Opens a path: a folder is a bundle, and so is the main executable of one; anything else is a
+/// file. Passes the opened path to `f`.
 fn opened<T>(
     path: &Path,
     f: impl FnOnce(&Path, &Code<'_>) -> anyhow::Result<T>,
@@ -95,9 +95,9 @@ fn opened<T>(
     f(path, &code).with_context(here)
 }
 
-/// Returns the bundle whose main executable a path names, spelled like the path if it can be.
+/// Returns the bundle whose main executable is at a path, spelled like the path if possible.
 fn bundle_of(path: &Path) -> anyhow::Result<Option<PathBuf>> {
-    // What cannot be resolved cannot be opened either, which says why.
+    // A path that cannot be resolved cannot be opened either, and opening reports why.
     let Ok(file) = path.canonicalize() else { return Ok(None) };
     if file.is_dir() {
         return Ok(None);
@@ -119,7 +119,7 @@ fn bundle_of(path: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Returns what a bundle is called, which names its executable where nothing else does.
+/// Returns the name of a bundle, which is that of its executable by default.
 fn called(path: &Path) -> Vec<u8> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     path.file_name().unwrap_or_default().as_encoded_bytes().to_vec()
@@ -134,7 +134,7 @@ fn text_options(output: &CodeOutputArgs) -> CodeTextOptions {
     }
 }
 
-/// Threads and kernels.
+/// Returns the number of threads and the default kernels.
 fn check_options(workers: Option<NonZeroUsize>, level: &LevelArgs) -> CheckOptions {
     CheckOptions { workers: level.workers(workers), ..CheckOptions::default() }
 }

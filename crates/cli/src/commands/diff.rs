@@ -38,7 +38,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         let result = diff(&trees, &options, &mut console);
         return console.finish(result);
     }
-    // Of a list that cannot be understood whole, nothing can be said to be lacking.
+    // If a part of the manifest cannot be read, no file can be reported as missing from it.
     let list = ManifestDocument::open(&args.b, args.format)?.list;
     let list = list.collect::<Result<Vec<_>, _>>().map_err(|unlisted| {
         let document = steadfast_report::escape::path(&unlisted.document);

@@ -1,7 +1,8 @@
-//! Documents that name files: opened, recognised, and turned into lists for a run.
+//! Manifests: opened, recognised, and turned into lists for a run.
 //!
-//! In: a path, or `-`, and perhaps a format's name. Out: the directory that the names are relative
-//! to, and a list. What cannot be understood stays in the list, as a fault with its place.
+//! In: a path or `-`, and optionally the name of a format. Out: the directory that the names are
+//! relative to, and a list. Lines that cannot be parsed stay in the list as errors with their
+//! place.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -19,34 +20,35 @@ use crate::exit::complain;
 /// The path that stands for standard input.
 pub(super) const STDIN: &str = "-";
 
-/// Refuses to leave out what a document names: what it names is what is looked at.
+/// Fails if a manifest is combined with options that choose files.
 pub(super) fn ensure_plain(paths: &PathArgs) -> anyhow::Result<()> {
     ensure!(
         paths.files_from.is_none() && !paths.walk.is_limited(),
-        "a document names its files: no list, no pattern and no --one-file-system goes with it"
+        "a manifest names its files: --files-from, patterns and --one-file-system cannot be \
+         combined with it"
     );
     Ok(())
 }
 
-/// Names that are looked for to find out what the names of a document are relative to.
+/// Names that are looked up to find the directory that the names of a manifest are relative to.
 const NAMES_TRIED: usize = 1000;
 
-/// A document, opened.
+/// An open manifest.
 pub(super) struct ManifestDocument {
-    /// The folder that it is in.
+    /// The folder of the manifest.
     pub(super) folder: PathBuf,
     pub(super) list: List,
-    /// Files of a bag that it should name and does not.
+    /// Files of a bag that its manifest does not name.
     pub(super) extra: Vec<PathBuf>,
-    /// The document as it is told.
+    /// The path of the manifest as it is printed.
     shown: String,
 }
 
 impl ManifestDocument {
-    /// Opens a manifest; `-` is stdin. Or a bag if `path` is a directory with one in it.
+    /// Opens a manifest; `-` is stdin. If `path` is a directory, opens the bag in it.
     ///
     /// # Errors
-    /// If it cannot be opened, or is of no known format.
+    /// If it cannot be opened, or its format is not recognised.
     pub(super) fn open(path: &Path, format: Option<Format>) -> anyhow::Result<ManifestDocument> {
         let shown = steadfast_report::escape::path(path).to_string();
         if path.is_dir() {
@@ -69,7 +71,7 @@ impl ManifestDocument {
                 format!("the format of `{shown}` is not recognised: specify it with --format")
             })?,
         };
-        // What comes from a pipe is in no folder.
+        // Input from a pipe has no folder.
         let folder = match is_seekable {
             true => manifest::root_of(format, path),
             false => PathBuf::from("."),
@@ -110,9 +112,10 @@ impl ManifestDocument {
         Ok(ManifestDocument { folder: root.to_owned(), list, extra, shown })
     }
 
-    /// Finds out what the names are relative to: `given`, or else the document's folder, or the
-    /// working directory if names are there and none is in that folder. Says so on stderr unless it
-    /// is the first choice and names are there. `command` is what to type before the folder.
+    /// Returns the directory that the names are relative to: `given`, otherwise the folder of the
+    /// manifest, or the working directory if names are there and none is in that folder. Prints a
+    /// message unless the first choice has some of the names. `command` is what to type before the
+    /// folder.
     pub(super) fn find_root(&mut self, given: Option<&Path>, command: &str) -> PathBuf {
         let here = Path::new(".");
         let first = given.unwrap_or(&self.folder).to_owned();
@@ -149,13 +152,13 @@ impl ManifestDocument {
         root
     }
 
-    /// Says whether the names are relative to another folder than the document's.
+    /// Returns whether the names are relative to another folder than that of the manifest.
     pub(super) fn is_elsewhere(&self, root: &Path) -> bool {
         root != self.folder
     }
 }
 
-/// Says whether two paths lead to the same directory.
+/// Returns whether two paths lead to the same directory.
 fn is_same_folder(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

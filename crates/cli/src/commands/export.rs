@@ -29,18 +29,18 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     export(&roots[0], format, args)
 }
 
-/// What to say if neither a document nor attributes were asked for.
+/// The message if neither a format nor a tool is given.
 const NO_FORMAT: &str = "export needs a format: `--format NAME` with steadfast, gnu, gnu-zero, \
     bsd, openssl, hashdeep, bagit, chkbit, chkbit-db, bitrot, sfv, ni or mtree; or \
     `--attributes TOOL` with shatag, dintch or unraid";
 
-/// Writes one document of a tree: of its tags, or with an algorithm of its contents.
+/// Writes one manifest of a tree, from its tags or with --read from its contents.
 fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
     let writer = manifest::writer(format, args.algorithm.algorithm, BufWriter::new(Screen::new()))?;
     let stop = exit::stop_on_signals()?;
     let mut document = ExportDocument {
         writer: Some(writer),
-        // The walk says the current directory's files without a directory.
+        // The walk reports files of the current directory without a directory.
         root: if root == Path::new(".") { PathBuf::new() } else { root.to_owned() },
         status: 0,
         failed: None,
@@ -67,13 +67,13 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
     Ok(worse_status(document.status, summary.exit_status()))
 }
 
-/// Writes what a run says as records.
+/// Writes the files of a run as records.
 struct ExportDocument<W: Write> {
     writer: Option<DocumentWriter<W>>,
     root: PathBuf,
     status: u8,
     failed: Option<manifest::Error>,
-    /// Ends the run when there is nowhere to write to.
+    /// Ends the run when the manifest cannot be written.
     stop: Arc<AtomicBool>,
 }
 
@@ -82,7 +82,7 @@ impl<W: Write> ExportDocument<W> {
         let path = event.path.to_path();
         let complaint = match (event.actual.or(event.stored), &event.trouble) {
             (_, Some(trouble)) => trouble.to_string(),
-            // A line of it would make the decay the reference.
+            // A record would make the damaged contents the reference.
             _ if event.verdict == Some(Verdict::Corrupt) => "it is corrupt".to_owned(),
             (None, None) => "it has no tag; --read hashes it".to_owned(),
             (Some(_), None) if event.actual.is_none() && event.tag_is_current() == Some(false) => {
@@ -90,7 +90,7 @@ impl<W: Write> ExportDocument<W> {
             }
             (Some(tag), None) => {
                 let name = match path.strip_prefix(&self.root) {
-                    // The root is the file itself.
+                    // The root is the file.
                     Ok(name) if name.as_os_str().is_empty() => {
                         Path::new(path.file_name().unwrap_or(path.as_os_str()))
                     }

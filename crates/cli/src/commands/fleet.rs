@@ -1,7 +1,7 @@
-//! `steadfast fleet`: arguments → a job planned, a shard run, a job looked at, parts put together.
+//! `steadfast fleet`: plans a job, runs a shard, shows the status of a job, or merges parts.
 //!
-//! Statuses are those of a check, but for a job that is not done: 75, by which engines know that to
-//! try again may help. See `docs/fleet.md`.
+//! Statuses are those of a check, and 75 for a job that is not complete, which tells engines that a
+//! retry may help. See `docs/fleet.md`.
 
 mod merge;
 mod plan;
@@ -13,7 +13,7 @@ use steadfast_fleet::{Error, ErrorKind};
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit;
 
-/// Status of what may succeed if it is tried again: `EX_TEMPFAIL` of sysexits.h.
+/// Status of a failure that a retry may fix: `EX_TEMPFAIL` of sysexits.h.
 const TRY_AGAIN: u8 = 75;
 
 pub(super) fn run(args: &FleetArgs) -> anyhow::Result<u8> {

@@ -58,23 +58,23 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
     Ok(status)
 }
 
-/// Says whether stdin is meant: nothing is named, no walk is described, and no terminal would have
-/// to be typed at.
+/// Returns whether stdin is hashed: no path is given, no walk is described, and stdin is not a
+/// terminal.
 fn reads_stdin_unasked(args: &HashArgs) -> bool {
     let unnamed = args.paths.paths.is_empty() && args.paths.files_from.is_none();
     unnamed && !args.paths.walk.is_limited() && !io::stdin().is_terminal()
 }
 
-/// Refuses forms of output that have no place for what has no path.
+/// Fails for formats that cannot express input without a path.
 fn ensure_plain_output(args: &HashArgs, also: &str) -> anyhow::Result<()> {
     let OutputArgs { json, csv, trace, .. } = &args.output;
-    ensure!(!json && !csv, "`-` (standard input) cannot be told in JSON or CSV{also}");
+    ensure!(!json && !csv, "JSON and CSV cannot express `-` (standard input){also}");
     ensure!(trace.is_none(), "`-` (standard input) cannot be traced{also}");
     Ok(())
 }
 
-/// Hashes files. Named one by one, each gets its line, in order and as often as it is named, as
-/// `sha256sum` has it; with a directory among them they are walked like any tree.
+/// Hashes files. If only files are named, each gets its line, in order and as often as it is named,
+/// as with `sha256sum`. If a directory is among them, they are walked like any tree.
 fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
     let plain = |path: &PathBuf| !path.is_dir();
     if selection.listed.is_empty() && selection.roots.iter().all(plain) {

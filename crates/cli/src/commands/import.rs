@@ -26,7 +26,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
     let command = format!("steadfast import {}", manifest.display());
     let given = rest.first().map(PathBuf::as_path);
     let root = document.find_root(given, &command);
-    // What is believed unread must not be believed of files that only have the same names.
+    // Digests accepted without reading must not be applied to other files of the same names.
     let guessed = args.trust && given.is_none() && document.is_elsewhere(&root);
     ensure!(!guessed, "--trust needs the folder that the names are relative to: `{command} DIR`");
     execute_with(options, &args.output, report, |options, console| {

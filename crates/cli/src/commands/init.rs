@@ -29,16 +29,17 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
     }
     if args.rebuild && Catalogue::is_found(&file_of(args)) {
         let aside = Catalogue::set_aside(&file_of(args), &writer)?;
-        complain(&format!("the catalogue that was there is now `{}`", aside.display()));
+        complain(&format!("the previous catalogue is now `{}`", aside.display()));
     }
     execute_with(options, &args.output, report, |options, console| {
         steadfast::run::init(&args.root, args.catalogue.as_deref(), options, console)
     })
 }
 
-/// Takes a tree off the list of catalogued trees.
+/// Removes a tree from the list of catalogued trees.
 fn forget(root: &Path, trees: Option<PathBuf>) -> anyhow::Result<u8> {
-    let trees = trees.context("there is no list: neither XDG_STATE_HOME nor HOME is set")?;
+    let trees =
+        trees.context("there is no list of trees: neither XDG_STATE_HOME nor HOME is set")?;
     let real = root.canonicalize();
     let real = real.with_context(|| format!("cannot find `{}`", root.display()))?;
     let removed = TreeList::at(&trees).remove(&real);

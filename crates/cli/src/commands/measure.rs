@@ -17,7 +17,7 @@ use crate::exit;
 use crate::output::answer;
 use crate::progress::ProgressLine;
 
-/// What ends a session early by itself.
+/// The reason of a session that ended early because of a signal.
 const INTERRUPTED: &str = "interrupted";
 
 pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<u8> {
@@ -26,7 +26,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<u8> {
             .context("cannot talk to the process that asks")?;
         return Ok(0);
     };
-    // A record that cannot be read is better known before than after measuring.
+    // If this record cannot be read, the user should know before measuring.
     let other = match &args.what {
         MeasureCommand::Cpu(args) => args.other()?,
         _ => None,
@@ -38,7 +38,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<u8> {
     execute(record, &workloads, other.as_ref())
 }
 
-/// Runs workloads in one session, keeps the record and shows it, beside another one if there is
+/// Runs workloads in one session, saves the record and shows it, beside another record if there is
 /// one.
 fn execute(
     args: &RecordArgs,
@@ -71,7 +71,7 @@ fn execute(
     shown.line.clear();
     record.name = args.name.clone();
     if record.series.is_empty() {
-        // Nothing to keep or to show; whatever was kept before stays.
+        // There is nothing to save or to show. An earlier record stays.
         return Ok(status_of(&partial));
     }
     let kept = export.map(|file| keep(file, &record));
@@ -85,7 +85,7 @@ fn execute(
     Ok(status_of(&partial))
 }
 
-/// Keeps a record; one that is partial does not replace one that was there before.
+/// Saves a record. A partial one does not replace an earlier record.
 fn keep(file: DocumentFile, record: &Record) -> anyhow::Result<()> {
     let document = record::write(record);
     if record.partial.is_none() {
@@ -93,7 +93,7 @@ fn keep(file: DocumentFile, record: &Record) -> anyhow::Result<()> {
     }
     if let Some(beside) = file.write_partial(&document)? {
         let beside = beside.display();
-        exit::complain(&format!("the record there stays; the partial one is `{beside}`"));
+        exit::complain(&format!("the earlier record was kept; the partial one is `{beside}`"));
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ fn status_of(partial: &[String]) -> u8 {
     }
 }
 
-/// Shows a record as the arguments ask.
+/// Shows a record in the requested format.
 fn show(record: &Record, other: Option<&Record>, args: &RecordArgs) -> anyhow::Result<()> {
     let text = args.text();
     let page = match args.json {
@@ -120,7 +120,7 @@ fn show(record: &Record, other: Option<&Record>, args: &RecordArgs) -> anyhow::R
     answer(&page)
 }
 
-/// Says what measures: program, version, system.
+/// Returns the program, version and system.
 pub(super) fn made_by() -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!("steadfast {version} ({}-{})", std::env::consts::ARCH, std::env::consts::OS)
@@ -132,7 +132,7 @@ fn command() -> Vec<String> {
     std::iter::once("steadfast".to_owned()).chain(rest).collect()
 }
 
-/// Shows what is being measured.
+/// Shows what is measured.
 struct Shown {
     line: ProgressLine,
 }

@@ -1,4 +1,4 @@
-//! `steadfast objects`: arguments → digests of a store, compared with what is known here.
+//! `steadfast objects`: arguments → digests of a store, compared with local records.
 
 mod check;
 mod import;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// Returns what objects are compared with.
+/// Returns the records that objects are compared with.
 fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<KnownFiles> {
     let options = Options::default().with(|options| {
         options.qos = args.level.level();
@@ -49,7 +49,7 @@ fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<KnownFil
     }
     if let Some(manifest) = &args.manifest {
         let document = ManifestDocument::open(manifest, args.format)?;
-        // The names are compared with objects: files of these names need not be anywhere.
+        // Names are compared with objects, so files with these names need not exist.
         let root = args.path.clone().unwrap_or(document.folder);
         return Ok(KnownFiles::list(&root, document.list));
     }
@@ -58,7 +58,7 @@ fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<KnownFil
     Ok(KnownFiles::tree(&selection, &options)?)
 }
 
-/// Returns how a run goes about it, with so many threads unless told otherwise.
+/// Returns the options of a run, by default with this number of threads.
 fn how(
     args: &ComparedArgs,
     workers: usize,
@@ -74,7 +74,7 @@ fn how(
     }
 }
 
-/// Runs, tells what is found as it comes, and returns the status.
+/// Runs, prints findings as they come, and returns the status.
 fn tell(
     args: &ComparedArgs,
     stop: &AtomicBool,

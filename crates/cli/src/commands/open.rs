@@ -1,5 +1,5 @@
-//! `steadfast open`: paths → a server that has them, or a new one of their folders → the page that
-//! shows them.
+//! `steadfast open`: paths → a server that shows them, or a new one for their folders → the page
+//! that shows them.
 
 pub(super) mod running;
 
@@ -17,7 +17,7 @@ use crate::exit::complain;
 use crate::output::write_out;
 use crate::state_folder;
 
-/// How long a server that nobody looks at stays.
+/// How long a server stays without a visitor.
 const IDLE: Duration = Duration::from_secs(600);
 
 pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
@@ -50,7 +50,7 @@ fn show(address: &str, opens: bool) -> anyhow::Result<u8> {
     if let Some(Ok(())) = opened {
         return Ok(0);
     }
-    // Who opens it by hand has a minute for that.
+    // The address is valid for a minute, for a user who opens it by hand.
     write_out(format!("{address}\n").as_bytes()).context("cannot write to stdout")?;
     if let Some(Err(error)) = opened {
         complain(&format!("no browser could be opened ({error}): open the address above"));
@@ -62,7 +62,7 @@ fn real(path: &Path) -> anyhow::Result<PathBuf> {
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))
 }
 
-/// The folder itself, or the one that a file is in.
+/// The folder itself, or that of a file.
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !path.is_dir() => parent.to_owned(),

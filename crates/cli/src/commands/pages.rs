@@ -21,7 +21,7 @@ use crate::args::{PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
 use crate::exit;
 use crate::output::answer_part;
 
-/// How a verified file is written.
+/// Writes the result for one file.
 type WriteVerified = fn(&Path, &Verified, &mut Vec<u8>);
 
 pub(super) fn run(args: &PagesArgs) -> anyhow::Result<u8> {
@@ -55,7 +55,7 @@ fn digest_of(
     workers: NonZeroUsize,
     stop: &AtomicBool,
 ) -> io::Result<VerityDigest> {
-    // Anything else has no length that could be believed.
+    // Other kinds of files have no reliable length.
     if !path.metadata()?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
@@ -82,7 +82,7 @@ fn verify<'a>(
     })
 }
 
-/// Does the same to each file, writes what comes of it, and goes on after one that fails.
+/// Does the same for each file, writes the result, and continues after a failure.
 fn each<'a>(
     files: impl Iterator<Item = &'a Path>,
     stop: &AtomicBool,

@@ -31,7 +31,7 @@ fn show(args: &QosShowArgs) -> anyhow::Result<u8> {
     tell(&document)
 }
 
-/// Writes an answer that nothing is wrong with.
+/// Writes an answer, and returns status 0.
 fn tell(document: &[u8]) -> anyhow::Result<u8> {
     answer(document)?;
     Ok(0)

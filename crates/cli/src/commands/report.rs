@@ -1,4 +1,4 @@
-//! `steadfast report`: records → one page about them.
+//! `steadfast report`: records → one report.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -16,7 +16,7 @@ use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
 use crate::output::answer;
 
-/// Length of a record at most: a hundred times that of `measure all`.
+/// Greatest length of a record: a hundred times that of `measure all`.
 const RECORD_LEN_BYTES_MAX: u64 = 256 << 20;
 
 /// The name that stands for all published figures.
@@ -49,8 +49,8 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Makes a document of all records together, then of each. With one other record, figures are held
-/// against it. What is published has its row among all, and no page by itself: nothing follows.
+/// Makes a document of all records together, then one of each. With one other record, figures are
+/// compared with it. Published figures have a row in the first document and none of their own.
 fn documents(records: &[Record], others: &[Record], units: Units) -> Vec<Document> {
     let other = match others {
         [only] => Some(only),
@@ -69,8 +69,8 @@ fn documents(records: &[Record], others: &[Record], units: Units) -> Vec<Documen
     documents
 }
 
-/// Numbers documents of one title, as records of one machine have, in the order in which they were
-/// named: a row of CSV has nothing else to tell them apart.
+/// Numbers documents with the same title, as several records of one machine have, in their given
+/// order. Rows of CSV cannot be told apart otherwise.
 fn number_alike(documents: &mut [Document]) {
     let titles: Vec<String> = documents.iter().map(|document| document.title.clone()).collect();
     for (at, document) in documents.iter_mut().enumerate() {
@@ -90,7 +90,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     let cannot = || format!("cannot read `{shown}`");
     let file = File::open(path).with_context(cannot)?;
     let length = file.metadata().with_context(cannot)?;
-    ensure!(length.is_file(), "`{shown}` is no regular file");
+    ensure!(length.is_file(), "`{shown}` is not a regular file");
     let mut document = Vec::new();
     file.take(RECORD_LEN_BYTES_MAX + 1).read_to_end(&mut document).with_context(cannot)?;
     let fits = document.len() as u64 <= RECORD_LEN_BYTES_MAX;

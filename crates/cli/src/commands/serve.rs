@@ -35,7 +35,7 @@ pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u
     let _told = local.then(|| running::tell(server.bound(), &server.address())).flatten();
     if opens {
         let address = server.ticket_to(page)?;
-        // Beside the server: an opener may wait for the page.
+        // In a thread, because an opener may wait for the page.
         thread::spawn(move || {
             if let Err(error) = open_browser(&address) {
                 complain(&format!("no browser could be opened ({error}): open the address above"));
@@ -111,7 +111,7 @@ fn read_password() -> anyhow::Result<String> {
     Ok(password)
 }
 
-/// How long is waited for an opener that fails; what lasts longer is taken to show the page.
+/// How long to wait for an opener to fail. After that it is assumed to show the page.
 const OPENER_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Asks the desktop to open an address.

@@ -127,7 +127,7 @@ fn a_fleet_that_judged_nothing_is_no_success() {
 fn an_audit_of_no_tag_is_no_success() {
     let tree = Tree::small();
     tree.run(["init"]).succeeds();
-    assert!(tree.run(["audit"]).ends(2).stderr().contains("nothing can be proved"));
+    assert!(tree.run(["audit"]).ends(2).stderr().contains("nothing was verified"));
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn without_a_key_or_a_store_nothing_is_said_of_objects() {
         assert!(outcome.stdout().is_empty());
         outcome.stderr().to_owned()
     };
-    assert!(ask(&[], None).contains("there is no key"));
+    assert!(ask(&[], None).contains("no key was found"));
     let refused = ask(&["--endpoint", "ftp://127.0.0.1"], Some("verysecret"));
     assert!(refused.contains("is no address of a store"), "{refused}");
     // What the profile says besides counts for a key of the environment, and without one.

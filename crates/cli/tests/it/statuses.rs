@@ -64,7 +64,7 @@ fn what_makes_no_sense_is_refused() {
         (&["check", "--null", "."], "--files-from"),
         (&["check", "--json", "--csv", "."], "--csv"),
         (&["check", "--files-from", "gone"], "cannot read the list `gone`"),
-        (&["hash", "--json", "-"], "cannot be told in JSON"),
+        (&["hash", "--json", "-"], "JSON and CSV cannot express"),
         (&["hash", "--strict", "a"], "--check"),
         (&["compare"], "compare"),
     ] {

@@ -1,7 +1,8 @@
-//! A catalogued tree → one PREMIS document: every tagged file, its last proof, and its failures.
+//! A tree with a catalogue → one PREMIS document: every tagged file, its last verification, and its
+//! failures.
 //!
-//! The schema wants all objects before all events, so the catalogue is gone through twice rather
-//! than held in memory.
+//! The schema requires all objects before all events, so the catalogue is read twice instead of
+//! being held in memory.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,10 +21,10 @@ use crate::outlet::Outlet;
 
 use super::{each_run, flow};
 
-/// A moment after all proofs: then every tagged file is overdue.
+/// A time after all verifications, at which every tagged file is overdue.
 const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };
 
-/// Writes the document of what is beneath a directory, and counts the failures in it.
+/// Writes the document of the files below a directory, and counts their failures.
 ///
 /// # Errors
 /// If the catalogue cannot be read.
@@ -59,7 +60,7 @@ pub(crate) fn write_tree(
         let again = last.1 == failure.run && last.0 == failure.path;
         if !again && failure.path.starts_with(beneath) {
             tally.count_failure(&failure);
-            // Of what is known no more, or has no tag, there is no object.
+            // A file without a record or a tag has no object.
             if failure.now.is_some() && tags.find(&failure.path).is_some() {
                 write_failure(&failure, &runs, &mut events, &mut outlet.pending.answer);
             }
@@ -69,14 +70,14 @@ pub(crate) fn write_tree(
     })?;
     tags.failed.map_or(Ok(()), Err)?;
     tally.interrupted = exit::was_signalled();
-    // What is not whole must not look whole: without its end it is no XML.
+    // An incomplete document must be recognisable: without its end it is not valid XML.
     if !tally.interrupted {
         events.end(&mut outlet.pending.answer);
     }
     Ok(tally)
 }
 
-/// Writes what last proved a file. The run that made its tag compared it with none.
+/// Writes the last verification of a file. A run that made the tag compared it with nothing.
 fn write_proof(
     file: &Overdue,
     tag: &Tag,
@@ -113,7 +114,7 @@ fn write_failure(
 /// All runs of a catalogue.
 struct CatalogueRuns {
     by_id: BTreeMap<i64, RunRecord>,
-    /// The last run that began in each second.
+    /// The last run that started in each second.
     by_start: BTreeMap<i64, i64>,
 }
 
@@ -133,11 +134,11 @@ impl CatalogueRuns {
     }
 }
 
-/// The tags of files that come in the order of the catalogue.
+/// The tags of files, looked up in the order of the catalogue.
 struct Tags {
     records: CatalogueReader,
     root: PathBuf,
-    /// The directory of the last file, from the root, and as it is asked for.
+    /// The directory of the last file, relative to the root, and as the lookup needs it.
     parent: Option<(PathBuf, Arc<Path>)>,
     failed: Option<CatalogueError>,
 }
@@ -171,7 +172,7 @@ impl Tags {
         })
     }
 
-    /// Says whether to go on.
+    /// Returns whether to continue.
     fn flow(&self, outlet: &mut Outlet) -> ControlFlow<()> {
         if self.failed.is_some() { ControlFlow::Break(()) } else { flow(outlet) }
     }

@@ -1,4 +1,4 @@
-//! `steadfast code cost`: what verifying would take.
+//! `steadfast code cost`: the predicted cost of a verification.
 
 use steadfast_codesign::VerifyOptions;
 use steadfast_report::code::{CostOfCode, write_cost_json, write_cost_text};

@@ -1,4 +1,4 @@
-//! `steadfast code show`: what signatures say.
+//! `steadfast code show`: the contents of signatures.
 
 use anyhow::Context as _;
 use steadfast_codesign::Coverage;
@@ -16,7 +16,7 @@ pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<u8> {
         let mut outcome = RenderedCode::default();
         match args.output.json {
             true => write_shown_json(&shown, &mut outcome.document),
-            // Nothing is wrong with what is merely shown.
+            // --quiet prints only problems, and `show` finds none.
             false if args.output.quiet => {}
             false => write_shown_text(&shown, options, &mut outcome.document),
         }

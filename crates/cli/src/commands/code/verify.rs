@@ -35,8 +35,8 @@ pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// The present in seconds since 1970. A clock before that stands for 1970, when no certificate was
-/// valid: not to ask what has expired would accept it.
+/// The present in seconds since 1970. An earlier clock counts as 1970, when no certificate was
+/// valid. Without a time, expired certificates would be accepted.
 pub(super) fn now() -> Option<i64> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     i64::try_from(since.map_or(0, |since| since.as_secs())).ok()

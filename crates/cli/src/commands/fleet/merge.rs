@@ -42,7 +42,7 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<u8> {
     failed.map_or(status, |error| Err(error.into()))
 }
 
-/// Says whether two paths lead to one file, whether it is there or not.
+/// Returns whether two paths lead to one file, existing or not.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

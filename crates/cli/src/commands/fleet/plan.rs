@@ -1,7 +1,7 @@
 //! `steadfast fleet plan`: files → a job.
 
 use anyhow::Context as _;
-use steadfast::{CatalogueUse, Options, Selection};
+use steadfast::{CatalogueUse, Options};
 use steadfast_fleet::{
     CatalogueSource, JobSource, ManifestSource, PlanOptions, PlanProgress, PlannedJob, Size,
     TreeSource, plan,

@@ -1,4 +1,4 @@
-//! `steadfast fleet status`: a job → how far it is.
+//! `steadfast fleet status`: a job → its progress.
 
 use steadfast_fleet::{Job, JobStatus, status};
 use steadfast_report::{Units, fleet};

@@ -1,4 +1,4 @@
-//! A path as the user says it → the catalogue that knows it, and its path in that tree.
+//! A path given by the user → the catalogue with its record, and the path in that tree.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use steadfast::catalogue::Catalogue;
 
-/// Opens the catalogue to read, `file` or else that of the nearest tree at or above `path`, and
-/// tells the path from that tree's root. What the path names need not be there any more.
+/// Opens a catalogue for reading, `file` or that of the nearest tree at or above `path`, and
+/// returns the path relative to the root of the tree. The file at the path may have been deleted.
 ///
 /// # Errors
-/// If there is no catalogue, it cannot be read, or the path is in no tree of its.
+/// If there is no catalogue, it cannot be read, or its tree does not contain the path.
 pub(crate) fn open(path: &Path, file: Option<&Path>) -> anyhow::Result<(Catalogue, PathBuf)> {
     let (there, gone) =
         existing(path).with_context(|| format!("cannot find `{}`", path.display()))?;
@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path, file: Option<&Path>) -> anyhow::Result<(Catalogu
     Ok((catalogue, relative))
 }
 
-/// Parts a path into what is there, without links, and what is gone.
+/// Splits a path into the existing part, without links, and the deleted part.
 fn existing(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
     let mut there = path;
     let mut gone = PathBuf::new();
@@ -45,7 +45,7 @@ fn existing(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                // `..` after a name that is gone cannot be told from another one.
+                // `..` after a deleted name is ambiguous.
                 let (Some(above), Some(name)) = (there.parent(), there.file_name()) else {
                     return Err(error);
                 };

@@ -1,4 +1,4 @@
-//! `steadfast objects check`: a store is asked.
+//! `steadfast objects check`: requests digests from a store.
 
 use std::env;
 use std::fs;
@@ -13,10 +13,10 @@ use super::{how, keys, known, tell};
 use crate::args::ObjectsCheckArgs;
 use crate::exit;
 
-/// Requests at a time: what waits for answers wants no processor.
+/// Requests in flight. A thread that waits for an answer needs no processor.
 const WORKERS: usize = 16;
 
-/// The region of stores that have none.
+/// The region for stores without regions.
 const REGION: &str = "us-east-1";
 
 pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<u8> {

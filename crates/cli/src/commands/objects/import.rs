@@ -1,4 +1,4 @@
-//! `steadfast objects import`: a store's report is read.
+//! `steadfast objects import`: reads the report of a store.
 
 use steadfast_objects::{Report, import};
 

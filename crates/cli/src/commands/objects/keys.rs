@@ -1,7 +1,7 @@
-//! Keys of a store, from the environment or from the files that Amazon's tools keep.
+//! Keys for a store, from the environment or from the files of the AWS tools.
 //!
-//! In: a profile's name. Out: who asks, and what the profile says besides. No value of a key is in
-//! any message, whatever is wrong with its file.
+//! In: the name of a profile. Out: the credentials, and the other settings of the profile. No
+//! message contains the value of a key, even if its file is malformed.
 
 use std::env;
 use std::fs;
@@ -11,18 +11,18 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use steadfast_objects::Credentials;
 
-/// What was found.
+/// Credentials and settings.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     pub(super) credentials: Option<Credentials>,
     pub(super) region: Option<String>,
     pub(super) endpoint: Option<String>,
-    /// The file of those who vouch for the store.
+    /// The file of the certificates to trust.
     pub(super) authorities: Option<String>,
 }
 
-/// Finds the keys: those of the environment, unless a profile is asked for. What else a profile
-/// says counts whoever asks.
+/// Finds the keys: those of the environment, unless a profile is given. The other settings of the
+/// profile always apply.
 pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Keys> {
     let told = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let name = profile.map(str::to_owned).or_else(|| told("AWS_PROFILE"));
@@ -51,14 +51,14 @@ pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Key
         Credentials::new(access, secret, get("aws_session_token"))
     } else {
         bail!(
-            "there is no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or keep one in the \
-             profile `{name}` of ~/.aws/credentials, or ask with --anonymous"
+            "no key was found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, add a key to the \
+             profile `{name}` in ~/.aws/credentials, or use --anonymous"
         );
     };
     Ok(Keys { credentials: Some(credentials), ..keys })
 }
 
-/// Reads a file of profiles; without one there are none.
+/// Reads a file of profiles. A missing file has none.
 fn read(variable: &str, name: &str) -> anyhow::Result<String> {
     let told = env::var_os(variable).map(PathBuf::from);
     let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".aws").join(name));
@@ -77,7 +77,7 @@ fn value<'a>(text: &'a str, section: &str, key: &str) -> Option<&'a str> {
         if let Some(name) = plain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             here = name.trim() == section;
         } else if here
-            // What is set in further belongs to a setting of several lines.
+            // An indented line belongs to a setting of several lines.
             && !line.starts_with([' ', '\t', '#', ';'])
             && let Some((name, value)) = plain.split_once('=')
             && name.trim() == key

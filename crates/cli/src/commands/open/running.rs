@@ -1,8 +1,8 @@
-//! Servers of this user that run already, and how a command talks to one.
+//! Running servers of this user, and how a command talks to one.
 //!
-//! In: a server's address with its token; or paths that one is to show. Out: a file that only its
-//! owner can read, gone with the server; or an address to open. One that left its file behind is
-//! not there to answer, and passed by.
+//! In: the address of a server with its token, or paths to show. Out: a file that only its owner
+//! can read and that is removed with the server, or an address to open. The file of a server that
+//! does not answer is ignored.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -18,17 +18,18 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of an answer, and of a file about a server, at most.
 const ANSWER_LEN_MAX: u64 = 64 << 10;
 
-/// The file that tells of a server while it runs.
+/// The file with the address of a running server.
 pub(crate) struct AddressFile(PathBuf);
 
 impl Drop for AddressFile {
     fn drop(&mut self) {
-        // What is left behind names a server that does not answer.
+        // A file left behind names a server that does not answer.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// Tells this user's other commands of a server, where the system has a folder for such things.
+/// Publishes the address of a server to other commands of this user, if the system has a folder for
+/// that.
 pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<AddressFile> {
     let folder = folder()?;
     let made = DirBuilder::new().mode(0o700).create(&folder);
@@ -36,7 +37,7 @@ pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<AddressFile> {
         return None;
     }
     let path = folder.join(format!("serve-{}-{}", bound.ip(), bound.port()));
-    // An address with its port is one server's; what is there is of one that is gone.
+    // Only one server has this address and port, so an existing file is of one that has ended.
     let _ = fs::remove_file(&path);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
     let told = AddressFile(path);
@@ -53,7 +54,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Option<String> {
     files.iter().find_map(|file| ask(file, paths))
 }
 
-/// Asks the server that a file tells of.
+/// Asks the server in a file.
 fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     let mut entrance = String::new();
     fs::File::open(file).ok()?.take(ANSWER_LEN_MAX).read_to_string(&mut entrance).ok()?;
@@ -61,7 +62,7 @@ fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     let bound: SocketAddr = bound.parse().ok().filter(|at: &SocketAddr| at.ip().is_loopback())?;
     let mut stream = match TcpStream::connect_timeout(&bound, PATIENCE) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            // It is gone without having said so.
+            // It ended without removing its file.
             let _ = fs::remove_file(file);
             return None;
         }
@@ -86,7 +87,7 @@ fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     is_address.then(|| body.trim().to_owned())
 }
 
-/// Bytes as a query carries them.
+/// Encodes bytes for a query.
 fn encoded(bytes: &[u8]) -> String {
     let letter = |&byte: &u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' => {
@@ -97,7 +98,7 @@ fn encoded(bytes: &[u8]) -> String {
     bytes.iter().map(letter).collect()
 }
 
-/// The folder for what lasts as long as its user is there: the system's, or none.
+/// The folder of the system for files that last as long as a login.
 fn folder() -> Option<PathBuf> {
     let name = if std::env::consts::OS == "macos" { "TMPDIR" } else { "XDG_RUNTIME_DIR" };
     let named = std::env::var_os(name).map(PathBuf::from).filter(|above| above.is_absolute());
@@ -106,7 +107,7 @@ fn folder() -> Option<PathBuf> {
     Some(above.join("steadfast"))
 }
 
-/// Says whether a folder is one, of this user, and closed to all others.
+/// Returns whether this is a folder of this user that is closed to all others.
 fn is_ours(folder: &Path) -> bool {
     let temporary = || steadfast::user_folder().unwrap_or_else(std::env::temp_dir);
     let own = fs::metadata("/proc/self").or_else(|_| fs::metadata(temporary()));

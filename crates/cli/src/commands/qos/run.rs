@@ -1,4 +1,4 @@
-//! `steadfast qos run`: becomes a command at a level.
+//! `steadfast qos run`: replaces this process by a command at a level.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -11,10 +11,10 @@ use crate::args::QosRunArgs;
 use crate::exit::complain;
 use crate::session;
 
-/// Status if there is no such command, as shells have it.
+/// Status if the command was not found, as in shells.
 const NOT_FOUND: u8 = 127;
 
-/// Status if there is one and it cannot be run.
+/// Status if the command cannot be run.
 const NOT_RUN: u8 = 126;
 
 pub(super) fn run(args: &QosRunArgs) -> anyhow::Result<u8> {
@@ -25,13 +25,13 @@ pub(super) fn run(args: &QosRunArgs) -> anyhow::Result<u8> {
         }
     } else if qos::wants_own_session(level) {
         complain(&format!(
-            "QoS {level} counts within this session only, since the system shares the processors \
-             by session; --session runs the command in one of its own"
+            "QoS {level} has an effect only within this session, because the system shares \
+             processors by session; --session runs the command in a session of its own"
         ));
     }
     session::complain_of(level, &qos::enter_for_exec(level));
     let (name, arguments) = args.command.split_first().expect("one word at least is required");
-    // It returns only if it failed.
+    // `exec` returns only if it failed.
     let error = match qos::launcher(level) {
         [] => Command::new(name).args(arguments).exec(),
         [launcher, own @ ..] => Command::new(launcher).args(own).args(&args.command).exec(),

@@ -1,4 +1,4 @@
-//! `steadfast qos set`: lowers a process that runs, or takes that back.
+//! `steadfast qos set`: lowers a running process, or undoes that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

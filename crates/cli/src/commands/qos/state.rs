@@ -1,7 +1,7 @@
-//! What was changed of running processes, until they end: one small file for each.
+//! Changes of running processes until they end, in one small file each.
 //!
-//! In: changes. Out: the same after a restart of this program. A file is replaced as a whole, and
-//! before the changes it tells of are made. It does not know what the changes mean.
+//! In: changes. Out: the same changes after a restart of this program. A file is replaced as a
+//! whole, before its changes are made. This module does not know their meaning.
 //!
 //! ```text
 //! steadfast qos 1
@@ -21,13 +21,13 @@ use steadfast_report::escape;
 
 use crate::state_folder;
 
-/// The first line; the number is the version's.
+/// The first line. The number is the version of the format.
 const HEAD: &str = "steadfast qos 1";
 
-/// A file longer than this is none of ours.
+/// Files longer than this are not ours.
 const LEN_MAX: u64 = 16 << 20;
 
-/// What was changed of one process.
+/// The changes of one process.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ProcessState {
     pub(super) process: Process,
@@ -134,7 +134,7 @@ fn thread_of(number: &str, started: &str) -> Option<ThreadIdentity> {
     Some(ThreadIdentity { number: number.parse().ok()?, started: started.to_owned() })
 }
 
-/// Removes what is kept of processes that are no more. What fails is tried another time.
+/// Removes the files of processes that have ended. Failures are ignored until the next time.
 pub(super) fn forget_the_ended() {
     let Ok(folder) = folder() else { return };
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -143,7 +143,7 @@ pub(super) fn forget_the_ended() {
         let name = entry.file_name();
         let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
         let kept = fs::read_to_string(&file).ok().and_then(|text| ProcessState::parse(&text).ok());
-        // What cannot be understood may be of a later version.
+        // A file that cannot be parsed may be of a later version.
         if kept.is_some_and(|state| Process::find(number).ok().as_ref() != Some(&state.process)) {
             let _ = fs::remove_file(&file);
         }
