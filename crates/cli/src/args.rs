@@ -13,6 +13,7 @@ mod measure;
 #[cfg(feature = "objects")]
 mod objects;
 mod pages;
+mod parse;
 mod qos;
 mod quantity;
 #[cfg(feature = "measure")]
@@ -23,6 +24,7 @@ mod selection;
 mod serve;
 mod verbs;
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -86,12 +88,12 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line.
+    /// Parses the words of a command line by the whole command, the program's name first.
     ///
     /// # Errors
-    /// If it is not understood, or asks for help or the version.
-    pub(crate) fn read() -> Result<Cli, clap::Error> {
-        let matches = help::page(Cli::command()).try_get_matches().map_err(suggested)?;
+    /// If they are not understood, or ask for help or the version.
+    fn of_all_verbs(words: &[OsString]) -> Result<Cli, clap::Error> {
+        let matches = help::page(Cli::command()).try_get_matches_from(words).map_err(suggested)?;
         Cli::from_arg_matches(&matches)
     }
 }

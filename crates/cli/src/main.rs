@@ -26,7 +26,8 @@ mod commands;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    exit::code(match args::Cli::read() {
+    let words: Vec<_> = std::env::args_os().collect();
+    exit::code(match args::Cli::of_words(&words) {
         Ok(cli) => commands::dispatch(&cli.command),
         Err(error) => exit::explain(&error),
     })
