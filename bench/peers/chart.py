@@ -1,8 +1,9 @@
 """In: the records of one machine. Out: docs/images/speed.svg, the chart of the README.
 
 Draws how fast each participant checks: a panel for each corpus and condition of the cache, from the
-newest record that has it. Run it again after adding a record: `python3 bench/peers/chart.py`.
-It must not know how samples become numbers.
+newest record that has it. Records made beside other work are left out, because their seconds say
+little. Run it again after adding a record: `python3 bench/peers/chart.py`. It must not know how
+samples become numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CHART = REPOSITORY / "docs" / "images" / "speed.svg"
 
 CORPORA = {"large": "4 files of 1 GiB", "small": "50,000 files of 1–64 KiB"}
 CACHES = {"warm": "in memory", "cold": "from the disk"}
-# Processes that run beside a series on an otherwise idle machine: its own two, and some.
+# The load of a series on an otherwise idle machine of two processors: its own, and some.
 LOAD_IDLE_MAX = 3.0
 
 COLUMN_WIDTH, LABEL_WIDTH, BAR_WIDTH = 460, 175, 215
@@ -64,14 +65,14 @@ def panels(folder: Path) -> list[Panel]:
     found: dict[Cell, Panel] = {}
     for path in sorted(folder.glob("[0-9]*.json")):
         record = json.loads(path.read_text())
+        if max(record["load_before"], record["load_after"]) > LOAD_IDLE_MAX:
+            continue
         results = Results(record)
-        load = max(record["load_before"], record["load_after"])
-        busy = f"; other work on the machine, load {load:.0f}" if load > LOAD_IDLE_MAX else ""
         for corpus in set(CORPORA) & set(results.corpora()):
             for cell in results.cells(corpus):
                 checks = [row for row in results.rows(cell) if row.role != "reference"]
                 if cell.operation == "check":
-                    source = f"{path.name}, {record['rounds']} rounds{busy}"
+                    source = f"{path.name}, {record['rounds']} rounds"
                     length_bytes = results.corpus_bytes(corpus)
                     found[cell] = Panel(cell, checks, source, length_bytes)
     cells = [Cell(corpus, cache, "check") for corpus in CORPORA for cache in CACHES]
