@@ -75,7 +75,7 @@ pub use pages::{
 };
 pub use plist::Value;
 pub use policy::{PolicyOptions, PolicyState, PolicyVerdict};
-pub use requirement::{Requirement, RequirementKind, Requirements, Subject, Unknown};
+pub use requirement::{CodeSubject, Requirement, RequirementKind, Requirements, Unknown};
 pub use roots::AppleRoot;
 pub use signature::{SIGNATURE_LEN_MAX, Signature};
 pub use signer::{Binding, Bindings, SignerKind, SignerState, SignerVerdict};

@@ -17,7 +17,7 @@ use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::hash::HashType;
 use crate::key::PublicKey;
 use crate::plist::Value;
-use crate::requirement::{Requirements, Subject};
+use crate::requirement::{CodeSubject, Requirements};
 use crate::roots::AppleRoot;
 use crate::signature::Signature;
 use crate::signer::{SignerState, SignerVerdict};
@@ -200,7 +200,7 @@ fn own_requirement(
     }
     let entitlements = signature.blob(Slot::ENTITLEMENTS).map(Blob::payload);
     let entitlements = entitlements.and_then(|bytes| Value::parse(bytes).ok());
-    let mut subject = Subject::of(signature, signer);
+    let mut subject = CodeSubject::of(signature, signer);
     subject.info = info;
     subject.entitlements = entitlements.as_ref();
     match designated.holds_for(&subject) {

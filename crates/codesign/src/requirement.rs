@@ -15,7 +15,7 @@ use std::fmt;
 
 use strum::{Display, FromRepr};
 
-pub use self::evaluate::{Subject, Unknown};
+pub use self::evaluate::{CodeSubject, Unknown};
 use crate::error::Error;
 use crate::superblob::SuperBlob;
 
@@ -62,7 +62,7 @@ impl Requirement {
     /// # Errors
     /// What would have to be known. A part that cannot be known makes nothing unknown that other
     /// parts decide.
-    pub fn holds_for(&self, subject: &Subject<'_>) -> Result<bool, Unknown> {
+    pub fn holds_for(&self, subject: &CodeSubject<'_>) -> Result<bool, Unknown> {
         evaluate::evaluate(&self.expression, subject)
     }
 }

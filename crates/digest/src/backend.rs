@@ -67,13 +67,13 @@ mod x86_shani;
 /// kernels for them as well.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Backend {
-    // Private and made by `Kind::detected` only: owning a `Backend` is the proof of detection.
-    kind: Kind,
+    // Private and made by `BackendKind::detected` only: owning a `Backend` proves the detection.
+    kind: BackendKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-enum Kind {
+enum BackendKind {
     #[cfg(target_arch = "x86_64")]
     X86Shani,
     #[cfg(target_arch = "x86_64")]
@@ -85,21 +85,21 @@ enum Kind {
     Portable,
 }
 
-impl Kind {
+impl BackendKind {
     /// The kernels built for this architecture, the best for a single message first.
-    const ALL: &'static [Kind] = Kind::VARIANTS;
+    const ALL: &'static [BackendKind] = BackendKind::VARIANTS;
 
     fn detected(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Shani => x86_shani::detected(),
+            BackendKind::X86Shani => x86_shani::detected(),
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx512 => x86_avx512::detected(),
+            BackendKind::X86Avx512 => x86_avx512::detected(),
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx2 => x86_avx2::detected(),
+            BackendKind::X86Avx2 => x86_avx2::detected(),
             #[cfg(target_arch = "aarch64")]
-            Kind::Aarch64Sha2 => aarch64_sha2::detected(),
-            Kind::Portable => true,
+            BackendKind::Aarch64Sha2 => aarch64_sha2::detected(),
+            BackendKind::Portable => true,
         }
     }
 
@@ -118,13 +118,13 @@ impl Backend {
 
     /// Returns the backend that is best for a single message here.
     pub fn detect() -> Backend {
-        let kind = Kind::ALL.iter().copied().find(|kind| kind.detected());
+        let kind = BackendKind::ALL.iter().copied().find(|kind| kind.detected());
         Backend { kind: kind.expect("the portable kernel runs everywhere") }
     }
 
     /// Lists every backend that this processor runs, the best for a single message first.
     pub fn detected() -> impl Iterator<Item = Backend> {
-        let kinds = Kind::ALL.iter().copied().filter(|kind| kind.detected());
+        let kinds = BackendKind::ALL.iter().copied().filter(|kind| kind.detected());
         kinds.map(|kind| Backend { kind })
     }
 
@@ -155,14 +155,14 @@ impl Backend {
     pub fn lane_choices(self) -> &'static [usize] {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Shani => x86_shani::LANE_CHOICES,
+            BackendKind::X86Shani => x86_shani::LANE_CHOICES,
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx512 => x86_avx512::sha256::LANE_CHOICES,
+            BackendKind::X86Avx512 => x86_avx512::sha256::LANE_CHOICES,
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx2 => x86_avx2::sha256::LANE_CHOICES,
+            BackendKind::X86Avx2 => x86_avx2::sha256::LANE_CHOICES,
             #[cfg(target_arch = "aarch64")]
-            Kind::Aarch64Sha2 => aarch64_sha2::LANE_CHOICES,
-            Kind::Portable => portable::LANE_CHOICES,
+            BackendKind::Aarch64Sha2 => aarch64_sha2::LANE_CHOICES,
+            BackendKind::Portable => portable::LANE_CHOICES,
         }
     }
 
@@ -175,9 +175,9 @@ impl Backend {
     pub(crate) fn sha512_lane_choices(self) -> &'static [usize] {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx512 => x86_avx512::sha512::LANE_CHOICES,
+            BackendKind::X86Avx512 => x86_avx512::sha512::LANE_CHOICES,
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx2 => x86_avx2::sha512::LANE_CHOICES,
+            BackendKind::X86Avx2 => x86_avx2::sha512::LANE_CHOICES,
             _ => library::LANE_CHOICES,
         }
     }
@@ -186,7 +186,7 @@ impl Backend {
     pub(crate) fn sha512_wide_from(self) -> usize {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx2 => x86_avx2::sha512::WIDE_FROM,
+            BackendKind::X86Avx2 => x86_avx2::sha512::WIDE_FROM,
             _ => 0,
         }
     }
@@ -195,9 +195,9 @@ impl Backend {
     pub(crate) fn md5_lane_choices(self) -> &'static [usize] {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx512 => x86_avx512::md5::LANE_CHOICES,
+            BackendKind::X86Avx512 => x86_avx512::md5::LANE_CHOICES,
             #[cfg(target_arch = "x86_64")]
-            Kind::X86Avx2 => x86_avx2::md5::LANE_CHOICES,
+            BackendKind::X86Avx2 => x86_avx2::md5::LANE_CHOICES,
             _ => library::LANE_CHOICES,
         }
     }
@@ -212,17 +212,17 @@ impl Backend {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_shani::detected()` held.
-            Kind::X86Shani => unsafe { x86_shani::compress(states, blocks) },
+            BackendKind::X86Shani => unsafe { x86_shani::compress(states, blocks) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx512::detected()` held.
-            Kind::X86Avx512 => unsafe { x86_avx512::sha256::compress(states, blocks) },
+            BackendKind::X86Avx512 => unsafe { x86_avx512::sha256::compress(states, blocks) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx2::detected()` held.
-            Kind::X86Avx2 => unsafe { x86_avx2::sha256::compress(states, blocks) },
+            BackendKind::X86Avx2 => unsafe { x86_avx2::sha256::compress(states, blocks) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: this kind is in a `Backend` only if `aarch64_sha2::detected()` held.
-            Kind::Aarch64Sha2 => unsafe { aarch64_sha2::compress(states, blocks) },
-            Kind::Portable => portable::compress(states, blocks),
+            BackendKind::Aarch64Sha2 => unsafe { aarch64_sha2::compress(states, blocks) },
+            BackendKind::Portable => portable::compress(states, blocks),
         }
     }
 
@@ -236,10 +236,10 @@ impl Backend {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx512::detected()` held.
-            Kind::X86Avx512 => unsafe { x86_avx512::sha512::compress(states, blocks) },
+            BackendKind::X86Avx512 => unsafe { x86_avx512::sha512::compress(states, blocks) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx2::detected()` held.
-            Kind::X86Avx2 => unsafe { x86_avx2::sha512::compress(states, blocks) },
+            BackendKind::X86Avx2 => unsafe { x86_avx2::sha512::compress(states, blocks) },
             _ => library::compress_sha512(states, blocks),
         }
     }
@@ -254,10 +254,10 @@ impl Backend {
         match self.kind {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx512::detected()` held.
-            Kind::X86Avx512 => unsafe { x86_avx512::md5::compress(states, blocks) },
+            BackendKind::X86Avx512 => unsafe { x86_avx512::md5::compress(states, blocks) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind is in a `Backend` only if `x86_avx2::detected()` held.
-            Kind::X86Avx2 => unsafe { x86_avx2::md5::compress(states, blocks) },
+            BackendKind::X86Avx2 => unsafe { x86_avx2::md5::compress(states, blocks) },
             _ => library::compress_md5(states, blocks),
         }
     }

@@ -18,17 +18,17 @@ const CHUNKS: u64 = 64;
 
 /// Makes the bytes of files.
 #[derive(Debug)]
-pub(crate) struct Contents {
+pub(crate) struct TestBytes {
     seed: u64,
     pool: Vec<u8>,
 }
 
-impl Contents {
+impl TestBytes {
     /// Fills the pool, which takes some 50 ms and stays in memory.
-    pub(crate) fn new(seed: u64) -> Contents {
+    pub(crate) fn new(seed: u64) -> TestBytes {
         let mut pool = vec![0; CHUNKS as usize * CHUNK_LEN_BYTES];
         Random::new(seed).fill(&mut pool);
-        Contents { seed, pool }
+        TestBytes { seed, pool }
     }
 
     /// Returns a chunk of a file; `length` is at most [`CHUNK_LEN_BYTES`].
@@ -83,19 +83,19 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_bytes_whatever_was_made_between() {
-        let (mut one, mut other) = (Contents::new(7), Contents::new(7));
+        let (mut one, mut other) = (TestBytes::new(7), TestBytes::new(7));
         let first = one.chunk(3, 5, 10_000).to_vec();
         for index in 0..200 {
             other.chunk(index as u32 % 5, index, CHUNK_LEN_BYTES);
         }
         assert_eq!(first, other.chunk(3, 5, 10_000));
-        assert_ne!(first, Contents::new(8).chunk(3, 5, 10_000));
+        assert_ne!(first, TestBytes::new(8).chunk(3, 5, 10_000));
         assert_ne!(first, one.chunk(4, 5, 10_000));
     }
 
     #[test]
     fn no_page_is_there_twice() {
-        let mut contents = Contents::new(1);
+        let mut contents = TestBytes::new(1);
         let mut seen = HashSet::new();
         // 160 chunks of each file: more than the pool has.
         for file in 0..3 {
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn bytes_are_even() {
         let mut counts = [0_u32; 256];
-        for &byte in Contents::new(2).chunk(0, 0, CHUNK_LEN_BYTES) {
+        for &byte in TestBytes::new(2).chunk(0, 0, CHUNK_LEN_BYTES) {
             counts[usize::from(byte)] += 1;
         }
         // 4,096 of each are expected; seven standard deviations are 448.

@@ -31,7 +31,7 @@ pub use fit::{
     Fits, Line, Point, fit, least_absolute, least_squares, rate_overall, robust, theil_sen,
 };
 pub use histogram::{Histogram, histogram};
-pub use outliers::{Mark, Marks, outliers};
+pub use outliers::{Marks, OutlierMark, outliers};
 pub use populations::{Populations, populations};
 pub use ratio::{Finding, enough, finding, percent_of, ratio, rounds_needed};
 pub use rounds::{BAND_LEN, Banded, Intervals, fit_rounds, theil_sen_rate};

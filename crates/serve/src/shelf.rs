@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use steadfast::beneath::{self, Kind, Name};
+use steadfast::beneath::{self, Name, NameKind};
 use steadfast_measure::published;
 use steadfast_measure::record::{self, Record};
 use steadfast_report::escape;
@@ -132,7 +132,7 @@ fn in_folder(folder: &Path) -> Vec<Choice> {
         return Vec::new();
     };
     let is_record = |name: &&Name| {
-        name.kind == Kind::File
+        name.kind == NameKind::File
             && Path::new(&name.name).extension().is_some_and(|end| end == "json")
     };
     let choice = |name: &Name| Choice {

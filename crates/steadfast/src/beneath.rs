@@ -23,12 +23,12 @@ pub struct Name {
     /// The name: any bytes but `/` and NUL.
     pub name: OsString,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: NameKind,
 }
 
 /// The kind of a name in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum NameKind {
     /// A directory.
     Directory,
     /// A regular file.
@@ -107,12 +107,12 @@ pub fn names(root: &Path, path: &Path, after: Option<&Name>, limit: usize) -> io
         // A name that was removed meanwhile has no kind.
         let told = || dir.status_of(entry.name).map(|status| status.kind).ok();
         let kind = match entry.kind.or_else(told) {
-            Some(FileKind::Directory) => Kind::Directory,
-            Some(FileKind::Regular) => Kind::File,
-            Some(FileKind::Symlink) => Kind::Link,
-            Some(FileKind::Other) | None => Kind::Other,
+            Some(FileKind::Directory) => NameKind::Directory,
+            Some(FileKind::Regular) => NameKind::File,
+            Some(FileKind::Symlink) => NameKind::Link,
+            Some(FileKind::Other) | None => NameKind::Other,
         };
-        let is_leaf = kind != Kind::Directory;
+        let is_leaf = kind != NameKind::Directory;
         let name = Name { is_leaf, name: entry.name.to_owned(), kind };
         if after.is_none_or(|after| (name.is_leaf, &name.name) > (after.is_leaf, &after.name)) {
             later += 1;

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::event::FileError;
 use folder::Folder;
 use recipe::Recipe;
-use sample::Sample;
+use sample::ProbeSample;
 use tool::Failure;
 
 /// The result of probing.
@@ -125,11 +125,12 @@ pub fn probe(directories: &[PathBuf], stop: &AtomicBool) -> Result<Probe, Error>
     if directories.is_empty() {
         return Err(Error::usage("probe needs a directory"));
     }
-    let sample = Sample::new();
-    let mut sites: Vec<Site> = directories.iter().map(|path| Site::open(path, &sample)).collect();
+    let sample = ProbeSample::new();
+    let mut sites: Vec<ProbeSite> =
+        directories.iter().map(|path| ProbeSite::open(path, &sample)).collect();
     let mut probe = Probe::default();
     for recipe in recipe::in_one_place() {
-        let try_in = |site: &mut Site, recipe| site.attempt(recipe, &sample, stop);
+        let try_in = |site: &mut ProbeSite, recipe| site.attempt(recipe, &sample, stop);
         let attempts = sites.iter_mut().map(|site| try_in(site, recipe)).collect();
         probe.add(recipe, None, attempts);
     }
@@ -141,7 +142,7 @@ pub fn probe(directories: &[PathBuf], stop: &AtomicBool) -> Result<Probe, Error>
             probe.add(recipe, Some(from), attempts);
         }
     }
-    probe.places = sites.into_iter().map(Site::close).collect();
+    probe.places = sites.into_iter().map(ProbeSite::close).collect();
     probe.interrupted = stop.load(Ordering::Relaxed);
     Ok(probe)
 }
@@ -171,7 +172,7 @@ impl Probe {
 type Attempt = Result<Outcome, Failure>;
 
 /// A directory that is being probed.
-struct Site {
+struct ProbeSite {
     path: PathBuf,
     file_system: Option<String>,
     device: Option<u64>,
@@ -181,8 +182,8 @@ struct Site {
     next: u32,
 }
 
-impl Site {
-    fn open(path: &Path, sample: &Sample) -> Site {
+impl ProbeSite {
+    fn open(path: &Path, sample: &ProbeSample) -> ProbeSite {
         let opened = File::open(path);
         let file_system = opened.and_then(|file| file.file_system()).ok();
         let found = Folder::make(path)
@@ -192,7 +193,7 @@ impl Site {
                     .map_err(|error| FileError::from_io("try the file system", &error))?;
                 Ok((folder, traits))
             });
-        Site {
+        ProbeSite {
             path: path.to_owned(),
             file_system: file_system.map(|file_system| file_system.name),
             device: Status::of(path).map(|status| status.device).ok(),
@@ -220,7 +221,7 @@ impl Site {
     }
 
     /// Tries a recipe within the directory.
-    fn attempt(&mut self, recipe: &Recipe, sample: &Sample, stop: &AtomicBool) -> Attempt {
+    fn attempt(&mut self, recipe: &Recipe, sample: &ProbeSample, stop: &AtomicBool) -> Attempt {
         ensure_going(stop)?;
         self.keeps_attributes()?;
         let bench = self.bench()?;
@@ -231,7 +232,7 @@ impl Site {
     }
 
     fn close(self) -> Place {
-        let Site { path, file_system, found, .. } = self;
+        let ProbeSite { path, file_system, found, .. } = self;
         let (traits, left_behind) = match found {
             Ok((folder, traits)) => (Ok(traits), folder.remove().err()),
             Err(trouble) => (Err(trouble), None),
@@ -244,11 +245,11 @@ impl Site {
 
 /// Tries a recipe from one directory to another on another file system.
 fn between(
-    sites: &mut [Site],
+    sites: &mut [ProbeSite],
     from: usize,
     to: usize,
     recipe: &Recipe,
-    sample: &Sample,
+    sample: &ProbeSample,
     stop: &AtomicBool,
 ) -> Attempt {
     ensure_going(stop)?;

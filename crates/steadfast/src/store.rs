@@ -14,7 +14,7 @@ use std::path::Path;
 
 use steadfast_sys::file::File;
 
-use self::carried::Beside;
+use self::carried::SidecarTags;
 use self::xattr::Xattr;
 use crate::beneath;
 use crate::event::FileError;
@@ -44,7 +44,7 @@ pub fn tag_at(file: &File, path: &Path) -> io::Result<StoredTag> {
     if !matches!(own, StoredTag::Absent | StoredTag::Impossible) {
         return Ok(own);
     }
-    match Beside::of(path)?.tag {
+    match SidecarTags::of(path)?.tag {
         StoredTag::Absent => Ok(own),
         beside => Ok(beside),
     }

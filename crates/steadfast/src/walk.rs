@@ -24,7 +24,7 @@ use steadfast_sys::file::{Dir, File, FileKind, Status};
 pub(crate) use exclude::Excludes;
 use given::{Given, Parent};
 pub(crate) use listed::{Beneath, Listed};
-use names::Names;
+use names::NameRun;
 pub(crate) use sidecar::{IsTagged, Sidecar};
 
 use crate::event::{FileEvent, FilePath, Notice, Skipped, Subject};
@@ -41,11 +41,11 @@ pub(crate) struct Entry {
     pub(crate) inode: u64,
     /// What it is to be compared with, if a list said so.
     pub(crate) reference: Option<Box<Reference>>,
-    place: Place,
+    place: EntryPlace,
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum EntryPlace {
     /// By name beneath an open directory; a link there is refused.
     Beneath(Arc<Dir>),
     /// As the user typed it; a link there is followed.
@@ -59,16 +59,16 @@ impl Entry {
     /// What the system says; also if the name is a link by now.
     pub(crate) fn open(&self) -> io::Result<File> {
         match &self.place {
-            Place::Beneath(dir) => dir.open_file(&self.path.name),
-            Place::Typed => File::open(&self.path.to_path()),
+            EntryPlace::Beneath(dir) => dir.open_file(&self.path.name),
+            EntryPlace::Typed => File::open(&self.path.to_path()),
         }
     }
 
     /// Looks at the file without opening it.
     pub(crate) fn status(&self) -> io::Result<Status> {
         match &self.place {
-            Place::Beneath(dir) => dir.status_of(&self.path.name),
-            Place::Typed => self.open()?.status(),
+            EntryPlace::Beneath(dir) => dir.status_of(&self.path.name),
+            EntryPlace::Typed => self.open()?.status(),
         }
     }
 }
@@ -116,7 +116,7 @@ pub(crate) fn walk(
 }
 
 /// A file's identity on this machine: device, inode.
-type Identity = (u64, u64);
+pub(crate) type Identity = (u64, u64);
 
 fn identity(status: &Status) -> Identity {
     (status.device, status.inode)
@@ -132,22 +132,22 @@ struct Walk<'a, 'b> {
     sink: &'a mut Sink<'b>,
     skipped: Skipped,
     given: Given,
-    stack: Vec<Level>,
+    stack: Vec<OpenDirectory>,
 }
 
 /// One directory on the way down.
-struct Level {
+struct OpenDirectory {
     dir: Arc<Dir>,
     path: Arc<Path>,
     /// Path from the root, for the excludes.
     relative: PathBuf,
     identity: Identity,
-    names: Names,
+    names: NameRun,
     next: usize,
 }
 
 /// A path that was given, looked at.
-struct Root {
+struct GivenRoot {
     status: Status,
     /// Where it is, unless it was typed and so may be a link.
     place: Option<Parent>,
@@ -199,8 +199,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn root(&mut self, path: &Path, root: Root) -> ControlFlow<()> {
-        let Root { status, place, .. } = root;
+    fn root(&mut self, path: &Path, root: GivenRoot) -> ControlFlow<()> {
+        let GivenRoot { status, place, .. } = root;
         match status.kind {
             FileKind::Directory => {
                 let opened = match &place {
@@ -222,7 +222,7 @@ impl Walk<'_, '_> {
             FileKind::Regular => match place {
                 Some(Parent { dir, path, name, .. }) => {
                     let path = FilePath { parent: path, name };
-                    let (inode, place) = (status.inode, Place::Beneath(dir));
+                    let (inode, place) = (status.inode, EntryPlace::Beneath(dir));
                     (self.sink)(WalkItem::File(Entry { path, inode, place, reference: None }))
                 }
                 None => self.typed_file(path),
@@ -240,7 +240,12 @@ impl Walk<'_, '_> {
 
     fn typed_file(&mut self, path: &Path) -> ControlFlow<()> {
         let path = FilePath::whole(path);
-        (self.sink)(WalkItem::File(Entry { path, inode: 0, place: Place::Typed, reference: None }))
+        (self.sink)(WalkItem::File(Entry {
+            path,
+            inode: 0,
+            place: EntryPlace::Typed,
+            reference: None,
+        }))
     }
 
     /// Walks what is on the stack until it is empty.
@@ -294,7 +299,7 @@ impl Walk<'_, '_> {
                         false => None,
                     };
                     let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
-                    let place = Place::Beneath(Arc::clone(&level.dir));
+                    let place = EntryPlace::Beneath(Arc::clone(&level.dir));
                     let entry = Entry { path, inode, place, reference: None };
                     match sidecar {
                         None => (self.sink)(WalkItem::File(entry))?,
@@ -377,8 +382,15 @@ impl Walk<'_, '_> {
         relative: PathBuf,
         identity: Identity,
     ) -> ControlFlow<()> {
-        let names = Names::before_first();
-        self.stack.push(Level { dir: Arc::new(dir), path, relative, identity, names, next: 0 });
+        let names = NameRun::before_first();
+        self.stack.push(OpenDirectory {
+            dir: Arc::new(dir),
+            path,
+            relative,
+            identity,
+            names,
+            next: 0,
+        });
         self.refill()
     }
 

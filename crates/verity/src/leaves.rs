@@ -20,11 +20,11 @@ const SPANS_AHEAD: usize = 2;
 /// Hashes the pages of one file as its bytes arrive.
 #[derive(Clone, Debug)]
 pub struct LeafHasher {
-    kind: Kind,
+    kind: HasherKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum HasherKind {
     Sha256(Box<PageHasher>),
     Sha512(Box<Sha512Pages>),
 }
@@ -36,9 +36,9 @@ impl LeafHasher {
             VerityHash::Sha256 => {
                 let page_len = NonZeroUsize::new(params.page_len).expect("a page has bytes");
                 let pages = PageHasher::new(lanes, page_len, LastPage::ZeroPadded);
-                Kind::Sha256(Box::new(pages.prefixed(&params.prefix())))
+                HasherKind::Sha256(Box::new(pages.prefixed(&params.prefix())))
             }
-            VerityHash::Sha512 => Kind::Sha512(Box::new(Sha512Pages::new(params))),
+            VerityHash::Sha512 => HasherKind::Sha512(Box::new(Sha512Pages::new(params))),
         };
         LeafHasher { kind }
     }
@@ -46,18 +46,20 @@ impl LeafHasher {
     /// Takes the next bytes; adds the leaf of every page that they complete to `leaves`.
     pub fn update(&mut self, data: &[u8], leaves: &mut Vec<u8>) {
         match &mut self.kind {
-            Kind::Sha256(pages) => {
+            HasherKind::Sha256(pages) => {
                 pages.update(data, |leaf| leaves.extend_from_slice(leaf.as_bytes()));
             }
-            Kind::Sha512(pages) => pages.update(data, leaves),
+            HasherKind::Sha512(pages) => pages.update(data, leaves),
         }
     }
 
     /// Ends the file; adds the leaf of a page that has begun, filled with zeros, if there is one.
     pub fn finish(self, leaves: &mut Vec<u8>) {
         match self.kind {
-            Kind::Sha256(pages) => pages.finish(|leaf| leaves.extend_from_slice(leaf.as_bytes())),
-            Kind::Sha512(pages) => pages.finish(leaves),
+            HasherKind::Sha256(pages) => {
+                pages.finish(|leaf| leaves.extend_from_slice(leaf.as_bytes()))
+            }
+            HasherKind::Sha512(pages) => pages.finish(leaves),
         }
     }
 }

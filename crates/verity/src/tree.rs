@@ -31,12 +31,12 @@ impl Root {
 pub struct Tree {
     params: VerityParams,
     prefix: Vec<u8>,
-    levels: Vec<Level>,
+    levels: Vec<TreeLevel>,
 }
 
 /// The page of one level that is being filled.
 #[derive(Clone, Debug, Default)]
-struct Level {
+struct TreeLevel {
     page: Vec<u8>,
     /// Pages of this level that were hashed already.
     hashed: u64,
@@ -62,7 +62,7 @@ impl Tree {
 
     fn push(&mut self, level: usize, digest: &[u8]) {
         if level == self.levels.len() {
-            self.levels.push(Level::default());
+            self.levels.push(TreeLevel::default());
         }
         // Hashed only when there is more to come: a full page alone has no level above it yet.
         if self.levels[level].page.len() == self.params.page_len {
@@ -73,7 +73,7 @@ impl Tree {
 
     /// Hashes the page of a level, filled with zeros, into the level above.
     fn ascend(&mut self, level: usize) {
-        let Level { page, hashed } = &mut self.levels[level];
+        let TreeLevel { page, hashed } = &mut self.levels[level];
         page.resize(self.params.page_len, 0);
         let mut hasher = AlgorithmHasher::new(self.params.hash.algorithm());
         hasher.update(&self.prefix);
@@ -88,7 +88,7 @@ impl Tree {
         let digest_len = self.params.hash.digest_len();
         let mut root = [0; Root::LEN_MAX];
         let mut level = 0;
-        while let Some(Level { page, hashed }) = self.levels.get(level) {
+        while let Some(TreeLevel { page, hashed }) = self.levels.get(level) {
             if *hashed == 0 && page.len() == digest_len {
                 root[..digest_len].copy_from_slice(page);
                 break;

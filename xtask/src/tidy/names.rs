@@ -15,17 +15,16 @@ const COMMON: &[&str] = &["Args", "Error", "ErrorKind", "Result"];
 /// Names that are declared more often than once, and how often at most. Sorted. The list only
 /// shrinks: a name that is declared once leaves it.
 const REPEATED: &str = "
-    Beside 2, Block 3, Compared 2, Contents 2, Direct 2, Doing 2, Existing 2, Files 2,
-    Finding 2, Format 2, Identity 2, Job 2, Kind 3, Layer 2, Level 3, Line 2, Mark 2, Names 2,
-    Outcome 3, Part 2, Place 3, Plan 2, Point 2, Queue 2, Record 2, Root 2, Sample 2, Site 2,
-    Source 2, Span 2, Stage 2, State 4, Step 3, Subject 2, Task 2, Visit 2, Workload 2
+    Compared 2, Direct 2, Finding 2, Format 2, Job 2, Layer 2, Line 2, Outcome 2, Part 2, Place 2,
+    Plan 2, Point 2, Record 2, Stage 2, Step 2, Task 2, Workload 2
 ";
 
 /// Files of `crates/sys` that declare the same types for different systems.
 const SYSTEMS: &[&str] = &["absent.rs", "linux.rs", "macos.rs"];
 
-/// The kernels of `digest`: a file for each processor's instructions, all of one shape.
-const KERNELS: &str = "crates/digest/src/backend/";
+/// Folders of `digest` whose files have one shape: a kernel for each processor's instructions, and
+/// the state of each algorithm.
+const SHAPES: &[&str] = &["crates/digest/src/backend/", "crates/digest/src/state/"];
 
 /// Where a type is declared: path and line.
 type Site<'a> = (&'a str, usize);
@@ -102,8 +101,8 @@ fn declared(code: &str) -> Option<&str> {
 /// Returns the declaration itself, or the folder if each file in it has a variant of it.
 fn version_of((path, line): Site<'_>) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if path.starts_with(KERNELS) {
-        return KERNELS.to_owned();
+    if let Some(shape) = SHAPES.iter().find(|shape| path.starts_with(**shape)) {
+        return (*shape).to_owned();
     }
     if path.starts_with("crates/sys/src/") && SYSTEMS.contains(&name) {
         return folder.to_owned();

@@ -26,7 +26,7 @@ const APPLE_SOFTWARE: &str = "1.2.840.113635.100.6.22";
 /// The facts of some code that requirements can ask for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Subject<'a> {
+pub struct CodeSubject<'a> {
     /// Its identifier.
     pub identifier: Cow<'a, str>,
     /// The hash of its best directory.
@@ -45,12 +45,12 @@ pub struct Subject<'a> {
     pub notarized: Option<bool>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> CodeSubject<'a> {
     /// Takes the facts of a signature; certificates count only if the signature is theirs.
-    pub fn of(signature: &'a Signature, signer: &'a SignerVerdict) -> Subject<'a> {
+    pub fn of(signature: &'a Signature, signer: &'a SignerVerdict) -> CodeSubject<'a> {
         let directory = signature.chosen_directory();
         let counts = matches!(signer.state, SignerState::Valid | SignerState::Untrusted);
-        Subject {
+        CodeSubject {
             identifier: directory.identifier(),
             cdhash: directory.cdhash(),
             chain: if counts { &signer.chain } else { &[] },
@@ -63,13 +63,13 @@ impl<'a> Subject<'a> {
     }
 
     /// Adds the code's `Info.plist`.
-    pub fn info(mut self, info: &'a Value) -> Subject<'a> {
+    pub fn info(mut self, info: &'a Value) -> CodeSubject<'a> {
         self.info = Some(info);
         self
     }
 
     /// Adds the code's entitlements.
-    pub fn entitlements(mut self, entitlements: &'a Value) -> Subject<'a> {
+    pub fn entitlements(mut self, entitlements: &'a Value) -> CodeSubject<'a> {
         self.entitlements = Some(entitlements);
         self
     }
@@ -159,7 +159,10 @@ impl Truth {
 }
 
 /// Returns whether a condition holds.
-pub(super) fn evaluate(expression: &Expression, subject: &Subject<'_>) -> Result<bool, Unknown> {
+pub(super) fn evaluate(
+    expression: &Expression,
+    subject: &CodeSubject<'_>,
+) -> Result<bool, Unknown> {
     match truth(expression, subject) {
         Truth::Yes => Ok(true),
         Truth::No => Ok(false),
@@ -167,7 +170,7 @@ pub(super) fn evaluate(expression: &Expression, subject: &Subject<'_>) -> Result
     }
 }
 
-fn truth(expression: &Expression, subject: &Subject<'_>) -> Truth {
+fn truth(expression: &Expression, subject: &CodeSubject<'_>) -> Truth {
     use Expression as E;
     match expression {
         E::Never | E::UnknownFalse(_) => Truth::No,

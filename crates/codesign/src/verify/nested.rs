@@ -9,7 +9,7 @@ use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::meter::Meter;
 use crate::pages::{BytesState, PageChoice};
 use crate::plist::Value;
-use crate::requirement::{Requirement, Subject};
+use crate::requirement::{CodeSubject, Requirement};
 use crate::signature::Signature;
 use crate::signer::SignerVerdict;
 use crate::superblob::Slot;
@@ -217,7 +217,7 @@ fn holds(
     let signer = SignerVerdict::of(signature);
     let entitlements = signature.blob(Slot::ENTITLEMENTS);
     let entitlements = entitlements.and_then(|blob| Value::parse(blob.payload()).ok());
-    let mut subject = Subject::of(signature, &signer);
+    let mut subject = CodeSubject::of(signature, &signer);
     if let Some(info) = info {
         subject = subject.info(info);
     }

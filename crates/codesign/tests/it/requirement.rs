@@ -3,8 +3,8 @@
 use std::fs;
 
 use steadfast_codesign::{
-    AppleRoot, Binary, CdHash, ErrorKind, Requirement, RequirementKind, Requirements, Signature,
-    SignerVerdict, Subject, Value,
+    AppleRoot, Binary, CdHash, CodeSubject, ErrorKind, Requirement, RequirementKind, Requirements,
+    Signature, SignerVerdict, Value,
 };
 
 use crate::builder::{Build, blob, superblob};
@@ -254,7 +254,7 @@ fn judge(texts: &[(&str, Option<bool>)], anchored: bool) {
     ]);
     let entitlements = Value::Map(vec![("a".to_owned(), Value::Boolean(true))]);
     let chain = [AppleRoot::G1.certificate().clone()];
-    let mut subject = Subject::of(&signature, &signer).info(&info).entitlements(&entitlements);
+    let mut subject = CodeSubject::of(&signature, &signer).info(&info).entitlements(&entitlements);
     if anchored {
         subject.chain = &chain;
         subject.root = Some(AppleRoot::G1);
@@ -378,7 +378,7 @@ fn published_code_meets_its_own_requirement_and_no_other() {
             let again = Requirement::parse(&expected).unwrap();
             assert_eq!(again.to_string(), expected);
             let signer = SignerVerdict::of(signature);
-            let subject = Subject::of(signature, &signer);
+            let subject = CodeSubject::of(signature, &signer);
             assert_eq!(designated.holds_for(&subject), Ok(true), "{name}");
             assert_eq!(again.holds_for(&subject), Ok(true), "{name}");
             assert_eq!(other.holds_for(&subject), Ok(false), "{name}");

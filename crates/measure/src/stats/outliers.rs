@@ -23,7 +23,7 @@ pub(super) const DEVIATION_SCALE: f64 = 1.4826;
 /// The position of a sample by Tukey's fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub enum Mark {
+pub enum OutlierMark {
     /// More than 3 interquartile ranges below the lower quartile.
     #[strum(serialize = "very low")]
     VeryLow,
@@ -38,9 +38,15 @@ pub enum Mark {
     VeryHigh,
 }
 
-impl Mark {
+impl OutlierMark {
     /// Every mark, in rising order.
-    pub const ALL: [Mark; 5] = [Mark::VeryLow, Mark::Low, Mark::Inside, Mark::High, Mark::VeryHigh];
+    pub const ALL: [OutlierMark; 5] = [
+        OutlierMark::VeryLow,
+        OutlierMark::Low,
+        OutlierMark::Inside,
+        OutlierMark::High,
+        OutlierMark::VeryHigh,
+    ];
 
     /// Returns the name as documents show it.
     pub fn name(self) -> &'static str {
@@ -52,20 +58,20 @@ impl Mark {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marks {
     /// `marks[i]` is of `values[i]`.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<OutlierMark>,
     /// Whether `values[i]` is farther from the median than 3.5 robust standard deviations.
     pub apart: Vec<bool>,
 }
 
 impl Marks {
     /// Returns how many samples have a mark.
-    pub fn count(&self, mark: Mark) -> usize {
+    pub fn count(&self, mark: OutlierMark) -> usize {
         self.marks.iter().filter(|&&other| other == mark).count()
     }
 
     /// Returns how many samples are not inside.
     pub fn count_outside(&self) -> usize {
-        self.marks.len() - self.count(Mark::Inside)
+        self.marks.len() - self.count(OutlierMark::Inside)
     }
 }
 
@@ -78,15 +84,15 @@ pub fn outliers(values: &[f64]) -> Option<Marks> {
     let (near, far) = (FENCES.0 * (high - low), FENCES.1 * (high - low));
     let mark = |&value: &f64| {
         if value < low - far {
-            Mark::VeryLow
+            OutlierMark::VeryLow
         } else if value < low - near {
-            Mark::Low
+            OutlierMark::Low
         } else if value > high + far {
-            Mark::VeryHigh
+            OutlierMark::VeryHigh
         } else if value > high + near {
-            Mark::High
+            OutlierMark::High
         } else {
-            Mark::Inside
+            OutlierMark::Inside
         }
     };
     let middle = median(values)?;

@@ -36,7 +36,7 @@ use path::{ByteSource, PathCell, PathScope, PathSeries};
 use sweep::SweepCell;
 
 use super::Workload;
-use crate::contents::Contents;
+use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::random::Random;
 use crate::record::{Series, Stage};
@@ -344,7 +344,7 @@ impl Workload for Hash {
             session.doing("checking published digests")?;
             answers::check(kernel)?;
         }
-        let mut contents = Contents::new(self.seed);
+        let mut contents = TestBytes::new(self.seed);
         let store = FileStore::make(session, &self.folder, &self.lengths(), &mut contents)?;
         session.did(self.making_s());
         let (store, data) = (Rc::new(store), Rc::new(Data::new(contents)));

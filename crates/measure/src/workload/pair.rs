@@ -17,7 +17,7 @@ use super::Workload;
 use super::storage::bench::{Way, through};
 use super::storage::plan::PlannedFile;
 use super::storage::timed;
-use crate::contents::{CHUNK_LEN_BYTES, Contents};
+use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
@@ -113,7 +113,7 @@ struct PairRun<'p> {
     pair: &'p Pair,
     benches: Vec<PairBench>,
     series: BTreeMap<SeriesKey, SeriesId>,
-    contents: Contents,
+    contents: TestBytes,
     buffer: AlignedBuffer,
     random: Random,
     next_file: u32,
@@ -138,7 +138,7 @@ impl<'p> PairRun<'p> {
             pair,
             benches,
             series,
-            contents: Contents::new(pair.seed),
+            contents: TestBytes::new(pair.seed),
             buffer: AlignedBuffer::new(CHUNK_LEN_BYTES),
             random: Random::new(pair.seed),
             next_file: 0,
@@ -287,7 +287,7 @@ fn read(
 }
 
 /// Returns the digest of the written bytes.
-fn expected(contents: &mut Contents, file: PlannedFile) -> Vec<u8> {
+fn expected(contents: &mut TestBytes, file: PlannedFile) -> Vec<u8> {
     let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
     for (index, length) in timed::chunks(file.length) {
         hasher.update(contents.chunk(file.number, index, length));

@@ -15,7 +15,7 @@ use super::Workload;
 use super::storage::bench::through;
 use super::storage::plan::PlannedFile;
 use super::storage::timed;
-use crate::contents::{CHUNK_LEN_BYTES, Contents};
+use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::latencies::LatencyHistogram;
 use crate::random::Random;
@@ -126,7 +126,7 @@ impl Workload for Queue {
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.check()?;
         let (mut site, scratch) = scratch::prepare(session, &self.folder, self.file_len_bytes)?;
-        let mut contents = Contents::new(self.seed);
+        let mut contents = TestBytes::new(self.seed);
         let planned = PlannedFile { number: FILE, set: 0, length: self.file_len_bytes };
         session.doing("preparing a file to read")?;
         let stop = session.stop_flag();

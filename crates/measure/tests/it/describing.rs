@@ -1,7 +1,7 @@
 //! Medians, percentiles, histograms and marks, against NumPy and SciPy and by hand.
 
 use steadfast_measure::stats::{
-    Mark, describe, deviation, histogram, mean, median, outliers, percentiles, quantile,
+    OutlierMark, describe, deviation, histogram, mean, median, outliers, percentiles, quantile,
     trimmed_mean,
 };
 
@@ -105,14 +105,14 @@ fn outliers_are_marked_and_kept() {
         assert_eq!(found.marks.len(), values.len());
         (found.marks[9], found.apart[9], found.count_outside())
     };
-    assert_eq!(with(6.0), (Mark::Inside, false, 0));
-    assert_eq!(with(8.0), (Mark::High, false, 1));
-    assert_eq!(with(11.0), (Mark::VeryHigh, true, 1));
-    assert_eq!(with(-2.0), (Mark::Low, false, 1));
-    assert_eq!(with(-90.0), (Mark::VeryLow, true, 1));
+    assert_eq!(with(6.0), (OutlierMark::Inside, false, 0));
+    assert_eq!(with(8.0), (OutlierMark::High, false, 1));
+    assert_eq!(with(11.0), (OutlierMark::VeryHigh, true, 1));
+    assert_eq!(with(-2.0), (OutlierMark::Low, false, 1));
+    assert_eq!(with(-90.0), (OutlierMark::VeryLow, true, 1));
     let found = outliers(&[5.0, 5.0, 5.0, 5.0, 6.0]).unwrap();
     assert_eq!(
-        (found.marks[4], found.apart[4], found.count(Mark::Inside)),
-        (Mark::VeryHigh, true, 4)
+        (found.marks[4], found.apart[4], found.count(OutlierMark::Inside)),
+        (OutlierMark::VeryHigh, true, 4)
     );
 }

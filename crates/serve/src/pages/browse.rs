@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::response::{Html, Response};
 use axum::routing::get;
 use maud::{Markup, html};
-use steadfast::beneath::{self, Kind, Name, Names};
+use steadfast::beneath::{self, Name, NameKind, Names};
 use steadfast_report::escape;
 
 use crate::app::App;
@@ -166,7 +166,7 @@ fn read_after(after: &str) -> Option<Name> {
         _ => return None,
     };
     let name = OsString::from_vec(decode(name.as_bytes())?);
-    Some(Name { is_leaf, name, kind: Kind::Other })
+    Some(Name { is_leaf, name, kind: NameKind::Other })
 }
 
 /// The path from the root, with a link to each folder.
@@ -225,19 +225,19 @@ fn entry(place: &ServedPath, name: &Name, goal: Goal, texts: &BrowseTexts) -> Ma
     };
     html! {
         @match name.kind {
-            Kind::Directory => {
+            NameKind::Directory => {
                 details data-part=(format!("/browse/part?{query}")) {
                     summary { (shown) "/" }
                     p { a href=(format!("/browse?{query}")) { ((texts.open)(&shown)) } }
                 }
                 a .use href=(address) aria-label=(choose) { (texts.use_short) }
             }
-            Kind::File => {
+            NameKind::File => {
                 span .leaf { (shown) }
                 a .use href=(address) aria-label=(choose) { (texts.use_short) }
             }
-            Kind::Link => span .leaf { (shown) " " span .soft { "(" (texts.link) ")" } }
-            Kind::Other => span .leaf { (shown) " " span .soft { "(" (texts.special) ")" } }
+            NameKind::Link => span .leaf { (shown) " " span .soft { "(" (texts.link) ")" } }
+            NameKind::Other => span .leaf { (shown) " " span .soft { "(" (texts.special) ")" } }
         }
     }
 }
@@ -250,7 +250,7 @@ mod tests {
     fn a_page_goes_on_after_any_name() {
         for bytes in [&b"a b"[..], b"%41", b"\xff&?=", b"d"] {
             let name = OsStr::from_bytes(bytes).to_owned();
-            let name = Name { is_leaf: true, name, kind: Kind::Other };
+            let name = Name { is_leaf: true, name, kind: NameKind::Other };
             let asked = NamedValues::parse(format!("after={}", after(&name)).as_bytes()).unwrap();
             assert_eq!(read_after(asked.text("after").unwrap()), Some(name));
         }

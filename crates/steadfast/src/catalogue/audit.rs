@@ -324,7 +324,7 @@ fn settles(found: &FoundRow, failure: &FailedCheck) -> bool {
 }
 
 /// Visits one slice: its directory, its row, and the rows of its files if requested.
-type Visit<'a> = dyn FnMut(
+type AuditVisit<'a> = dyn FnMut(
         i64,
         &NameSlice,
         &mut dyn FnMut() -> Result<Vec<FileRow>, DbError>,
@@ -332,7 +332,7 @@ type Visit<'a> = dyn FnMut(
     + 'a;
 
 /// Visits every slice in one transaction, so all are of one moment.
-fn each_slice(db: &Connection, visit: &mut Visit<'_>) -> Result<(), DbError> {
+fn each_slice(db: &Connection, visit: &mut AuditVisit<'_>) -> Result<(), DbError> {
     let mut buffer = Vec::new();
     let mut after: Option<(i64, Vec<u8>)> = None;
     runs::ensure_slices(db)?;

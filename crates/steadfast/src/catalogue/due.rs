@@ -217,7 +217,7 @@ impl Due {
             class.0 += files;
             class.1 = class.1.saturating_add(bytes);
         };
-        let visit: &mut Visit<'_> = &mut |_, slice, rows, _, _| {
+        let visit: &mut DueVisit<'_> = &mut |_, slice, rows, _, _| {
             if slice.apart == 0 {
                 if slice.tagged > 0 {
                     add(slice.checked_run, slice.tagged, slice.bytes);
@@ -236,7 +236,7 @@ impl Due {
     }
 
     /// Visits the next slices. Returns whether there are more.
-    fn page(&mut self, visit: &mut Visit<'_>) -> Result<bool, DbError> {
+    fn page(&mut self, visit: &mut DueVisit<'_>) -> Result<bool, DbError> {
         let Due { catalogue, paths, buffer, after, beneath, .. } = self;
         let db = &catalogue.db;
         reading(db, || {
@@ -261,7 +261,7 @@ impl Due {
 }
 
 /// Visits one slice: its directory, its row, and the rows of its files if requested.
-type Visit<'a> = dyn FnMut(
+type DueVisit<'a> = dyn FnMut(
         i64,
         &NameSlice,
         &mut dyn FnMut() -> Result<Vec<FileRow>, DbError>,

@@ -23,13 +23,13 @@ pub(crate) struct Ledger {
     reads_at_a_time: Option<usize>,
     threads: Vec<Mutex<ThreadCost>>,
     depths: Mutex<Depths>,
-    files: Mutex<Files>,
+    files: Mutex<LoneFiles>,
     sink: Option<Arc<dyn SpanSink>>,
 }
 
 /// What is known of single files.
 #[derive(Default)]
-struct Files {
+struct LoneFiles {
     len_max: u64,
     /// Bytes and time of chunks that were hashed with no other.
     alone_bytes: u64,

@@ -10,6 +10,7 @@ use steadfast_sys::file::Status;
 
 use super::locked;
 use crate::event::{FileEvent, FilePath};
+use crate::walk::Identity;
 
 /// Finished linked files remembered at a time.
 const FINISHED_MAX: usize = 10_000;
@@ -18,9 +19,6 @@ const FINISHED_MAX: usize = 10_000;
 pub(super) struct Links {
     known: Mutex<Known>,
 }
-
-/// Device and inode.
-type Identity = (u64, u64);
 
 #[derive(Default)]
 struct Known {
@@ -36,10 +34,10 @@ struct Linked {
     then: Status,
     /// Names that may yet be met, the first not counted.
     names_left: u64,
-    state: State,
+    state: LinkState,
 }
 
-enum State {
+enum LinkState {
     /// Being read under its first name; these wait.
     UnderWay(Vec<(u64, FilePath)>),
     /// Finished, and this is how.
@@ -71,7 +69,7 @@ impl Links {
         let identity = (status.device, status.inode);
         let mut known = locked(&self.known);
         let Some(linked) = known.files.get_mut(&identity) else {
-            let state = State::UnderWay(Vec::new());
+            let state = LinkState::UnderWay(Vec::new());
             let linked = Linked { then: *status, names_left: status.links - 1, state };
             known.files.insert(identity, linked);
             return Claim::First;
@@ -80,11 +78,11 @@ impl Links {
         match &mut linked.state {
             // It was changed meanwhile, under whatever name: what is found there does not hold.
             _ if !same_file(&linked.then, status) => Claim::Alone,
-            State::UnderWay(waiting) => {
+            LinkState::UnderWay(waiting) => {
                 waiting.push((number, path.clone()));
                 Claim::Waits
             }
-            State::Finished(event) => {
+            LinkState::Finished(event) => {
                 let event = for_name(event, path.clone());
                 if linked.names_left == 0 {
                     known.files.remove(&identity);
@@ -110,10 +108,10 @@ impl Links {
         if !same_file(&linked.then, status) {
             return;
         }
-        let State::UnderWay(waiting) = &mut linked.state else { return };
+        let LinkState::UnderWay(waiting) = &mut linked.state else { return };
         let waiting = std::mem::take(waiting);
         done.extend(waiting.into_iter().map(|(number, path)| (number, for_name(event, path))));
-        linked.state = State::Finished(Box::new(event.clone()));
+        linked.state = LinkState::Finished(Box::new(event.clone()));
         if linked.names_left == 0 {
             known.files.remove(&identity);
             return;
@@ -121,7 +119,10 @@ impl Links {
         known.finished.push_back(identity);
         while known.finished.len() > FINISHED_MAX {
             let oldest = known.finished.pop_front().expect("not empty");
-            if matches!(known.files.get(&oldest), Some(Linked { state: State::Finished(..), .. })) {
+            if matches!(
+                known.files.get(&oldest),
+                Some(Linked { state: LinkState::Finished(..), .. })
+            ) {
                 known.files.remove(&oldest);
             }
         }

@@ -18,14 +18,14 @@ pub(super) type Numbered = (u64, Finished);
 
 /// Where finished events wait for those before them.
 pub(super) struct ReorderBuffer {
-    queue: Mutex<Queue>,
+    queue: Mutex<Pending>,
     signal: Condvar,
     /// The number that comes out next, readable without the lock.
     next: AtomicU64,
 }
 
 #[derive(Default)]
-struct Queue {
+struct Pending {
     /// Number of the first place.
     first: u64,
     /// Events that came out.
@@ -36,7 +36,7 @@ struct Queue {
 impl ReorderBuffer {
     pub(super) fn new() -> ReorderBuffer {
         ReorderBuffer {
-            queue: Mutex::new(Queue::default()),
+            queue: Mutex::new(Pending::default()),
             signal: Condvar::new(),
             next: AtomicU64::new(0),
         }

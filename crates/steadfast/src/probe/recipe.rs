@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::Group;
 use super::folder::Saving;
-use super::tool::{Failure, Step};
+use super::tool::{Failure, ToolStep};
 
 /// The name of the file with which every recipe begins.
 pub(super) const SOURCE: &str = "source";
@@ -23,29 +23,29 @@ pub(super) struct Recipe {
     pub(super) name: &'static str,
     /// The system that has it, by its name in `std`; `None` for all.
     system: Option<&'static str>,
-    doing: Doing,
+    doing: RecipeAction,
     /// The place of the file afterwards, within the bench.
     pub(super) result: &'static str,
 }
 
 #[derive(Debug)]
-enum Doing {
-    Steps(&'static [Step]),
+enum RecipeAction {
+    Steps(&'static [ToolStep]),
     Save(Saving),
 }
 
 impl Recipe {
-    const fn copy(name: &'static str, steps: &'static [Step], result: &'static str) -> Recipe {
-        Recipe { group: Group::Copy, name, system: None, doing: Doing::Steps(steps), result }
+    const fn copy(name: &'static str, steps: &'static [ToolStep], result: &'static str) -> Recipe {
+        Recipe { group: Group::Copy, name, system: None, doing: RecipeAction::Steps(steps), result }
     }
 
     const fn save(name: &'static str, saving: Saving) -> Recipe {
-        let doing = Doing::Save(saving);
+        let doing = RecipeAction::Save(saving);
         Recipe { group: Group::Save, name, system: None, doing, result: SOURCE }
     }
 
-    const fn between(name: &'static str, steps: &'static [Step]) -> Recipe {
-        let doing = Doing::Steps(steps);
+    const fn between(name: &'static str, steps: &'static [ToolStep]) -> Recipe {
+        let doing = RecipeAction::Steps(steps);
         Recipe { group: Group::Between, name, system: None, doing, result: "result" }
     }
 
@@ -60,8 +60,10 @@ impl Recipe {
     /// If it fails.
     pub(super) fn perform(&self, from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), Failure> {
         match &self.doing {
-            Doing::Steps(steps) => steps.iter().try_for_each(|step| step.run(from, to, stop)),
-            Doing::Save(saving) => Ok(saving.save(&from.join(SOURCE), OTHER_CONTENTS)?),
+            RecipeAction::Steps(steps) => {
+                steps.iter().try_for_each(|step| step.run(from, to, stop))
+            }
+            RecipeAction::Save(saving) => Ok(saving.save(&from.join(SOURCE), OTHER_CONTENTS)?),
         }
     }
 }
@@ -83,89 +85,93 @@ const FINDER_COPY: &str = "const here = $.NSFileManager.defaultManager.currentDi
     Application('Finder').duplicate(Path(here + '/source'), {to: Path(here + '/out')})";
 
 static IN_ONE_PLACE: [Recipe; 25] = [
-    Recipe::copy("cp", &[Step::of(&["cp", "source", "result"])], "result"),
-    Recipe::copy("cp -p", &[Step::of(&["cp", "-p", "source", "result"])], "result"),
-    Recipe::copy("cp -a", &[Step::of(&["cp", "-a", "source", "result"])], "result"),
+    Recipe::copy("cp", &[ToolStep::of(&["cp", "source", "result"])], "result"),
+    Recipe::copy("cp -p", &[ToolStep::of(&["cp", "-p", "source", "result"])], "result"),
+    Recipe::copy("cp -a", &[ToolStep::of(&["cp", "-a", "source", "result"])], "result"),
     Recipe::copy(
         "cp --reflink=auto",
-        &[Step::of(&["cp", "--reflink=auto", "source", "result"])],
+        &[ToolStep::of(&["cp", "--reflink=auto", "source", "result"])],
         "result",
     )
     .on("linux"),
     Recipe::copy(
         "cp --preserve=xattr",
-        &[Step::of(&["cp", "--preserve=xattr", "source", "result"])],
+        &[ToolStep::of(&["cp", "--preserve=xattr", "source", "result"])],
         "result",
     )
     .on("linux"),
-    Recipe::copy("cp -c", &[Step::of(&["cp", "-c", "source", "result"])], "result").on("macos"),
-    Recipe::copy("ditto", &[Step::of(&["ditto", "source", "result"])], "result").on("macos"),
+    Recipe::copy("cp -c", &[ToolStep::of(&["cp", "-c", "source", "result"])], "result").on("macos"),
+    Recipe::copy("ditto", &[ToolStep::of(&["ditto", "source", "result"])], "result").on("macos"),
     Recipe::copy(
         "ditto -c -k, ditto -x -k",
         &[
-            Step::of(&["ditto", "-c", "-k", "--sequesterRsrc", "source", "archive.zip"]),
-            Step::of(&["ditto", "-x", "-k", "archive.zip", "out"]),
+            ToolStep::of(&["ditto", "-c", "-k", "--sequesterRsrc", "source", "archive.zip"]),
+            ToolStep::of(&["ditto", "-x", "-k", "archive.zip", "out"]),
         ],
         UNPACKED,
     )
     .on("macos"),
     Recipe::copy(
         "Finder",
-        &[Step::of(&["osascript", "-l", "JavaScript", "-e", FINDER_COPY])],
+        &[ToolStep::of(&["osascript", "-l", "JavaScript", "-e", FINDER_COPY])],
         UNPACKED,
     )
     .on("macos"),
-    Recipe::copy("mv", &[Step::of(&["mv", "source", "result"])], "result"),
-    Recipe::copy("rsync -a", &[Step::of(&["rsync", "-a", "source", "result"])], "result"),
-    Recipe::copy("rsync -aX", &[Step::of(&["rsync", "-aX", "source", "result"])], "result"),
+    Recipe::copy("mv", &[ToolStep::of(&["mv", "source", "result"])], "result"),
+    Recipe::copy("rsync -a", &[ToolStep::of(&["rsync", "-a", "source", "result"])], "result"),
+    Recipe::copy("rsync -aX", &[ToolStep::of(&["rsync", "-aX", "source", "result"])], "result"),
     Recipe::copy(
         "rsync -aE",
-        &[Step::of(&["/usr/bin/rsync", "-aE", "source", "result"])],
+        &[ToolStep::of(&["/usr/bin/rsync", "-aE", "source", "result"])],
         "result",
     )
     .on("macos"),
     Recipe::copy(
         "tar",
         &[
-            Step::of(&["tar", "-cf", "archive.tar", "source"]),
-            Step::of(&["tar", "-xf", "archive.tar", "-C", "out"]),
+            ToolStep::of(&["tar", "-cf", "archive.tar", "source"]),
+            ToolStep::of(&["tar", "-xf", "archive.tar", "-C", "out"]),
         ],
         UNPACKED,
     ),
     Recipe::copy(
         "tar --xattrs",
         &[
-            Step::of(&["tar", "--xattrs", "-cf", "archive.tar", "source"]),
-            Step::of(&["tar", "--xattrs", "-xf", "archive.tar", "-C", "out"]),
+            ToolStep::of(&["tar", "--xattrs", "-cf", "archive.tar", "source"]),
+            ToolStep::of(&["tar", "--xattrs", "-xf", "archive.tar", "-C", "out"]),
         ],
         UNPACKED,
     ),
     Recipe::copy(
         "zip, unzip",
         &[
-            Step::of(&["zip", "-q", "archive.zip", "source"]),
-            Step::of(&["unzip", "-q", "archive.zip", "-d", "out"]),
+            ToolStep::of(&["zip", "-q", "archive.zip", "source"]),
+            ToolStep::of(&["unzip", "-q", "archive.zip", "-d", "out"]),
         ],
         UNPACKED,
     ),
     Recipe::copy(
         "cpio -m",
         &[
-            Step { output: Some("names"), ..Step::of(&["ls", "source"]) },
-            Step {
+            ToolStep { output: Some("names"), ..ToolStep::of(&["ls", "source"]) },
+            ToolStep {
                 input: Some("names"),
                 output: Some("archive.cpio"),
-                ..Step::of(&["cpio", "-o", "-H", "newc"])
+                ..ToolStep::of(&["cpio", "-o", "-H", "newc"])
             },
-            Step { inside: "out", input: Some("archive.cpio"), ..Step::of(&["cpio", "-i", "-m"]) },
+            ToolStep {
+                inside: "out",
+                input: Some("archive.cpio"),
+                ..ToolStep::of(&["cpio", "-i", "-m"])
+            },
         ],
         UNPACKED,
     ),
     Recipe::copy(
         "7z",
         &[
-            Step::of(&["7z", "a", "archive.7z", "source"]),
-            Step::of(&["7z", "x", "-oout", "archive.7z"]),
+            ToolStep::of(&["7z", "a", "archive.7z", "source"]),
+            ToolStep::of(&["7z", "x", "-oout", "archive.7z"]),
         ],
         UNPACKED,
     ),
@@ -173,22 +179,25 @@ static IN_ONE_PLACE: [Recipe; 25] = [
     Recipe::save("truncated and written", Saving::Truncating),
     Recipe::save("new file renamed over", Saving::Replacing),
     Recipe::save("old file renamed away", Saving::SettingAside),
-    by_editor("sed -i", &[Step::of(&["sed", "-i", "s/s/S/", "source"])]).on("linux"),
-    by_editor("perl -i", &[Step::of(&["perl", "-i", "-pe", "s/s/S/", "source"])]),
+    by_editor("sed -i", &[ToolStep::of(&["sed", "-i", "s/s/S/", "source"])]).on("linux"),
+    by_editor("perl -i", &[ToolStep::of(&["perl", "-i", "-pe", "s/s/S/", "source"])]),
     by_editor(
         "vim",
-        &[Step::of(&[
+        &[ToolStep::of(&[
             "vim", "-u", "NONE", "-i", "NONE", "-n", "-es", "-c", "s/s/S/", "-c", "wq", "source",
         ])],
     ),
 ];
 
 static BETWEEN_PLACES: [Recipe; 3] = [
-    Recipe::between("mv", &[Step::of(&["mv", "{from}/source", "{to}/result"])]),
-    Recipe::between("cp -a", &[Step::of(&["cp", "-a", "{from}/source", "{to}/result"])]),
-    Recipe::between("rsync -aX", &[Step::of(&["rsync", "-aX", "{from}/source", "{to}/result"])]),
+    Recipe::between("mv", &[ToolStep::of(&["mv", "{from}/source", "{to}/result"])]),
+    Recipe::between("cp -a", &[ToolStep::of(&["cp", "-a", "{from}/source", "{to}/result"])]),
+    Recipe::between(
+        "rsync -aX",
+        &[ToolStep::of(&["rsync", "-aX", "{from}/source", "{to}/result"])],
+    ),
 ];
 
-const fn by_editor(name: &'static str, steps: &'static [Step]) -> Recipe {
+const fn by_editor(name: &'static str, steps: &'static [ToolStep]) -> Recipe {
     Recipe { group: Group::Save, ..Recipe::copy(name, steps, SOURCE) }
 }

@@ -21,14 +21,14 @@ const CONTENTS: &[u8] = b"steadfast writes this file to see what becomes of its 
 pub(super) const MTIME: Timestamp = Timestamp { seconds: 1_000_000_001, nanoseconds: 123_456_789 };
 
 /// A file that can be made repeatedly.
-pub(super) struct Sample {
+pub(super) struct ProbeSample {
     tag: Tag,
     /// Names and values, the tag first.
     attributes: [(String, Vec<u8>); 3],
 }
 
-impl Sample {
-    pub(super) fn new() -> Sample {
+impl ProbeSample {
+    pub(super) fn new() -> ProbeSample {
         let digest = digest_of(&mut &CONTENTS[..], Algorithm::Sha256);
         let tag = Tag {
             algorithm: Algorithm::Sha256,
@@ -44,7 +44,7 @@ impl Sample {
             (xattr::TAG_PREVIOUS.to_owned(), value),
             (plain, b"plain".to_vec()),
         ];
-        Sample { tag, attributes }
+        ProbeSample { tag, attributes }
     }
 
     /// Returns the tag's value.

@@ -55,7 +55,7 @@ impl From<io::Error> for Failure {
 
 /// One command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct ToolStep {
     /// The program and its arguments. `{from}` and `{to}` are replaced by folders.
     pub(super) words: &'static [&'static str],
     /// The folder within the bench in which it runs.
@@ -66,10 +66,10 @@ pub(super) struct Step {
     pub(super) output: Option<&'static str>,
 }
 
-impl Step {
+impl ToolStep {
     /// A command that runs in the bench itself, without input or output.
-    pub(super) const fn of(words: &'static [&'static str]) -> Step {
-        Step { words, inside: ".", input: None, output: None }
+    pub(super) const fn of(words: &'static [&'static str]) -> ToolStep {
+        ToolStep { words, inside: ".", input: None, output: None }
     }
 
     /// Runs it to its end.
@@ -151,7 +151,7 @@ mod tests {
 
     fn run(words: &'static [&'static str], stop: bool) -> Result<(), Failure> {
         let folder = tempfile::tempdir().unwrap();
-        Step::of(words).run(folder.path(), folder.path(), &AtomicBool::new(stop))
+        ToolStep::of(words).run(folder.path(), folder.path(), &AtomicBool::new(stop))
     }
 
     #[test]

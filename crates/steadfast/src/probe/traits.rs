@@ -13,7 +13,7 @@ use steadfast_sys::file::{AlignedBuffer, DirectAlignment, File};
 use steadfast_sys::xattr;
 
 use super::folder::{self, Folder};
-use super::sample::{MTIME, Sample};
+use super::sample::{MTIME, ProbeSample};
 use crate::event::FileError;
 
 /// The properties of a file system.
@@ -98,7 +98,7 @@ impl Traits {
     /// # Errors
     ///
     /// If no file can be made.
-    pub(super) fn of(folder: &Folder, sample: &Sample) -> io::Result<Traits> {
+    pub(super) fn of(folder: &Folder, sample: &ProbeSample) -> io::Result<Traits> {
         let drawer = folder.drawer("traits")?;
         let path = drawer.join("file");
         folder::write_new(&path, &[7; DIRECT_LEN], None)?;
@@ -170,7 +170,7 @@ fn longest(max: u64, mut works: impl FnMut(u64) -> bool) -> Option<u64> {
 }
 
 /// Returns by how many bytes a file is larger with a tag than without.
-fn tag_space(drawer: &Path, sample: &Sample) -> io::Result<u64> {
+fn tag_space(drawer: &Path, sample: &ProbeSample) -> io::Result<u64> {
     let path = drawer.join("space");
     folder::write_new(&path, b"some contents", None)?;
     let occupied = || fs::symlink_metadata(&path).map(|found| 512 * found.blocks());
@@ -180,7 +180,7 @@ fn tag_space(drawer: &Path, sample: &Sample) -> io::Result<u64> {
 }
 
 /// Determines the precision of modification times from a time that no coarser step divides.
-fn mtime_step(drawer: &Path, sample: &Sample) -> Option<u64> {
+fn mtime_step(drawer: &Path, sample: &ProbeSample) -> Option<u64> {
     let path = drawer.join("time");
     // If attributes cannot be set, the file is still made with its time.
     let _ = sample.write(&path);

@@ -30,12 +30,12 @@ pub(super) struct TimeLimit {
 pub(super) struct DueList {
     due: Due,
     root: PathBuf,
-    outcome: Outcome,
+    outcome: ListEnd,
 }
 
 /// How reading the list ended.
 #[derive(Clone, Default)]
-pub(super) struct Outcome {
+pub(super) struct ListEnd {
     error: Arc<Mutex<Option<CatalogueError>>>,
 }
 
@@ -46,7 +46,7 @@ impl DueList {
         choice: DueChoice,
         beneath: PathBuf,
         now: Timestamp,
-    ) -> Result<(DueList, Outcome), Error> {
+    ) -> Result<(DueList, ListEnd), Error> {
         let reader = Catalogue::open_reader(catalogue.file())?;
         let before_run = if choice.resume { reader.unfinished_run()? } else { None };
         let seconds =
@@ -58,7 +58,7 @@ impl DueList {
             beneath,
         };
         let due = reader.due(&options, now)?;
-        let outcome = Outcome::default();
+        let outcome = ListEnd::default();
         let root = catalogue.root().to_owned();
         Ok((DueList { due, root, outcome: outcome.clone() }, outcome))
     }
@@ -103,7 +103,7 @@ impl Iterator for DueList {
     }
 }
 
-impl Outcome {
+impl ListEnd {
     /// Makes a list that broke off an error.
     pub(super) fn ensure_whole(&self) -> Result<(), Error> {
         let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();

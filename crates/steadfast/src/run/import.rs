@@ -13,7 +13,7 @@ use crate::event::{Action, FileError, FileEvent};
 use crate::pipeline::{Contents, Plan, Task};
 use crate::reference::{Reference, agrees};
 use crate::store::Replaces;
-use crate::store::foreign::{self, Existing, ForeignKind};
+use crate::store::foreign::{self, ExistingTag, ForeignKind};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 
@@ -137,7 +137,7 @@ impl Task for ExportTask {
             TagLookup::Tag(tag) => {
                 let written = match self.context.dry_run {
                     true => Ok(()),
-                    false => foreign::write(file, self.kind, &tag, Existing::Keep),
+                    false => foreign::write(file, self.kind, &tag, ExistingTag::Keep),
                 };
                 match written {
                     Ok(()) => event.action = Some(Action::Exported),

@@ -6,7 +6,7 @@ use super::tag_context::{TagContext, TagLookup};
 use crate::event::{FileError, FileEvent};
 use crate::pipeline::{Contents, Plan, Task};
 use crate::store::StoredTag;
-use crate::store::carried::Beside;
+use crate::store::carried::SidecarTags;
 
 pub(super) struct ShowTask {
     pub(super) context: TagContext,
@@ -16,7 +16,7 @@ impl Task for ShowTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         if let TagLookup::Tag(_) = self.context.look_up_here(file, event) {
             let previous = match event.is_beside {
-                true => Beside::of(&event.path.to_path()).map(|beside| beside.previous),
+                true => SidecarTags::of(&event.path.to_path()).map(|beside| beside.previous),
                 false => self.context.store.previous(file),
             };
             match previous {

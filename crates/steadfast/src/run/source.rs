@@ -25,7 +25,7 @@ pub(super) struct WalkEnd {
 }
 
 /// Finds the files of a run.
-pub(super) trait Source: Send {
+pub(super) trait EntrySource: Send {
     /// Hands everything that is found to the sink, until it breaks or `stop` is set.
     fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd;
 }
@@ -38,7 +38,7 @@ pub(super) struct WalkSource {
     pub(super) reads_leaves: bool,
 }
 
-impl Source for WalkSource {
+impl EntrySource for WalkSource {
     fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd {
         let mut heed = |found| match found {
             WalkItem::Leaves(entry) if self.reads_leaves => match torn(&entry, stop) {
@@ -70,7 +70,7 @@ pub(super) struct ListSource {
     pub(super) list: Box<dyn Iterator<Item = Listed> + Send>,
 }
 
-impl Source for ListSource {
+impl EntrySource for ListSource {
     fn find(mut self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd {
         let whole = match Beneath::new(&self.root) {
             Ok(mut beneath) => beneath.each(&mut self.list, stop, sink),

@@ -17,7 +17,7 @@ use crate::catalogue::CatalogueReader;
 use crate::event::{Action, FileError, FileEvent};
 use crate::pages::{self, Descriptor};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan};
-use crate::store::carried::Beside;
+use crate::store::carried::SidecarTags;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::xattr::NO_ATTRIBUTES;
 use crate::store::{self, Replaces, Store, StoredTag};
@@ -130,7 +130,7 @@ impl TagContext {
     ///
     /// `place` says whether the file could have an attribute.
     fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
-        let beside = Beside::of(&event.path.to_path()).map(|beside| beside.tag);
+        let beside = SidecarTags::of(&event.path.to_path()).map(|beside| beside.tag);
         let found = self.look_further(event, place);
         event.has_no_place = matches!(found, TagLookup::NoPlace);
         let reason = match (beside, &found) {

@@ -6,7 +6,7 @@ use super::tag_context::TagContext;
 use crate::event::{Action, FileError, FileEvent};
 use crate::pipeline::{Contents, Plan, Task};
 use crate::store::StoredTag;
-use crate::store::carried::Beside;
+use crate::store::carried::SidecarTags;
 use steadfast_manifest::tag::TagPlace;
 
 pub(super) struct UntagTask {
@@ -38,7 +38,7 @@ impl Task for UntagTask {
         }
         let path = event.path.to_path();
         if event.trouble.is_none()
-            && Beside::of(&path).is_ok_and(|beside| beside.tag != StoredTag::Absent)
+            && SidecarTags::of(&path).is_ok_and(|beside| beside.tag != StoredTag::Absent)
         {
             let name = path.file_name().unwrap_or_default().display();
             let reason = format!("a Mac keeps it in `._{name}`, which Steadfast does not change");

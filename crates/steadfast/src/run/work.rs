@@ -14,7 +14,7 @@ use super::collector::{Collector, Halt};
 use super::due::TimeLimit;
 use super::recording::RunRecording;
 use super::settings::RunSettings;
-use super::source::{Source, WalkEnd};
+use super::source::{EntrySource, WalkEnd};
 use super::survey::Survey;
 use crate::cost::Stage;
 use crate::error::Error;
@@ -28,7 +28,7 @@ pub(super) struct Work {
     pub(super) verb: &'static str,
     pub(super) task: Arc<dyn Task>,
     pub(super) engine: Arc<dyn Engine>,
-    pub(super) source: Box<dyn Source>,
+    pub(super) source: Box<dyn EntrySource>,
     pub(super) settings: RunSettings,
     pub(super) time_limit: Option<TimeLimit>,
     /// The recording of the run in its catalogue, if it has one.
@@ -108,7 +108,7 @@ fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
 }
 
 /// Starts the thread that finds files; how that ended is filled in then.
-fn spawn(pipeline: &Pipeline, source: Box<dyn Source>) -> Result<Arc<Mutex<WalkEnd>>, Error> {
+fn spawn(pipeline: &Pipeline, source: Box<dyn EntrySource>) -> Result<Arc<Mutex<WalkEnd>>, Error> {
     let mut feeder = pipeline.feeder();
     let walked = Arc::new(Mutex::new(WalkEnd::default()));
     let (result, stop) = (Arc::clone(&walked), feeder.stop_flag());

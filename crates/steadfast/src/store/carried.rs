@@ -89,21 +89,22 @@ pub(super) fn previous_on(file: &File) -> io::Result<StoredTag> {
 
 /// What the AppleDouble file beside a file keeps of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Beside {
+pub(crate) struct SidecarTags {
     pub(crate) tag: StoredTag,
     pub(crate) previous: StoredTag,
 }
 
-impl Beside {
-    const NOTHING: Beside = Beside { tag: StoredTag::Absent, previous: StoredTag::Absent };
+impl SidecarTags {
+    const NOTHING: SidecarTags =
+        SidecarTags { tag: StoredTag::Absent, previous: StoredTag::Absent };
 
     /// Reads what `._name` keeps for the file at `path`; nothing where there is no such file.
     ///
     /// # Errors
     /// `InvalidData` if it is AppleDouble and damaged; otherwise whatever the system says.
-    pub(crate) fn of(path: &Path) -> io::Result<Beside> {
+    pub(crate) fn of(path: &Path) -> io::Result<SidecarTags> {
         let Some((file, double)) = appledouble::open_beside(path)? else {
-            return Ok(Beside::NOTHING);
+            return Ok(SidecarTags::NOTHING);
         };
         let (mut tags, mut previous) = (Vec::new(), Vec::new());
         for attribute in double.attributes() {
@@ -118,11 +119,14 @@ impl Beside {
             slot.push(TagAttribute { name: name.to_owned(), value: value.unwrap_or_default() });
         }
         if tags.is_empty() {
-            return Ok(Beside { previous: resolve_previous(&previous), ..Beside::NOTHING });
+            return Ok(SidecarTags {
+                previous: resolve_previous(&previous),
+                ..SidecarTags::NOTHING
+            });
         }
         let mtime = Status::of(path)?.mtime;
         let tag = stored(resolve(&tags, mtime));
-        Ok(Beside { tag, previous: resolve_previous(&previous) })
+        Ok(SidecarTags { tag, previous: resolve_previous(&previous) })
     }
 }
 

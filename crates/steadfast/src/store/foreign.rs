@@ -16,7 +16,7 @@ use super::carrier;
 use crate::appledouble::{self, AppleDouble};
 use steadfast_manifest::tag::Tag;
 
-pub use self::write::{Existing, write};
+pub use self::write::{ExistingTag, write};
 pub use steadfast_manifest::foreign::{
     FaultReason, ForeignFault, ForeignKind, ForeignTag, ForeignTags, ForeignTime, Resolution,
     UnraidScan, VALUE_LEN_MAX, of_attributes, parse_dintch, parse_ima, parse_shatag, parse_unraid,

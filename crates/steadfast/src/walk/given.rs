@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use steadfast_sys::file::{Dir, FileKind, Status};
 
-use super::{Identity, Root, identity};
+use super::{GivenRoot, Identity, identity};
 use crate::beneath;
 
 /// What was given so far.
@@ -46,7 +46,7 @@ impl Given {
     }
 
     /// Looks at a path; a link is `followed` or taken as itself.
-    pub(super) fn look(&mut self, path: &Path, followed: bool) -> io::Result<Root> {
+    pub(super) fn look(&mut self, path: &Path, followed: bool) -> io::Result<GivenRoot> {
         // A parent that may be entered and not listed cannot be opened; the path itself can.
         let parent = path.file_name().map(|name| self.parent(path, name));
         let parent = match parent {
@@ -64,11 +64,11 @@ impl Given {
             }
             _ => self.key(identity(&status), OsStr::new("")),
         };
-        Ok(Root { status, place: parent.filter(|_| !followed), key })
+        Ok(GivenRoot { status, place: parent.filter(|_| !followed), key })
     }
 
     /// Notes what was given, before anything is walked.
-    pub(super) fn note(&mut self, root: &Root) {
+    pub(super) fn note(&mut self, root: &GivenRoot) {
         if root.status.kind == FileKind::Directory {
             self.directories.insert(identity(&root.status));
         } else {
@@ -77,7 +77,7 @@ impl Given {
     }
 
     /// Says whether this is the first time that it is taken.
-    pub(super) fn take(&mut self, root: &Root) -> bool {
+    pub(super) fn take(&mut self, root: &GivenRoot) -> bool {
         self.taken.insert(root.key)
     }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_sys::file::{Dataless, Dir, FileKind};
 
-use super::{Entry, Place, Sink, WalkItem, placeholder};
+use super::{Entry, EntryPlace, Sink, WalkItem, placeholder};
 use crate::event::{FileError, FileEvent, FilePath, Subject};
 use crate::reference::Reference;
 
@@ -74,7 +74,7 @@ impl Beneath {
         match self.find(path) {
             Ok((dir, name, inode)) => {
                 let path = FilePath { parent: self.parent_of(path), name };
-                WalkItem::File(Entry { path, inode, place: Place::Beneath(dir), reference })
+                WalkItem::File(Entry { path, inode, place: EntryPlace::Beneath(dir), reference })
             }
             Err(error) => {
                 let name = path.file_name().unwrap_or(OsStr::new("")).to_owned();

@@ -19,24 +19,24 @@ const BUDGET_BYTES_MIN: usize = 64 << 10;
 
 /// A run of a directory's names, sorted by their bytes.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct NameRun {
     bytes: Vec<u8>,
-    spans: Vec<Span>,
+    spans: Vec<NameSpan>,
     /// Whether no name of the directory follows these.
     last: bool,
 }
 
-struct Span {
+struct NameSpan {
     inode: u64,
     start: u32,
     len: u16,
     kind: Option<FileKind>,
 }
 
-impl Names {
+impl NameRun {
     /// Makes the empty run before a directory's first name.
-    pub(super) fn before_first() -> Names {
-        Names::default()
+    pub(super) fn before_first() -> NameRun {
+        NameRun::default()
     }
 
     /// Returns the name at `index`, its kind, if the file system told it, and its inode.
@@ -52,20 +52,20 @@ impl Names {
 
     /// Returns the memory that this run takes, in bytes.
     pub(super) fn len_bytes(&self) -> usize {
-        self.bytes.capacity() + self.spans.capacity() * size_of::<Span>()
+        self.bytes.capacity() + self.spans.capacity() * size_of::<NameSpan>()
     }
 
     /// Reads the names that follow this run. `in_use` is what all runs take now, in bytes.
     ///
     /// With an error come the names that were read before it.
-    pub(super) fn following(&self, dir: &Dir, in_use: usize) -> (Names, Option<io::Error>) {
+    pub(super) fn following(&self, dir: &Dir, in_use: usize) -> (NameRun, Option<io::Error>) {
         let budget = (BUDGET_BYTES.saturating_sub(in_use) / 2).max(BUDGET_BYTES_MIN);
         self.following_within(dir, budget)
     }
 
-    fn following_within(&self, dir: &Dir, budget: usize) -> (Names, Option<io::Error>) {
+    fn following_within(&self, dir: &Dir, budget: usize) -> (NameRun, Option<io::Error>) {
         let after = self.spans.last().map(|span| self.name(span));
-        let mut names = Names { last: true, ..Names::default() };
+        let mut names = NameRun { last: true, ..NameRun::default() };
         let mut ceiling: Option<Vec<u8>> = None;
         let result = dir.entries(&mut |entry| {
             let name = entry.name.as_bytes();
@@ -73,7 +73,7 @@ impl Names {
                 && ceiling.as_deref().is_none_or(|ceiling| name <= ceiling);
             if wanted {
                 names.push(name, entry.kind, entry.inode);
-                if names.bytes.len() + names.spans.len() * size_of::<Span>() > budget {
+                if names.bytes.len() + names.spans.len() * size_of::<NameSpan>() > budget {
                     ceiling = names.keep_lower_half();
                 }
             } else if ceiling.as_deref().is_some_and(|ceiling| name > ceiling) {
@@ -95,10 +95,10 @@ impl Names {
         let start = u32::try_from(self.bytes.len()).expect("the budget is far below 4 GiB");
         let len = u16::try_from(name.len()).expect("file names have at most 255 bytes");
         self.bytes.extend_from_slice(name);
-        self.spans.push(Span { inode, start, len, kind });
+        self.spans.push(NameSpan { inode, start, len, kind });
     }
 
-    fn name(&self, span: &Span) -> &[u8] {
+    fn name(&self, span: &NameSpan) -> &[u8] {
         name_in(&self.bytes, span)
     }
 
@@ -111,7 +111,7 @@ impl Names {
     fn keep_lower_half(&mut self) -> Option<Vec<u8>> {
         self.sort();
         let half = (self.spans.len() / 2).max(1);
-        let mut kept = Names { last: false, ..Names::default() };
+        let mut kept = NameRun { last: false, ..NameRun::default() };
         for span in &self.spans[..half] {
             kept.push(self.name(span), span.kind, span.inode);
         }
@@ -120,7 +120,7 @@ impl Names {
     }
 }
 
-fn name_in<'a>(bytes: &'a [u8], span: &Span) -> &'a [u8] {
+fn name_in<'a>(bytes: &'a [u8], span: &NameSpan) -> &'a [u8] {
     &bytes[span.start as usize..][..usize::from(span.len)]
 }
 
@@ -141,7 +141,7 @@ mod tests {
         let dir = Dir::open(folder.path()).unwrap();
         for budget in [200, 1_000, 5_000, 1 << 20] {
             let mut found = Vec::new();
-            let mut names = Names::before_first();
+            let mut names = NameRun::before_first();
             let mut passes = 0;
             while !names.is_last() {
                 let (next, error) = names.following_within(&dir, budget);

@@ -7,7 +7,7 @@ use std::path::Path;
 use steadfast::appledouble::{self, MAGIC_LEN, companion, is_appledouble};
 use steadfast::store::Store;
 use steadfast::store::foreign::{
-    self, Existing, FaultReason, ForeignFault, ForeignKind, ForeignTag,
+    self, ExistingTag, FaultReason, ForeignFault, ForeignKind, ForeignTag,
 };
 use steadfast::store::xattr::Xattr;
 use steadfast::verdict::Reading;
@@ -48,7 +48,7 @@ pub(crate) fn judge(path: &Path) -> Verdict {
     Verdict::of_foreign(stored.as_ref(), Reading::Whole(&actual))
 }
 
-fn write(path: &Path, kind: ForeignKind, tag: &Tag, existing: Existing) -> Result<(), String> {
+fn write(path: &Path, kind: ForeignKind, tag: &Tag, existing: ExistingTag) -> Result<(), String> {
     let file = File::open(path).unwrap();
     foreign::write(&file, kind, tag, existing).map_err(|trouble| trouble.to_string())
 }
@@ -92,7 +92,7 @@ fn what_is_written_is_read_and_judged() {
         tree.run(Verb::Tag);
         let file = File::open(&path).unwrap();
         let (ours, before) = (Xattr.tag(&file).unwrap(), file.status().unwrap());
-        write(&path, kind, &actual(&path, Algorithm::Sha256), Existing::Keep).unwrap();
+        write(&path, kind, &actual(&path, Algorithm::Sha256), ExistingTag::Keep).unwrap();
         assert_eq!(only(&path).unwrap().kind, kind);
         assert_eq!(judge(&path), Verdict::Intact, "{kind}");
         assert_eq!(Xattr.tag(&file).unwrap(), ours, "{kind} left ours alone");
@@ -104,7 +104,7 @@ fn what_is_written_is_read_and_judged() {
             let is_text = !name.contains("steadfast") && !name.ends_with("dintch.hash");
             assert!(!is_text || value[len - 1] != 0, "{name}: only Samba ends a text in a NUL");
         }
-        write(&path, kind, &actual(&path, Algorithm::Sha256), Existing::Keep).unwrap();
+        write(&path, kind, &actual(&path, Algorithm::Sha256), ExistingTag::Keep).unwrap();
         let again = file.status().unwrap();
         assert_eq!(again.ctime, after.ctime, "{kind}: what is there already is not set again");
 
@@ -122,10 +122,10 @@ fn a_new_time_alone_is_touched_where_the_tag_has_one() {
     {
         let tree = Tree::new();
         let path = tree.write("file", "contents");
-        write(&path, kind, &actual(&path, Algorithm::Sha256), Existing::Keep).unwrap();
+        write(&path, kind, &actual(&path, Algorithm::Sha256), ExistingTag::Keep).unwrap();
         tree.touch("file");
         assert_eq!(judge(&path), verdict, "{kind}");
-        write(&path, kind, &actual(&path, Algorithm::Sha256), Existing::Keep).unwrap();
+        write(&path, kind, &actual(&path, Algorithm::Sha256), ExistingTag::Keep).unwrap();
         assert_eq!(judge(&path), Verdict::Intact, "{kind}: same contents, so brought up to date");
     }
 }
@@ -135,14 +135,14 @@ fn another_tag_stays_unless_it_is_to_be_replaced() {
     for kind in WRITTEN {
         let tree = Tree::new();
         let path = tree.write("file", "contents");
-        write(&path, kind, &actual(&path, Algorithm::Sha256), Existing::Keep).unwrap();
+        write(&path, kind, &actual(&path, Algorithm::Sha256), ExistingTag::Keep).unwrap();
         let stored = only(&path);
         tree.edit("file", "edited");
         let new = actual(&path, Algorithm::Sha256);
-        let reason = write(&path, kind, &new, Existing::Keep).unwrap_err();
+        let reason = write(&path, kind, &new, ExistingTag::Keep).unwrap_err();
         assert!(reason.ends_with(&format!("another tag of {} is there", kind.owner())), "{reason}");
         assert_eq!(only(&path), stored);
-        write(&path, kind, &new, Existing::Replace).unwrap();
+        write(&path, kind, &new, ExistingTag::Replace).unwrap();
         assert_eq!(only(&path).unwrap().digest, new.digest);
         assert_eq!(judge(&path), Verdict::Intact);
     }
@@ -157,14 +157,14 @@ fn half_a_pair_is_unreadable_and_stays_too() {
     ] {
         let path = tree.write(name, "contents");
         let tag = actual(&path, Algorithm::Sha256);
-        write(&path, ForeignKind::Shatag, &tag, Existing::Keep).unwrap();
+        write(&path, ForeignKind::Shatag, &tag, ExistingTag::Keep).unwrap();
         xattr::remove(&File::open(&path).unwrap(), lost).unwrap();
         let fault = ForeignFault { kind: ForeignKind::Shatag, reason };
         assert_eq!(only(&path), Err(fault));
         assert_eq!(judge(&path), Verdict::Unreadable);
-        assert!(write(&path, ForeignKind::Shatag, &tag, Existing::Keep).is_err());
+        assert!(write(&path, ForeignKind::Shatag, &tag, ExistingTag::Keep).is_err());
         assert_eq!(only(&path), Err(fault));
-        write(&path, ForeignKind::Shatag, &tag, Existing::Replace).unwrap();
+        write(&path, ForeignKind::Shatag, &tag, ExistingTag::Replace).unwrap();
         assert_eq!(judge(&path), Verdict::Intact);
     }
 }
@@ -184,11 +184,11 @@ fn an_unraid_set_with_other_digests_is_another_tag() {
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     let md5 = actual(&path, Algorithm::Md5);
-    write(&path, ForeignKind::Unraid, &md5, Existing::Keep).unwrap();
+    write(&path, ForeignKind::Unraid, &md5, ExistingTag::Keep).unwrap();
     let sha256 = actual(&path, Algorithm::Sha256);
-    assert!(write(&path, ForeignKind::Unraid, &sha256, Existing::Keep).is_err());
+    assert!(write(&path, ForeignKind::Unraid, &sha256, ExistingTag::Keep).is_err());
     assert_eq!(only(&path).unwrap().algorithm, Algorithm::Md5);
-    write(&path, ForeignKind::Unraid, &sha256, Existing::Replace).unwrap();
+    write(&path, ForeignKind::Unraid, &sha256, ExistingTag::Replace).unwrap();
     assert_eq!(only(&path).unwrap().algorithm, Algorithm::Sha256);
     let expected = ["user.filedate", "user.filesize", "user.scandate", "user.sha256"];
     assert_eq!(names(&path), expected);
@@ -203,7 +203,7 @@ fn what_the_removal_of_an_unraid_digest_leaves_is_no_tag() {
     }
     assert_eq!(foreign::read(&File::open(&path).unwrap()).unwrap(), []);
     let tag = actual(&path, Algorithm::Blake3);
-    write(&path, ForeignKind::Unraid, &tag, Existing::Keep).unwrap();
+    write(&path, ForeignKind::Unraid, &tag, ExistingTag::Keep).unwrap();
     assert_eq!(judge(&path), Verdict::Intact);
 }
 
@@ -218,7 +218,7 @@ fn what_a_kind_has_no_place_for_is_refused() {
         (ForeignKind::Ima, Algorithm::Sha256),
     ] {
         let tag = actual(&path, algorithm);
-        let reason = write(&path, kind, &tag, Existing::Replace).unwrap_err();
+        let reason = write(&path, kind, &tag, ExistingTag::Replace).unwrap_err();
         assert!(reason.contains(kind.owner()), "{reason}");
     }
     assert_eq!(names(&path), [""; 0]);
@@ -229,7 +229,7 @@ fn a_write_that_is_refused_leaves_the_old_tag_or_nothing() {
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     let tag = actual(&path, Algorithm::Sha256);
-    write(&path, ForeignKind::Dintch, &tag, Existing::Keep).unwrap();
+    write(&path, ForeignKind::Dintch, &tag, ExistingTag::Keep).unwrap();
     let stored = only(&path);
     // File systems that keep attributes in one block run full; the others have room for all.
     let file = File::open(&path).unwrap();
@@ -242,13 +242,13 @@ fn a_write_that_is_refused_leaves_the_old_tag_or_nothing() {
         }
     }
     let before = names(&path);
-    if write(&path, ForeignKind::Unraid, &tag, Existing::Keep).is_err() {
+    if write(&path, ForeignKind::Unraid, &tag, ExistingTag::Keep).is_err() {
         assert_eq!(names(&path), before);
         assert_eq!(only(&path), stored);
     }
     tree.edit("file", "edited");
     let new = actual(&path, Algorithm::Sha256);
-    write(&path, ForeignKind::Dintch, &new, Existing::Replace).unwrap();
+    write(&path, ForeignKind::Dintch, &new, ExistingTag::Replace).unwrap();
     let tags = foreign::read(&file).unwrap();
     assert!(tags.iter().flatten().any(|tag| tag.digest == new.digest), "as long as the old one");
 }
@@ -258,7 +258,8 @@ fn tags_are_found_among_many_attributes() {
     let tree = Tree::new();
     let path = tree.write("file", "contents");
     let file = File::open(&path).unwrap();
-    write(&path, ForeignKind::Shatag, &actual(&path, Algorithm::Sha256), Existing::Keep).unwrap();
+    write(&path, ForeignKind::Shatag, &actual(&path, Algorithm::Sha256), ExistingTag::Keep)
+        .unwrap();
     for index in 0..24 {
         let name = format!("user.another.{index:0>80}");
         if xattr::set(&file, &name, b"").is_err() {
@@ -280,7 +281,7 @@ fn a_macs_tag_that_samba_keeps_stays_one_of_sambas() {
     tree.edit("file", "edited");
     assert_eq!(judge(&path), Verdict::Modified, "nothing says when it was tagged");
     let new = actual(&path, Algorithm::Sha256);
-    write(&path, ForeignKind::Dintch, &new, Existing::Replace).unwrap();
+    write(&path, ForeignKind::Dintch, &new, ExistingTag::Replace).unwrap();
     assert_eq!(names(&path), [name.to_owned(), name.replace("hash", "time")]);
     let mut value = [0; 64];
     let len = xattr::get(&File::open(&path).unwrap(), name, &mut value).unwrap().unwrap();

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use steadfast::store::foreign::{self, Existing, FaultReason, ForeignKind, Resolution};
+use steadfast::store::foreign::{self, ExistingTag, FaultReason, ForeignKind, Resolution};
 use steadfast::{Algorithm, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
@@ -22,7 +22,7 @@ fn run(tool: &Path, arguments: &[&str], file: &Path) -> (String, Option<i32>) {
     (String::from_utf8(stdout).unwrap(), status.code())
 }
 
-fn write(path: &Path, existing: Existing) {
+fn write(path: &Path, existing: ExistingTag) {
     let file = File::open(path).unwrap();
     let tag = actual(path, Algorithm::Sha256);
     foreign::write(&file, ForeignKind::Shatag, &tag, existing).unwrap();
@@ -55,7 +55,7 @@ fn steadfast_writes_and_cshatag_judges() {
     let Some(cshatag) = program("cshatag") else { return };
     let tree = Tree::new();
     let path = tree.write("file", "contents");
-    write(&path, Existing::Keep);
+    write(&path, ExistingTag::Keep);
     let says = |verdict: &str, status| {
         let (said, code) = run(&cshatag, &["-dry-run"], &path);
         assert!(said.starts_with(verdict), "{said}");
@@ -66,11 +66,11 @@ fn steadfast_writes_and_cshatag_judges() {
     says("<corrupt>", 5);
     tree.edit("file", "edited");
     says("<outdated>", 0);
-    write(&path, Existing::Replace);
+    write(&path, ExistingTag::Replace);
     says("<ok>", 0);
     tree.touch("file");
     says("<timechange>", 0);
-    write(&path, Existing::Keep);
+    write(&path, ExistingTag::Keep);
     says("<ok>", 0);
 }
 
@@ -97,7 +97,7 @@ fn times_before_1970_are_the_same_to_cshatag() {
     run(&cshatag, &[], &path);
     assert_eq!(judge(&path), Verdict::Intact);
     run(&cshatag, &["-remove"], &path);
-    write(&path, Existing::Keep);
+    write(&path, ExistingTag::Keep);
     let (said, _) = run(&cshatag, &["-dry-run"], &path);
     assert!(said.starts_with("<ok>"), "{said}");
 }
@@ -115,7 +115,7 @@ fn shatag_and_steadfast_understand_each_other() {
     assert_eq!(judge(&path), Verdict::Corrupt);
     tree.edit("file", "edited");
     assert_eq!(judge(&path), Verdict::Modified);
-    write(&path, Existing::Replace);
+    write(&path, ExistingTag::Replace);
     let (said, _) = run(&shatag, &[], &path);
     let digest = actual(&path, Algorithm::Sha256).digest.to_string();
     assert!(said.starts_with(&digest), "the time stands in the form it knows: {said}");

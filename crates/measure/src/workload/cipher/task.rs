@@ -12,7 +12,7 @@ use steadfast_sys::file::flush;
 
 use super::file::CHUNK_LEN_BYTES;
 use super::{Cipher, Isolated, Task, kernels, masks};
-use crate::contents::Contents;
+use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
@@ -177,7 +177,7 @@ impl Cipher {
 fn make(scratch: &Scratch, task: &Task, seed: u64, session: &mut Session<'_>) -> Result<(), End> {
     let failed = |error| Error::system("write a file in it", error).at(scratch.path());
     let mut file = scratch.create(PLAIN).map_err(failed)?;
-    let mut contents = Contents::new(seed);
+    let mut contents = TestBytes::new(seed);
     let mut left = task.len_bytes;
     for index in 0.. {
         let length = left.min(CHUNK_LEN_BYTES as u64) as usize;

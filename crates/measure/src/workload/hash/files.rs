@@ -12,7 +12,7 @@ use steadfast_digest::Sha256;
 use steadfast_sys::cache::cached_bytes;
 use steadfast_sys::file::{File, flush};
 
-use crate::contents::{CHUNK_LEN_BYTES, Contents};
+use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::place::Site;
 use crate::runner::{End, PlaceId, Session};
@@ -48,7 +48,7 @@ impl FileStore {
         session: &mut Session<'_>,
         folder: &Path,
         lengths: &[u64],
-        contents: &mut Contents,
+        contents: &mut TestBytes,
     ) -> Result<FileStore, End> {
         let site = Site::look(folder)?;
         require_room(&site.place, lengths.iter().sum())?;
@@ -126,7 +126,7 @@ impl FileStore {
         session: &mut Session<'_>,
         number: u32,
         length: u64,
-        contents: &mut Contents,
+        contents: &mut TestBytes,
     ) -> Result<io::Result<Digest>, End> {
         let mut file = match self.scratch.create(number) {
             Ok(file) => file,

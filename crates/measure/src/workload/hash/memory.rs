@@ -12,7 +12,7 @@ use steadfast_digest::{AlgorithmHasher, Sha256};
 
 use super::kernel::HashKernel;
 use super::{HashCell, PIECE_LEN_BYTES};
-use crate::contents::Contents;
+use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::record::{Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
@@ -26,13 +26,13 @@ const PORTABLE_LEN_BYTES_MAX: u64 = 64_000_000;
 
 /// The bytes to hash, and their known digests.
 pub(super) struct Data {
-    contents: Contents,
+    contents: TestBytes,
     known: RefCell<HashMap<(Algorithm, usize), Digest>>,
 }
 
 impl Data {
     /// Takes the pool of bytes that files were made from. No more files can be made then.
-    pub(super) fn new(contents: Contents) -> Data {
+    pub(super) fn new(contents: TestBytes) -> Data {
         Data { contents, known: RefCell::default() }
     }
 

@@ -14,7 +14,7 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use super::beside::{Core, Counted, copy_memory};
 use super::plan::{Plan, PlannedFile};
 use super::timed::{self, Went};
-use crate::contents::{CHUNK_LEN_BYTES, Contents};
+use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::place::Site;
 use crate::record::{Cache, Factors, Order, Sample, Series, Stage, Workload};
@@ -104,7 +104,7 @@ pub(in crate::workload) struct Bench {
     site: Site,
     place: PlaceId,
     scratch: Scratch,
-    contents: Contents,
+    contents: TestBytes,
     buffer: AlignedBuffer,
     core: Core,
 }
@@ -132,7 +132,7 @@ impl Bench {
         if let Some(why) = plan.departs() {
             session.warn(format!("{}: {why}", workload.name()));
         }
-        let contents = Contents::new(plan.seed);
+        let contents = TestBytes::new(plan.seed);
         let place = session.add_place(site.place.clone());
         copy_memory(session, workload, contents.pool())?;
         Ok(Bench {

@@ -10,7 +10,7 @@ use steadfast::read::Engine;
 use steadfast_sys::file::{AlignedBuffer, File, Flush, flush};
 
 use super::plan::PlannedFile;
-use crate::contents::{CHUNK_LEN_BYTES, Contents};
+use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::scratch::Scratch;
 
@@ -27,7 +27,7 @@ pub(in crate::workload) enum Went<T> {
 /// the flush went.
 pub(in crate::workload) fn write(
     scratch: &Scratch,
-    contents: &mut Contents,
+    contents: &mut TestBytes,
     file: PlannedFile,
     sync: bool,
     stop: &AtomicBool,
@@ -88,7 +88,7 @@ pub(in crate::workload) fn read_into(
 /// If it cannot be read, or a byte differs.
 pub(in crate::workload) fn compare(
     scratch: &Scratch,
-    contents: &mut Contents,
+    contents: &mut TestBytes,
     file: PlannedFile,
     buffer: &mut AlignedBuffer,
     stop: &AtomicBool,
@@ -136,7 +136,7 @@ mod tests {
     fn one_wrong_byte_or_a_short_file_is_found() {
         let root = tempfile::tempdir().unwrap();
         let (scratch, _) = Scratch::make(root.path(), true).unwrap();
-        let (mut contents, stop) = (Contents::new(5), AtomicBool::new(false));
+        let (mut contents, stop) = (TestBytes::new(5), AtomicBool::new(false));
         let mut buffer = AlignedBuffer::new(CHUNK_LEN_BYTES);
         let file = PlannedFile { number: 0, set: 0, length: 2 * CHUNK_LEN_BYTES as u64 + 5_000 };
         write(&scratch, &mut contents, file, true, &stop).unwrap();

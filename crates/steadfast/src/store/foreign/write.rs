@@ -19,7 +19,7 @@ const SETTING: &str = "set the foreign tag";
 
 /// What is done where the file has another tag of that kind already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingTag {
     /// It stays, and is trouble. A tag of the same contents is no other tag: its times are set.
     Keep,
     /// The new tag takes its place.
@@ -36,7 +36,7 @@ pub fn write(
     file: &File,
     kind: ForeignKind,
     tag: &Tag,
-    existing: Existing,
+    existing: ExistingTag,
 ) -> Result<(), FileError> {
     let no_place = || refusal(format!("{} keeps no digests of {}", kind.owner(), tag.algorithm));
     encode(kind, tag).ok_or_else(no_place)?;
@@ -47,7 +47,7 @@ pub fn write(
     if old.len() == new.len() && new.iter().all(|attribute| is_held(&old, attribute)) {
         return Ok(());
     }
-    if existing == Existing::Keep && !is_of(&old, kind, tag) {
+    if existing == ExistingTag::Keep && !is_of(&old, kind, tag) {
         return Err(refusal(format!("another tag of {} is there", kind.owner())));
     }
     replace(file, &old, &new).map_err(|error| trouble(file, SETTING, &error))
