@@ -48,8 +48,8 @@ impl Task for ImportTask {
             None => first_foreign(file, event),
         };
         let reference = match recorded {
-            Ok(Some(reference)) if !reference.digests.is_empty() => reference,
-            Ok(_) => {
+            Ok(Some(reference)) => reference,
+            Ok(None) => {
                 event.verdict = Some(Verdict::Untagged);
                 return Plan::Done;
             }

@@ -76,8 +76,5 @@ fn compare(
     summary.files = quick.files;
     summary.skipped = quick.skipped.with_files_of(summary.skipped);
     summary.interrupted = !quick.whole;
-    if quick.unreadable > 0 {
-        summary.raise_status(2);
-    }
     Ok(())
 }

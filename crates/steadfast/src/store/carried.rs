@@ -119,10 +119,7 @@ impl SidecarTags {
             slot.push(TagAttribute { name: name.to_owned(), value: value.unwrap_or_default() });
         }
         if tags.is_empty() {
-            return Ok(SidecarTags {
-                previous: resolve_previous(&previous),
-                ..SidecarTags::NOTHING
-            });
+            return Ok(SidecarTags::NOTHING);
         }
         let mtime = Status::of(path)?.mtime;
         let tag = stored(resolve(&tags, mtime));
