@@ -1,4 +1,4 @@
-//! What a test does when the machine lacks something it needs: it fails, or it is skipped by name.
+//! What the tests of all crates share: skipping by name, and files that several of them make.
 //!
 //! A test that returns early passes, and the harness hides what a passing test prints. So each
 //! such test calls [`skip`]. Where the environment requires what is missing, `skip` panics and
@@ -70,6 +70,32 @@ pub fn program(name: &str) -> Option<PathBuf> {
         skip(Need::Program(name), "it is not on PATH");
     }
     found
+}
+
+/// Makes an AppleDouble file with a tag of ours: a header, one entry of Finder information, and
+/// behind that the attributes.
+pub fn appledouble(value: &[u8]) -> Vec<u8> {
+    const NAME: &[u8] = b"org.steadfast.tag#S\0";
+    const FINDER_START: usize = 38;
+    const ATTRIBUTES_START: usize = FINDER_START + 34;
+    let data_start = ATTRIBUTES_START + 36 + (11 + NAME.len()).next_multiple_of(4);
+    let total = data_start + value.len();
+    let mut bytes = vec![0, 5, 0x16, 7, 0, 2, 0, 0];
+    let words = |bytes: &mut Vec<u8>, numbers: &[usize]| {
+        numbers.iter().for_each(|number| bytes.extend((*number as u32).to_be_bytes()));
+    };
+    bytes.extend(b"Mac OS X        \x00\x01");
+    words(&mut bytes, &[9, FINDER_START, total - FINDER_START]);
+    bytes.resize(ATTRIBUTES_START, 0);
+    bytes.extend(b"ATTR");
+    words(&mut bytes, &[7, total, data_start, value.len(), 0, 0, 0]);
+    bytes.extend([0, 0, 0, 1]);
+    words(&mut bytes, &[data_start, value.len()]);
+    bytes.extend([0, 0, NAME.len() as u8]);
+    bytes.extend(NAME);
+    bytes.resize(data_start, 0);
+    bytes.extend(value);
+    bytes
 }
 
 /// What the environment says about tests that cannot run.

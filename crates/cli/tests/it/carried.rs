@@ -6,6 +6,7 @@ use std::process::Command;
 
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
+use steadfast_testing::appledouble;
 
 use crate::tree::{Outcome, Tree};
 
@@ -52,7 +53,7 @@ impl Carrier {
                 }
                 xattr::set(&open(tree, "a"), name, value).unwrap();
             }
-            Sidecar => fs::write(tree.path("._a"), sidecar(value)).unwrap(),
+            Sidecar => fs::write(tree.path("._a"), appledouble(value)).unwrap(),
         }
     }
 
@@ -63,32 +64,6 @@ impl Carrier {
             Sidecar => fs::read(tree.path("._a")).ok(),
         }
     }
-}
-
-/// An AppleDouble file with our tag: a header, one entry of Finder information, and behind that the
-/// attributes.
-fn sidecar(value: &[u8]) -> Vec<u8> {
-    const NAME: &[u8] = b"org.steadfast.tag#S\0";
-    const FINDER_START: usize = 38;
-    const ATTRIBUTES_START: usize = FINDER_START + 34;
-    let data_start = ATTRIBUTES_START + 36 + (11 + NAME.len()).next_multiple_of(4);
-    let total = data_start + value.len();
-    let mut bytes = vec![0, 5, 0x16, 7, 0, 2, 0, 0];
-    let words = |bytes: &mut Vec<u8>, numbers: &[usize]| {
-        numbers.iter().for_each(|number| bytes.extend((*number as u32).to_be_bytes()));
-    };
-    bytes.extend(b"Mac OS X        \x00\x01");
-    words(&mut bytes, &[9, FINDER_START, total - FINDER_START]);
-    bytes.resize(ATTRIBUTES_START, 0);
-    bytes.extend(b"ATTR");
-    words(&mut bytes, &[7, total, data_start, value.len(), 0, 0, 0]);
-    bytes.extend([0, 0, 0, 1]);
-    words(&mut bytes, &[data_start, value.len()]);
-    bytes.extend([0, 0, NAME.len() as u8]);
-    bytes.extend(NAME);
-    bytes.resize(data_start, 0);
-    bytes.extend(value);
-    bytes
 }
 
 fn open(tree: &Tree, name: &str) -> File {
