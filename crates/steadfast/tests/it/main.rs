@@ -32,5 +32,6 @@ mod pages;
 mod probe;
 mod schedule;
 mod seals;
+mod tag_verbs;
 mod tree;
 mod walk;
