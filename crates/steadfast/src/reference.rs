@@ -95,12 +95,13 @@ impl Reference {
             let computed = found.digests.iter().find(|(other, _)| other == algorithm);
             computed.map(|(_, computed)| computed == digest)
         });
-        let (mut compared, mut same) = (0, self.length.is_none_or(|length| length == found.length));
+        let (mut compared, mut same) =
+            (false, self.length.is_none_or(|length| length == found.length));
         for equal in common {
-            compared += 1;
+            compared = true;
             same &= equal;
         }
-        if compared == 0 && same {
+        if !compared && same {
             // Nothing was proved, and the verdict must not suggest otherwise.
             return Verdict::Unreadable;
         }
@@ -183,5 +184,16 @@ mod tests {
         let none = [(Algorithm::Md5, digest(1))];
         let found = Computed { digests: &none, length: 10, mtime: at(0) };
         assert_eq!(reference(None, None).judge(&found), Verdict::Unreadable);
+    }
+
+    #[test]
+    fn the_strongest_digest_of_a_record_comes_first() {
+        use Algorithm::{Blake2b, Blake3, Crc32, Md5, Sha1, Sha256, Sha384, Sha512, Xxh3_128};
+        let strongest = [Sha256, Sha512, Sha384, Blake3, Blake2b, Sha1, Md5, Xxh3_128, Crc32];
+        let digests = strongest.iter().rev().map(|&of| (of, digest(1))).collect();
+        let path = "file".into();
+        let record = Record { path, digests, length: None, mtime: None, tagged: None };
+        let digests = Reference::of_record(record).digests;
+        assert_eq!(digests.into_iter().map(|(of, _)| of).collect::<Vec<_>>(), strongest);
     }
 }

@@ -187,5 +187,14 @@ mod tests {
         assert_eq!(new[0].1.last(), Some(&0));
         assert_eq!(new[1].0, name);
         assert_eq!(new[1].1, [tag.digest.as_bytes(), &[0]].concat());
+        let value = Ok([&[0xab; 31][..], &[0]].concat());
+        let slot = ForeignSlot::DintchHash;
+        let whole = [ForeignAttribute { slot, name: name.to_owned(), value }];
+        let new = encode_over(ForeignKind::Dintch, &tag, &whole, "user.").unwrap();
+        assert_ne!(new[0].1.last(), Some(&0), "the NUL is the digest's own");
+        let (slot, name) = (ForeignSlot::ShatagTime, "user.shatag.ts".to_owned());
+        let whole = ForeignAttribute { slot, name: name.clone(), value: Ok(b"1".to_vec()) };
+        let new = encode_over(ForeignKind::Shatag, &tag, &[whole], "user.").unwrap();
+        assert_eq!(new[0], (name, b"1704164645".to_vec()), "as coarse as it was");
     }
 }

@@ -94,3 +94,33 @@ pub fn digest_of(reader: &mut dyn Read, algorithm: Algorithm) -> io::Result<Dige
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives what each call is to end with, in turn; then nothing more.
+    struct Calls(Vec<io::Result<&'static [u8]>>);
+
+    impl Read for Calls {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return Ok(0);
+            }
+            let bytes = self.0.remove(0)?;
+            buffer[..bytes.len()].copy_from_slice(bytes);
+            Ok(bytes.len())
+        }
+    }
+
+    #[test]
+    fn a_stream_that_is_interrupted_goes_on_and_one_that_fails_ends() {
+        let interrupted = || Err(io::ErrorKind::Interrupted.into());
+        let mut calls = Calls(vec![interrupted(), Ok(b"a"), interrupted(), Ok(b"bc")]);
+        let digest = digest_of(&mut calls, Algorithm::Sha256).unwrap();
+        assert_eq!(digest, steadfast_digest::sha256(b"abc"));
+        let mut calls = Calls(vec![Ok(b"a"), Err(io::ErrorKind::TimedOut.into())]);
+        let error = digest_of(&mut calls, Algorithm::Sha256).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}

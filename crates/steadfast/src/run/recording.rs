@@ -168,3 +168,21 @@ impl ShownPaths {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_shown_as_the_user_wrote_their_beginning() {
+        let here = catalogue::real_of(Path::new(".")).unwrap();
+        let shown = |root: &str, path: &str| {
+            let selection = Selection { roots: vec![root.into()], ..Selection::default() };
+            ShownPaths::of(&here, &selection).shown(Path::new(path))
+        };
+        assert_eq!(shown(".", "src/run.rs").as_os_str(), "src/run.rs");
+        assert_eq!(shown("./src", "src/run.rs").as_os_str(), "./src/run.rs");
+        assert_eq!(shown("src", "src").as_os_str(), "src");
+        assert_eq!(shown("src", "tests"), here.join("tests"));
+    }
+}

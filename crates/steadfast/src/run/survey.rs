@@ -81,3 +81,29 @@ impl Drop for Survey {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn files_and_bytes_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        // More files than one step has.
+        let files = STEP_FILES + 3;
+        for number in 0..files {
+            fs::write(folder.path().join(number.to_string()), [7; 3]).unwrap();
+        }
+        let selection = Selection { roots: vec![folder.path().into()], ..Selection::default() };
+        let excludes = Arc::new(Excludes::new(&[]).unwrap());
+        let survey = Survey::start(&selection, &excludes, Level::Default).unwrap();
+        let patience = Instant::now() + Duration::from_secs(60);
+        while survey.total().is_none() && Instant::now() < patience {
+            thread::yield_now();
+        }
+        assert_eq!(survey.total(), Some((files, 3 * files)));
+    }
+}

@@ -445,3 +445,22 @@ fn tell_of_leaves(event: &mut FileEvent, error: &io::Error, sidecars: bool) {
         event.trouble.get_or_insert_with(|| store::pages::trouble(error, sidecars));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::event::FilePath;
+
+    #[test]
+    fn leaves_that_cannot_be_used_are_told_unless_the_run_was_stopped() {
+        let told = |kind: io::ErrorKind| {
+            let mut event = FileEvent::new(FilePath::whole(Path::new("file")));
+            tell_of_leaves(&mut event, &kind.into(), true);
+            event.trouble.map(|trouble| trouble.operation)
+        };
+        assert_eq!(told(io::ErrorKind::Interrupted), None);
+        assert_eq!(told(io::ErrorKind::InvalidData), Some("use the leaves"));
+    }
+}

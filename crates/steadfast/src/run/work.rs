@@ -159,3 +159,26 @@ fn notice_of_hold(held: Duration) -> Option<Notice> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_bytes_that_a_cache_gave_are_told() {
+        let told = |from_media, bytes, bytes_from_media| {
+            let summary = Summary { bytes, bytes_from_media, ..Summary::default() };
+            notice_of_origin(from_media, &summary).map(|notice| notice.text)
+        };
+        assert_eq!(told(true, 5, 5), None);
+        assert_eq!(told(false, 5, 0), None);
+        assert!(told(true, 5, 3).is_some_and(|text| text.starts_with("2 of 5 bytes")));
+    }
+
+    #[test]
+    fn only_a_run_that_was_held_is_told_of() {
+        assert_eq!(notice_of_hold(Duration::ZERO), None);
+        let notice = notice_of_hold(Duration::from_millis(1_300)).unwrap();
+        assert!(notice.text.starts_with("the run was held for 1.3 s"), "{}", notice.text);
+    }
+}

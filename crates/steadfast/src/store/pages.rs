@@ -421,3 +421,14 @@ impl fmt::Debug for Leaves {
         f.debug_struct("Leaves").field("path", &self.path).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_are_known_as_such_and_whose_they_are() {
+        let own = own_draft_prefix();
+        assert!(own.starts_with(DRAFT) && own.contains(&std::process::id().to_string()));
+    }
+}

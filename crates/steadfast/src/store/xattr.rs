@@ -217,3 +217,21 @@ pub(super) fn trouble(file: &File, operation: &'static str, error: &io::Error) -
     }
     trouble
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_that_mislead_are_said_in_other_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "contents").unwrap();
+        let file = File::open(&path).unwrap();
+        let reason = |kind: io::ErrorKind| trouble(&file, SETTING, &kind.into()).reason;
+        assert_eq!(reason(io::ErrorKind::Unsupported), NO_ATTRIBUTES);
+        assert!(reason(io::ErrorKind::StorageFull).contains("for extended attributes"));
+        assert!(reason(io::ErrorKind::PermissionDenied).contains("not writable by you"));
+        assert_eq!(reason(io::ErrorKind::TimedOut), "timed out");
+    }
+}

@@ -10,7 +10,7 @@ use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Replaces, Store, StoredTag};
-use steadfast::{Action, Tag, Verb, Verdict};
+use steadfast::{Action, Options, Tag, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 
 use crate::tree::Tree;
@@ -153,6 +153,18 @@ fn a_read_that_fails_spoils_one_file_only() {
 }
 
 #[test]
+fn a_file_that_could_not_be_hashed_whole_is_not_judged() {
+    let tree = tree();
+    tree.run(Verb::Tag);
+    let options = Options { judge: true, workers: Some(1), ..Options::default() };
+    let engine = FaultyEngine { fault: Fault::at(1), how: Read::Error };
+    let said = tree.run_by(Verb::Hash, &options, Arc::new(engine));
+    let failed: Vec<_> = said.files.iter().filter(|event| event.trouble.is_some()).collect();
+    assert_eq!((failed.len(), failed[0].stored), (1, None));
+    assert!(said.files.iter().filter(|event| event.stored.is_some()).count() == FILES - 1);
+}
+
+#[test]
 fn a_read_that_fails_while_tagging_leaves_that_file_without_a_tag() {
     for at in 1..60 {
         let tree = tree();
@@ -179,6 +191,7 @@ fn an_attribute_that_cannot_be_written_is_named_and_the_old_tag_stands() {
         let said = tree.run_through(Verb::Tag, None, Some(Arc::new(store)));
         let failed = u64::from(at <= FILES as u64);
         assert_eq!((said.summary.failed, u64::from(said.status())), (failed, 2 * failed));
+        assert!(said.notices.is_empty(), "{:?}", said.notices);
         let check = tree.run(Verb::Check);
         assert_eq!(check.summary.verdicts(Verdict::Untagged), failed);
         assert_eq!(check.summary.verdicts(Verdict::Intact), FILES as u64 - failed);

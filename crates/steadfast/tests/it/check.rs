@@ -4,9 +4,12 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use steadfast::read::buffered::Buffered;
+use steadfast::run::read_without_hashing;
 use steadfast::tag::TagError;
 use steadfast::{Action, Algorithm, Options, Verb, Verdict};
 
+use crate::catalogue_trouble::Told;
 use crate::tree::{Tree, run_on};
 
 const RETAG: Verb = Verb::Retag { accept: false };
@@ -190,6 +193,9 @@ fn untag_removes_tags_and_nothing_else() {
         if set.is_ok_and(|status| status.success()) { vec![keeps] } else { Vec::new() };
     assert_eq!(attributes, expected);
     assert_eq!(tree.run(Verb::Untag).summary.actions(Action::Removed), 0);
+    let file = steadfast_sys::file::File::open(&tree.at("b")).unwrap();
+    steadfast_sys::xattr::set(&file, steadfast_sys::xattr::TAG_PREVIOUS, b"left alone").unwrap();
+    assert_eq!(tree.run(Verb::Untag).action("b"), Some(Action::Removed), "a previous tag alone");
 }
 
 #[test]
@@ -368,6 +374,17 @@ fn the_first_name_in_walk_order_stands_for_a_linked_file() {
         assert_eq!(linked, [vec![false; 200], vec![true; 200]].concat(), "{workers} workers");
         assert!(said.files.iter().all(|event| event.linked == (event.bytes_read == 0)));
     }
+}
+
+#[test]
+fn files_can_be_read_and_not_hashed() {
+    let tree = tagged();
+    let (options, mut told) = (Options::default(), Told::default());
+    let summary =
+        read_without_hashing(&tree.selection(), &options, Arc::new(Buffered), &mut told).unwrap();
+    assert_eq!((summary.files, summary.bytes, summary.exit_status()), (4, 3_100_014, 0));
+    assert_eq!((summary.verb, summary.engine), ("read", "buffered"));
+    assert!(told.verdicts.values().all(Option::is_none));
 }
 
 #[test]

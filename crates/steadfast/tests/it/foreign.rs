@@ -5,13 +5,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use steadfast::appledouble::{self, MAGIC_LEN, companion, is_appledouble};
-use steadfast::store::Store;
 use steadfast::store::foreign::{
     self, ExistingTag, FaultReason, ForeignFault, ForeignKind, ForeignTag,
 };
 use steadfast::store::xattr::Xattr;
+use steadfast::store::{Store, is_sidecar};
 use steadfast::verdict::Reading;
-use steadfast::{Algorithm, Tag, Timestamp, Verb, Verdict};
+use steadfast::{Action, Algorithm, Tag, Timestamp, Verb, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 use steadfast_testing::{Need, skip};
@@ -290,6 +290,20 @@ fn a_macs_tag_that_samba_keeps_stays_one_of_sambas() {
 }
 
 #[test]
+fn no_second_name_of_a_replaced_tag_stays() {
+    let tree = Tree::new();
+    let path = tree.write("file", "steadfast");
+    for prefix in ["user.", "user.rsync."] {
+        set(&path, &format!("{prefix}co.eclecticlight.dintch.hash#S"), &[7; 32]);
+        set(&path, &format!("{prefix}co.eclecticlight.dintch.time#S"), b"not a time");
+    }
+    let tag = actual(&path, Algorithm::Sha256);
+    write(&path, ForeignKind::Dintch, &tag, ExistingTag::Replace).unwrap();
+    assert_eq!(names(&path).len(), 2, "{:?}", names(&path));
+    assert_eq!(judge(&path), Verdict::Intact);
+}
+
+#[test]
 fn the_kernels_digest_is_read_where_it_may_be_set() {
     let tree = Tree::new();
     let path = tree.write("file", "contents");
@@ -304,6 +318,8 @@ fn the_kernels_digest_is_read_where_it_may_be_set() {
     assert_eq!(judge(&path), Verdict::Modified, "it has no time, so it cannot tell decay");
     set(&path, "security.ima", &[3, 2, 4, 1, 2, 3, 4, 0, 1, 9]);
     assert_eq!(judge(&path), Verdict::Untagged, "a signature is no digest");
+    assert_eq!(tree.run(Verb::Check).verdict("file"), Some(Verdict::Untagged));
+    assert_eq!(tree.run(Verb::Tag).action("file"), Some(Action::Tagged));
 }
 
 #[test]
@@ -324,6 +340,10 @@ fn a_sidecar_is_told_from_a_file_that_is_called_like_one() {
     assert_eq!(error.kind(), ErrorKind::InvalidData);
 
     let photo = tree.write("photo.jpg", "steadfast");
+    for name in ["._notes", "photo.jpg", "absent/._photo.jpg", "._photo.jpg"] {
+        let is = is_sidecar(tree.path(), Path::new(name));
+        assert_eq!(is, name == "._photo.jpg", "{name}");
+    }
     let tags = foreign::read_sidecar(&File::open(&sidecar).unwrap()).unwrap();
     let [Ok(stored)] = tags[..] else { panic!("{tags:?}") };
     let now = actual(&photo, Algorithm::Sha256);

@@ -109,6 +109,7 @@ fn nothing_is_begun_while_a_run_is_held_and_nothing_is_lost() {
     assert_eq!(watched.looks[5].0, reads, "{:?}", watched.looks);
     assert!(reads < FILES as u64, "all was read before the run was held");
     assert_eq!(watched.looks[5].1, elapsed_ns, "{:?}", watched.looks);
+    assert!(elapsed_ns > 0, "{:?}", watched.looks);
     assert_eq!((watched.files, summary.files), (FILES, FILES as u64));
     assert!(!summary.interrupted);
     assert!(watched.notices.iter().any(|text| text.starts_with("the run was held for")));

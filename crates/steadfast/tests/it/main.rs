@@ -5,6 +5,7 @@
 mod account;
 mod anomaly;
 mod catalogue;
+mod catalogue_choice;
 mod catalogue_damage;
 mod catalogue_due;
 mod catalogue_format;
@@ -24,6 +25,7 @@ mod formats;
 mod hold;
 mod image;
 mod limits;
+mod listed;
 mod manifest_bag;
 mod manifest_bitrot;
 mod manifest_peers;

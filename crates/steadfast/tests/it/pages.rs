@@ -13,11 +13,13 @@ use std::time::Duration;
 use steadfast::fastest_lanes;
 use steadfast::pages::{Kept, PagesUse, SIDECAR_SUFFIX};
 use steadfast::run::{PagesOptions, init, run, verify_pages};
-use steadfast::{Action, Algorithm, Event, Monitor, Options, ReadFrom, Verb, Verdict};
+use steadfast::{
+    Action, Algorithm, DueChoice, Event, Monitor, Options, ReadFrom, Selection, Verb, Verdict,
+};
 use steadfast_verity::{ReadOptions, VerityParams};
 
 use crate::image::{BLOCK_LEN, EXT4, Image};
-use crate::tree::{Tree, set_mtime};
+use crate::tree::{Tree, run_on, set_mtime};
 
 /// Hears nothing.
 struct Deaf;
@@ -284,6 +286,18 @@ fn sidecars_are_no_data_and_serve_their_own_file_alone() {
 }
 
 #[test]
+fn a_link_that_is_named_has_its_leaves_beside_it() {
+    let tree = Tree::new();
+    tree.write("file", Random(5).bytes(40_000));
+    let link = tree.at("link");
+    std::os::unix::fs::symlink("file", &link).unwrap();
+    let selection = Selection { roots: vec![link.clone()], ..Selection::default() };
+    let said = run_on(Verb::Tag, &selection, &keeping(None, true));
+    assert!(said.of("link").trouble.is_none(), "{:?}", said.of("link").trouble);
+    assert!(sidecar(&link).is_file());
+}
+
+#[test]
 fn damaged_leaves_are_never_believed() {
     let tree = Tree::new();
     let path = tree.write("file", Random(6).bytes(9_000));
@@ -435,6 +449,10 @@ fn what_has_no_place_or_no_use_is_refused() {
     let weak = keeping(None, false).with(|options| options.algorithm = Some(Algorithm::Crc32c));
     tree.run_as(Verb::Tag, &weak);
     assert!(kept_in(&tree).is_empty(), "four bytes tell too little apart");
+    tree.write("md5", [9; 10_000]);
+    let enough = Options { algorithm: Some(Algorithm::Md5), ..keeping(None, false) };
+    tree.run_as(Verb::Tag, &enough);
+    assert_eq!(kept_in(&tree).len(), 1, "sixteen bytes tell enough apart");
     tree.write("other", [8; 10_000]);
     tree.run_as(Verb::Tag, &keeping(None, false));
     assert!(refused(&keeping(Some(8192), false)).contains("4096"));
@@ -446,18 +464,38 @@ fn what_has_no_place_or_no_use_is_refused() {
 
 #[test]
 fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
-    let (tree, other) = (Tree::new(), Tree::new());
-    let data = Random(8).bytes(30_000);
-    let path = tree.write("file", &data);
-    let catalogue = other.at("of-the-tree.sqlite");
-    let _ = init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
-    let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
-    let options = keeping(None, false).with(|options| options.catalogue = catalogue_use);
-    tree.run_as(Verb::Tag, &options);
-    assert!(other.at("of-the-tree.sqlite.pages/4096").is_dir());
-    tree.corrupt("file", with_bit(&data, 8 * 4096));
-    let mut options = PagesOptions::default();
-    options.catalogue = Some(catalogue);
-    assert_eq!(verify_pages(&path, &options).unwrap().damage.check.damaged, [1..2]);
-    assert!(verify_pages(&path, &PagesOptions::default()).is_err());
+    for name in ["of-the-tree.sqlite", "catalogue.sqlite"] {
+        let (tree, other) = (Tree::new(), Tree::new());
+        let data = Random(8).bytes(30_000);
+        let path = tree.write("file", &data);
+        let catalogue = other.at(name);
+        init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
+        let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
+        let options = Options { catalogue: catalogue_use, ..keeping(None, false) };
+        tree.run_as(Verb::Tag, &options);
+        assert!(other.at(format!("{name}.pages/4096")).is_dir(), "{name}");
+        tree.corrupt("file", with_bit(&data, 8 * 4096));
+        let due = DueChoice { max_bytes: Some(1 << 40), ..DueChoice::default() };
+        let said =
+            tree.run_as(Verb::Check, &Options { due: Some(due), pages: PagesUse::Kept, ..options });
+        assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [1..2]);
+        let options = PagesOptions { catalogue: Some(catalogue), ..PagesOptions::default() };
+        assert_eq!(verify_pages(&path, &options).unwrap().damage.check.damaged, [1..2]);
+        assert!(verify_pages(&path, &PagesOptions::default()).is_err());
+    }
+}
+
+#[test]
+fn leaves_beside_a_file_need_no_catalogue() {
+    let tree = Tree::new();
+    let path = tree.write("file", [7; 30_000]);
+    tree.run_as(Verb::Tag, &keeping(None, true));
+    let verified = |catalogue: PathBuf| {
+        let options = PagesOptions { catalogue: Some(catalogue), ..PagesOptions::default() };
+        verify_pages(&path, &options)
+    };
+    let absent = verified(tree.at("absent/catalogue.sqlite"));
+    assert_eq!(absent.unwrap().verdict, Verdict::Intact);
+    tree.write("plain", "not a folder");
+    assert!(verified(tree.at("plain/catalogue.sqlite")).is_err());
 }

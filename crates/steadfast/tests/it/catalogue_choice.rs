@@ -1,0 +1,215 @@
+//! Which catalogue a run uses, which of its files are due, and what is said where there is none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use steadfast::run::{init, quick, run};
+use steadfast::store::foreign::ForeignKind;
+use steadfast::{Action, CatalogueUse, DueChoice, Options, Selection, Summary, Verb, Verdict};
+use steadfast::{Event, Monitor};
+
+use crate::catalogue_trouble::{Told, catalogued};
+use crate::tree::{Said, Tree, run_on};
+
+fn options() -> Options {
+    Options { wait: true, ..Options::default() }
+}
+
+fn due(choice: DueChoice) -> Options {
+    Options { due: Some(choice), ..options() }
+}
+
+/// A tree with a catalogue and a tagged file.
+fn tagged() -> Tree {
+    let tree = Tree::new();
+    tree.write("a/file", "contents");
+    catalogued(&tree);
+    run_on(Verb::Tag, &tree.selection(), &options());
+    tree
+}
+
+#[test]
+fn paths_of_a_list_are_all_in_one_tree() {
+    let (one, other, plain) = (tagged(), tagged(), Tree::new());
+    one.write("a/new", "new");
+    plain.write("file", "contents");
+    let checked = |listed: Vec<PathBuf>| -> Result<bool, steadfast::Error> {
+        let selection = Selection { listed, ..Selection::default() };
+        let summary = run(Verb::Check, &selection, &options(), &mut Told::default());
+        summary.map(|summary| summary.catalogued)
+    };
+    let (here, there) = (one.at("a/file"), other.at("a/file"));
+    assert!(checked(vec![here.clone()]).unwrap());
+    assert!(checked(vec![here.clone(), one.at("a/new")]).unwrap());
+    assert!(!checked(vec![plain.at("file")]).unwrap());
+    for apart in [there, plain.at("file")] {
+        let error = checked(vec![here.clone(), apart]).unwrap_err();
+        assert!(error.to_string().contains("not in the same catalogued tree"), "{error}");
+    }
+}
+
+#[test]
+fn a_named_catalogue_of_another_tree_is_refused() {
+    let (tree, other) = (tagged(), tagged());
+    let at = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"));
+    let options = Options { catalogue: at, judge: true, ..options() };
+    for verb in [Verb::Check, Verb::Update, Verb::Hash, Verb::Show] {
+        assert!(run(verb, &tree.selection(), &options, &mut Told::default()).is_ok());
+        let refused = verb != Verb::Show;
+        let mut told = Told::default();
+        let found = run(verb, &other.selection(), &options, &mut told);
+        assert_eq!(found.is_err(), refused, "{verb:?}");
+        assert!(refused || told.notices[0].contains("not in the catalogued tree"));
+    }
+}
+
+#[test]
+fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() {
+    let (tree, lists) = (tagged(), Tree::new());
+    let trees = Some(lists.at("trees"));
+    let run_with_list = |verb, options: Options, selection: &Selection| -> Said {
+        run_on(verb, selection, &Options { trees: trees.clone(), ..options })
+    };
+    let dry = Options { dry_run: true, ..options() };
+    run_with_list(Verb::Check, dry, &tree.selection());
+    assert!(!lists.at("trees").exists(), "a dry run writes nothing");
+    run_with_list(Verb::Check, options(), &tree.selection());
+    assert!(lists.at("trees").exists());
+    fs::remove_dir_all(tree.at(".steadfast")).unwrap();
+    let roots = |root: &Path| Selection { roots: vec![root.into()], ..Selection::default() };
+    let above = tree.path().parent().unwrap();
+    let missed = |verb, options: Options, selection: &Selection| {
+        let said = run_with_list(verb, options, selection);
+        said.notices.iter().filter(|notice| notice.text.contains("is gone")).count()
+    };
+    assert_eq!(missed(Verb::Check, options(), &tree.selection()), 1);
+    assert_eq!(missed(Verb::Check, options(), &roots(&tree.at("a"))), 1);
+    assert_eq!(missed(Verb::Check, options(), &roots(lists.path())), 0);
+    let excludes = vec!["*".to_owned()];
+    assert_eq!(missed(Verb::Check, options(), &Selection { excludes, ..roots(above) }), 1);
+    assert_eq!(missed(Verb::Show, options(), &tree.selection()), 0);
+    let off = Options { catalogue: CatalogueUse::Off, ..options() };
+    assert_eq!(missed(Verb::Check, off, &tree.selection()), 0);
+}
+
+#[test]
+fn an_empty_tree_gets_a_catalogue() {
+    let (tree, lists) = (Tree::new(), Tree::new());
+    let options = Options { trees: Some(lists.at("trees")), ..options() };
+    let summary: Summary = init(tree.path(), None, &options, &mut Told::default()).unwrap();
+    assert_eq!((summary.files, summary.exit_status()), (0, 0));
+    assert!(lists.at("trees").exists());
+}
+
+#[test]
+fn to_resume_a_run_that_ended_is_to_walk() {
+    let tree = tagged();
+    run_on(Verb::Check, &tree.selection(), &options());
+    tree.write("a/new", "new");
+    let resume = due(DueChoice { resume: true, ..DueChoice::default() });
+    let said = run_on(Verb::Check, &tree.selection(), &resume);
+    assert_eq!(said.verdict("new"), Some(Verdict::Untagged), "only a walk finds it");
+}
+
+#[test]
+fn what_is_due_is_beneath_the_path_or_in_the_whole_tree_if_that_is_beneath_it() {
+    let files = |root: fn(&Tree) -> PathBuf| {
+        let tree = tagged();
+        tree.write("b/other", "contents");
+        run_on(Verb::Tag, &tree.selection(), &options());
+        let selection = Selection { roots: vec![root(&tree)], ..Selection::default() };
+        let options = Options {
+            catalogue: CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite")),
+            ..due(DueChoice { max_bytes: Some(1 << 40), ..DueChoice::default() })
+        };
+        let summary = run(Verb::Check, &selection, &options, &mut Told::default());
+        summary.map(|summary| summary.files)
+    };
+    assert_eq!(files(|tree| tree.path().to_owned()).unwrap(), 2);
+    assert_eq!(files(|tree| tree.at("b")).unwrap(), 1);
+    assert_eq!(files(|tree| tree.path().parent().unwrap().to_owned()).unwrap(), 2);
+    assert!(files(|_| std::env::temp_dir()).is_err());
+}
+
+#[test]
+fn that_nothing_is_due_is_a_success_and_that_nothing_is_tagged_is_none() {
+    let week = DueChoice { older_than: Some(Duration::from_secs(604_800)), ..DueChoice::default() };
+    let tree = tagged();
+    run_on(Verb::Check, &tree.selection(), &options());
+    let said = run_on(Verb::Check, &tree.selection(), &due(week));
+    assert_eq!((said.status(), &said.notices[0].text[..]), (0, "nothing is due"));
+    let bare = Tree::new();
+    bare.write("file", "contents");
+    catalogued(&bare);
+    let said = run_on(Verb::Check, &bare.selection(), &due(week));
+    assert_eq!(said.status(), 2);
+    assert!(said.notices[0].text.contains("knows no file with a tag"), "{:?}", said.notices);
+    assert_eq!(bare.run(Verb::Tag).action("file"), Some(Action::Tagged));
+}
+
+#[test]
+fn verbs_that_judge_nothing_are_not_recorded() {
+    let tree = tagged();
+    let file = tree.at(".steadfast/catalogue.sqlite");
+    let before = fs::read(&file).unwrap();
+    for verb in [Verb::Show, Verb::Hash, Verb::Export(ForeignKind::Shatag)] {
+        let said = run_on(verb, &tree.selection(), &options());
+        assert!(!said.summary.catalogued, "{verb:?}");
+        assert_eq!(fs::read(&file).unwrap(), before, "{verb:?}");
+    }
+    assert!(run_on(Verb::Check, &tree.selection(), &options()).summary.catalogued);
+}
+
+#[test]
+fn a_quick_check_leaves_the_catalogue_and_the_list_of_trees_alone() {
+    let (tree, lists) = (tagged(), Tree::new());
+    let before = fs::read(tree.at(".steadfast/catalogue.sqlite")).unwrap();
+    let options = Options { trees: Some(lists.at("trees")), ..options() };
+    let summary = quick(&tree.selection(), &options, &mut Told::default()).unwrap();
+    let of = (summary.verb, summary.engine, summary.workers, summary.files);
+    assert_eq!((of, summary.exit_status()), (("check", "quick", 1, 1), 0));
+    assert!(summary.catalogued && !lists.at("trees").exists());
+    assert_eq!(fs::read(tree.at(".steadfast/catalogue.sqlite")).unwrap(), before);
+}
+
+#[test]
+fn a_named_catalogue_that_is_absent_can_be_made() {
+    let tree = tagged();
+    let at = CatalogueUse::At(tree.at("absent.sqlite"));
+    let options = Options { catalogue: at, ..options() };
+    let error = run(Verb::Check, &tree.selection(), &options, &mut Told::default()).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("makes one") && !error.contains("sets it aside"), "{error}");
+}
+
+/// Stops the run at the first file that is missing.
+struct Stopper(Options, usize);
+
+impl Monitor for Stopper {
+    fn event(&mut self, event: &Event) {
+        if matches!(event, Event::File(file) if file.verdict == Some(Verdict::Missing)) {
+            self.0.stop.store(true, Ordering::Relaxed);
+            self.1 += 1;
+        }
+    }
+}
+
+#[test]
+fn a_run_stopped_while_it_looks_for_missing_files_is_interrupted() {
+    let tree = Tree::new();
+    tree.write("present", "contents");
+    let gone: Vec<String> = (0..40).map(|number| format!("{}/{number}", number % 4)).collect();
+    gone.iter().for_each(|name| drop(tree.write(name, name)));
+    catalogued(&tree);
+    run_on(Verb::Tag, &tree.selection(), &options());
+    gone.iter().for_each(|name| fs::remove_file(tree.at(name)).unwrap());
+    let mut stopper = Stopper(options(), 0);
+    let options = stopper.0.clone();
+    let summary = run(Verb::Check, &tree.selection(), &options, &mut stopper).unwrap();
+    assert!(summary.interrupted && stopper.1 < gone.len(), "{}", stopper.1);
+    let all = run_on(Verb::Check, &tree.selection(), &self::options());
+    assert_eq!(all.summary.verdicts(Verdict::Missing), 40);
+    assert!(!all.summary.interrupted);
+}
