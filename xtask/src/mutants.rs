@@ -17,6 +17,8 @@ const FILES: &[&str] = &[
     "crates/steadfast/src/reference.rs",
     "crates/steadfast/src/reference/**",
     "crates/manifest/src/tag.rs",
+    "crates/manifest/src/foreign.rs",
+    "crates/manifest/src/foreign/**",
     "crates/steadfast/src/store.rs",
     "crates/steadfast/src/store/**",
     "crates/steadfast/src/run.rs",
@@ -29,8 +31,11 @@ const EXCLUDED: &[&str] = &[
     "impl fmt::Debug for",
 ];
 
+/// The packages that have the files.
+const PACKAGES: &[&str] = &["steadfast", "steadfast-manifest"];
+
 /// The packages whose tests must catch the mutants. Many verbs are tested through the command.
-const TESTED: &[&str] = &["steadfast", "steadfast-cli"];
+const TESTED: &[&str] = &["steadfast", "steadfast-manifest", "steadfast-cli"];
 
 /// Time limit for the tests of one mutant: several times the time of the unchanged tests.
 const TIMEOUT_S: u32 = 900;
@@ -61,7 +66,7 @@ fn flags() -> Vec<String> {
         ["mutants", "--in-place", "--no-shuffle", "--baseline=skip"].map(str::to_owned).into();
     flags.push(format!("--timeout={TIMEOUT_S}"));
     flags.push("--output=target".to_owned());
-    flags.push("--package=steadfast".to_owned());
+    flags.extend(PACKAGES.iter().map(|package| format!("--package={package}")));
     flags.push(format!("--test-package={}", TESTED.join(",")));
     flags.extend(FILES.iter().map(|file| format!("--file={file}")));
     flags.extend(EXCLUDED.iter().map(|name| format!("--exclude-re={name}")));
@@ -87,6 +92,8 @@ mod tests {
     fn every_file_and_package_is_named_to_the_tool() {
         let flags = flags();
         assert_eq!(flags.iter().filter(|flag| flag.starts_with("--file=")).count(), FILES.len());
-        assert!(flags.contains(&"--test-package=steadfast,steadfast-cli".to_owned()));
+        assert!(
+            flags.contains(&"--test-package=steadfast,steadfast-manifest,steadfast-cli".to_owned())
+        );
     }
 }
