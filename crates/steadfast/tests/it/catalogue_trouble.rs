@@ -113,6 +113,7 @@ fn an_init_that_was_cut_off_is_not_called_a_lost_catalogue() {
         let error = told(&tree, Verb::Check).unwrap_err().to_string();
         let command = format!("`steadfast init {}`", tree.path().canonicalize().unwrap().display());
         assert!(error.contains(&command) && !error.contains("gone"), "{left:?}: {error}");
+        assert!(error.contains("makes the catalogue"), "{left:?}: {error}");
         catalogued(&tree);
         assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0, "{left:?}");
     }
