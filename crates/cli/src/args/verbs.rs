@@ -49,7 +49,7 @@ pub(crate) enum Command {
 
 /// What every verb takes that reads files and writes their tags.
 #[derive(Debug, Args)]
-pub(crate) struct WriteArgs {
+pub(crate) struct TagWriteArgs {
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) struct WriteArgs {
     pub(crate) output: OutputArgs,
 }
 
-impl WriteArgs {
+impl TagWriteArgs {
     /// Returns a run's options.
     pub(crate) fn options(&self) -> Options {
         let options = self.engine.options().with(|options| options.dry_run = self.dry_run.dry_run);
@@ -124,7 +124,7 @@ Exit status: 0 every file has a tag now; 2 some could not be read or tagged, or 
 130 interrupted.")]
 pub(crate) struct TagArgs {
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: TagWriteArgs,
     #[command(flatten)]
     pub(crate) pages: KeepPagesArgs,
 }
@@ -198,7 +198,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long)]
     pub(crate) accept_missing: bool,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: TagWriteArgs,
 }
 
 /// Replace the tags of files whose contents changed.
@@ -221,7 +221,7 @@ pub(crate) struct RetagArgs {
     #[arg(long)]
     pub(crate) accept: bool,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: TagWriteArgs,
 }
 
 /// Remove tags.

@@ -99,7 +99,7 @@ mod tests {
         }
         let selection = Selection { roots: vec![folder.path().into()], ..Selection::default() };
         let excludes = Arc::new(Excludes::new(&[]).unwrap());
-        let survey = Survey::start(&selection, &excludes, Level::Default).unwrap();
+        let survey = Survey::new(selection, excludes, Level::Default);
         let patience = Instant::now() + Duration::from_secs(60);
         while survey.total().is_none() && Instant::now() < patience {
             thread::yield_now();
