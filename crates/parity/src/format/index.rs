@@ -1,0 +1,198 @@
+//! The index: who is in the set, and by what each page is recognised.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use steadfast_digest::{Lanes, LastPage, page_digests, sha256};
+
+use super::records::{self, RecordBytes, invalid};
+use crate::error::{Error, ErrorKind};
+use crate::geometry::{DATA_SHARDS_MAX, Geometry, PAGE_LEN, PARITY_SHARDS_MAX, SHARD_PAGES};
+use crate::set::{MEMBERS_MAX, Member, RECORD_LEN_MIN, RECORDS_LEN_MAX};
+
+/// Length of the digest of a page in bytes: of its SHA-256, the first ones. A whole file is judged
+/// by its tag in the end.
+const DIGEST_LEN: usize = 16;
+
+/// Length of a mark in bytes: the digest and the rolling check value.
+const MARK_LEN: usize = DIGEST_LEN + 4;
+
+/// The most bytes of an index: the records, and the marks of all pages of the largest set.
+pub const INDEX_LEN_MAX: u64 = (4 + RECORDS_LEN_MAX) as u64
+    + (DATA_SHARDS_MAX * SHARD_PAGES) as u64 * MARK_LEN as u64
+    + (PARITY_SHARDS_MAX * SHARD_PAGES) as u64 * DIGEST_LEN as u64;
+
+/// What a page is recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageMark {
+    /// The first half of the SHA-256 of the page: for a page of one file, of that file's leaf.
+    pub digest: [u8; DIGEST_LEN],
+    /// The CRC-32C of the page, by which one that moved is searched for.
+    pub check: u32,
+}
+
+impl PageMark {
+    /// Returns the mark of a page. A shorter one is filled with zeros.
+    pub fn of(page: &[u8]) -> PageMark {
+        if page.len() < PAGE_LEN {
+            let mut full = [0; PAGE_LEN];
+            full[..page.len()].copy_from_slice(page);
+            return PageMark::of(&full);
+        }
+        PageMark { digest: half(sha256(page).as_bytes()), check: crc32c::crc32c(page) }
+    }
+
+    /// Returns the marks of pages that follow each other; the last one is filled with zeros.
+    pub fn of_all(lanes: Lanes, pages: &[u8]) -> Vec<PageMark> {
+        let page_len = std::num::NonZeroUsize::new(PAGE_LEN).expect("a page has bytes");
+        let digests = page_digests(lanes, page_len, LastPage::ZeroPadded, pages);
+        let marks = digests.iter().zip(pages.chunks(PAGE_LEN)).map(|(digest, page)| {
+            let zeros = [0; PAGE_LEN];
+            let check = crc32c::crc32c_append(crc32c::crc32c(page), &zeros[page.len()..]);
+            PageMark { digest: half(digest.as_bytes()), check }
+        });
+        marks.collect()
+    }
+}
+
+fn half(digest: &[u8]) -> [u8; DIGEST_LEN] {
+    std::array::from_fn(|at| digest[at])
+}
+
+/// What is in a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetIndex {
+    geometry: Geometry,
+    members: Vec<Member>,
+    pages: Vec<PageMark>,
+    parity: Vec<[u8; DIGEST_LEN]>,
+}
+
+impl SetIndex {
+    /// Takes the members in the order of their places, a mark for each data page, and the parity.
+    ///
+    /// # Errors
+    /// `Usage` if a path or tag is too long; `Invalid` if members overlap, share a path, or are
+    /// outside their file or the set.
+    ///
+    /// # Panics
+    /// If there are not as many marks as pages.
+    pub fn new<'a>(
+        geometry: Geometry,
+        members: Vec<Member>,
+        pages: Vec<PageMark>,
+        parity: impl Fn(u32) -> &'a [u8],
+    ) -> Result<SetIndex, Error> {
+        assert_eq!(pages.len(), geometry.pages() as usize, "a mark for each page");
+        let parity = (0..geometry.parity_pages()).map(|page| half(sha256(parity(page)).as_bytes()));
+        let index = SetIndex { geometry, members, pages, parity: parity.collect() };
+        // What a reader would refuse is not written.
+        SetIndex::decode(geometry, &index.encode()?)
+    }
+
+    /// Returns the number of pages.
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Returns the members, in the order of their places; empty files come first.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Returns the member of a path.
+    pub fn member(&self, path: &Path) -> Option<&Member> {
+        self.members.iter().find(|member| member.file.path == path)
+    }
+
+    /// Returns the members with bytes in a page.
+    pub fn members_of(&self, page: u32) -> impl Iterator<Item = &Member> {
+        // In the order of their places, so the first that can end behind the page is searched for.
+        let first = self.members.partition_point(|member| member.pages().end <= page);
+        self.members[first..].iter().take_while(move |member| member.page <= page)
+    }
+
+    /// Returns what a data page is recognised by.
+    ///
+    /// # Panics
+    /// If the set has no such page.
+    pub fn mark(&self, page: u32) -> PageMark {
+        self.pages[page as usize]
+    }
+
+    /// Says whether bytes are a data page.
+    ///
+    /// # Panics
+    /// If the set has no such page.
+    pub fn is_page(&self, page: u32, bytes: &[u8]) -> bool {
+        half(sha256(bytes).as_bytes()) == self.pages[page as usize].digest
+    }
+
+    /// Says whether bytes are a parity page.
+    ///
+    /// # Panics
+    /// If the set has no such page.
+    pub fn is_parity(&self, page: u32, bytes: &[u8]) -> bool {
+        half(sha256(bytes).as_bytes()) == self.parity[page as usize]
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&(self.members.len() as u32).to_le_bytes());
+        for member in &self.members {
+            records::encode(member, &mut bytes)?;
+        }
+        if self.members.len() > MEMBERS_MAX || bytes.len() > 4 + RECORDS_LEN_MAX {
+            return Err(Error::new(ErrorKind::Usage, "a set has no room for so many members"));
+        }
+        for mark in &self.pages {
+            bytes.extend_from_slice(&mark.digest);
+            bytes.extend_from_slice(&mark.check.to_le_bytes());
+        }
+        self.parity.iter().for_each(|digest| bytes.extend_from_slice(digest));
+        Ok(bytes)
+    }
+
+    pub(super) fn decode(geometry: Geometry, bytes: &[u8]) -> Result<SetIndex, Error> {
+        let mut cursor = RecordBytes(bytes);
+        let count = cursor.u32()? as usize;
+        // Before anything is allocated: each record has at least so many bytes.
+        if count > MEMBERS_MAX || count > bytes.len() / RECORD_LEN_MIN {
+            return Err(invalid("it has too many members"));
+        }
+        let mut members = Vec::with_capacity(count);
+        for _ in 0..count {
+            members.push(records::decode(&mut cursor, geometry.pages())?);
+        }
+        ensure_apart(&members)?;
+        let mut pages = Vec::new();
+        for _ in 0..geometry.pages() {
+            pages.push(PageMark { digest: cursor.array()?, check: cursor.u32()? });
+        }
+        let parity = (0..geometry.parity_pages()).map(|_| cursor.array());
+        let parity = parity.collect::<Result<_, _>>()?;
+        match cursor.0.is_empty() {
+            true => Ok(SetIndex { geometry, members, pages, parity }),
+            false => Err(invalid("something follows it")),
+        }
+    }
+}
+
+/// Makes sure that members are in order, do not overlap and do not share a path.
+fn ensure_apart(members: &[Member]) -> Result<(), Error> {
+    let begin =
+        |member: &Member| u64::from(member.page) * PAGE_LEN as u64 + u64::from(member.offset);
+    let mut taken = 0;
+    let mut paths = HashSet::new();
+    for member in members {
+        // Empty files are at 0, so they stand before all others.
+        if begin(member) < taken {
+            return Err(invalid("members overlap or are out of order"));
+        }
+        taken = begin(member) + member.length;
+        if !paths.insert(&member.file.path) {
+            return Err(invalid("two members have one path"));
+        }
+    }
+    Ok(())
+}
