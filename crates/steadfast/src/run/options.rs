@@ -104,6 +104,15 @@ pub struct DueChoice {
     pub resume: bool,
 }
 
+impl DueChoice {
+    /// Changes some of it, and returns the whole.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
 /// How a run is carried out; every field has a default that needs no thought.
 ///
 /// ```

@@ -156,7 +156,10 @@ fn a_read_that_fails_spoils_one_file_only() {
 fn a_file_that_could_not_be_hashed_whole_is_not_judged() {
     let tree = tree();
     tree.run(Verb::Tag);
-    let options = Options { judge: true, workers: Some(1), ..Options::default() };
+    let options = Options::default().with(|options| {
+        options.judge = true;
+        options.workers = Some(1);
+    });
     let engine = FaultyEngine { fault: Fault::at(1), how: Read::Error };
     let said = tree.run_by(Verb::Hash, &options, Arc::new(engine));
     let failed: Vec<_> = said.files.iter().filter(|event| event.trouble.is_some()).collect();

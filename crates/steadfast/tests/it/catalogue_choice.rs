@@ -14,11 +14,11 @@ use crate::catalogue_trouble::{Told, catalogued};
 use crate::tree::{Said, Tree, run_on};
 
 fn options() -> Options {
-    Options { wait: true, ..Options::default() }
+    Options::default().with(|options| options.wait = true)
 }
 
 fn due(choice: DueChoice) -> Options {
-    Options { due: Some(choice), ..options() }
+    options().with(|options| options.due = Some(choice))
 }
 
 /// A tree with a catalogue and a tagged file.
@@ -36,7 +36,7 @@ fn paths_of_a_list_are_all_in_one_tree() {
     one.write("a/new", "new");
     plain.write("file", "contents");
     let checked = |listed: Vec<PathBuf>| -> Result<bool, steadfast::Error> {
-        let selection = Selection { listed, ..Selection::default() };
+        let selection = Selection::default().with(|selection| selection.listed = listed);
         let summary = run(Verb::Check, &selection, &options(), &mut Told::default());
         summary.map(|summary| summary.catalogued)
     };
@@ -54,7 +54,10 @@ fn paths_of_a_list_are_all_in_one_tree() {
 fn a_named_catalogue_of_another_tree_is_refused() {
     let (tree, other) = (tagged(), tagged());
     let at = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"));
-    let options = Options { catalogue: at, judge: true, ..options() };
+    let options = options().with(|options| {
+        options.catalogue = at;
+        options.judge = true;
+    });
     for verb in [Verb::Check, Verb::Update, Verb::Hash, Verb::Show] {
         assert!(run(verb, &tree.selection(), &options, &mut Told::default()).is_ok());
         let refused = verb != Verb::Show;
@@ -70,15 +73,16 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
     let (tree, lists) = (tagged(), Tree::new());
     let trees = Some(lists.at("trees"));
     let run_with_list = |verb, options: Options, selection: &Selection| -> Said {
-        run_on(verb, selection, &Options { trees: trees.clone(), ..options })
+        run_on(verb, selection, &options.with(|options| options.trees = trees.clone()))
     };
-    let dry = Options { dry_run: true, ..options() };
+    let dry = options().with(|options| options.dry_run = true);
     run_with_list(Verb::Check, dry, &tree.selection());
     assert!(!lists.at("trees").exists(), "a dry run writes nothing");
     run_with_list(Verb::Check, options(), &tree.selection());
     assert!(lists.at("trees").exists());
     fs::remove_dir_all(tree.at(".steadfast")).unwrap();
-    let roots = |root: &Path| Selection { roots: vec![root.into()], ..Selection::default() };
+    let roots =
+        |root: &Path| Selection::default().with(|selection| selection.roots = vec![root.into()]);
     let above = tree.path().parent().unwrap();
     let missed = |verb, options: Options, selection: &Selection| {
         let said = run_with_list(verb, options, selection);
@@ -88,16 +92,23 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
     assert_eq!(missed(Verb::Check, options(), &roots(&tree.at("a"))), 1);
     assert_eq!(missed(Verb::Check, options(), &roots(lists.path())), 0);
     let excludes = vec!["*".to_owned()];
-    assert_eq!(missed(Verb::Check, options(), &Selection { excludes, ..roots(above) }), 1);
+    assert_eq!(
+        missed(
+            Verb::Check,
+            options(),
+            &roots(above).with(|selection| selection.excludes = excludes)
+        ),
+        1
+    );
     assert_eq!(missed(Verb::Show, options(), &tree.selection()), 0);
-    let off = Options { catalogue: CatalogueUse::Off, ..options() };
+    let off = options().with(|options| options.catalogue = CatalogueUse::Off);
     assert_eq!(missed(Verb::Check, off, &tree.selection()), 0);
 }
 
 #[test]
 fn an_empty_tree_gets_a_catalogue() {
     let (tree, lists) = (Tree::new(), Tree::new());
-    let options = Options { trees: Some(lists.at("trees")), ..options() };
+    let options = options().with(|options| options.trees = Some(lists.at("trees")));
     let summary: Summary = init(tree.path(), None, &options, &mut Told::default()).unwrap();
     assert_eq!((summary.files, summary.exit_status()), (0, 0));
     assert!(lists.at("trees").exists());
@@ -108,7 +119,7 @@ fn to_resume_a_run_that_ended_is_to_walk() {
     let tree = tagged();
     run_on(Verb::Check, &tree.selection(), &options());
     tree.write("a/new", "new");
-    let resume = due(DueChoice { resume: true, ..DueChoice::default() });
+    let resume = due(DueChoice::default().with(|choice| choice.resume = true));
     let said = run_on(Verb::Check, &tree.selection(), &resume);
     assert_eq!(said.verdict("new"), Some(Verdict::Untagged), "only a walk finds it");
 }
@@ -119,11 +130,11 @@ fn what_is_due_is_beneath_the_path_or_in_the_whole_tree_if_that_is_beneath_it() 
         let tree = tagged();
         tree.write("b/other", "contents");
         run_on(Verb::Tag, &tree.selection(), &options());
-        let selection = Selection { roots: vec![root(&tree)], ..Selection::default() };
-        let options = Options {
-            catalogue: CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite")),
-            ..due(DueChoice { max_bytes: Some(1 << 40), ..DueChoice::default() })
-        };
+        let selection = Selection::default().with(|selection| selection.roots = vec![root(&tree)]);
+        let options = due(DueChoice::default().with(|choice| choice.max_bytes = Some(1 << 40)))
+            .with(|options| {
+                options.catalogue = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"))
+            });
         let summary = run(Verb::Check, &selection, &options, &mut Told::default());
         summary.map(|summary| summary.files)
     };
@@ -135,7 +146,8 @@ fn what_is_due_is_beneath_the_path_or_in_the_whole_tree_if_that_is_beneath_it() 
 
 #[test]
 fn that_nothing_is_due_is_a_success_and_that_nothing_is_tagged_is_none() {
-    let week = DueChoice { older_than: Some(Duration::from_secs(604_800)), ..DueChoice::default() };
+    let week =
+        DueChoice::default().with(|choice| choice.older_than = Some(Duration::from_secs(604_800)));
     let tree = tagged();
     run_on(Verb::Check, &tree.selection(), &options());
     let said = run_on(Verb::Check, &tree.selection(), &due(week));
@@ -166,7 +178,7 @@ fn verbs_that_judge_nothing_are_not_recorded() {
 fn a_quick_check_leaves_the_catalogue_and_the_list_of_trees_alone() {
     let (tree, lists) = (tagged(), Tree::new());
     let before = fs::read(tree.at(".steadfast/catalogue.sqlite")).unwrap();
-    let options = Options { trees: Some(lists.at("trees")), ..options() };
+    let options = options().with(|options| options.trees = Some(lists.at("trees")));
     let summary = quick(&tree.selection(), &options, &mut Told::default()).unwrap();
     let of = (summary.verb, summary.engine, summary.workers, summary.files);
     assert_eq!((of, summary.exit_status()), (("check", "quick", 1, 1), 0));
@@ -178,7 +190,7 @@ fn a_quick_check_leaves_the_catalogue_and_the_list_of_trees_alone() {
 fn a_named_catalogue_that_is_absent_can_be_made() {
     let tree = tagged();
     let at = CatalogueUse::At(tree.at("absent.sqlite"));
-    let options = Options { catalogue: at, ..options() };
+    let options = options().with(|options| options.catalogue = at);
     let error = run(Verb::Check, &tree.selection(), &options, &mut Told::default()).unwrap_err();
     let error = error.to_string();
     assert!(error.contains("makes one") && !error.contains("sets it aside"), "{error}");

@@ -35,6 +35,7 @@ impl Monitor for Events {
                 self.findings.push((noted.finding.name(), noted.path.clone()));
             }
             Event::Notice(notice) => self.notices.push(notice.text.clone()),
+            _ => {}
         }
     }
 }
@@ -83,7 +84,7 @@ fn now() -> Timestamp {
 }
 
 fn options() -> Options {
-    Options { now, ..Options::default() }
+    Options::default().with(|options| options.now = now)
 }
 
 /// What became of one record: the verdict, whether it became a tag, whether the file was read,

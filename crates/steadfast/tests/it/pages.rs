@@ -291,7 +291,7 @@ fn a_link_that_is_named_has_its_leaves_beside_it() {
     tree.write("file", Random(5).bytes(40_000));
     let link = tree.at("link");
     std::os::unix::fs::symlink("file", &link).unwrap();
-    let selection = Selection { roots: vec![link.clone()], ..Selection::default() };
+    let selection = Selection::default().with(|selection| selection.roots = vec![link.clone()]);
     let said = run_on(Verb::Tag, &selection, &keeping(None, true));
     assert!(said.of("link").trouble.is_none(), "{:?}", said.of("link").trouble);
     assert!(sidecar(&link).is_file());
@@ -450,7 +450,7 @@ fn what_has_no_place_or_no_use_is_refused() {
     tree.run_as(Verb::Tag, &weak);
     assert!(kept_in(&tree).is_empty(), "four bytes tell too little apart");
     tree.write("md5", [9; 10_000]);
-    let enough = Options { algorithm: Some(Algorithm::Md5), ..keeping(None, false) };
+    let enough = keeping(None, false).with(|options| options.algorithm = Some(Algorithm::Md5));
     tree.run_as(Verb::Tag, &enough);
     assert_eq!(kept_in(&tree).len(), 1, "sixteen bytes tell enough apart");
     tree.write("other", [8; 10_000]);
@@ -471,15 +471,21 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         let catalogue = other.at(name);
         init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
         let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
-        let options = Options { catalogue: catalogue_use, ..keeping(None, false) };
+        let options = keeping(None, false).with(|options| options.catalogue = catalogue_use);
         tree.run_as(Verb::Tag, &options);
         assert!(other.at(format!("{name}.pages/4096")).is_dir(), "{name}");
         tree.corrupt("file", with_bit(&data, 8 * 4096));
-        let due = DueChoice { max_bytes: Some(1 << 40), ..DueChoice::default() };
-        let said =
-            tree.run_as(Verb::Check, &Options { due: Some(due), pages: PagesUse::Kept, ..options });
+        let due = DueChoice::default().with(|choice| choice.max_bytes = Some(1 << 40));
+        let said = tree.run_as(
+            Verb::Check,
+            &options.with(|options| {
+                options.due = Some(due);
+                options.pages = PagesUse::Kept;
+            }),
+        );
         assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [1..2]);
-        let options = PagesOptions { catalogue: Some(catalogue), ..PagesOptions::default() };
+        let mut options = PagesOptions::default();
+        options.catalogue = Some(catalogue);
         assert_eq!(verify_pages(&path, &options).unwrap().damage.check.damaged, [1..2]);
         assert!(verify_pages(&path, &PagesOptions::default()).is_err());
     }
@@ -491,7 +497,8 @@ fn leaves_beside_a_file_need_no_catalogue() {
     let path = tree.write("file", [7; 30_000]);
     tree.run_as(Verb::Tag, &keeping(None, true));
     let verified = |catalogue: PathBuf| {
-        let options = PagesOptions { catalogue: Some(catalogue), ..PagesOptions::default() };
+        let mut options = PagesOptions::default();
+        options.catalogue = Some(catalogue);
         verify_pages(&path, &options)
     };
     let absent = verified(tree.at("absent/catalogue.sqlite"));

@@ -54,29 +54,42 @@ const DAMAGED: &[u8] = b"damaged";
 
 /// The verbs, with the options that change what they do to a tag.
 fn verbs() -> Vec<(&'static str, Verb, Options)> {
-    let plain = || Options { wait: true, ..Options::default() };
+    let plain = || Options::default().with(|options| options.wait = true);
     let (retag, accept) = (Verb::Retag { accept: false }, Verb::Retag { accept: true });
     let shatag = Verb::Export(ForeignKind::Shatag);
-    let blake3 = || Options { algorithm: Some(Algorithm::Blake3), ..plain() };
+    let blake3 = || plain().with(|options| options.algorithm = Some(Algorithm::Blake3));
     let mut verbs = vec![
         ("check", Verb::Check, plain()),
         ("tag", Verb::Tag, plain()),
         ("tag with blake3", Verb::Tag, blake3()),
         ("update", Verb::Update, plain()),
-        ("update, tags restored", Verb::Update, Options { restore_tags: true, ..plain() }),
-        ("update, losses accepted", Verb::Update, Options { accept_missing: true, ..plain() }),
+        (
+            "update, tags restored",
+            Verb::Update,
+            plain().with(|options| options.restore_tags = true),
+        ),
+        (
+            "update, losses accepted",
+            Verb::Update,
+            plain().with(|options| options.accept_missing = true),
+        ),
         ("retag", retag, plain()),
         ("retag, accepted", accept, plain()),
         ("retag to blake3", retag, blake3()),
         ("untag", Verb::Untag, plain()),
         ("show", Verb::Show, plain()),
-        ("hash", Verb::Hash, Options { judge: true, ..plain() }),
-        ("hash with blake3", Verb::Hash, Options { judge: true, ..blake3() }),
+        ("hash", Verb::Hash, plain().with(|options| options.judge = true)),
+        ("hash with blake3", Verb::Hash, blake3().with(|options| options.judge = true)),
         ("hash, unjudged", Verb::Hash, plain()),
         ("import", Verb::Import, plain()),
         ("export", shatag, plain()),
     ];
-    let dry = || Options { dry_run: true, restore_tags: true, ..plain() };
+    let dry = || {
+        plain().with(|options| {
+            options.dry_run = true;
+            options.restore_tags = true;
+        })
+    };
     let writing = [Verb::Tag, Verb::Update, accept, Verb::Untag, shatag, Verb::Import];
     verbs.extend(writing.map(|verb| (verb.name(), verb, dry())));
     verbs
@@ -124,7 +137,7 @@ impl Monitor for Events {
             Event::Finding(noted) => {
                 self.findings.insert(name(&noted.path), noted.finding.name());
             }
-            Event::Notice(_) => {}
+            _ => {}
         }
     }
 }
@@ -146,7 +159,7 @@ fn tree(places: &[&str], store: &Arc<dyn Store>) -> Tree {
             CONTENTS.iter().for_each(|(contents, _)| act(&format!("{place} {contents}")));
         }
     };
-    let plain = Options { wait: true, ..Options::default() };
+    let plain = Options::default().with(|options| options.wait = true);
     each(&["both", "lost", "damaged", "beside both"], &|name| drop(tree.write(name, "first")));
     each(&["other", "beside other"], &|name| drop(tree.write(name, "older")));
     catalogued(&tree);
@@ -160,7 +173,7 @@ fn tree(places: &[&str], store: &Arc<dyn Store>) -> Tree {
         untag(name);
     });
     each(&["alone", "foreign", "beside alone"], &|name| drop(tree.write(name, "first")));
-    let apart = Options { catalogue: CatalogueUse::Off, ..plain };
+    let apart = plain.with(|options| options.catalogue = CatalogueUse::Off);
     run(&tree, Verb::Tag, &apart, store);
     let tag_of = |name: &str| match Xattr.tag(&File::open(&tree.at(name)).unwrap()).unwrap() {
         StoredTag::Whole(tag) => tag,
@@ -217,7 +230,7 @@ fn place_name(place: TagPlace) -> &'static str {
 /// The table of one kind of store: for each verb a line for each file.
 fn table(places: &[&str], store: &Arc<dyn Store>) -> String {
     let mut table = String::new();
-    let plain = Options { wait: true, ..Options::default() };
+    let plain = Options::default().with(|options| options.wait = true);
     for (title, verb, options) in verbs() {
         let tree = tree(places, store);
         let (before, _) = run(&tree, Verb::Show, &plain, store);
