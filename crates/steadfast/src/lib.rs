@@ -71,7 +71,7 @@ pub mod probe;
 
 pub use steadfast_digest::{
     Algorithm, AlgorithmHasher, Backend, Digest, Error as DigestError,
-    ErrorKind as DigestErrorKind, Lanes, LanesOf, Sha256Rules,
+    ErrorKind as DigestErrorKind, Lanes,
 };
 pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
@@ -80,6 +80,13 @@ pub use steadfast_sys::file::{DownloadScope, Timestamp, allow_downloads, raise_o
 pub use steadfast_sys::machine::user_folder;
 pub use steadfast_sys::qos::{Level, ParseLevelError};
 pub use steadfast_sys::streams::stdout_was_closed;
+
+/// What [`Lanes`] are made of, for programs that hash bytes themselves.
+pub mod lanes {
+    pub use steadfast_digest::{
+        BlockHasher, LanesOf, Md5Rules, Message, Rules, Sha256Rules, Sha512Rules,
+    };
+}
 
 pub use crate::builder::{Run, check, tag};
 pub use crate::calibration::fastest_lanes;

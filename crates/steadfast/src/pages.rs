@@ -16,7 +16,10 @@ use std::sync::atomic::AtomicBool;
 use steadfast_verity::ReadOptions;
 
 pub use steadfast_sys::source::{FileSource, Part, ReadAt};
-pub use steadfast_verity::{PageCheck, Root, VerityDigest, VerityHash, VerityParams};
+pub use steadfast_verity::{
+    Error as VerityError, ErrorKind as VerityErrorKind, PageCheck, Root, VerityDigest, VerityHash,
+    VerityParams,
+};
 
 pub use header::{HEADER_LEN, Header, MAGIC};
 pub use kept::Kept;

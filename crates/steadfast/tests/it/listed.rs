@@ -94,7 +94,7 @@ type Row = (Option<Verdict>, bool, bool, bool);
 fn imported(record: Reference, trust: bool) -> (Row, Option<(Tag, bool)>) {
     let (tree, mut events) = (tree(&["file"]), Events::default());
     let list = list(&[("file", Some(record))]);
-    import(tree.path(), list, Vec::new(), trust, &options(), &mut events).unwrap();
+    let _summary = import(tree.path(), list, Vec::new(), trust, &options(), &mut events).unwrap();
     let event = events.files.remove(&tree.at("file")).unwrap();
     let tagged = event.action == Some(Action::Tagged);
     let stored = tree.run(Verb::Show).of("file").stored;

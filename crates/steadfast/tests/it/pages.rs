@@ -469,7 +469,7 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         let data = Random(8).bytes(30_000);
         let path = tree.write("file", &data);
         let catalogue = other.at(name);
-        init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
+        let _summary = init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
         let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
         let options = keeping(None, false).with(|options| options.catalogue = catalogue_use);
         tree.run_as(Verb::Tag, &options);
