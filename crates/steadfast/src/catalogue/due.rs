@@ -8,7 +8,9 @@
 //! files are taken from the oldest class first, and at least one is taken, however large.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::Timestamp;
 
@@ -34,7 +36,7 @@ pub struct DueOptions {
     /// Only files that were last judged before this run: the rest of an interrupted run. See
     /// [`Catalogue::unfinished_run`].
     pub before_run: Option<i64>,
-    /// Only files beneath this directory, a path from the root.
+    /// Only files beneath this directory, or this file; a path from the root.
     pub beneath: PathBuf,
 }
 
@@ -243,20 +245,47 @@ impl Due {
             let place = after.as_ref().map(|(directory, first)| (*directory, first.as_slice()));
             let page = slices_after(db, place, PAGE_LEN)?;
             for (directory, slice) in &page {
-                let all = beneath.as_os_str().is_empty();
-                if !all && !paths.of(db, *directory)?.starts_with(&*beneath) {
-                    continue;
-                }
+                let Some(range) = range_in(&paths.of(db, *directory)?, beneath) else { continue };
+                // Of a single file, the sums of its slice say nothing: its row has to be read.
+                let apart = slice.apart.max(u64::from(range != NameRange::All));
+                let slice = NameSlice { apart, ..slice.clone() };
                 let rows = &mut || {
                     let next = next_first(db, *directory, &slice.first)?;
-                    rows_of(db, *directory, slice, next.as_deref(), buffer)
+                    let mut rows = rows_of(db, *directory, &slice, next.as_deref(), buffer)?;
+                    rows.retain(|row| range == NameRange::All || range.is(&row.name));
+                    Ok(rows)
                 };
-                visit(*directory, slice, rows, paths, catalogue)?;
+                visit(*directory, &slice, rows, paths, catalogue)?;
             }
             let more = page.len() == PAGE_LEN;
             *after = page.into_iter().last().map(|(directory, slice)| (directory, slice.first));
             Ok(more)
         })
+    }
+}
+
+/// The files of a directory that are beneath a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameRange<'a> {
+    /// All of them.
+    All,
+    /// The one of this name, to which the path leads.
+    One(&'a OsStr),
+}
+
+impl NameRange<'_> {
+    /// Returns whether it is the file of this name alone.
+    fn is(self, name: &[u8]) -> bool {
+        matches!(self, NameRange::One(one) if one.as_bytes() == name)
+    }
+}
+
+/// Returns the files of a directory that are beneath a path, which may be that of a file.
+fn range_in<'a>(directory: &Path, beneath: &'a Path) -> Option<NameRange<'a>> {
+    match (beneath.parent(), beneath.file_name()) {
+        _ if directory.starts_with(beneath) => Some(NameRange::All),
+        (Some(parent), Some(name)) if parent == directory => Some(NameRange::One(name)),
+        _ => None,
     }
 }
 

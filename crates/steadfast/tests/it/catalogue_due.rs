@@ -84,6 +84,10 @@ fn what_is_due_is_what_was_not_judged_for_long_the_longest_first() {
     assert_eq!(paths_of(&due_of(&garden, &older(5))), ["a", "e", "b/c", "b/d"].map(PathBuf::from));
     let beneath = DueOptions::default().with(|options| options.beneath = PathBuf::from("b"));
     assert_eq!(paths_of(&due_of(&garden, &beneath)), ["b/c", "b/d"].map(PathBuf::from));
+    let one = DueOptions::default().with(|options| options.beneath = PathBuf::from("b/c"));
+    assert_eq!(paths_of(&due_of(&garden, &one)), [PathBuf::from("b/c")]);
+    let none = DueOptions::default().with(|options| options.beneath = PathBuf::from("b/x"));
+    assert_eq!(due_of(&garden, &none), []);
     garden.tree.write("new", "new");
     garden.remove("a");
     garden.check();
