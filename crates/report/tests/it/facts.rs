@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use steadfast::cost::{Role, ThreadCost};
+use steadfast::cost::{EnergyReading, Role, ThreadCost};
 use steadfast::event::FileError;
 use steadfast::{
     Account, Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped,
@@ -120,7 +120,14 @@ fn account() -> Account {
         storage_ns: 19_000_000_000,
         rate_limit_ns: 0,
         longest_file_ns: 4_100_000_000,
-        energy: Default::default(),
+        energy: EnergyReading {
+            cpu_ns: 80_000_000_000,
+            performance_cpu_ns: Some(60_000_000_000),
+            energy_nj: Some(412_000_000_000),
+            performance_energy_nj: Some(380_000_000_000),
+            levels: vec![("background", 0), ("default", 80_000_000_000)],
+            of_machine: false,
+        },
     }
 }
 
