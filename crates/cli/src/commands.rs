@@ -59,8 +59,8 @@ const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
 /// If the verb could not run at all.
 pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
     // What lies in a cloud is fetched only where a run is asked to, in its own threads: otherwise
-    // opening a folder could wait for a network. If the system refuses, a flag still tells of files.
-    // Programs inherit it, so those that become or start another one of the user's do not set it.
+    // opening a folder could wait for a network. If the system refuses, a flag still tells of
+    // files. Programs inherit it, so verbs that start one of the user's do not set it.
     if !matches!(command, Command::Qos(_) | Command::Open(_)) {
         let _ = allow_downloads(DownloadScope::Process, false);
     }

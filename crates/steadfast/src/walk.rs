@@ -286,13 +286,6 @@ impl Walk<'_, '_> {
                 FileKind::Regular if is_file(self.output, &level.dir, name) => {
                     self.skipped.excluded += 1;
                 }
-                FileKind::Regular
-                    if self.passes_sidecars && placeholder::is_placeholder(&level.dir, name) =>
-                {
-                    let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
-                    let event = FileEvent::dataless(path, Subject::File);
-                    (self.sink)(WalkItem::Failed(Box::new(event)))?;
-                }
                 FileKind::Regular => {
                     let sidecar = match self.passes_sidecars {
                         true => Sidecar::of(&level.dir, name, self.is_tagged),
@@ -304,6 +297,10 @@ impl Walk<'_, '_> {
                     match sidecar {
                         None => (self.sink)(WalkItem::File(entry))?,
                         Some(Sidecar::AppleDouble) => self.skipped.sidecars += 1,
+                        Some(Sidecar::Placeholder) => {
+                            let event = FileEvent::dataless(entry.path, Subject::File);
+                            (self.sink)(WalkItem::Failed(Box::new(event)))?;
+                        }
                         Some(Sidecar::Leaves) => {
                             self.skipped.leaves += 1;
                             (self.sink)(WalkItem::Leaves(entry))?;

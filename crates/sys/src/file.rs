@@ -123,8 +123,8 @@ pub fn allow_downloads(scope: DownloadScope, allowed: bool) -> io::Result<()> {
     platform::allow_downloads(scope, allowed)
 }
 
-/// Has the calling thread's reads leave the times of access of files as they are. On Linux each file
-/// is opened so, where the system allows it.
+/// Has the calling thread's reads leave the times of access of files as they are. On Linux each
+/// file is opened so, where the system allows it.
 ///
 /// # Errors
 /// The error of the system. Reading then records the access, as it usually does.

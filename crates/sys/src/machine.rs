@@ -95,8 +95,8 @@ pub fn governor() -> Option<String> {
     platform::governor()
 }
 
-/// Returns the folder for what lasts as long as this user is logged in, by the system's own word and
-/// not by a variable that a program may lack: macOS has one; Linux names it in a variable only.
+/// Returns the folder for what lasts as long as this user is logged in, as the system itself names
+/// it. macOS has one; Linux names it in a variable only.
 #[must_use]
 pub fn user_folder() -> Option<PathBuf> {
     platform::user_folder()

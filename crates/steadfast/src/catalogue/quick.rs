@@ -15,12 +15,11 @@ use super::recorder::{Recorder, RecorderMode, RunStart};
 use super::scope::RunScope;
 use super::{Catalogue, CatalogueError};
 use crate::error::Error;
-use crate::event::{FileError, FileEvent, Skipped, Subject};
+use crate::event::{FileEvent, Skipped, Subject};
 use crate::finding::Say;
 use crate::selection::Selection;
 use crate::store::has_tag;
-use crate::verdict::Verdict;
-use crate::walk::{Excludes, WalkItem, walk};
+use crate::walk::{Entry, Excludes, WalkItem, walk};
 use steadfast_manifest::tag::TagPlace;
 
 /// The result of a quick look.
@@ -72,31 +71,14 @@ impl Catalogue {
         let mut failed: Option<CatalogueError> = None;
         let (skipped, whole) = walk(selection, &excludes, has_tag, stop, &mut |found| {
             let event = match found {
-                WalkItem::File(entry) => {
-                    let mut event = FileEvent::new(entry.path.clone());
-                    match entry.status() {
-                        // Taking contents off the machine changes a file's times and no bytes.
-                        Ok(status) if status.dataless => {
-                            event.note_dataless();
-                            trouble(event.clone());
-                        }
-                        Ok(status) => event.status = Some(status),
-                        Err(error) => {
-                            summary.unreadable += 1;
-                            event.verdict = Some(Verdict::Unreadable);
-                            event.trouble = Some(FileError::from_io("look at", &error));
-                            trouble(event.clone());
-                        }
-                    }
-                    event
-                }
-                WalkItem::Failed(event) => {
-                    summary.unreadable += u64::from(!event.dataless);
-                    trouble((*event).clone());
-                    *event
-                }
+                WalkItem::File(entry) => look(&entry),
+                WalkItem::Failed(event) => *event,
                 WalkItem::Leaves(_) | WalkItem::Notice(_) => return ControlFlow::Continue(()),
             };
+            if event.verdict.is_some() {
+                summary.unreadable += u64::from(!event.dataless);
+                trouble(event.clone());
+            }
             if event.status.is_none() && event.subject == Subject::File {
                 return ControlFlow::Continue(());
             }
@@ -123,5 +105,16 @@ impl Catalogue {
             whole: whole && !recorder.cut_short,
             ..summary
         })
+    }
+}
+
+/// Looks at a file without opening it.
+fn look(entry: &Entry) -> FileEvent {
+    let path = entry.path.clone();
+    match entry.status() {
+        // Taking contents off the machine changes a file's times and no bytes.
+        Ok(status) if status.dataless => FileEvent::dataless(path, Subject::File),
+        Ok(status) => FileEvent { status: Some(status), ..FileEvent::new(path) },
+        Err(error) => FileEvent::unread(path, Subject::File, "look at", &error),
     }
 }

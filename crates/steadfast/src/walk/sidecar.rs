@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 
 use steadfast_sys::file::{Dir, File, FileKind, Status};
 
+use super::placeholder;
 use crate::{appledouble, pages};
 
 /// Says whether a file has a tag of ours. The walk does not know where tags are kept.
@@ -13,6 +14,8 @@ pub(crate) type IsTagged = fn(&File) -> bool;
 pub(crate) enum Sidecar {
     /// Attributes that macOS could not keep at the neighbour.
     AppleDouble,
+    /// What stands for a file whose contents are in iCloud Drive.
+    Placeholder,
     /// Leaves of the neighbour's pages, or a draft of them; perhaps torn.
     Leaves,
 }
@@ -20,11 +23,15 @@ pub(crate) enum Sidecar {
 impl Sidecar {
     /// Says whether a name is that of a sidecar.
     pub(crate) fn is_name(name: &OsStr) -> bool {
-        appledouble::companion(name).or_else(|| pages::companion(name)).is_some()
+        let companions = [appledouble::companion, pages::companion, placeholder::companion];
+        companions.iter().any(|companion| companion(name).is_some())
     }
 
     /// Looks at a file's name and bytes: a file that only has such a name is data.
     pub(crate) fn of(dir: &Dir, name: &OsStr, is_tagged: IsTagged) -> Option<Sidecar> {
+        if placeholder::is_placeholder(dir, name) {
+            return Some(Sidecar::Placeholder);
+        }
         let attributes = appledouble::companion(name);
         let companion = attributes.or_else(|| pages::companion(name))?;
         // Folders have attributes too: those of Finder.

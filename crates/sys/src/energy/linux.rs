@@ -16,8 +16,8 @@ pub(super) fn now() -> EnergyReading {
     }
 }
 
-/// Adds up the packages. `None` if there is none, or one may not be read: since Linux 5.10 only root
-/// may. Zones within a package, `intel-rapl:0:1`, are part of it and not counted.
+/// Adds up the packages. `None` if there is none, or one may not be read: since Linux 5.10 only
+/// root may. Zones within a package, `intel-rapl:0:1`, are part of it and not counted.
 fn packages_nj(zones: &Path) -> Option<u64> {
     let mut sum: Option<u64> = None;
     for zone in fs::read_dir(zones).ok()?.flatten() {

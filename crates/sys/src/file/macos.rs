@@ -16,7 +16,7 @@ use super::{
 use crate::darwin::{self, FileFlag};
 use crate::sysctl;
 
-/// Empty: on macOS a policy of the thread prevents recording the access, and no flag of a file does.
+/// Empty: a policy of the thread prevents recording the access ([`spare_access_times`]).
 pub(super) const NO_ACCESS_TIME: OFlags = OFlags::empty();
 
 /// The longest read of one call. The system refuses more than `INT_MAX` bytes.
