@@ -2,8 +2,9 @@
 //!
 //! A tree is walked from an open directory, one component at a time and never through a symlink, so
 //! a symlink planted during a run cannot lead out of it. Files are opened without recording the
-//! access where the system allows that. Only `file/create.rs` and `file/draft.rs` write: files that
-//! a program makes for itself, and files that are written whole or not at all.
+//! access where the system allows that. Only `file/create.rs`, `file/draft.rs` and
+//! `file/replace.rs` write: files that a program makes for itself, and files that are written whole
+//! or not at all.
 
 mod buffer;
 mod create;
@@ -13,10 +14,12 @@ mod draft;
 mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
+mod replace;
 
 pub use buffer::AlignedBuffer;
 pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, write_private, write_whole};
+pub use replace::{Displaced, Ownership};
 pub use steadfast_time::Timestamp;
 
 use std::fmt;

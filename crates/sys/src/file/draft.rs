@@ -25,7 +25,8 @@ use super::{Dir, File, platform};
 const TRIES: usize = 8;
 
 /// Errors of file systems that do not support a flag or a call.
-const UNSUPPORTED: [Errno; 4] = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
+pub(super) const UNSUPPORTED: [Errno; 4] =
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
 
 /// Flags of a draft: a new file, written and read back.
 const NEW: OFlags = OFlags::RDWR
@@ -86,6 +87,22 @@ impl Draft {
     /// Returns the directory that the draft is in.
     pub fn dir(&self) -> &Arc<Dir> {
         &self.dir
+    }
+
+    /// Returns the open file.
+    pub(super) fn handle(&self) -> &fs::File {
+        &self.file
+    }
+
+    /// Returns the temporary name.
+    pub(super) fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Ends the draft without removing anything and returns its temporary name.
+    pub(super) fn keep(&mut self) -> OsString {
+        self.published = true;
+        std::mem::take(&mut self.name)
     }
 
     /// Flushes the file to the medium, renames it within its directory, and flushes the directory.

@@ -15,8 +15,8 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{
-    DirEntry, DirectAlignment, DownloadScope, FileKind, FileSystem, Flush, Protection, Status,
-    Timestamp,
+    DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush, Protection,
+    Status, Timestamp,
 };
 use crate::mounts;
 
@@ -50,6 +50,15 @@ pub(super) fn status(stat: &Stat) -> Status {
         ctime: Timestamp { seconds: stat.st_ctime, nanoseconds: stat.st_ctime_nsec as u32 },
         mode: stat.st_mode,
         dataless: false,
+    }
+}
+
+/// Makes an empty file share the blocks of another; false if the file system cannot.
+pub(super) fn share_blocks(to: &std::fs::File, from: &File) -> io::Result<bool> {
+    match rustix::fs::ioctl_ficlone(to, from) {
+        Ok(()) => Ok(true),
+        Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
+        Err(_) => Ok(false),
     }
 }
 

@@ -10,8 +10,8 @@ use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{
-    DirEntry, DirectAlignment, DownloadScope, FileKind, FileSystem, Flush, Protection, Status,
-    Timestamp, failed,
+    DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush, Protection,
+    Status, Timestamp, failed,
 };
 use crate::darwin::{self, FileFlag};
 use crate::sysctl;
@@ -58,6 +58,12 @@ pub(super) fn status(stat: &Stat) -> Status {
         mode: u32::from(stat.st_mode),
         dataless: darwin::is_dataless(stat.st_flags),
     }
+}
+
+/// Returns false: macOS clones files by name only, into a file that does not exist yet.
+#[allow(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(super) fn share_blocks(_to: &std::fs::File, _from: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// Flushes a directory and the drive: there is no call for a volume, and APFS stores changes in the

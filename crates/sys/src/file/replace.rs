@@ -1,0 +1,212 @@
+//! A draft that takes the place of a file, with all that belongs to it but its contents.
+//!
+//! The two change names in one step, so at any moment one of them has the name, and neither is
+//! lost.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+use rustix::fs::{Gid, Mode, RenameFlags, Timespec, Timestamps, UTIME_OMIT, Uid};
+
+use super::directory::component;
+use super::{Dir, Draft, File, Status, Timestamp, platform};
+
+/// Whose a file is, and who may do what with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ownership {
+    /// Number of the owner.
+    pub uid: u32,
+    /// Number of the group.
+    pub gid: u32,
+    /// Permission bits, with the set-user, set-group and sticky bits.
+    pub mode: u32,
+}
+
+impl File {
+    /// Returns whose the file is.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    #[allow(clippy::useless_conversion, reason = "the mode is narrower on macOS")]
+    pub fn ownership(&self) -> io::Result<Ownership> {
+        let stat = rustix::fs::fstat(self)?;
+        let mode = u32::from(stat.st_mode) & 0o7777;
+        Ok(Ownership { uid: stat.st_uid, gid: stat.st_gid, mode })
+    }
+}
+
+impl Draft {
+    /// Gives an empty draft the contents of a file, which then share their blocks until one of them
+    /// is written to. Returns false if the file system cannot do that.
+    ///
+    /// # Errors
+    /// If the medium fails or is full.
+    pub fn share_blocks(&self, file: &File) -> io::Result<bool> {
+        platform::share_blocks(self.handle(), file)
+    }
+
+    /// Writes bytes at an offset. What lies between them and earlier ones is a hole.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.handle().write_all_at(bytes, offset)
+    }
+
+    /// Sets the length in bytes.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn set_length(&self, length: u64) -> io::Result<()> {
+        self.handle().set_len(length)
+    }
+
+    /// Flushes the bytes to the medium and opens the draft again to read it.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn flush_and_open(&self) -> io::Result<File> {
+        self.handle().sync_all()?;
+        self.dir().open_file(self.name())
+    }
+
+    /// Sets owner, group, permission bits and modification time. The time of the last access stays.
+    ///
+    /// # Errors
+    /// `PermissionDenied` if only another user may give the file to its owner; otherwise whatever
+    /// the system says.
+    pub fn assume(&self, ownership: Ownership, mtime: Timestamp) -> io::Result<()> {
+        let own = self.to_file()?.ownership()?;
+        if (own.uid, own.gid) != (ownership.uid, ownership.gid) {
+            let (uid, gid) = (Uid::from_raw(ownership.uid), Gid::from_raw(ownership.gid));
+            rustix::fs::fchown(self.handle(), Some(uid), Some(gid))?;
+        }
+        let mode = Mode::from_raw_mode(ownership.mode as rustix::fs::RawMode);
+        rustix::fs::fchmod(self.handle(), mode)?;
+        let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+        let last_modification =
+            Timespec { tv_sec: mtime.seconds, tv_nsec: mtime.nanoseconds.into() };
+        Ok(rustix::fs::futimens(self.handle(), &Timestamps { last_access, last_modification })?)
+    }
+
+    /// Flushes the draft to the medium and exchanges its name with that of a file in its directory.
+    ///
+    /// # Errors
+    /// `Unsupported` if the file system cannot exchange names; otherwise whatever the system says.
+    /// After an error the names are unchanged and the draft is removed.
+    pub fn exchange(mut self, name: &OsStr) -> io::Result<Displaced> {
+        let name = component(name)?;
+        self.handle().sync_all()?;
+        let dir = Arc::clone(self.dir());
+        rustix::fs::renameat_with(&*dir, self.name(), &*dir, name, RenameFlags::EXCHANGE).map_err(
+            |error| match super::draft::UNSUPPORTED.contains(&error) {
+                true => io::Error::new(
+                    io::ErrorKind::Unsupported,
+                    "the file system cannot exchange the names of two files",
+                ),
+                false => error.into(),
+            },
+        )?;
+        Ok(Displaced { name: self.keep(), dir, former: name.to_owned() })
+    }
+}
+
+/// A file whose name a draft took. It has the draft's temporary name until it is moved.
+#[derive(Debug)]
+pub struct Displaced {
+    dir: Arc<Dir>,
+    name: OsString,
+    former: OsString,
+}
+
+impl Displaced {
+    /// Returns the status of the file.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn status(&self) -> io::Result<Status> {
+        self.dir.status_of(&self.name)
+    }
+
+    /// Gives the file its former name again and removes what has it now.
+    ///
+    /// # Errors
+    /// Whatever the system says; the names are then as they are.
+    pub fn undo(self) -> io::Result<()> {
+        rustix::fs::renameat(&*self.dir, &self.name, &*self.dir, &self.former)?;
+        self.dir.flush()
+    }
+
+    /// Moves the file to a name in another directory, which nothing has yet, and flushes both
+    /// directories.
+    ///
+    /// # Errors
+    /// Whatever the system says; the file keeps the temporary name then.
+    pub fn move_to(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
+        let name = component(name)?;
+        let flags = RenameFlags::NOREPLACE;
+        rustix::fs::renameat_with(&*self.dir, &self.name, dir, name, flags)?;
+        dir.flush()?;
+        self.dir.flush()
+    }
+
+    /// Returns the temporary name.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    #[test]
+    fn a_draft_takes_the_place_of_a_file_and_all_that_belongs_to_it() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::write(path("name"), "old").unwrap();
+        fs::set_permissions(path("name"), fs::Permissions::from_mode(0o4640)).unwrap();
+        let dir = Arc::new(Dir::open(root.path()).unwrap());
+        let like = dir.open_file(OsStr::new("name")).unwrap().ownership().unwrap();
+        assert_eq!(like.mode, 0o4640);
+        let mut draft = Draft::new(&dir).unwrap();
+        draft.write_all(b"new").unwrap();
+        draft.write_at(b"end", 100_000).unwrap();
+        draft.set_length(100_002).unwrap();
+        let mtime = Timestamp { seconds: 1_234_567_890, nanoseconds: 123_456_789 };
+        draft.assume(like, mtime).unwrap();
+        assert_eq!(draft.flush_and_open().unwrap().status().unwrap().length, 100_002);
+        let old = draft.exchange(OsStr::new("name")).unwrap();
+        let found = fs::metadata(path("name")).unwrap();
+        assert_eq!((found.mode() & 0o7777, found.mtime()), (0o4640, 1_234_567_890));
+        assert_eq!((found.mtime_nsec(), found.len()), (123_456_789, 100_002));
+        assert_eq!(fs::read(path("name")).unwrap()[..4], *b"new\0");
+        assert_eq!(fs::read(root.path().join(old.name())).unwrap(), b"old");
+        let kept = dir.make_dir(OsStr::new("kept")).unwrap();
+        old.move_to(&kept, OsStr::new("it")).unwrap();
+        assert_eq!(fs::read(path("kept/it")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn an_exchange_can_be_undone_and_moves_replace_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::write(path("name"), "old").unwrap();
+        fs::write(path("taken"), "mine").unwrap();
+        let dir = Arc::new(Dir::open(root.path()).unwrap());
+        let old = Draft::new(&dir).unwrap().exchange(OsStr::new("name")).unwrap();
+        assert!(old.move_to(&dir, OsStr::new("taken")).is_err());
+        assert_eq!(fs::read(path("taken")).unwrap(), b"mine");
+        old.undo().unwrap();
+        assert_eq!(fs::read(path("name")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2);
+        assert!(Draft::new(&dir).unwrap().exchange(OsStr::new("absent")).is_err());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "no draft is left");
+    }
+}
