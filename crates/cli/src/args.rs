@@ -16,6 +16,7 @@ mod pages;
 mod parse;
 mod qos;
 mod quantity;
+mod repair;
 #[cfg(feature = "measure")]
 mod report;
 mod named;
@@ -56,6 +57,7 @@ pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, 
 pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };
+pub(crate) use repair::RepairArgs;
 #[cfg(feature = "measure")]
 pub(crate) use report::ReportArgs;
 #[cfg(feature = "serve")]
@@ -378,7 +380,7 @@ pub(crate) struct DryRunArg {
 }
 
 /// Verbs of other tools, and what does the same here.
-const GUESSED: [(&str, &str); 18] = [
+const GUESSED: [(&str, &str); 20] = [
     ("verify", "check"),
     ("validate", "check"),
     ("scan", "check"),
@@ -397,6 +399,8 @@ const GUESSED: [(&str, &str); 18] = [
     ("remove", "untag"),
     ("accept", "retag"),
     ("refresh", "update"),
+    ("fix", "repair"),
+    ("heal", "repair"),
 ];
 
 /// Verbs that a build can lack, each with the Cargo feature that it needs.

@@ -24,6 +24,7 @@ mod open;
 mod pages;
 mod probe;
 mod qos;
+mod repair;
 #[cfg(feature = "measure")]
 mod report;
 mod retag;
@@ -86,6 +87,7 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
         Command::Audit(args) => audit::run(args),
         Command::Code(args) => code::run(args),
         Command::Pages(args) => pages::run(args),
+        Command::Repair(args) => repair::run(args),
         #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::run(args),
         #[cfg(feature = "objects")]

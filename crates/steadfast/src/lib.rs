@@ -65,6 +65,7 @@ mod pipeline;
 pub mod store;
 pub mod catalogue;
 pub mod run;
+pub mod repair;
 mod builder;
 pub mod diff;
 pub mod probe;

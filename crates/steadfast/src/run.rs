@@ -37,7 +37,7 @@ use steadfast_sys::file::Timestamp;
 
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
-use leaves::leaves_folder;
+pub(crate) use leaves::leaves_folder;
 pub use options::{CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom, Verb};
 pub use quick::quick;
 pub use read::read_without_hashing;

@@ -13,6 +13,9 @@ pub const FOLDER: &str = ".steadfast";
 /// The catalogue's name in that folder.
 pub const FILE: &str = "catalogue.sqlite";
 
+/// The folder in it that keeps damaged files after their repair.
+pub(crate) const DAMAGED: &str = "damaged";
+
 /// Suffix of a catalogue that is being made.
 pub(crate) const DRAFT: &str = ".new";
 
@@ -20,12 +23,13 @@ pub(crate) const DRAFT: &str = ".new";
 pub(crate) const LOCK: &str = ".lock";
 
 /// Counts the entries of a directory of this name that do not belong to a catalogue. `None` if it
-/// has neither a catalogue nor remains of one, and so is an ordinary directory.
+/// has neither a catalogue, nor remains of one, nor damaged files that were repaired, and so is an
+/// ordinary directory.
 pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
     let (mut ours, mut others) = (false, 0);
     let listed = dir.entries(&mut |entry| {
         let is_ours = entry.name == FILE || is_left_of(OsStr::new(FILE), entry.name);
-        ours |= is_ours;
+        ours |= is_ours || entry.name == DAMAGED;
         let parts = entry.name.as_bytes().starts_with(FILE.as_bytes());
         others += u64::from(!parts);
         ControlFlow::Continue(())

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// The verbs by what they are for, in the order of the page.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Everyday", &["tag", "check", "update", "show", "untag", "retag"]),
+    ("Everyday", &["tag", "check", "update", "repair", "show", "untag", "retag"]),
     ("Catalogue", &["init", "history", "audit"]),
     ("Interchange", &["hash", "export", "import", "diff", "probe"]),
     ("Browser", &["serve", "open"]),

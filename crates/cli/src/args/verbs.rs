@@ -10,7 +10,7 @@ use steadfast::store::foreign::ForeignKind;
 use super::{
     AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
     EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, OutputArgs, PagesArgs, PathArgs, QosArgs,
-    WalkArgs,
+    RepairArgs, WalkArgs,
 };
 
 /// The verbs.
@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     Code(CodeArgs),
     Pages(PagesArgs),
+    Repair(RepairArgs),
     #[cfg(feature = "fleet")]
     Fleet(super::FleetArgs),
     #[cfg(feature = "objects")]

@@ -28,6 +28,7 @@ mod pages;
 mod planted;
 mod probe;
 mod qos;
+mod repair;
 mod rings;
 mod serve;
 mod statuses;

@@ -26,7 +26,7 @@ const BY_HELP_ALONE: [(&str, &str); 12] = [
 ];
 
 /// Every verb with what makes it answer, in a tree that [`everything`] makes.
-const ANSWERS: [(&str, &str); 29] = [
+const ANSWERS: [(&str, &str); 30] = [
     ("audit", "audit"),
     ("check", "check"),
     ("code cost", "code cost Demo.app"),
@@ -49,6 +49,7 @@ const ANSWERS: [(&str, &str); 29] = [
     ("pages verify", "pages verify a"),
     ("probe", "probe ."),
     ("qos show", "qos show"),
+    ("repair", "repair --dry-run sub"),
     ("report", "report published"),
     ("retag", "retag"),
     ("serve", "serve --no-open ."),

@@ -10,7 +10,7 @@ use crate::store::pages::{LeavesFolder, with_suffix};
 ///
 /// # Errors
 /// If the catalogue's folder must not be used.
-pub(super) fn leaves_folder(catalogue: &Path) -> Result<Option<LeavesFolder>, CatalogueError> {
+pub(crate) fn leaves_folder(catalogue: &Path) -> Result<Option<LeavesFolder>, CatalogueError> {
     let inside = catalogue.parent().is_some_and(|folder| folder.ends_with(catalogue::FOLDER));
     let path = match inside && catalogue.ends_with(catalogue::FILE) {
         true => catalogue.with_file_name("pages"),

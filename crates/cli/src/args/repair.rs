@@ -1,0 +1,48 @@
+//! `steadfast repair`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
+
+/// Repair corrupt, missing and unreadable files from other copies of them.
+///
+/// A check finds the files; edited ones are left alone. What a file lacks is taken from copies, page
+/// by page where leaves are kept (`tag --pages`), so that several damaged copies complete each
+/// other; otherwise from one copy that is whole. A file is replaced only if the result has the
+/// length and the digest of its tag. Owner, mode, attributes and times stay. The damaged file is
+/// kept in .steadfast/damaged.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast repair --dry-run --from /mnt/backup/Pictures ~/Pictures   what can be repaired
+  steadfast repair --from /mnt/backup/Pictures ~/Pictures             shows it, and asks
+  steadfast repair --yes --from /mnt/a --from /mnt/b ~/Pictures/2019
+  steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
+
+Exit status: 0 everything is as tagged; 3 something damaged remains; 2 could not tell (usage, \
+files without a readable tag, no file found); 130 interrupted. 3 outranks the others.")]
+pub(crate) struct RepairArgs {
+    /// Look for copies in COPY: a copy of the tree, of PATH, or of the one file. Repeatable. Files
+    /// of the same contents in the tree's own catalogue are used as well
+    #[arg(long, value_name = "COPY")]
+    pub(crate) from: Vec<PathBuf>,
+    /// Do not ask
+    #[arg(short, long, conflicts_with = "dry_run")]
+    pub(crate) yes: bool,
+    /// Remove the damaged files that repair RUN of the tree kept, and do nothing else
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "yes", "dry_run"])]
+    pub(crate) discard: Option<u64>,
+    #[command(flatten)]
+    pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
+    /// Print one JSON object for each file, the summary last. Needs --yes or --dry-run
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,111 @@
+//! `steadfast repair`: arguments → a repair → text or JSON.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use steadfast::repair::{
+    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairTarget, discard, repair_files,
+};
+use steadfast::{Event, Monitor};
+use steadfast_report::repair::{
+    write_file_json, write_file_text, write_summary_json, write_summary_text,
+};
+use steadfast_report::units;
+
+use crate::args::RepairArgs;
+use crate::exit;
+use crate::output::{answer, answer_part};
+
+pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
+    if let Some(run) = args.discard {
+        return discard_kept(&args.paths.paths, run);
+    }
+    let mode = mode_of(args)?;
+    let selection = args.paths.selection()?;
+    let copies = Copies::new(&args.from)?;
+    let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));
+    let stop = exit::stop_on_signals()?;
+    let options = options.with(|options| options.stop = stop);
+    let mut console = RepairConsole { json: args.json };
+    let summary = repair_files(&selection, &options, &copies, mode, &mut console)?;
+    let mut end = Vec::new();
+    match args.json {
+        true => write_summary_json(&summary, &mut end),
+        false => write_summary_text(&summary, &mut end),
+    }
+    answer(&end)?;
+    Ok(summary.exit_status())
+}
+
+fn mode_of(args: &RepairArgs) -> anyhow::Result<RepairMode> {
+    if args.yes {
+        return Ok(RepairMode::Yes);
+    }
+    if args.dry_run.dry_run {
+        return Ok(RepairMode::Plan);
+    }
+    if args.json || !io::stdin().is_terminal() {
+        bail!(
+            "nobody can be asked here: add --yes to repair, or --dry-run to see what can be done"
+        );
+    }
+    Ok(RepairMode::Ask)
+}
+
+fn discard_kept(paths: &[PathBuf], run: u64) -> anyhow::Result<u8> {
+    let path = match paths {
+        [] => Path::new("."),
+        [path] => path,
+        _ => bail!("--discard takes one PATH: a number is of one tree"),
+    };
+    let removed = discard(path, run)?;
+    let line = format!("Removed {}.\n", units::counted(removed, "damaged file", "damaged files"));
+    answer(line.as_bytes())?;
+    Ok(0)
+}
+
+/// Writes what becomes of each file as it becomes known, and asks.
+struct RepairConsole {
+    json: bool,
+}
+
+impl RepairConsole {
+    fn write(&self, target: &RepairTarget, outcome: &RepairOutcome, is_done: bool) {
+        let mut line = Vec::new();
+        match self.json {
+            true => write_file_json(target, outcome, is_done, &mut line),
+            false => write_file_text(target, outcome, is_done, &mut line),
+        }
+        // A repair goes on although nobody reads of it; the last answer then fails.
+        if let Err(error) = answer_part(&line) {
+            exit::complain(&format!("{error:#}"));
+        }
+    }
+}
+
+impl Monitor for RepairConsole {
+    fn event(&mut self, event: &Event) {
+        if let Event::Notice(notice) = event {
+            exit::complain(&notice.text);
+        }
+    }
+}
+
+impl RepairMonitor for RepairConsole {
+    fn planned(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
+        self.write(target, outcome, false);
+    }
+
+    fn consents(&mut self, files: u64) -> bool {
+        let files = units::counted(files, "file", "files");
+        let mut answer = String::new();
+        let asked = write!(io::stderr(), "Repair {files}? [y/N] ");
+        let read = asked.and_then(|()| io::stdin().read_line(&mut answer));
+        read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+    }
+
+    fn repaired(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
+        self.write(target, outcome, true);
+    }
+}

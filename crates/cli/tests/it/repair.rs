@@ -1,0 +1,399 @@
+//! `repair` from outside: a file comes back as it was tagged, or is untouched.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::Path;
+
+use crate::tree::Tree;
+
+/// Ten pages of 4 KiB that are all different, and a short last one.
+fn pages(seed: u32) -> Vec<u8> {
+    (0..10 * 4096 + 100_u32).map(|at| (at / 7 * 31 + seed + at / 4096) as u8).collect()
+}
+
+/// A tree `data` that keeps leaves, and two copies of it, `one` and `two`.
+fn copied() -> Tree {
+    let tree = Tree::new().file("data/film", &pages(1)).file("data/sub/note", b"a short note");
+    let tree = tree.file("data/other", &pages(2));
+    fs::set_permissions(tree.path("data/film"), fs::Permissions::from_mode(0o640)).unwrap();
+    set_attribute(&tree.path("data/film"), "user.author", b"someone");
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "--pages", "data"]).succeeds();
+    for copy in ["one", "two"] {
+        let mut command = std::process::Command::new("cp");
+        let status = command.args(["-a", "data", copy]).current_dir(tree.path("")).status();
+        assert!(status.unwrap().success());
+        fs::remove_dir_all(tree.path(copy).join(".steadfast")).unwrap();
+    }
+    tree
+}
+
+fn set_attribute(path: &Path, name: &str, value: &[u8]) {
+    let file = steadfast_sys::file::File::open(path).unwrap();
+    steadfast_sys::xattr::set(&file, name, value).unwrap();
+}
+
+fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
+    let file = steadfast_sys::file::File::open(path).unwrap();
+    let mut value = [0; 256];
+    let len = steadfast_sys::xattr::get(&file, name, &mut value).unwrap()?;
+    Some(value[..len].to_vec())
+}
+
+/// Changes bytes of a file in place and puts the modification time back: decay.
+fn decay(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    change(&mut bytes);
+    fs::write(path, bytes).unwrap();
+    fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+}
+
+fn flip(path: &Path, places: &[usize]) {
+    decay(path, |bytes| places.iter().for_each(|at| bytes[*at] ^= 4));
+}
+
+/// All that belongs to a file but its inode.
+fn facts(path: &Path) -> (Vec<u8>, u32, u32, u32, i64, i64, Option<Vec<u8>>, Option<Vec<u8>>) {
+    let found = fs::metadata(path).unwrap();
+    (
+        fs::read(path).unwrap(),
+        found.mode(),
+        found.uid(),
+        found.gid(),
+        found.mtime(),
+        found.mtime_nsec(),
+        attribute(path, "user.author"),
+        attribute(path, steadfast_sys::xattr::TAG),
+    )
+}
+
+/// The names in a directory, sorted.
+fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_corrupt_file_comes_back_with_all_that_belongs_to_it() {
+    let tree = copied();
+    let before = facts(&tree.path("data/film"));
+    flip(&tree.path("data/film"), &[5, 9000]);
+    let damaged = fs::read(tree.path("data/film")).unwrap();
+    tree.run(["check", "data"]).ends(3);
+    let said = tree.run(["repair", "--yes", "--from", "one", "data"]).succeeds();
+    let line = "corrupt     data/film: 2 of 11 pages; repaired from `one/film`\n";
+    assert!(said.stdout().starts_with(line), "{}", said.stdout());
+    assert!(said.stdout().contains("steadfast repair --discard 1"), "{}", said.stdout());
+    assert_eq!(facts(&tree.path("data/film")), before);
+    assert_eq!(fs::read(tree.path("data/.steadfast/damaged/1/film")).unwrap(), damaged);
+    assert_eq!(names(&tree.path("data")), [".steadfast", "film", "other", "sub"]);
+    // The catalogue knows that the failure is settled.
+    tree.run(["check", "data"]).succeeds();
+    let audit = tree.run(["audit", "data"]);
+    assert!(!audit.stdout().contains("film"), "{}", audit.stdout());
+    tree.run(["repair", "--discard", "2", "data"]).ends(2);
+    let said = tree.run(["repair", "--discard", "1", "data"]).succeeds();
+    assert_eq!(said.stdout(), "Removed 1 damaged file.\n");
+    assert_eq!(names(&tree.path("data/.steadfast/damaged")), [""; 0]);
+}
+
+#[test]
+fn damaged_copies_complete_each_other() {
+    let tree = copied();
+    let before = facts(&tree.path("data/film"));
+    flip(&tree.path("data/film"), &[0, 3 * 4096, 10 * 4096 + 5]);
+    // Cut within page 8: what comes after it is gone.
+    decay(&tree.path("one/film"), |bytes| bytes.truncate(8 * 4096 + 9));
+    flip(&tree.path("one/film"), &[3 * 4096 + 1]);
+    flip(&tree.path("two/film"), &[7]);
+    let arguments = ["repair", "--yes", "--json", "--from", "one", "--from", "two", "data/film"];
+    let said = tree.run(arguments).succeeds();
+    assert_eq!(facts(&tree.path("data/film")), before);
+    let object = &said.objects()[0];
+    assert_eq!(
+        (object["outcome"].as_str(), object["damaged_pages"].as_u64()),
+        (Some("repaired"), Some(3))
+    );
+    let sources: Vec<(&str, u64)> = object["sources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|source| (source["path"].as_str().unwrap(), source["pages"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(sources, [("one/film", 1), ("two/film", 2)]);
+    assert_eq!(
+        (said.summary()["repaired"].as_u64(), said.summary()["exit_status"].as_u64()),
+        (Some(1), Some(0))
+    );
+}
+
+#[test]
+fn what_no_copy_has_leaves_the_file_untouched() {
+    let tree = copied();
+    flip(&tree.path("data/film"), &[5000]);
+    flip(&tree.path("one/film"), &[4099]);
+    let before =
+        (facts(&tree.path("data/film")), fs::metadata(tree.path("data/film")).unwrap().ino());
+    let said = tree.run(["repair", "--yes", "--from", "one", "data"]).ends(3);
+    let why = "1 of 11 pages; cannot repair it: 1 of 11 pages are damaged in the file and in no \
+               copy. The file is untouched";
+    assert!(said.stdout().contains(why), "{}", said.stdout());
+    let after =
+        (facts(&tree.path("data/film")), fs::metadata(tree.path("data/film")).unwrap().ino());
+    assert_eq!(after, before);
+    assert_eq!(names(&tree.path("data")), [".steadfast", "film", "other", "sub"]);
+    assert!(!tree.path("data/.steadfast/damaged").exists());
+    tree.run(["repair", "--yes", "data"]).ends(3);
+    tree.run(["repair", "--yes", "--from", "nowhere", "data"]).ends(2);
+}
+
+#[test]
+fn missing_files_and_folders_come_back() {
+    let tree = copied();
+    let before = [facts(&tree.path("data/film")), facts(&tree.path("data/sub/note"))];
+    fs::remove_file(tree.path("data/film")).unwrap();
+    fs::remove_dir_all(tree.path("data/sub")).unwrap();
+    tree.run(["check", "data"]).ends(1);
+    // The tag comes from the catalogue: that of the copy is another's.
+    set_attribute(&tree.path("two/sub/note"), steadfast_sys::xattr::TAG, b"not a tag");
+    flip(&tree.path("two/film"), &[1]);
+    tree.run(["repair", "--yes", "--from", "two", "data"]).ends(3);
+    assert!(!tree.path("data/film").exists());
+    assert_eq!(facts(&tree.path("data/sub/note")), before[1]);
+    tree.run(["repair", "--yes", "--from", "one", "--from", "two", "data"]).succeeds();
+    assert_eq!(facts(&tree.path("data/film")), before[0]);
+    tree.run(["check", "data"]).succeeds();
+    assert!(!tree.path("data/.steadfast/damaged").exists(), "nothing was replaced");
+}
+
+#[test]
+fn edited_files_are_left_alone() {
+    let tree = copied();
+    tree.edit("data/film");
+    let before = facts(&tree.path("data/film"));
+    let said = tree.run(["repair", "--yes", "--from", "one", "data"]).succeeds();
+    assert_eq!(said.stdout(), "Nothing is damaged or missing.\n");
+    assert_eq!(facts(&tree.path("data/film")), before);
+}
+
+#[test]
+fn nothing_is_written_unless_that_is_wanted() {
+    let tree = copied();
+    flip(&tree.path("data/film"), &[5]);
+    let before = facts(&tree.path("data/film"));
+    let said = tree.run(["repair", "--dry-run", "--from", "one", "data"]).ends(3);
+    let text = "corrupt     data/film: 1 of 11 pages; can be repaired from `one/film`\n\
+                1 file can be repaired, 0 cannot. Nothing was written.\n";
+    assert_eq!(said.stdout(), text);
+    let said = tree.run(["repair", "--from", "one", "data"]).ends(2);
+    assert!(said.stderr().contains("--yes"), "{}", said.stderr());
+    assert_eq!(facts(&tree.path("data/film")), before);
+    assert!(!tree.path("data/.steadfast/damaged").exists());
+}
+
+#[test]
+fn without_leaves_or_catalogue_a_whole_copy_is_needed() {
+    let tree = Tree::new().file("a", b"alpha").file("copy/a", b"alpha").file("bad/a", b"alphb");
+    tree.run(["tag", "a"]).succeeds();
+    let before = facts(&tree.path("a"));
+    tree.corrupt("a");
+    tree.run(["repair", "--yes", "--from", "bad", "a"]).ends(3);
+    // The copy itself may be named.
+    tree.run(["repair", "--yes", "--from", "bad/a", "--from", "copy/a", "a"]).succeeds();
+    assert_eq!(facts(&tree.path("a")), before);
+    tree.run(["check", "a"]).succeeds();
+    // The folder of damaged files is no data.
+    let said = tree.run(["check", "--json", "."]).succeeds();
+    assert_eq!(said.summary()["verdicts"]["corrupt"].as_u64().unwrap_or(0), 0);
+}
+
+#[test]
+fn duplicates_in_the_catalogue_are_copies() {
+    let tree = Tree::new().file("data/a", &pages(3)).file("data/b", &pages(3));
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "--pages", "data"]).succeeds();
+    let before = facts(&tree.path("data/a"));
+    flip(&tree.path("data/a"), &[77]);
+    tree.run(["repair", "--yes", "data"]).succeeds();
+    assert_eq!(facts(&tree.path("data/a")), before);
+}
+
+#[test]
+fn files_with_several_names_are_refused() {
+    let tree = copied();
+    fs::hard_link(tree.path("data/film"), tree.path("data/sub/film")).unwrap();
+    flip(&tree.path("data/film"), &[5]);
+    let before = facts(&tree.path("data/film"));
+    let said = tree.run(["repair", "--yes", "--from", "one", "data"]).ends(3);
+    assert!(said.stdout().contains("it has 2 names (hard links)"), "{}", said.stdout());
+    assert_eq!(facts(&tree.path("data/film")), before);
+}
+
+#[test]
+fn cut_grown_and_sparse_files_come_back() {
+    let mut sparse = vec![0; 3 << 20];
+    sparse[2 << 20..(2 << 20) + 10_000].fill(9);
+    for change in ["cut", "emptied", "grown", "zeroed", "shifted", "missing"] {
+        // A catalogued tree that is empty would look unmounted.
+        let tree = Tree::new().file("data/film", b"").file("data/other", b"another");
+        let file = fs::File::create(tree.path("data/film")).unwrap();
+        file.set_len(3 << 20).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, &[9; 10_000], 2 << 20).unwrap();
+        tree.run(["init", "data"]).succeeds();
+        tree.run(["tag", "--pages", "data"]).succeeds();
+        let tree = tree.file("copy/film", &sparse);
+        set_mode(&tree, &["data/film", "copy/film"], 0o600);
+        let before = facts(&tree.path("data/film"));
+        decay(&tree.path("data/film"), |bytes| match change {
+            "cut" => bytes.truncate(2_100_000),
+            "emptied" => bytes.clear(),
+            "grown" => bytes.extend([7; 5000]),
+            "zeroed" => bytes[2_100_000..2_101_000].fill(0),
+            _ => bytes.insert(100, 1),
+        });
+        if change == "missing" {
+            fs::remove_file(tree.path("data/film")).unwrap();
+        }
+        tree.run(["repair", "--yes", "--from", "copy", "data"]).succeeds();
+        assert_eq!(facts(&tree.path("data/film")), before, "{change}");
+        // A damaged file may share its blocks with the repaired one, which has no holes then.
+        let blocks = fs::metadata(tree.path("data/film")).unwrap().blocks();
+        assert!(change != "missing" || blocks * 512 < 2 << 20, "holes stay holes");
+    }
+}
+
+fn set_mode(tree: &Tree, names: &[&str], mode: u32) {
+    for name in names {
+        fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+}
+
+#[test]
+fn planted_links_lead_nowhere() {
+    // In a copy, a link to the right contents elsewhere is no copy.
+    let tree = copied();
+    flip(&tree.path("data/film"), &[5]);
+    fs::remove_file(tree.path("one/film")).unwrap();
+    symlink(tree.path("two/film"), tree.path("one/film")).unwrap();
+    tree.run(["repair", "--yes", "--from", "one", "data"]).ends(3);
+    // A link in the place of the folder for damaged files is not followed.
+    fs::create_dir(tree.path("outside")).unwrap();
+    symlink(tree.path("outside"), tree.path("data/.steadfast/damaged")).unwrap();
+    let before = facts(&tree.path("data/film"));
+    tree.run(["repair", "--yes", "--from", "two", "data"]).ends(3);
+    assert_eq!(facts(&tree.path("data/film")), before);
+    assert_eq!(names(&tree.path("outside")), [""; 0]);
+    assert_eq!(names(&tree.path("data")), [".steadfast", "film", "other", "sub"]);
+}
+
+/// Every kind of damage, in every place, with every state of the copies: the file is as it was, or
+/// it is untouched and the status is 3.
+#[test]
+fn there_is_no_third_outcome() {
+    let damages: [(&str, fn(&mut Vec<u8>)); 7] = [
+        ("bit", |bytes| bytes[4096] ^= 1),
+        ("page", |bytes| bytes[4096..8192].fill(0xEE)),
+        ("all", |bytes| bytes.fill(1)),
+        ("swapped", |bytes| bytes.rotate_left(4096)),
+        ("cut", |bytes| bytes.truncate(20_000)),
+        ("empty", Vec::clear),
+        ("longer", |bytes| bytes.extend([0; 9000])),
+    ];
+    let (mut whole, mut untouched) = (0, 0);
+    for (name, damage) in damages {
+        for (copy, harm) in damages.iter().chain(&[("whole", (|_| ()) as fn(&mut Vec<u8>))]) {
+            let tree = copied();
+            let before = facts(&tree.path("data/film"));
+            decay(&tree.path("data/film"), damage);
+            decay(&tree.path("one/film"), harm);
+            let damaged = facts(&tree.path("data/film"));
+            let outcome = tree.run(["repair", "--yes", "--from", "one", "data/film"]);
+            let after = facts(&tree.path("data/film"));
+            match outcome.status {
+                0 if after == before => whole += 1,
+                3 if after == damaged => untouched += 1,
+                status => panic!("{name} with {copy}: status {status}, {}", outcome.stderr()),
+            }
+            assert_eq!(names(&tree.path("data")), [".steadfast", "film", "other", "sub"]);
+        }
+    }
+    assert_eq!(whole + untouched, 56);
+    assert!(whole >= 14 && untouched >= 20, "{whole} whole, {untouched} untouched");
+}
+
+/// A tree without a catalogue: a file, damaged, and a copy of it.
+fn without_catalogue(len: usize) -> (Tree, Vec<u8>) {
+    let contents: Vec<u8> = (0..len).map(|at| (at / 13 % 251) as u8).collect();
+    let tree = Tree::new().file("data/film", &contents).file("copy/film", &contents);
+    tree.run(["tag", "data"]).succeeds();
+    tree.corrupt("data/film");
+    (tree, contents)
+}
+
+#[test]
+fn a_full_disk_leaves_the_file_untouched() {
+    let (tree, contents) = without_catalogue(100_000);
+    let before = facts(&tree.path("data/film"));
+    let program = tree.command([""; 0]).get_program().to_owned();
+    // In KiB: writing fails at once, early, in the middle, at the end, and not at all.
+    for (limit, status) in [(0, 3), (1, 3), (50, 3), (97, 3), (98, 0)] {
+        let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$@\"");
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", &script, "bash"]).arg(&program);
+        shell.args(["repair", "--yes", "--from", "copy", "data"]);
+        shell.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+        let outcome = crate::tree::Outcome::of(&mut shell);
+        let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+        assert_eq!(outcome.status, status, "{limit}: {text}");
+        match status {
+            0 => assert_eq!(fs::read(tree.path("data/film")).unwrap(), contents),
+            _ => {
+                assert!(text.contains("cannot write the draft: file too large"), "{text}");
+                assert_eq!(facts(&tree.path("data/film")), before, "{limit}");
+                assert_eq!(names(&tree.path("data")), ["film"], "{limit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kill_leaves_the_damaged_file_or_the_repaired_one() {
+    let (mut untouched, mut repaired) = (0, 0);
+    for round in 0..24 {
+        let (tree, contents) = without_catalogue(3_000_000);
+        let damaged = fs::read(tree.path("data/film")).unwrap();
+        let mut child = tree
+            .command(["repair", "--yes", "--from", "copy", "data"])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // Spread over the time that a repair takes.
+        std::thread::sleep(std::time::Duration::from_millis(round * 5));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let now = fs::read(tree.path("data/film")).unwrap();
+        let kept =
+            |name: String| fs::read(tree.path("data").join(name)).is_ok_and(|it| it == damaged);
+        let drafts = names(&tree.path("data")).into_iter().filter(|name| name.ends_with(".draft"));
+        if now == damaged {
+            untouched += 1;
+        } else {
+            assert!(now == contents, "round {round}: neither the one nor the other");
+            let is_kept =
+                drafts.into_iter().any(kept) || kept(".steadfast/damaged/1/film".to_owned());
+            assert!(is_kept, "round {round}: the damaged file is lost");
+            repaired += 1;
+        }
+        // The next repair finishes what the killed one began.
+        tree.run(["repair", "--yes", "--from", "copy", "data/film"]).succeeds();
+        assert_eq!(fs::read(tree.path("data/film")).unwrap(), contents);
+    }
+    assert!(
+        untouched > 0 && untouched + repaired == 24,
+        "{untouched} untouched, {repaired} repaired"
+    );
+}

@@ -1,0 +1,111 @@
+//! Repairs as documents: what can be done for each damaged file, what was done, and the end.
+//!
+//! Every name is escaped. `docs/repair.md` specifies the JSON form.
+
+use std::path::PathBuf;
+
+use steadfast::repair::{RepairOutcome, RepairSummary, RepairTarget};
+
+use crate::escape;
+use crate::json::{JsonObject, write_object, write_summary};
+use crate::units::{count, counted};
+
+/// Appends a line about a file. `is_done` says whether the repair was carried out.
+pub fn write_file_text(
+    target: &RepairTarget,
+    outcome: &RepairOutcome,
+    is_done: bool,
+    out: &mut Vec<u8>,
+) {
+    let pages = outcome.pages.map(|pages| {
+        format!("{} of {}; ", count(outcome.damaged_pages), counted(pages, "page", "pages"))
+    });
+    let what = match (&outcome.fault, is_done) {
+        (Some(fault), _) => format!("{}. The file is untouched", escape::text(&fault.to_string())),
+        (None, true) => format!("repaired{}", sources_of(outcome)),
+        (None, false) => format!("can be repaired{}", sources_of(outcome)),
+    };
+    let (verdict, path) = (target.verdict.name(), escape::path(&target.path));
+    let line = format!("{verdict:<10}  {path}: {}{what}\n", pages.unwrap_or_default());
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Names the copies that gave something.
+fn sources_of(outcome: &RepairOutcome) -> String {
+    let names: Vec<String> =
+        outcome.sources.iter().map(|(path, _)| format!("`{}`", escape::path(path))).collect();
+    if names.is_empty() { String::new() } else { format!(" from {}", names.join(" and ")) }
+}
+
+/// Appends the end.
+pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
+    let files = |number| counted(number, "file", "files");
+    let mut text = match (summary.repaired, summary.not_repaired, summary.is_done) {
+        (0, 0, _) => "Nothing is damaged or missing.".to_owned(),
+        (repaired, 0, true) => format!("Repaired {}.", files(repaired)),
+        (repaired, not, true) => {
+            format!("Repaired {}; {} could not be repaired.", files(repaired), count(not))
+        }
+        (can, not, false) => {
+            format!("{} can be repaired, {} cannot. Nothing was written.", files(can), count(not))
+        }
+    };
+    if !summary.undecided.is_empty() {
+        let unknown = files(summary.undecided.len() as u64);
+        text.push_str(&format!(" Of {unknown} it could not be told what they should be:"));
+    }
+    text.push('\n');
+    for path in &summary.undecided {
+        text.push_str(&format!("  {}\n", escape::path(path)));
+    }
+    for (run, place) in &summary.originals {
+        text.push_str(&format!(
+            "The damaged files are in `{}`. To remove them: steadfast repair --discard {run}\n",
+            escape::path(place)
+        ));
+    }
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends an object about a file.
+pub fn write_file_json(
+    target: &RepairTarget,
+    outcome: &RepairOutcome,
+    is_done: bool,
+    out: &mut Vec<u8>,
+) {
+    let source = |(path, pages): &(PathBuf, u64)| JsonObject::at(path).field("pages", *pages);
+    let object = JsonObject::at(&target.path)
+        .field("verdict", target.verdict.name())
+        .field("outcome", outcome_name(outcome, is_done))
+        .optional("pages", outcome.pages)
+        .optional("damaged_pages", outcome.pages.map(|_| outcome.damaged_pages))
+        .field("sources", outcome.sources.iter().map(source).collect::<Vec<_>>())
+        .optional("error", outcome.fault.as_ref().map(ToString::to_string));
+    write_object(&object, out);
+}
+
+fn outcome_name(outcome: &RepairOutcome, is_done: bool) -> &'static str {
+    match (outcome.is_good(), is_done) {
+        (true, true) => "repaired",
+        (true, false) => "repairable",
+        (false, _) => "not-repaired",
+    }
+}
+
+/// Appends the end, for programs.
+pub fn write_summary_json(summary: &RepairSummary, out: &mut Vec<u8>) {
+    let place = |(run, path): &(u64, PathBuf)| JsonObject::at(path).field("run", *run);
+    let undecided = |path: &PathBuf| JsonObject::at(path);
+    let object = JsonObject::default()
+        .field("verb", "repair")
+        .field("dry_run", !summary.is_done)
+        .field("repaired", if summary.is_done { summary.repaired } else { 0 })
+        .field("repairable", summary.repaired)
+        .field("not_repaired", summary.not_repaired)
+        .field("undecided", summary.undecided.iter().map(undecided).collect::<Vec<_>>())
+        .field("originals", summary.originals.iter().map(place).collect::<Vec<_>>())
+        .field("interrupted", summary.interrupted)
+        .field("exit_status", summary.exit_status());
+    write_summary(&object, out);
+}

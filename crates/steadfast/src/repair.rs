@@ -1,0 +1,95 @@
+//! Repairs damaged and missing files from other copies of them.
+//!
+//! Input: what a check finds, and where copies are ([`Copies`]). Output: for each file, what its
+//! copies can give, or the file as it was tagged ([`repair_files`]). The tag
+//! alone decides what a file should be: pages are accepted by the leaves kept for it, and nothing
+//! replaces a file unless the whole has the length and the digest of the tag.
+//!
+//! The damaged file is kept ([`Originals`]) until [`discard`] removes it.
+
+mod target;
+mod copies;
+mod mend;
+mod originals;
+mod replace;
+mod files;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+pub use copies::Copies;
+pub use files::{RepairMode, RepairMonitor, RepairSummary, repair_files};
+pub use originals::discard;
+pub use target::RepairTarget;
+
+use copies::Own;
+use mend::MendedContents;
+use originals::Originals;
+
+use crate::event::FileError;
+
+/// What the copies of a file can give, or gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepairOutcome {
+    /// Pages of the file, if leaves are kept for its tag.
+    pub pages: Option<u64>,
+    /// Pages that are damaged, missing or unreadable in the file itself.
+    pub damaged_pages: u64,
+    /// Copies that give pages, and how many each; 0 for one that gives the whole file without
+    /// leaves.
+    pub sources: Vec<(PathBuf, u64)>,
+    /// Why the file cannot be repaired, or was not.
+    pub fault: Option<FileError>,
+}
+
+impl RepairOutcome {
+    /// Says whether the file can be repaired, or was.
+    pub fn is_good(&self) -> bool {
+        self.fault.is_none()
+    }
+}
+
+/// Says what the copies of a file can give. Reads them and writes nothing.
+fn plan(target: &RepairTarget, copies: &Copies, stop: &AtomicBool) -> RepairOutcome {
+    carry_out(target, copies, None, stop)
+}
+
+/// Repairs a file, if its copies give all that it lacks. Otherwise it is left untouched.
+fn repair(
+    target: &RepairTarget,
+    copies: &Copies,
+    originals: &Originals,
+    stop: &AtomicBool,
+) -> RepairOutcome {
+    carry_out(target, copies, Some(originals), stop)
+}
+
+fn carry_out(
+    target: &RepairTarget,
+    copies: &Copies,
+    originals: Option<&Originals>,
+    stop: &AtomicBool,
+) -> RepairOutcome {
+    let mut outcome = RepairOutcome::default();
+    let done = Own::open(target).and_then(|own| {
+        let copies = copies.open(target, own.as_ref());
+        let contents = MendedContents::find(target, own.as_ref(), &copies, stop, &mut outcome)?;
+        outcome.sources = contents.sources();
+        match originals {
+            Some(originals) => replace::replace(target, own.as_ref(), &contents, originals, stop),
+            None => Ok(()),
+        }
+    });
+    outcome.fault = done.err();
+    outcome
+}
+
+/// Makes the error of a file that cannot be repaired for a reason of ours.
+fn refused(reason: impl Into<String>) -> FileError {
+    FileError { operation: "repair it", reason: reason.into() }
+}
+
+/// Makes the error of a failed system call. `operation` is an infinitive.
+fn system(operation: &'static str) -> impl Fn(std::io::Error) -> FileError {
+    move |error| FileError::from_io(operation, &error)
+}

@@ -1,0 +1,156 @@
+//! Where the contents of a file may be found again: what is left of it, copies of the tree, and
+//! files of the catalogue with the same digest. Nothing that is found there is trusted.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::file::{File, FileKind, Status};
+
+use super::target::RepairTarget;
+use super::{refused, system};
+use crate::beneath;
+use crate::catalogue::Catalogue;
+use crate::error::Error;
+use crate::event::FileError;
+use crate::verdict::Verdict;
+
+/// Files with the same digest that are asked of a catalogue for each target.
+const DUPLICATES_MAX: usize = 8;
+
+/// The file that is to be repaired, if it is there.
+pub(super) struct Own {
+    pub(super) file: File,
+    pub(super) status: Status,
+}
+
+impl Own {
+    /// Opens the file of a target; `None` if it is missing.
+    pub(super) fn open(target: &RepairTarget) -> Result<Option<Own>, FileError> {
+        let file = match beneath::file(&target.root, &target.relative) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return match target.verdict {
+                    Verdict::Missing => Ok(None),
+                    _ => Err(refused("it is gone meanwhile")),
+                };
+            }
+            Err(error) => return Err(FileError::from_io("open it", &error)),
+        };
+        let status = file.status().map_err(system("look at it"))?;
+        match status {
+            _ if target.verdict == Verdict::Missing => Err(refused("it is there again")),
+            Status { kind: FileKind::Regular, links: 0 | 1, .. } => {
+                read_past_cache(&file);
+                Ok(Some(Own { file, status }))
+            }
+            Status { links, .. } => Err(refused(format!(
+                "it has {links} names (hard links), which a repair would part"
+            ))),
+        }
+    }
+
+    /// Returns what the system knows the file by.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        (self.status.device, self.status.inode)
+    }
+}
+
+/// Asks the system to read a file past the page cache. If it refuses, the cache is read.
+fn read_past_cache(file: &File) {
+    let _ = file.set_uncached();
+}
+
+/// Copies of trees, of parts of them, or of files.
+#[derive(Clone, Debug, Default)]
+pub struct Copies {
+    roots: Vec<PathBuf>,
+}
+
+/// An open file that may have the contents.
+pub(super) struct OpenCopy {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    pub(super) length: u64,
+}
+
+impl Copies {
+    /// Takes the paths of copies: of the tree, of what was selected in it, or of the one file that
+    /// is to be repaired.
+    ///
+    /// # Errors
+    /// `Usage` if there is nothing at one of them.
+    pub fn new(roots: &[PathBuf]) -> Result<Copies, Error> {
+        for root in roots {
+            root.metadata().map_err(|error| {
+                Error::usage(format!("cannot look for copies there: {error}")).at(root)
+            })?;
+        }
+        Ok(Copies { roots: roots.to_vec() })
+    }
+
+    /// Opens the copies of a file that are there. One that cannot be opened is left out.
+    pub(super) fn open(&self, target: &RepairTarget, own: Option<&Own>) -> Vec<OpenCopy> {
+        let mut open: Vec<OpenCopy> = Vec::new();
+        let mut identities: Vec<(u64, u64)> = own.map(Own::identity).into_iter().collect();
+        for (root, relative) in self.places(target) {
+            let Some((copy, identity)) = open_copy(&root, &relative) else { continue };
+            if !identities.contains(&identity) {
+                identities.push(identity);
+                open.push(copy);
+            }
+        }
+        open
+    }
+
+    /// Returns where copies may be: a root, and a path beneath it.
+    fn places(&self, target: &RepairTarget) -> Vec<(PathBuf, PathBuf)> {
+        let mut places = Vec::new();
+        for root in &self.roots {
+            if root.is_file() {
+                let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else {
+                    continue;
+                };
+                let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+                places.push((parent.to_owned(), PathBuf::from(name)));
+                continue;
+            }
+            places.push((root.clone(), target.relative.clone()));
+            let name = target.relative.file_name().map(PathBuf::from).unwrap_or_default();
+            let is_given = target.selected.as_os_str().is_empty();
+            let selected = if is_given { name } else { target.selected.clone() };
+            if selected != target.relative {
+                places.push((root.clone(), selected));
+            }
+        }
+        places.extend(duplicates(target));
+        places
+    }
+}
+
+/// Opens a copy by names beneath its root; `None` if there is no regular file.
+fn open_copy(root: &Path, relative: &Path) -> Option<(OpenCopy, (u64, u64))> {
+    let file = beneath::file(root, relative).ok()?;
+    let status = file.status().ok()?;
+    read_past_cache(&file);
+    let copy = OpenCopy { path: root.join(relative), file, length: status.length };
+    Some((copy, (status.device, status.inode)))
+}
+
+/// Returns files of the same tree that have the same digest, as far as its catalogue knows.
+fn duplicates(target: &RepairTarget) -> Vec<(PathBuf, PathBuf)> {
+    let mut found = Vec::new();
+    let catalogue = target.catalogue.as_deref().map(Catalogue::open_reader);
+    let Some(Ok(catalogue)) = catalogue else { return found };
+    // A catalogue that cannot be asked gives no copies.
+    let _ = catalogue.look_up(&[target.tag.digest], &[], &mut |entry| {
+        if entry.tag.same_contents(&target.tag) && entry.path != target.relative {
+            found.push((target.root.clone(), entry.path));
+        }
+        match found.len() < DUPLICATES_MAX {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    });
+    found
+}

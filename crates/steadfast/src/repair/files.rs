@@ -1,0 +1,187 @@
+//! A repair from beginning to end: a check, what can be done, doing it, and a check of what was
+//! done.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use super::originals::Originals;
+use super::target::{RepairTarget, find_targets};
+use super::{Copies, RepairOutcome, plan, repair};
+use crate::error::Error;
+use crate::monitor::{Event, Monitor};
+use crate::run::{Options, Verb, run};
+use crate::selection::Selection;
+use crate::verdict::Verdict;
+
+/// Listens to a repair and decides whether it is carried out.
+pub trait RepairMonitor: Monitor {
+    /// Hears what can be done for a file, before anything is done.
+    fn planned(&mut self, target: &RepairTarget, outcome: &RepairOutcome);
+
+    /// Decides whether so many files are repaired, of which it heard.
+    fn consents(&mut self, files: u64) -> bool;
+
+    /// Hears what became of a file.
+    fn repaired(&mut self, target: &RepairTarget, outcome: &RepairOutcome);
+}
+
+/// What of a repair is done unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairMode {
+    /// Nothing: say what can be done.
+    Plan,
+    /// Nothing: say what can be done, and ask.
+    Ask,
+    /// All that can be done.
+    Yes,
+}
+
+/// The end of a repair, in numbers.
+#[derive(Clone, Debug, Default)]
+pub struct RepairSummary {
+    /// Files that are as tagged again, or that can be made so if nothing was done.
+    pub repaired: u64,
+    /// Files that are corrupt, missing or unreadable still, and cannot be repaired.
+    pub not_repaired: u64,
+    /// Files and directories of which it could not be told what they should be.
+    pub undecided: Vec<PathBuf>,
+    /// The numbers of the repairs under which damaged files are kept, and where.
+    pub originals: Vec<(u64, PathBuf)>,
+    /// Whether something was written.
+    pub is_done: bool,
+    /// Whether it was told to stop before its end.
+    pub interrupted: bool,
+    /// Whether something kept the check from telling all.
+    is_incomplete: bool,
+}
+
+impl RepairSummary {
+    /// Returns the exit status: 0 everything is as tagged, 3 something damaged remains, 2 could not
+    /// tell, 130 interrupted. 3 outranks the others.
+    pub fn exit_status(&self) -> u8 {
+        if self.not_repaired > 0 || self.repaired > 0 && !self.is_done {
+            3
+        } else if self.interrupted {
+            130
+        } else if self.is_incomplete || !self.undecided.is_empty() {
+            2
+        } else {
+            0
+        }
+    }
+}
+
+impl RepairSummary {
+    /// Counts what can be done for a file, or was.
+    fn count(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
+        // Without permission to read a file, nothing is known of its contents.
+        let is_unknown = target.verdict == Verdict::Unreadable && outcome.damaged_pages == 0;
+        match outcome.is_good() {
+            true => self.repaired += 1,
+            false if is_unknown => self.undecided.push(target.path.clone()),
+            false => self.not_repaired += 1,
+        }
+    }
+}
+
+/// Repairs the corrupt, missing and unreadable files of a selection from copies.
+///
+/// A file that cannot be repaired is untouched, and the others are repaired all the same.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn repair_files(
+    selection: &Selection,
+    options: &Options,
+    copies: &Copies,
+    mode: RepairMode,
+    monitor: &mut dyn RepairMonitor,
+) -> Result<RepairSummary, Error> {
+    let found = find_targets(selection, options, monitor)?;
+    let mut summary = RepairSummary {
+        not_repaired: found.more,
+        interrupted: found.interrupted,
+        is_incomplete: found.is_incomplete,
+        ..RepairSummary::default()
+    };
+    let mut targets = found.targets;
+    summary.undecided = found.undecided;
+    if mode != RepairMode::Yes {
+        targets.retain(|target| {
+            if options.stop.load(Ordering::Relaxed) {
+                summary.interrupted = true;
+                return false;
+            }
+            let outcome = plan(target, copies, &options.stop);
+            monitor.planned(target, &outcome);
+            summary.count(target, &outcome);
+            outcome.is_good()
+        });
+        let goes_on = mode == RepairMode::Ask && !targets.is_empty() && !summary.interrupted;
+        if !goes_on || !monitor.consents(summary.repaired) {
+            return Ok(summary);
+        }
+        summary.repaired = 0;
+    }
+    summary.is_done = true;
+    let done = each(&targets, options, copies, monitor, &mut summary);
+    check_again(done, selection, options, &mut summary)?;
+    Ok(summary)
+}
+
+/// Repairs one file after the other. Returns those that were.
+fn each(
+    targets: &[RepairTarget],
+    options: &Options,
+    copies: &Copies,
+    monitor: &mut dyn RepairMonitor,
+    summary: &mut RepairSummary,
+) -> Vec<PathBuf> {
+    let mut originals: BTreeMap<PathBuf, Originals> = BTreeMap::new();
+    let mut done = Vec::new();
+    for target in targets {
+        if options.stop.load(Ordering::Relaxed) {
+            summary.interrupted = true;
+            summary.not_repaired += 1;
+            continue;
+        }
+        let root = &target.root;
+        let kept = originals.entry(root.clone()).or_insert_with(|| Originals::of(root));
+        let outcome = repair(target, copies, kept, &options.stop);
+        monitor.repaired(target, &outcome);
+        summary.count(target, &outcome);
+        if outcome.is_good() {
+            done.push(target.path.clone());
+        }
+    }
+    summary.originals = originals.values().filter_map(Originals::place).collect();
+    done
+}
+
+/// Checks the repaired files as any other check does, so that the catalogue knows of it.
+fn check_again(
+    done: Vec<PathBuf>,
+    selection: &Selection,
+    options: &Options,
+    summary: &mut RepairSummary,
+) -> Result<(), Error> {
+    if done.is_empty() || options.stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let selection = Selection { roots: done, listed: Vec::new(), ..selection.clone() };
+    let checked = run(Verb::Check, &selection, options, &mut Silent)?;
+    let intact = checked.verdicts(Verdict::Intact) + checked.verdicts(Verdict::Touched);
+    if intact < summary.repaired {
+        summary.not_repaired += summary.repaired - intact;
+        summary.repaired = intact;
+    }
+    Ok(())
+}
+
+/// Hears nothing: of a repaired file its repair is told already.
+struct Silent;
+
+impl Monitor for Silent {
+    fn event(&mut self, _event: &Event) {}
+}

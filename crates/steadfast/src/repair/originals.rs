@@ -1,0 +1,121 @@
+//! Where damaged files are kept after their repair: `.steadfast/damaged/RUN` in their tree.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use steadfast_sys::file::{Dir, FileKind};
+
+use crate::beneath;
+use crate::error::Error;
+use crate::tree_folder::{DAMAGED, FOLDER};
+
+/// How many numbers of runs are tried, if others take them meanwhile.
+const TRIES: u64 = 100;
+
+/// The damaged files that one repair of a tree replaces. The folder is made for the first of them.
+#[derive(Debug)]
+pub(super) struct Originals {
+    root: PathBuf,
+    run: OnceLock<u64>,
+}
+
+impl Originals {
+    /// Prepares to keep the damaged files of a tree; `root` is its real path.
+    pub(super) fn of(root: &Path) -> Originals {
+        Originals { root: root.to_owned(), run: OnceLock::new() }
+    }
+
+    /// Returns the number of the repair and the folder, if something was kept.
+    pub(super) fn place(&self) -> Option<(u64, PathBuf)> {
+        let run = *self.run.get()?;
+        Some((run, self.root.join(FOLDER).join(DAMAGED).join(run.to_string())))
+    }
+
+    /// Opens the directory in which the original of a file is to be kept, and makes it.
+    pub(super) fn dir_for(&self, relative: &Path) -> io::Result<Dir> {
+        let damaged = Dir::open(&self.root)?.make_dir(OsStr::new(FOLDER))?;
+        let damaged = damaged.make_dir(OsStr::new(DAMAGED))?;
+        let mut dir = match self.run.get() {
+            Some(run) => damaged.open_dir(OsStr::new(&run.to_string()))?,
+            None => {
+                let (run, dir) = next(&damaged)?;
+                let _ = self.run.set(run);
+                dir
+            }
+        };
+        let parent = relative.parent().unwrap_or(Path::new(""));
+        for name in parent.components() {
+            dir = dir.make_dir(name.as_os_str())?;
+        }
+        Ok(dir)
+    }
+}
+
+/// Makes the folder of the next run.
+fn next(damaged: &Dir) -> io::Result<(u64, Dir)> {
+    let mut last = 0_u64;
+    damaged.entries(&mut |entry| {
+        let number = entry.name.to_str().and_then(|name| name.parse().ok());
+        last = last.max(number.unwrap_or(0));
+        ControlFlow::Continue(())
+    })?;
+    let mut outcome = Err(io::ErrorKind::AlreadyExists.into());
+    for run in last.saturating_add(1)..last.saturating_add(1 + TRIES) {
+        outcome = damaged.create_dir(OsStr::new(&run.to_string())).map(|dir| (run, dir));
+        match &outcome {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            _ => break,
+        }
+    }
+    outcome
+}
+
+/// Removes the damaged files that a repair kept. Returns how many.
+///
+/// `path` is in the tree, or is its root.
+///
+/// # Errors
+/// `Usage` if no repair of this number kept any; otherwise whatever the system says.
+pub fn discard(path: &Path, run: u64) -> Result<u64, Error> {
+    let none = || {
+        let text =
+            format!("no repair {run} kept damaged files in its tree: see `{FOLDER}/{DAMAGED}`");
+        Error::usage(text).at(path)
+    };
+    let name = run.to_string();
+    let real = path.canonicalize().map_err(|error| Error::system("find", error).at(path))?;
+    let damaged = Path::new(FOLDER).join(DAMAGED);
+    let opened = real.ancestors().find_map(|root| {
+        let damaged = beneath::directory(root, &damaged).ok()?;
+        damaged.open_dir(OsStr::new(&name)).ok().map(|dir| (damaged, dir))
+    });
+    let (damaged, dir) = opened.ok_or_else(none)?;
+    let system = |error| Error::system("remove the damaged files of", error).at(path);
+    let removed = empty(&dir).map_err(system)?;
+    damaged.remove_dir(OsStr::new(&name)).map_err(system)?;
+    Ok(removed)
+}
+
+/// Removes everything in a directory, following no link. Returns how many files that were.
+fn empty(dir: &Dir) -> io::Result<u64> {
+    let mut names: Vec<(OsString, bool)> = Vec::new();
+    dir.entries(&mut |entry| {
+        names.push((entry.name.to_owned(), false));
+        ControlFlow::Continue(())
+    })?;
+    let mut removed = 0;
+    for (name, is_dir) in &mut names {
+        *is_dir = dir.status_of(name)?.kind == FileKind::Directory;
+        if *is_dir {
+            removed += empty(&dir.open_dir(name)?)?;
+            dir.remove_dir(name)?;
+        } else {
+            dir.remove_file(name)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}

@@ -1,0 +1,221 @@
+//! The repaired file: written as a draft, proved, given all that belongs to it, and put in place.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use steadfast_sys::cache;
+use steadfast_sys::file::{Dir, Draft, Existing, File, Ownership};
+use steadfast_sys::xattr;
+
+use super::copies::Own;
+use super::mend::{MendedContents, MendedSpan, digest_matches};
+use super::originals::Originals;
+use super::target::RepairTarget;
+use super::{refused, system};
+use crate::beneath;
+use crate::event::FileError;
+use crate::store::xattr::Xattr;
+use crate::store::{Replaces, Store as _, StoredTag};
+
+/// The longest value of an attribute that systems allow: Linux has 64 KiB.
+const ATTRIBUTE_LEN_MAX: usize = 1 << 20;
+
+/// Readable and writable by its owner alone: what a draft is until it is proved.
+const PRIVATE: u32 = 0o600;
+
+/// Puts the contents in the place of a file, or where it is missing.
+pub(super) fn replace(
+    target: &RepairTarget,
+    own: Option<&Own>,
+    contents: &MendedContents<'_>,
+    originals: &Originals,
+    stop: &AtomicBool,
+) -> Result<(), FileError> {
+    let name = target.relative.file_name().ok_or_else(|| refused("it has no name"))?;
+    let parent = target.relative.parent().unwrap_or(Path::new(""));
+    let dir = match own {
+        Some(_) => beneath::directory(&target.root, parent),
+        None => make_directory(&target.root, parent),
+    };
+    let dir = Arc::new(dir.map_err(system("open its folder"))?);
+    let draft = Draft::new(&dir).map_err(system("make a draft beside it"))?;
+    let like = match (own, contents.model()) {
+        (Some(own), _) => Some(&own.file),
+        (None, model) => model.map(|copy| &copy.file),
+    };
+    let ownership = match like {
+        Some(file) => file.ownership().map_err(system("read its owner"))?,
+        // An empty file that is missing has no copy that gave pages.
+        None => {
+            draft.to_file().and_then(|file| file.ownership()).map_err(system("read its owner"))?
+        }
+    };
+    // The owner comes first: a change of it takes away capabilities and set-user bits.
+    let private = Ownership { mode: PRIVATE, ..ownership };
+    draft.assume(private, target.tag.mtime).map_err(system("give the draft to its owner"))?;
+    fill(&draft, own, contents, stop).map_err(system("write the draft"))?;
+    prove(&draft, target, stop)?;
+    if let Some(file) = like {
+        copy_attributes(file, &draft).map_err(system("restore its attributes"))?;
+    }
+    draft.assume(ownership, target.tag.mtime).map_err(system("restore its mode and times"))?;
+    set_tag(&draft, target)?;
+    match own {
+        Some(own) => exchange(own, draft, &place_for(target, &dir, originals)?, name),
+        None => draft.publish(name, Existing::Keep).map_err(system("put it in place")),
+    }
+}
+
+/// Opens a directory beneath a root, and makes what of it is missing.
+fn make_directory(root: &Path, path: &Path) -> io::Result<Dir> {
+    let mut dir = Dir::open(root)?;
+    for name in path.components() {
+        dir = dir.make_dir(name.as_os_str())?;
+    }
+    Ok(dir)
+}
+
+/// Opens the folder in which the original is kept, on the same file system.
+fn place_for(target: &RepairTarget, dir: &Dir, originals: &Originals) -> Result<Dir, FileError> {
+    let kept = originals.dir_for(&target.relative);
+    let kept = kept.map_err(system("make the folder for the damaged file"))?;
+    let device = |dir: &Dir| dir.status().map(|status| status.device);
+    match (device(&kept), device(dir)) {
+        (Ok(one), Ok(other)) if one == other => Ok(kept),
+        _ => Err(refused(
+            "the damaged file cannot be kept: it is on another file system than its tree. Repair \
+             it from the folder where that is mounted",
+        )),
+    }
+}
+
+/// Writes the contents. Where the file system can, blocks of the damaged file are shared, and only
+/// what differs is written; otherwise spans of zeros are left out, so a sparse file stays sparse.
+fn fill(
+    draft: &Draft,
+    own: Option<&Own>,
+    contents: &MendedContents<'_>,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    let shared = match own {
+        Some(own) if contents.uses_own() => draft.share_blocks(&own.file)?,
+        _ => false,
+    };
+    contents.copy_to(stop, &mut |span: MendedSpan<'_>| {
+        let is_there = match shared {
+            true => !span.is_mended,
+            false => span.bytes.iter().all(|byte| *byte == 0),
+        };
+        if is_there { Ok(()) } else { draft.write_at(span.bytes, span.offset) }
+    })?;
+    draft.set_length(contents.target.tag.length)
+}
+
+/// Reads the draft back from the medium: length and digest must be those of the tag.
+fn prove(draft: &Draft, target: &RepairTarget, stop: &AtomicBool) -> Result<(), FileError> {
+    let file = draft.flush_and_open().map_err(system("flush the draft"))?;
+    // Either keeps the answer from coming out of the cache; some file systems know neither.
+    let _ = cache::drop_cached(&file);
+    let _ = file.set_uncached();
+    let matches =
+        digest_matches(&file, &target.tag, stop).map_err(system("read the draft back"))?;
+    let length = file.status().map_err(system("read the draft back"))?.length;
+    match matches && length == target.tag.length {
+        true => Ok(()),
+        false => Err(refused("the mended contents do not have the digest of its tag")),
+    }
+}
+
+/// Copies all extended attributes, access lists among them.
+fn copy_attributes(from: &File, draft: &Draft) -> io::Result<()> {
+    let to = draft.to_file()?;
+    let names = match xattr::list(from) {
+        Ok(names) => names,
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for name in names {
+        let name =
+            name.to_str().ok_or_else(|| io::Error::other("an attribute has no readable name"))?;
+        let Some(value) = value_of(from, name)? else { continue };
+        if value_of(&to, name)?.as_ref() != Some(&value) {
+            xattr::set(&to, name, &value)?;
+        }
+    }
+    Ok(())
+}
+
+fn value_of(file: &File, name: &str) -> io::Result<Option<Vec<u8>>> {
+    let Some(len) = length_of(file, name)? else { return Ok(None) };
+    let mut value = vec![0; len];
+    let found = xattr::get(file, name, &mut value)?;
+    Ok(found.map(|len| {
+        value.truncate(len);
+        value
+    }))
+}
+
+/// Returns the length of an attribute's value, found by growing the room for it.
+fn length_of(file: &File, name: &str) -> io::Result<Option<usize>> {
+    let mut room = 256;
+    loop {
+        let mut value = vec![0; room];
+        match xattr::get(file, name, &mut value) {
+            Err(error)
+                if error.kind() == io::ErrorKind::InvalidData && room < ATTRIBUTE_LEN_MAX =>
+            {
+                room *= 16;
+            }
+            found => return Ok(found?.map(|len| len.max(1))),
+        }
+    }
+}
+
+/// Makes sure that the draft has the tag of the target, if the file had one of its own.
+fn set_tag(draft: &Draft, target: &RepairTarget) -> Result<(), FileError> {
+    let file = draft.to_file().map_err(system("open the draft"))?;
+    let stored = Xattr.tag(&file).map_err(system("read its tag"))?;
+    match stored {
+        StoredTag::Whole(tag)
+            if tag.same_contents(&target.tag) && tag.mtime == target.tag.mtime =>
+        {
+            return Ok(());
+        }
+        // No place for tags: the catalogue, or the file beside it, has the tag.
+        StoredTag::Impossible => return Ok(()),
+        StoredTag::Absent => {}
+        StoredTag::Whole(_) | StoredTag::Damaged(_) => {
+            Xattr.remove(&file)?;
+        }
+    }
+    Xattr.write(&file, &target.tag, Replaces::Nothing)
+}
+
+/// Exchanges the draft and the damaged file, and moves that to where it is kept.
+fn exchange(own: &Own, draft: Draft, kept: &Dir, name: &OsStr) -> Result<(), FileError> {
+    let changed = || refused("the file was changed meanwhile");
+    let now = own.file.status().map_err(system("look at it again"))?;
+    let there = draft.dir().status_of(name).map_err(system("look at it again"))?;
+    if now != own.status || there != own.status {
+        return Err(changed());
+    }
+    let displaced = draft.exchange(name).map_err(system("put it in place"))?;
+    let status = displaced.status().map_err(system("look at the damaged file"))?;
+    let same = (status.device, status.inode) == own.identity()
+        && (status.length, status.mtime) == (own.status.length, own.status.mtime);
+    if !same {
+        displaced.undo().map_err(system("put a file back that was changed meanwhile"))?;
+        return Err(changed());
+    }
+    displaced.move_to(kept, name).map_err(|error| FileError {
+        operation: "keep the damaged file",
+        reason: format!(
+            "{error}. The file is repaired; the damaged one is beside it as `{}`",
+            String::from_utf8_lossy(displaced.name().as_bytes())
+        ),
+    })
+}

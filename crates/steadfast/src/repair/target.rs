@@ -1,0 +1,168 @@
+//! Which files are to be repaired: a check, and what it found corrupt, missing or unreadable.
+//!
+//! Files that were edited are never among them.
+
+use std::path::{Path, PathBuf};
+
+use steadfast_manifest::tag::Tag;
+
+use crate::catalogue::{Catalogue, real_of};
+use crate::error::Error;
+use crate::event::{FileEvent, Subject};
+use crate::monitor::{Event, Monitor, Progress};
+use crate::run::{CatalogueUse, Options, Verb, run};
+use crate::selection::Selection;
+use crate::verdict::Verdict;
+
+/// Targets that are kept in memory; further ones are counted, for another run.
+const TARGETS_MAX: usize = 100_000;
+
+/// A file that is not as its tag says.
+#[derive(Clone, Debug)]
+pub struct RepairTarget {
+    /// The path as the user would write it.
+    pub path: PathBuf,
+    /// What the check said of it.
+    pub verdict: Verdict,
+    /// The tag: what the file should be.
+    pub tag: Tag,
+    /// The root of its tree: that of the catalogue, or else what was selected. A real path.
+    pub root: PathBuf,
+    /// The path beneath the root.
+    pub relative: PathBuf,
+    /// The path beneath what was selected; empty if the file itself was.
+    pub(super) selected: PathBuf,
+    /// The catalogue, if the tree has one.
+    pub(super) catalogue: Option<PathBuf>,
+}
+
+/// What a check found to repair.
+#[derive(Debug, Default)]
+pub(super) struct FoundTargets {
+    /// The files, in walk order.
+    pub(super) targets: Vec<RepairTarget>,
+    /// Files beyond those that one run repairs.
+    pub(super) more: u64,
+    /// Files and directories of which the check could not tell what they should be.
+    pub(super) undecided: Vec<PathBuf>,
+    /// Whether something kept the check from telling all.
+    pub(super) is_incomplete: bool,
+    /// Whether the check was told to stop before its end.
+    pub(super) interrupted: bool,
+}
+
+/// Checks a selection and returns the files that can be asked to be repaired.
+///
+/// `monitor` hears of progress and notices.
+///
+/// # Errors
+/// As those of [`run`].
+pub(super) fn find_targets(
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<FoundTargets, Error> {
+    let given =
+        selection.roots.iter().chain(&selection.listed).map(|path| Given::of(path, options));
+    let given = given.collect::<Result<Vec<_>, _>>()?;
+    let mut finder = Finder { given, found: FoundTargets::default(), monitor };
+    let summary = run(Verb::Check, selection, options, &mut finder)?;
+    Ok(FoundTargets { interrupted: summary.interrupted, ..finder.found })
+}
+
+/// A path as selected, and the tree that it is in.
+struct Given {
+    shown: PathBuf,
+    /// The real path of it, or of what it was.
+    real: PathBuf,
+    /// The root of the tree.
+    root: PathBuf,
+    catalogue: Option<PathBuf>,
+}
+
+impl Given {
+    fn of(path: &Path, options: &Options) -> Result<Given, Error> {
+        let nowhere = || Error::usage("there is no such folder").at(path);
+        let real = real_of(path).ok_or_else(nowhere)?;
+        let catalogue = match &options.catalogue {
+            CatalogueUse::Off => None,
+            CatalogueUse::At(file) => Some(file.clone()),
+            CatalogueUse::Nearest => Catalogue::find(&real),
+        };
+        let root = match &catalogue {
+            Some(file) => Some(Catalogue::open_reader(file)?.root().to_owned()),
+            None => None,
+        };
+        // A file is in its folder, also one that is gone.
+        let folder = || match real.is_dir() {
+            true => real.clone(),
+            false => real.parent().unwrap_or(&real).to_owned(),
+        };
+        let root = root.filter(|root| real.starts_with(root)).unwrap_or_else(folder);
+        let shown = if path == Path::new(".") { PathBuf::new() } else { path.to_owned() };
+        Ok(Given { shown, real, root, catalogue })
+    }
+}
+
+/// Gathers targets from the events of a check.
+struct Finder<'a> {
+    given: Vec<Given>,
+    found: FoundTargets,
+    monitor: &'a mut dyn Monitor,
+}
+
+impl Monitor for Finder<'_> {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::File(file) => self.file(file),
+            Event::Notice(notice) => {
+                self.found.is_incomplete |= notice.status == 2;
+                self.monitor.event(event);
+            }
+            Event::Finding(_) => {}
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.monitor.progress(progress);
+    }
+}
+
+impl Finder<'_> {
+    fn file(&mut self, event: &FileEvent) {
+        let Some(verdict) = event.verdict else { return };
+        let path = event.path.to_path();
+        match verdict {
+            Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
+            Verdict::Unstable => return self.found.undecided.push(path),
+            _ => return,
+        }
+        let target = event
+            .stored
+            .filter(|_| event.subject == Subject::File && event.tag_error.is_none())
+            .and_then(|tag| self.target(path.clone(), verdict, tag));
+        match target {
+            Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
+            Some(target) => self.found.targets.push(target),
+            None => self.found.undecided.push(path),
+        }
+    }
+
+    fn target(&self, path: PathBuf, verdict: Verdict, tag: Tag) -> Option<RepairTarget> {
+        self.given.iter().find_map(|given| {
+            let selected = path.strip_prefix(&given.shown).ok()?.to_owned();
+            let is_given = selected.as_os_str().is_empty();
+            let real = if is_given { given.real.clone() } else { given.real.join(&selected) };
+            let relative = real.strip_prefix(&given.root).ok()?.to_owned();
+            Some(RepairTarget {
+                path: path.clone(),
+                verdict,
+                tag,
+                root: given.root.clone(),
+                relative,
+                selected,
+                catalogue: given.catalogue.clone(),
+            })
+        })
+    }
+}
