@@ -8,11 +8,11 @@ use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
 
 /// Repair corrupt, missing and unreadable files from other copies of them.
 ///
-/// A check finds the files; edited ones are left alone. What a file lacks is taken from copies, page
-/// by page where leaves are kept (`tag --pages`), so that several damaged copies complete each
-/// other; otherwise from one copy that is whole. A file is replaced only if the result has the
-/// length and the digest of its tag. Owner, mode, attributes and times stay. The damaged file is
-/// kept in .steadfast/damaged.
+/// A check finds the files. Edited files stay as they are. Damaged pages are taken from copies if
+/// leaves are stored (`tag --pages`), so several damaged copies complete each other; otherwise the
+/// whole file is taken from an intact copy. A file is replaced only if the result has the length
+/// and the digest of its tag. Owner, mode, attributes and times stay. The damaged
+/// file is kept in .steadfast/damaged.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -246,8 +246,8 @@ impl Pages {
         kept.leaves().read_exact_at(to, first * leaf_len as u64)
     }
 
-    /// Reads a span of a file and says of each page whether it is not as its leaf says, or cannot be
-    /// read.
+    /// Reads a span of a file, and returns for each page whether it cannot be read or differs from
+    /// its leaf.
     fn bad(
         &self,
         file: &File,

@@ -63,7 +63,7 @@ pub(super) fn find_targets(
     monitor: &mut dyn Monitor,
 ) -> Result<FoundTargets, Error> {
     let given =
-        selection.roots.iter().chain(&selection.listed).map(|path| Given::of(path, options));
+        selection.roots.iter().chain(&selection.listed).map(|path| GivenTarget::of(path, options));
     let given = given.collect::<Result<Vec<_>, _>>()?;
     let mut finder = Finder { given, found: FoundTargets::default(), monitor };
     let summary = run(Verb::Check, selection, options, &mut finder)?;
@@ -71,7 +71,7 @@ pub(super) fn find_targets(
 }
 
 /// A path as selected, and the tree that it is in.
-struct Given {
+struct GivenTarget {
     shown: PathBuf,
     /// The real path of it, or of what it was.
     real: PathBuf,
@@ -80,8 +80,8 @@ struct Given {
     catalogue: Option<PathBuf>,
 }
 
-impl Given {
-    fn of(path: &Path, options: &Options) -> Result<Given, Error> {
+impl GivenTarget {
+    fn of(path: &Path, options: &Options) -> Result<GivenTarget, Error> {
         let nowhere = || Error::usage("there is no such folder").at(path);
         let real = real_of(path).ok_or_else(nowhere)?;
         let catalogue = match &options.catalogue {
@@ -100,13 +100,13 @@ impl Given {
         };
         let root = root.filter(|root| real.starts_with(root)).unwrap_or_else(folder);
         let shown = if path == Path::new(".") { PathBuf::new() } else { path.to_owned() };
-        Ok(Given { shown, real, root, catalogue })
+        Ok(GivenTarget { shown, real, root, catalogue })
     }
 }
 
 /// Gathers targets from the events of a check.
 struct Finder<'a> {
-    given: Vec<Given>,
+    given: Vec<GivenTarget>,
     found: FoundTargets,
     monitor: &'a mut dyn Monitor,
 }
