@@ -1,7 +1,7 @@
-//! One execution of a verb: options in, events between, summary out.
+//! One execution of a verb: takes options, sends events, returns a summary.
 //!
-//! The verbs are in `run/`, each an arrangement of the same stages; read those first. What all have
-//! in common once it is known what is asked for is in `run/work.rs`.
+//! The verbs are in `run/`, each an arrangement of the same stages; read those first. `run/work.rs`
+//! has the part that all verbs share.
 
 mod check;
 mod collector;
@@ -81,10 +81,10 @@ fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
 
 /// Executes a verb.
 ///
-/// Trouble with single files is in the events and in the summary's exit status.
+/// Errors of single files are in the events and in the summary's exit status.
 ///
 /// # Errors
-/// If an option makes no sense, or the system does not give what the whole run needs.
+/// If an option is invalid, or the system refuses something that the whole run needs.
 pub fn run(
     verb: Verb,
     selection: &Selection,
@@ -95,7 +95,7 @@ pub fn run(
     run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
 }
 
-/// Executes a verb with a given engine and store, as tests and measurements do.
+/// Executes a verb with a given engine and store, for tests and measurements.
 ///
 /// # Errors
 /// As [`run`].
@@ -159,10 +159,10 @@ pub fn run_with(
     execute(work, survey.as_ref(), monitor)
 }
 
-/// Opens the catalogue that a verb only asks for tags.
+/// Opens the catalogue for a verb that only looks up tags in it.
 ///
-/// An error ends `hash`, which would otherwise pass corrupt contents for good ones. The other verbs
-/// report it and go on with the tags of the files themselves.
+/// An error ends `hash`, which would otherwise report corrupt contents as good. The other verbs
+/// report the error and continue with the tags of the files themselves.
 fn ask_catalogue(
     verb: Verb,
     selection: &Selection,
@@ -184,11 +184,11 @@ fn ask_catalogue(
     }
 }
 
-/// Makes the catalogue of a tree, in the tree or in `file`, and enters what its tags say. Nothing
-/// is read but tags, so nothing is proved yet.
+/// Creates the catalogue of a tree, in the tree or in `file`, and enters the tags of its files.
+/// Only tags are read, so the contents are not verified yet.
 ///
 /// # Errors
-/// If there is one already, or it cannot be written.
+/// If the tree has a catalogue already, or it cannot be written.
 pub fn init(
     root: &Path,
     file: Option<&Path>,
@@ -209,7 +209,7 @@ pub fn init(
         time_limit: None,
         recording: Some(RunRecording::start(session, &selection, &start, &options.stop)?),
         notices: Vec::new(),
-        // The catalogue is made, and files may follow.
+        // The catalogue is created, and files may be added later.
         if_empty: Notice { status: 0, ..no_file() },
         source: Box::new(WalkSource {
             selection,
@@ -220,21 +220,21 @@ pub fn init(
     execute(work, None, monitor)
 }
 
-/// A list of files and of what it says of each: a path beneath a root, with a reference or
-/// without; or why a line of it, in the document named, cannot be understood.
+/// The lines of a list: a path beneath a root with its reference, if it has one, or why a line
+/// cannot be read.
 pub type List = Box<dyn Iterator<Item = Result<(PathBuf, Option<Reference>), Unlisted>> + Send>;
 
-/// A line of a list that cannot be understood.
+/// A line of a list that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unlisted {
     /// The list.
     pub document: PathBuf,
-    /// Where in it, and why.
+    /// The place in the list, and the reason.
     pub reason: String,
 }
 
-/// Compares files beneath a root with what a list says of each. What is not there is missing.
-/// `extra` are files that the list should name and does not.
+/// Compares files beneath a root with the entries of a list. A listed file that does not exist is
+/// missing. `extra` are files that the list should name but does not.
 ///
 /// # Errors
 /// As [`run`].
@@ -252,8 +252,8 @@ pub fn compare(
     Ok(summary)
 }
 
-/// Checks files beneath a root by what a list says of each, and where it says nothing, by their own
-/// tags. What is not there is missing.
+/// Checks files beneath a root by the references of a list, and by their own tags where the list
+/// has none. A listed file that does not exist is missing.
 ///
 /// # Errors
 /// As [`run`].
@@ -269,11 +269,11 @@ pub fn check_listed(
     run_listed(Verb::Check, Arc::new(task), (root, list), None, options, monitor)
 }
 
-/// Gives files beneath a root, where they lack our tag, one of what a list says of each.
+/// Writes tags from the references of a list to the files beneath a root that have no tag of ours.
 ///
-/// With `trust`, digests are believed although the list does not say what time they are of: the
-/// tag then has the file's present modification time. Otherwise such files are read and compared.
-/// `extra` are files that the list should name and does not: they get no tag.
+/// With `trust`, a digest is accepted although the list does not give the modification time that it
+/// belongs to: the tag then has the file's present modification time. Otherwise such files are read
+/// and compared. `extra` are files that the list should name but does not: they get no tag.
 ///
 /// # Errors
 /// As [`run`].
@@ -300,7 +300,7 @@ pub fn import(
     Ok(summary)
 }
 
-/// Tells which files a list should name and does not.
+/// Reports the files that a list should name but does not.
 fn tell_extra(root: &Path, extra: Vec<PathBuf>, summary: &mut Summary, monitor: &mut dyn Monitor) {
     let shown = if root == Path::new(".") { Path::new("") } else { root };
     for path in extra {
@@ -338,7 +338,7 @@ fn run_listed(
     execute(work, None, monitor)
 }
 
-/// Checks what is due, the longest-unchecked first.
+/// Checks the files that are due, the longest unchecked first.
 fn check_due(
     session: CatalogueSession,
     choice: DueChoice,
@@ -385,7 +385,8 @@ fn check_due(
     summary
 }
 
-/// Returns what part of a catalogued tree one selected path is, as a path from the tree's root.
+/// Returns the part of a catalogued tree that one selected path names, as a path from the tree's
+/// root.
 fn beneath(root: &Path, selection: &Selection) -> Result<PathBuf, Error> {
     let [path] = &selection.roots[..] else {
         return Err(Error::usage("what is due is of one PATH at a time"));
@@ -398,7 +399,7 @@ fn beneath(root: &Path, selection: &Selection) -> Result<PathBuf, Error> {
     }
 }
 
-/// Returns what to say of a walk that found nothing.
+/// Returns the notice for a walk that found nothing.
 pub(crate) fn no_file() -> Notice {
     Notice::failure("no file was found: is this the right place, and is it mounted?")
 }
@@ -426,7 +427,7 @@ fn context_of(
     }
 }
 
-/// Returns where leaves of pages are kept, for verbs that tag or check.
+/// Returns where the leaves of pages are kept, for verbs that tag or check.
 fn pages_of(
     verb: Verb,
     catalogue: Option<&Path>,
@@ -442,7 +443,7 @@ fn pages_of(
     }
 }
 
-/// Returns the moment of a tag: whole seconds.
+/// Returns the time of a tag, in whole seconds.
 fn whole_seconds(now: Timestamp) -> Timestamp {
     Timestamp { seconds: now.seconds, nanoseconds: 0 }
 }

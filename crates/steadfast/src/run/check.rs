@@ -1,5 +1,5 @@
-//! `check`: walk, read, hash, compare — every tagged file gets its verdict; where our
-//! tag is absent, by another tool's. Nothing is written.
+//! `check`: walk, read, hash, compare. Every tagged file gets a verdict; a file without our tag is
+//! judged by another tool's tag. Nothing is written.
 
 use std::io;
 
@@ -71,7 +71,7 @@ fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
     Plan::Done
 }
 
-/// Returns the most telling of other tools' tags: at the file, or in its AppleDouble sidecar.
+/// Returns the first whole tag of another tool: at the file, or in its AppleDouble sidecar.
 pub(super) fn first_foreign(
     file: &File,
     event: &FileEvent,
@@ -101,7 +101,7 @@ pub(super) fn first_foreign(
     }
 }
 
-/// The tags that macOS keeps beside a file where it cannot keep them at it.
+/// Returns the tags that macOS keeps beside a file if it cannot keep them at the file.
 fn sidecar_tags(event: &FileEvent) -> io::Result<foreign::ForeignTags> {
     match appledouble::open_beside(&event.path.to_path())? {
         Some((file, double)) => foreign::tags_of(&file, &double),
@@ -109,7 +109,7 @@ fn sidecar_tags(event: &FileEvent) -> io::Result<foreign::ForeignTags> {
     }
 }
 
-/// The algorithm that a file with a tag was hashed with.
+/// Returns the algorithm that a file with a tag was hashed with.
 pub(super) fn stored_algorithm(event: &FileEvent) -> Algorithm {
     event.stored.expect("only files with a tag are hashed").algorithm
 }

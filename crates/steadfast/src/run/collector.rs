@@ -1,7 +1,7 @@
-//! Takes finished events to the monitor, into the summary and to the catalogue, in order, and heeds
-//! what is asked of the run meanwhile: to stop, to hold, to go on, to end in time.
+//! Passes finished events to the monitor, the summary and the catalogue, in order, and acts on
+//! requests to stop, hold, continue or end by a deadline.
 //!
-//! In come the pipeline's events; out go calls of the monitor. Must not know how files are read.
+//! Takes the pipeline's events and calls the monitor. Must not know how files are read.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -21,30 +21,30 @@ use crate::monitor::{Event, Monitor, Progress, Summary};
 use crate::pipeline::Pipeline;
 use crate::store::xattr::NO_ATTRIBUTES;
 
-/// Linked files that are known again by another name.
+/// Linked files that are remembered, so that each is counted once.
 const LINKED_FILES_MAX: usize = 100_000;
 
-/// How long the threads of an interrupted run may finish what they are doing.
+/// How long the threads of an interrupted run have to finish their jobs.
 const GRACE: Duration = Duration::from_millis(600);
 
-/// How often progress is told.
+/// Time between two progress reports.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// Takes finished events to the monitor and into the summary.
+/// Passes finished events to the monitor and adds them to the summary.
 pub(super) struct Collector<'a> {
     pub(super) summary: Summary,
     require_tags: bool,
     /// Whether contents that are not on this machine are failures.
     pub(super) require_local: bool,
-    /// Files with several names that came by.
+    /// Files with several names seen so far.
     seen: HashSet<(u64, u64)>,
-    /// Devices without a place for tags that were told of.
+    /// Devices already reported as having no place for tags.
     volumes: HashSet<Option<u64>>,
     pub(super) monitor: &'a mut dyn Monitor,
     recording: Option<RunRecording>,
     now: fn() -> Timestamp,
     pub(super) clock: StageClock,
-    /// For how long the run was held.
+    /// How long the run was held.
     pub(super) held: Duration,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Halt {
 }
 
 impl Halt {
-    /// Says why a run is to be stopped now, if it is.
+    /// Returns why a run should stop now, if it should.
     fn of(control: &Control, time_limit: Option<&TimeLimit>) -> Option<Halt> {
         if control.stop.load(Ordering::Relaxed) {
             return Some(Halt::Asked);
@@ -68,7 +68,7 @@ impl Halt {
     }
 }
 
-/// Whether a run is held, and for how long it was.
+/// Whether a run is held, and how long it has been held so far.
 #[derive(Default)]
 struct Held {
     since: Option<Instant>,
@@ -76,7 +76,7 @@ struct Held {
 }
 
 impl Held {
-    /// Holds the run or lets it go on, if that was asked for.
+    /// Holds the run or lets it continue, as requested.
     fn heed(&mut self, asked: bool, pipeline: &Pipeline) {
         match (self.since, asked) {
             (None, true) => self.since = Some(Instant::now()),
@@ -89,13 +89,13 @@ impl Held {
         pipeline.hold(asked);
     }
 
-    /// Returns the time since `start`, without that in which the run was held.
+    /// Returns the time since `start`, without the time for which the run was held.
     fn without(&self, start: Instant) -> Duration {
         let until = self.since.unwrap_or_else(Instant::now);
         until.saturating_duration_since(start).saturating_sub(self.before)
     }
 
-    /// Returns how long the run was held until now.
+    /// Returns how long the run has been held so far.
     fn time(&self) -> Duration {
         self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
@@ -124,7 +124,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Follows a run to its end; says why it was stopped, if it was.
+    /// Follows a run to its end, and returns why it was stopped, if it was.
     pub(super) fn follow(
         &mut self,
         pipeline: &Pipeline,
@@ -167,18 +167,18 @@ impl<'a> Collector<'a> {
         stopped.map(|(_, halt)| halt)
     }
 
-    /// Notes that the time was up before all files that were due were checked.
+    /// Notes that the time ran out before all due files were checked.
     pub(super) fn note_time_up(&mut self, files_due: u64) -> Option<Notice> {
         self.summary.still_due = Some(files_due.saturating_sub(self.summary.files));
         if self.summary.files > 0 {
             return None;
         }
-        // Otherwise a limit that is too short for the files would pass as a check every time.
+        // Otherwise a limit that is too short for any file would look like a successful check.
         let text = "the time was up before any file could be checked: allow more with --max-time";
         Some(Notice::failure(text))
     }
 
-    /// Tells the monitor how far the run is.
+    /// Reports the progress of the run to the monitor.
     fn progress(&mut self, pipeline: &Pipeline, survey: Option<&Survey>, elapsed: Duration) {
         let (bytes, bytes_passed) = pipeline.bytes();
         let elapsed_ns = elapsed.as_nanos() as u64;
@@ -195,7 +195,7 @@ impl<'a> Collector<'a> {
         self.clock.lap(Stage::Report);
     }
 
-    /// Tells the monitor of events, after waiting for them.
+    /// Waits for events and passes them to the monitor.
     fn tell(&mut self, events: impl ExactSizeIterator<Item = Box<FileEvent>>) {
         self.clock.lap(Stage::Wait);
         self.clock.begin_job();
@@ -210,7 +210,8 @@ impl<'a> Collector<'a> {
     }
 
     fn take(&mut self, mut event: Box<FileEvent>) {
-        // Whichever name was opened first, the first in walk order stands for the reading.
+        // The reading belongs to the first name in walk order, although another name may have been
+        // opened first.
         if let Some(identity) = event.identity {
             if self.seen.len() >= LINKED_FILES_MAX {
                 self.seen.clear();
@@ -233,13 +234,13 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Tells of a circumstance.
+    /// Sends a notice.
     pub(super) fn notice(&mut self, notice: Notice) {
         self.summary.raise_status(notice.status);
         self.monitor.event(&Event::Notice(notice));
     }
 
-    /// Says once of each file system that it has no place for tags, and what to do.
+    /// Reports once for each file system that it has no place for tags, and what to do.
     fn tell_of_volume(&mut self, event: &mut FileEvent) {
         let device = event.status.map(|status| status.device);
         event.is_told = !self.volumes.insert(device);
@@ -263,7 +264,7 @@ impl<'a> Collector<'a> {
         self.summary.interrupted |= cut_short;
     }
 
-    /// Has the catalogue do something, and tells what it finds.
+    /// Calls the catalogue's recorder, and reports its findings.
     fn record(&mut self, work: impl FnOnce(&mut RunRecording, Timestamp, &mut Tell<'_>)) {
         let Collector { recording, summary, monitor, require_tags, now, .. } = self;
         let Some(recording) = recording else { return };

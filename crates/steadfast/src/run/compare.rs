@@ -1,4 +1,5 @@
-//! `check` against what is not a tag: read, hash, compare — a manifest, or another tool's record.
+//! `check` against references that are not our tags: read, hash, compare with a manifest or another
+//! tool's record.
 
 use steadfast_sys::file::File;
 
@@ -8,7 +9,7 @@ use crate::event::FileEvent;
 use crate::pipeline::{Algorithms, Contents, Plan, Task};
 use crate::reference::Reference;
 
-/// Compares every file that comes with a reference.
+/// Compares every file that has a reference.
 pub(super) struct CompareTask {
     pub(super) context: TagContext,
 }
@@ -32,7 +33,7 @@ impl Task for CompareTask {
     }
 }
 
-/// Returns the algorithms to hash with: of more than two, the two strongest.
+/// Returns the algorithms to hash with: the two strongest, if the reference has more.
 pub(super) fn algorithms(reference: &Reference) -> Option<Algorithms> {
     let mut algorithms = reference.digests.iter().map(|(algorithm, _)| *algorithm);
     let first = algorithms.next()?;

@@ -1,7 +1,8 @@
-//! What is due, as a list for a run, in the catalogue's order, and the time that the run has.
+//! The files that are due, as a list for a run, in the catalogue's order, and the time limit of the
+//! run.
 //!
-//! In: a choice. Out: files, the longest-unchecked first; and whether the catalogue could be read
-//! to the end of what was asked for.
+//! Takes a choice. Returns files, the longest unchecked first, and whether the catalogue could be
+//! read to the end of that choice.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +18,12 @@ use crate::error::Error;
 use crate::event::Notice;
 use crate::walk::Listed;
 
-/// The end of the time that a run has.
+/// The time limit of a run.
 pub(super) struct TimeLimit {
     pub(super) deadline: Instant,
     /// Files that were due when the run began.
     pub(super) files_due: u64,
-    /// Set when the run ends early, for tasks that take long over one file.
+    /// Set when the run ends early, for tasks that work on one file for a long time.
     pub(super) stop: Arc<AtomicBool>,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct ListEnd {
 }
 
 impl DueList {
-    /// Finds what is due in an open catalogue.
+    /// Looks up the due files in an open catalogue.
     pub(super) fn begin(
         catalogue: &Catalogue,
         choice: DueChoice,
@@ -63,15 +64,15 @@ impl DueList {
         Ok((DueList { due, root, outcome: outcome.clone() }, outcome))
     }
 
-    /// Returns how many files are due in all.
+    /// Returns the total number of due files.
     pub(super) fn files(&self) -> u64 {
         self.due.total().0
     }
 }
 
 impl DueList {
-    /// Returns what to say if no file comes of it. That nothing is due is a success: the catalogue
-    /// knows when every file was judged.
+    /// Returns the notice for a run in which no file is due. This is a success, because the
+    /// catalogue knows when every file was judged.
     pub(super) fn if_empty(&self) -> Notice {
         match (self.due.known(), self.due.total().0) {
             (0, _) => Notice::failure(
@@ -104,7 +105,7 @@ impl Iterator for DueList {
 }
 
 impl ListEnd {
-    /// Makes a list that broke off an error.
+    /// Returns an error if the list could not be read to its end.
     pub(super) fn ensure_whole(&self) -> Result<(), Error> {
         let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), |error| Err(error.into()))

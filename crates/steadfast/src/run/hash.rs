@@ -1,4 +1,4 @@
-//! `hash`: walk, read, hash — the digests of files, whatever their tags.
+//! `hash`: walk, read, hash. Returns the digests of files, whether they have tags or not.
 
 use std::io::{self, Read};
 
@@ -28,7 +28,7 @@ impl Task for HashTask {
             }
             Ok(None) => Plan::Hash { algorithms: Algorithms::one(wanted), settled: false },
             Err(trouble) => {
-                // Whether it is decay cannot be told, and so it is not taken for the truth.
+                // The file may have decayed, so its contents are not reported as good.
                 event.fail(trouble);
                 Plan::Done
             }
@@ -42,7 +42,7 @@ impl Task for HashTask {
         let (stored, reference) = (event.stored.as_ref(), event.reference.as_deref());
         let judged = judge_known(stored, reference, &actual, digests.second);
         event.actual = Some(actual);
-        // Any other verdict than decay is not what was asked for.
+        // `hash` reports no verdict but corruption.
         event.verdict = judged.map(|(verdict, _)| verdict).filter(|v| *v == Verdict::Corrupt);
     }
 
@@ -52,8 +52,8 @@ impl Task for HashTask {
 }
 
 impl HashTask {
-    /// Looks for what a file is to be judged by: its tag, the catalogue's, or another tool's.
-    /// Returns the algorithm of that.
+    /// Looks for a record to judge a file by: its tag, the catalogue's, or another tool's. Returns
+    /// the record's algorithm.
     fn known_algorithm(
         &self,
         file: &File,
@@ -61,7 +61,7 @@ impl HashTask {
     ) -> Result<Option<Algorithm>, FileError> {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => {
-                // A damaged attribute is no trouble where the catalogue can judge the contents.
+                // A damaged attribute is no error if the catalogue can judge the contents.
                 event.trouble = None;
                 return Ok(Some(tag.algorithm));
             }
@@ -78,7 +78,7 @@ impl HashTask {
     }
 }
 
-/// Hashes a stream to its end: standard input, a pipe.
+/// Hashes a stream to its end, for example standard input or a pipe.
 ///
 /// # Errors
 /// If reading fails.
@@ -99,7 +99,7 @@ pub fn digest_of(reader: &mut dyn Read, algorithm: Algorithm) -> io::Result<Dige
 mod tests {
     use super::*;
 
-    /// Gives what each call is to end with, in turn; then nothing more.
+    /// Returns these results in turn, then the end of the stream.
     struct Calls(Vec<io::Result<&'static [u8]>>);
 
     impl Read for Calls {

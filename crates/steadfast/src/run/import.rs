@@ -1,6 +1,6 @@
-//! `import --attributes` and `export --attributes`: walk, store — tags of other tools become ours,
-//! and ours theirs. What they recorded is believed as far as they recorded when it was true; the
-//! rest is read, hashed and compared first.
+//! `import --attributes` and `export --attributes`: walk, store. Converts the tags of other tools
+//! to ours, and ours to theirs. A record with the file's present modification time is accepted as
+//! it is; otherwise the file is read, hashed and compared first.
 
 use steadfast_digest::Digest;
 use steadfast_sys::file::File;
@@ -17,10 +17,10 @@ use crate::store::foreign::{self, ExistingTag, ForeignKind};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 
-/// Gives files that lack our tag one of what another tool recorded.
+/// Writes our tag from another tool's record, for files without our tag.
 pub(super) struct ImportTask {
     pub(super) context: TagContext,
-    /// Whether a digest is believed that does not say what time it is of.
+    /// Whether a digest without a modification time is accepted.
     pub(super) trust: bool,
 }
 
@@ -86,17 +86,17 @@ impl Task for ImportTask {
 }
 
 impl ImportTask {
-    /// Makes a tag of a record that says which modification time its digest belongs to.
+    /// Makes a tag from a record that has the modification time of its digest.
     ///
-    /// A record without one may be older than the last edit: to believe it would call that edit
-    /// decay.
+    /// A record without one may be older than the last edit. If it were accepted, that edit would
+    /// look like decay.
     fn believed(&self, event: &FileEvent, reference: &Reference) -> Option<Tag> {
         let status = event.status?;
         let &(algorithm, digest): &(_, Digest) = reference.digests.first()?;
         let length = reference.length.unwrap_or(status.length);
         let mtime = match (reference.mtime, reference.recorded) {
             (Some(recorded), _) if agrees(recorded, status.mtime) => status.mtime,
-            // Edited since, or copied by what keeps no times: only the bytes can tell.
+            // Edited since, or copied without its times: only the contents can tell.
             (Some(_), _) => return None,
             (None, Some(recorded)) if recorded > status.mtime => status.mtime,
             (None, _) if self.trust => status.mtime,
@@ -108,7 +108,7 @@ impl ImportTask {
     }
 }
 
-/// Leaves a tag as it is, unless a list says otherwise.
+/// Leaves a tag as it is, unless a list contradicts it.
 fn keep(event: &mut FileEvent, tag: &Tag) {
     let listed = event.reference.as_deref().and_then(|reference| {
         reference.digests.iter().find(|(algorithm, _)| *algorithm == tag.algorithm)
@@ -121,7 +121,7 @@ fn keep(event: &mut FileEvent, tag: &Tag) {
     }
 }
 
-/// Writes our tags as another tool has them.
+/// Writes our tags in another tool's format.
 pub(super) struct ExportTask {
     pub(super) context: TagContext,
     pub(super) kind: ForeignKind,

@@ -1,7 +1,7 @@
-//! What became of a file: each verdict of a file that could be read is assigned here.
+//! Assigns the verdict of each file that could be read.
 //!
-//! In: an event, and what the file holds. Out: the event's verdict. That a file could not be read
-//! is noted by [`FileEvent`] itself.
+//! Takes an event and the contents of its file, and sets the event's verdict. [`FileEvent`] itself
+//! notes that a file could not be read.
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Status;
@@ -14,8 +14,8 @@ use crate::verdict::{Reading, Stored, Verdict, worse_status};
 use steadfast_manifest::tag::Tag;
 
 impl TagContext {
-    /// Compares contents with the stored tag of the same algorithm, or with none. Returns the tag
-    /// that they would get.
+    /// Compares contents with the stored tag of the same algorithm, if there is one. Returns the
+    /// tag of the present contents.
     pub(super) fn judge(
         &self,
         event: &mut FileEvent,
@@ -43,11 +43,11 @@ impl TagContext {
     }
 }
 
-/// Judges a file by its length alone, if that is not the one of its tag, or else of its
-/// reference: then the contents differ, and need not be read.
+/// Judges a file by its length alone, if the length differs from that of its tag, or else of its
+/// reference. The contents then differ and need not be read.
 pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
     let Status { length, mtime, .. } = event.status?;
-    // Files of /proc, and of some network file systems, have bytes although their length is 0.
+    // Files in `/proc`, and on some network file systems, have contents although their length is 0.
     if length == 0 {
         return None;
     }
@@ -64,14 +64,14 @@ pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
     verdict
 }
 
-/// Takes back what [`judge_length`] said: the contents are read after all.
+/// Undoes [`judge_length`], because the contents are read after all.
 pub(super) fn read_nevertheless(event: &mut FileEvent) {
     (event.verdict, event.resized) = (None, None);
 }
 
 /// Judges contents that were hashed with two algorithms by a known tag, or else by a reference, of
-/// the second one. `actual` has the first digest, which is both if there is no second. Returns the
-/// tag that was judged as well.
+/// the second one. `actual` has the first digest, which serves as both if there is only one
+/// algorithm. Also returns the tag that was used.
 pub(super) fn judge_known(
     stored: Option<&Tag>,
     reference: Option<&Reference>,
@@ -90,7 +90,7 @@ pub(super) fn judge_known(
     Some((verdict, Tag { algorithm, digest, ..*actual }))
 }
 
-/// Judges a file of whose contents the record says nothing that this program can compute.
+/// Judges a file whose record has no digest that this program can compute.
 pub(super) fn judge_undigested(event: &mut FileEvent) {
     let verdict = event.reference.as_deref().zip(event.status).map(|(reference, status)| {
         reference.judge(&Computed { digests: &[], length: status.length, mtime: status.mtime })
@@ -103,9 +103,9 @@ pub(super) fn judge_undigested(event: &mut FileEvent) {
     }
 }
 
-/// Returns the exit status that one event asks for.
+/// Returns the exit status for one event.
 ///
-/// What a verb accepted and wrote down is settled; what it only would accept, in a dry run, is not.
+/// A difference that the verb accepted and recorded counts as resolved; in a dry run it does not.
 pub(super) fn exit_status(event: &FileEvent, require_tags: bool, dry_run: bool) -> u8 {
     let settled = event.action.is_some() && !dry_run;
     let verdict = match event.verdict {

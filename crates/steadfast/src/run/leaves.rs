@@ -1,4 +1,4 @@
-//! Where the leaves of a catalogued tree are kept: in a folder beside its catalogue.
+//! Finds the leaves of a catalogued tree, which are in a folder beside its catalogue.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `check` of a list: by what it says of each file, and where it says nothing, by the file's tag.
+//! `check` of a list: by the reference of each file, or by the file's tag if the list has none.
 
 use steadfast_sys::file::File;
 

@@ -34,7 +34,7 @@ pub(super) fn open(
     let lock = LockRequest { verb: verb.name(), now: clock::utc_now(), wait };
     let session = match (options.dry_run, verb) {
         (true, _) => CatalogueSession::read(&file),
-        // A check is worth its result even if it cannot be recorded.
+        // A check is useful even if its result cannot be recorded.
         (false, Verb::Check) => CatalogueSession::write_or_read(&file, &lock),
         (false, _) => CatalogueSession::write(&file, &lock),
     };
@@ -83,8 +83,8 @@ fn ensure_within(
     }
 }
 
-/// Returns whether the files to check are chosen from the catalogue. To resume a run that ended
-/// normally is to start a new one, with a walk.
+/// Returns whether the files to check are chosen from the catalogue. Resuming a run that ended
+/// normally starts a new one, with a walk.
 pub(super) fn has_due(session: &CatalogueSession, choice: DueChoice) -> Result<bool, Error> {
     let DueChoice { older_than, max_time, max_bytes, resume } = choice;
     let limited = older_than.is_some() || max_time.is_some() || max_bytes.is_some();

@@ -1,6 +1,6 @@
-//! What a run is asked for: a verb, a selection, and how to carry it out.
+//! The options of a run: a verb, a selection, and how to carry it out.
 //!
-//! In: nothing. Out: plain values with defaults that need no thought. Knows nothing of stages.
+//! Plain values with usable defaults. Knows nothing of stages.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,9 +28,9 @@ pub enum Verb {
     Check,
     /// Tag new files, retag modified ones, report corrupt ones and leave them alone.
     Update,
-    /// Make tags fit the present contents.
+    /// Make tags match the present contents.
     Retag {
-        /// Whether also of files that look corrupt, or whose tag is damaged.
+        /// Whether to include files that look corrupt, or whose tag is damaged.
         accept: bool,
     },
     /// Remove tags and nothing else.
@@ -39,14 +39,14 @@ pub enum Verb {
     Show,
     /// Hash every file, tagged or not.
     Hash,
-    /// Give files that lack our tag one of what another tool recorded at them.
+    /// Tag files without our tag from another tool's attributes.
     Import,
-    /// Write our tags as another tool has them.
+    /// Write our tags in another tool's format.
     Export(ForeignKind),
 }
 
 impl Verb {
-    /// Returns the name as the command has it.
+    /// Returns the name as the command writes it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -65,23 +65,23 @@ pub enum ReadFrom {
     Media,
 }
 
-/// What is done with files whose contents are in a cloud and not on this machine.
+/// How files are treated whose contents are in a cloud and not on this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DatalessUse {
     /// They are skipped and counted. Nothing is downloaded.
     #[default]
     Skip,
-    /// They are unreadable: status 2. Nothing is downloaded.
+    /// They count as unreadable: status 2. Nothing is downloaded.
     Fail,
-    /// They are downloaded and read like any other.
+    /// They are downloaded and read like other files.
     Download,
 }
 
-/// Which catalogue a run keeps.
+/// Which catalogue a run uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CatalogueUse {
-    /// That of the nearest tree at or above what is selected, if there is one.
+    /// That of the nearest tree at or above the selection, if there is one.
     #[default]
     Nearest,
     /// This file.
@@ -90,17 +90,17 @@ pub enum CatalogueUse {
     Off,
 }
 
-/// What of a catalogue is to be checked.
+/// Which files of a catalogue are checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DueChoice {
-    /// Only what no run judged for so long.
+    /// Only files that no run has judged for this long.
     pub older_than: Option<Duration>,
-    /// End the check after so long. Files that are not finished then stay due.
+    /// End the check after this time. Unfinished files stay due.
     pub max_time: Option<Duration>,
-    /// Files of at most so many bytes together, and at least one.
+    /// The most bytes of all files together; at least one file is checked.
     pub max_bytes: Option<u64>,
-    /// Only what the last run did not come to, if it was interrupted.
+    /// Only files that the last run did not reach, if it was interrupted.
     pub resume: bool,
 }
 
@@ -127,8 +127,8 @@ impl DueChoice {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// The algorithm of new tags and of `hash`; `None` for SHA-256, and for tags that are there
-    /// already their own.
+    /// The algorithm of new tags and of `hash`; `None` for SHA-256. Existing tags then keep their
+    /// own algorithm.
     pub algorithm: Option<Algorithm>,
     /// Threads that hash; `None` for one per processor.
     pub workers: Option<usize>,
@@ -138,53 +138,54 @@ pub struct Options {
     pub lanes: Option<usize>,
     /// Where bytes come from.
     pub read_from: ReadFrom,
-    /// Reading jobs at a time; `None` for one where a disk rotates, and otherwise as many as pay.
+    /// Reading jobs at a time; `None` for one on a rotating disk, and otherwise as many as are
+    /// useful.
     pub queue_depth: Option<usize>,
     /// The most bytes to read in a second; `None` for no limit.
     pub rate_limit_bytes_per_s: Option<u64>,
     /// The level of the run's threads.
     pub qos: Level,
-    /// Whether to say what would be written and write nothing.
+    /// Whether to report what would be written without writing it.
     pub dry_run: bool,
-    /// Which catalogue the run keeps.
+    /// Which catalogue the run uses.
     pub catalogue: CatalogueUse,
-    /// The list of catalogued trees, by which a catalogue that was deleted is noticed; `None` for
-    /// none. Trees whose catalogue is opened or made are entered in it.
+    /// The list of catalogued trees, by which a deleted catalogue is noticed; `None` for none.
+    /// Trees whose catalogue is opened or created are added to it.
     pub trees: Option<PathBuf>,
-    /// Whether to wait for another run that keeps it, rather than to refuse.
+    /// Whether to wait if another run has the catalogue locked, instead of failing.
     pub wait: bool,
-    /// What of the catalogue to check, the longest-unchecked first; `None` for a walk.
+    /// Which files of the catalogue to check, the longest unchecked first; `None` for a walk.
     pub due: Option<DueChoice>,
-    /// Whether `update` takes missing files out of the catalogue, and believes attributes that are
-    /// other tags than the catalogue's.
+    /// Whether `update` removes missing files from the catalogue, and accepts attributes that
+    /// differ from the catalogue's tags.
     pub accept_missing: bool,
     /// The time of day, for tags and records.
     pub now: fn() -> Timestamp,
-    /// Whether `update` puts back tags that the catalogue has and the files have lost.
+    /// Whether `update` restores lost tags from the catalogue.
     pub restore_tags: bool,
-    /// What is done with files whose contents are not on this machine.
+    /// How files are treated whose contents are not on this machine.
     pub dataless: DatalessUse,
-    /// Whether `hash` says of a tagged file if it is corrupt by its tag.
+    /// Whether `hash` reports tagged files that are corrupt by their tag.
     pub judge: bool,
     /// Whether a file without a tag fails a check.
     pub require_tags: bool,
-    /// Whether a run that finds no file, or judges none, is a success all the same.
+    /// Whether a run that finds no file, or judges none, is still a success.
     pub allow_empty: bool,
-    /// Which files' leaves are kept, so that damage can be located later.
+    /// For which files leaves are kept, so that damage can be located later.
     pub pages: PagesUse,
-    /// Who hears what every thread does, job by job; `None` for nobody, which costs nothing.
+    /// Receives what every thread does, job by job; `None` for no tracing, which costs nothing.
     pub trace: Option<Arc<dyn SpanSink>>,
-    /// Whether to count the tree beside the run, so that progress knows the end.
+    /// Whether to count the tree during the run, so that progress can show the remaining work.
     pub survey: bool,
     /// Set from outside to end the run early; the summary then says so.
     pub stop: Arc<AtomicBool>,
-    /// Set and cleared from outside to hold the run: meanwhile no thread begins anything.
+    /// Set from outside to hold the run, cleared to continue it: meanwhile no thread begins a job.
     pub hold: Arc<AtomicBool>,
 }
 
 impl Options {
-    /// Returns what becomes of files that are not on this machine. A list of digests that silently
-    /// lacks them would look whole, so there they fail.
+    /// Returns how files are treated that are not on this machine. A list of digests without them
+    /// would look complete, so for `hash` they are failures.
     pub(super) fn dataless_of(&self, verb: Verb) -> DatalessUse {
         match (self.dataless, verb) {
             (DatalessUse::Skip, Verb::Hash) => DatalessUse::Fail,
@@ -226,7 +227,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Changes some of them, and returns the whole.
+    /// Returns the options after `change`.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);

@@ -11,9 +11,9 @@ use crate::event::Notice;
 use crate::monitor::{Event, Monitor, Summary};
 use crate::selection::Selection;
 
-/// Compares what the file system says of files with the catalogue: length, times and inode.
+/// Compares the length, times and inode of files with the catalogue.
 ///
-/// No file is opened, so the result proves nothing about contents, and it is not recorded.
+/// No file is opened, so the result does not verify contents and is not recorded.
 ///
 /// # Errors
 /// If there is no catalogue, or it cannot be read.

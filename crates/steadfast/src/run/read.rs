@@ -1,7 +1,7 @@
-//! Walk, read, and nothing more: the path with its hashing left out, for measuring.
+//! Walks and reads without hashing, to measure reading alone.
 //!
-//! In: files. Out: how much was read, and how long it took. No digest, no verdict and no tag comes
-//! of it. Whatever it costs beside reading, a check costs as well: that is what it is there for.
+//! Takes files. Returns how much was read and how long it took, without digests, verdicts or tags.
+//! A check has all other costs of this path as well, so the difference is the cost of hashing.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::read::Engine;
 use crate::selection::Selection;
 use crate::walk::Excludes;
 
-/// Reads files as `hash` does, on the same threads into the same buffers, and hashes nothing.
+/// Reads files as `hash` does, on the same threads into the same buffers, without hashing them.
 ///
-/// Of a file that changed or could not be read whole, the event says so. The catalogue stays as it
-/// is, whatever the options say.
+/// The event of a file that changed or could not be read completely says so. The catalogue is not
+/// used, whatever the options.
 ///
 /// # Errors
 /// As [`run`](super::run).

@@ -23,7 +23,7 @@ use crate::verdict::Verdict;
 
 /// A run that is being recorded.
 pub(super) struct RunRecording {
-    /// Gone once the recording has ended.
+    /// `None` once the recording has ended.
     recorder: Option<Recorder>,
     paths: ShownPaths,
     /// What to report about how the catalogue was opened.
@@ -82,7 +82,7 @@ impl RunRecording {
         RunRecording::report(result, tell);
     }
 
-    /// Commits what is recorded so far, if it is time.
+    /// Commits the recorded events, if it is time.
     pub(super) fn tick(&mut self, now: Timestamp, tell: &mut Tell<'_>) {
         if let Some(recorder) = &mut self.recorder {
             let result = recorder.tick(now);

@@ -1,5 +1,6 @@
-//! `retag`: walk, read, hash, compare, store — tags are made to fit the present contents, and moved
-//! to another algorithm if one is named. What looks corrupt is left alone unless it is accepted.
+//! `retag`: walk, read, hash, compare, store. Replaces tags by those of the present contents, and
+//! by another algorithm if one is named. Files that look corrupt keep their tags unless that is
+//! accepted.
 
 use steadfast_sys::file::File;
 
@@ -53,7 +54,7 @@ impl Task for RetagTask {
         });
         match verdict {
             _ if self.keeps(verdict, event, &stored) => {}
-            // The catalogue vouches for the contents, and what is at the file is no tag.
+            // The catalogue confirms the contents, and the attribute is not a tag.
             Verdict::Intact if self.accept && event.trouble.is_some() => {
                 self.context.write(file, event, &new, Replaces::DamagedKept, Action::Retagged);
             }
@@ -74,7 +75,7 @@ impl Task for RetagTask {
 }
 
 impl RetagTask {
-    /// Says whether a file of this verdict keeps its tag whatever it holds.
+    /// Returns whether a file of this verdict keeps its tag whatever it contains.
     fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
         match verdict {
             _ if self.accept => false,
@@ -86,7 +87,7 @@ impl RetagTask {
         }
     }
 
-    /// Replaces a tag that is none; its bytes are kept beside the new one.
+    /// Replaces an attribute that is not a valid tag; its bytes are kept beside the new tag.
     fn replace_unreadable(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         let actual = self.context.judge(event, self.context.new_algorithm(), contents);
         event.verdict = None;

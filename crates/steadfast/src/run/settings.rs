@@ -1,6 +1,6 @@
 //! How a run is carried out: its options, resolved once.
 //!
-//! In: [`Options`] and the files. Out: values that each stage takes its part of.
+//! Takes [`Options`] and the files. Returns the settings for each stage.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -22,16 +22,16 @@ use crate::read::direct::Direct;
 use crate::read::limited::Limited;
 use crate::selection::Selection;
 
-/// More workers than any machine has use for; memory is bounded for no more.
+/// The most workers: no machine needs more, and it bounds memory.
 const WORKERS_MAX: usize = 256;
 
-/// Files that any process may open, where the system does not say more.
+/// Files that any process may have open, if the system does not report its limit.
 const OPEN_FILES_MIN: u64 = 256;
 
-/// Files that a run has open at a time, at most, on machines of ordinary size.
+/// The most files that a run has open at a time on machines of ordinary size.
 const OPEN_FILES_RESERVED: u64 = 1024;
 
-/// Paths that are asked for their disk; a long list is taken to be on the disks of its beginning.
+/// Paths whose disks are looked up. A longer list is assumed to be on the same disks.
 const ROOTS_LOOKED_AT: usize = 64;
 
 /// How one run is carried out.
@@ -46,17 +46,17 @@ pub(super) struct RunSettings {
     pub(super) dry_run: bool,
     pub(super) require_tags: bool,
     pub(super) allow_empty: bool,
-    /// Whether the bytes were to come from the medium.
+    /// Whether reads from the medium were requested.
     pub(super) from_media: bool,
     /// Whether contents that are not on this machine are failures.
     pub(super) require_local: bool,
 }
 
-/// What is asked of a run from outside while it works.
+/// Requests to a run from outside while it works.
 pub(super) struct Control {
     /// Set to end the run early.
     pub(super) stop: Arc<AtomicBool>,
-    /// Set and cleared to hold the run.
+    /// Set to hold the run, cleared to continue it.
     pub(super) hold: Arc<AtomicBool>,
 }
 
@@ -64,7 +64,7 @@ impl RunSettings {
     /// Resolves the options for a run over `selection`.
     ///
     /// # Errors
-    /// If an option makes no sense.
+    /// If an option is invalid.
     pub(super) fn of(options: &Options, selection: &Selection) -> Result<RunSettings, Error> {
         let lanes = lanes_of(options)?;
         let processors = machine::logical_cpus();
@@ -91,7 +91,7 @@ impl RunSettings {
     }
 }
 
-/// Returns the way of reading that was asked for.
+/// Returns the requested engine.
 pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
     let engine: Arc<dyn Engine> = match options.read_from {
         ReadFrom::Cache => Arc::new(Buffered),
@@ -103,7 +103,7 @@ pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
     }
 }
 
-/// Returns the SHA-256 lanes that were asked for, or the choice of the fastest here.
+/// Returns the requested SHA-256 lanes, or the choice of the fastest on this machine.
 ///
 /// # Errors
 /// If the backend does not have that many.
@@ -131,11 +131,11 @@ pub(crate) fn workers_of(options: &Options, processors: usize, what: &str) -> Re
     Ok(workers)
 }
 
-/// Returns how many reads may be in flight: one where a disk rotates, so that it is read in its
-/// own order, and any number elsewhere.
+/// Returns how many reads may be in flight: one for a rotating disk, so that it is read in its own
+/// order, and any number for others.
 ///
 /// # Errors
-/// If the queue that was asked for has no place.
+/// If the requested queue depth is not possible.
 pub(crate) fn queue_depth_of(
     asked: Option<usize>,
     paths: impl IntoIterator<Item: AsRef<Path>>,
@@ -152,11 +152,11 @@ pub(crate) fn queue_depth_of(
     Ok(if rotates { 1 } else { usize::MAX })
 }
 
-/// Raises the limit of open files as far as the system allows, makes room for the open files of a
-/// run, and returns the limit.
+/// Raises the limit of open files as far as the system allows, reserves room for the open files of
+/// a run, and returns the limit.
 ///
-/// A run does this itself. A program that has threads before its first run calls this before the
-/// first thread starts: afterwards Linux may take tens of milliseconds to make the room.
+/// A run does this itself. A program that has threads before its first run should call this before
+/// it starts the first of them: afterwards the reservation may take tens of milliseconds on Linux.
 pub fn prepare_open_files() -> u64 {
     static RESERVED: Once = Once::new();
     let open_files = raise_open_files_limit().unwrap_or(OPEN_FILES_MIN);

@@ -1,4 +1,4 @@
-//! `show`: walk, report — what the tags say, without reading contents.
+//! `show`: walk, report. Reports tags without reading contents.
 
 use steadfast_sys::file::File;
 

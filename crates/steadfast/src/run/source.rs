@@ -1,7 +1,7 @@
-//! Where a run's files come from: a walk, or a list.
+//! Finds a run's files: by a walk, or from a list.
 //!
-//! In: a selection, or a root and a list. Out: entries, and how finding them ended. One thread of
-//! its own carries it out while the pipeline works.
+//! Takes a selection, or a root and a list. Returns entries, and how the search ended. Runs on its
+//! own thread beside the pipeline.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -16,17 +16,17 @@ use crate::store::has_tag;
 use crate::store::pages;
 use crate::walk::{Beneath, Entry, Excludes, Listed, Sink, WalkItem, walk};
 
-/// How finding files ended.
+/// How the search for files ended.
 #[derive(Clone, Copy, Default)]
 pub(super) struct WalkEnd {
     pub(super) skipped: Skipped,
-    /// Whether it came to the end of every root, or of the list.
+    /// Whether it reached the end of every root, or of the list.
     pub(super) whole: bool,
 }
 
 /// Finds the files of a run.
 pub(super) trait EntrySource: Send {
-    /// Hands everything that is found to the sink, until it breaks or `stop` is set.
+    /// Passes every entry to the sink, until the sink breaks or `stop` is set.
     fn find(self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd;
 }
 
@@ -34,7 +34,7 @@ pub(super) trait EntrySource: Send {
 pub(super) struct WalkSource {
     pub(super) selection: Selection,
     pub(super) excludes: Arc<Excludes>,
-    /// Whether leaves beside their files are read too, and those that are torn reported.
+    /// Whether leaves beside their files are read too, so that torn ones are reported.
     pub(super) reads_leaves: bool,
 }
 
@@ -52,9 +52,9 @@ impl EntrySource for WalkSource {
     }
 }
 
-/// Says what is wrong with the leaves beside a file, if anything is.
+/// Returns an event if the leaves beside a file are torn or damaged.
 fn torn(entry: &Entry, stop: &AtomicBool) -> Option<FileEvent> {
-    // A run that was killed left a draft, and the next one replaces it.
+    // A draft of a killed run is replaced by the next run.
     if is_draft(&entry.path.name) {
         return None;
     }

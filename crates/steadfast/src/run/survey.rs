@@ -46,7 +46,7 @@ impl Survey {
         let (selection, excludes) = (self.selection.clone(), Arc::clone(&self.excludes));
         let qos = self.qos;
         let count = move || {
-            // What came of it the run's other threads tell.
+            // The run's other threads report the result.
             let _ = crate::qos::enter(qos);
             let (mut files, mut bytes) = (0, 0);
             let mut since_ns = clock::monotonic_ns();

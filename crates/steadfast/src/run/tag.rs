@@ -1,5 +1,5 @@
-//! `tag`: walk, read, hash, store — every file without a tag gets one; a tag that is there stays.
-//! Where leaves of pages are asked for, files that lack them are read too.
+//! `tag`: walk, read, hash, store. Every file without a tag gets one; existing tags stay. If leaves
+//! of pages are requested, files without leaves are read too.
 
 use steadfast_sys::file::File;
 
@@ -38,7 +38,7 @@ impl Task for TagTask {
         let Some(stored) = event.stored else {
             return self.context.tag_first(file, event, contents);
         };
-        // Read for its leaves alone: the tag stands, and what disagrees with it is told.
+        // Read only for its leaves: the tag stays, and a difference is reported.
         self.context.judge(event, stored.algorithm, contents);
         if let Some(Verdict::Intact | Verdict::Touched) = event.verdict {
             (event.verdict, event.action) = (None, Some(Action::Kept));
@@ -52,7 +52,7 @@ impl Task for TagTask {
 }
 
 impl TagTask {
-    /// Says whether a tagged file is to be read for the leaves of its pages.
+    /// Returns whether a tagged file should be read for the leaves of its pages.
     fn lacks_leaves(&self, event: &FileEvent, tag: &Tag) -> bool {
         let keeper = self.context.pages.as_ref().filter(|_| !self.context.dry_run);
         keeper.is_some_and(|keeper| keeper.is_asked() && keeper.wants(event, tag.algorithm))

@@ -1,7 +1,7 @@
-//! What the verbs share: looking up a tag, comparing it with the contents, replacing it.
+//! What the verbs share: looks up a tag, compares it with the contents, replaces it.
 //!
-//! In: an open file and its event. Out: the event, filled in. All decisions about what may be
-//! replaced are made in the verbs, all writing is done by the store.
+//! Takes an open file and its event, and fills in the event. The verbs decide what may be replaced;
+//! the store does all writing.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -24,35 +24,35 @@ use crate::store::{self, Replaces, Store, StoredTag};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::{Tag, TagPlace};
 
-/// What every verb has at hand.
+/// The data that every verb needs.
 pub(super) struct TagContext {
     pub(super) store: Arc<dyn Store>,
-    /// What the catalogue knows, where the tree has one.
+    /// The catalogue's records, if the tree has a catalogue.
     pub(super) records: Option<Arc<CatalogueReader>>,
-    /// Whether tags of the catalogue are put back where the attribute is lost.
+    /// Whether lost attributes are restored from the catalogue.
     pub(super) restore_tags: bool,
-    /// Whether hashing also tells what is corrupt by its tag.
+    /// Whether `hash` also reports files that are corrupt by their tag.
     pub(super) judges: bool,
-    /// Whether attributes that are other tags than the catalogue's are believed.
+    /// Whether attributes are accepted that differ from the catalogue's tags.
     pub(super) accept_missing: bool,
     pub(super) algorithm: Option<Algorithm>,
-    /// Where leaves of pages are kept, for verbs that have to do with them.
+    /// Where leaves of pages are kept, for verbs that use leaves.
     pub(super) pages: Option<Arc<PageKeeper>>,
-    /// Set when the run is to end.
+    /// Set when the run should end.
     pub(super) stop: Arc<AtomicBool>,
     pub(super) dry_run: bool,
     pub(super) now: fn() -> Timestamp,
 }
 
-/// What looking for a tag found.
+/// The result of looking up a tag.
 pub(super) enum TagLookup {
     /// No tag.
     Nothing,
     /// No tag, and no place for one.
     NoPlace,
-    /// A tag; the event has it too.
+    /// A tag, which is also in the event.
     Tag(Tag),
-    /// No telling. The event is judged and complete.
+    /// The tag could not be read. The event is judged and complete.
     Unreadable,
 }
 
@@ -72,7 +72,8 @@ impl TagContext {
         let trouble = match self.store.tag(file) {
             Ok(StoredTag::Absent) => {
                 let found = self.look_beside(event, TagPlace::Catalogue);
-                // A server may show no attributes and refuse to set any: none was lost there.
+                // A server may show no attributes and refuse to set any. In that case none was
+                // lost.
                 if event.tag_place == TagPlace::Catalogue && self.has_no_place(file) {
                     event.tag_place = TagPlace::CatalogueAlone;
                 }
@@ -95,8 +96,8 @@ impl TagContext {
         self.look_past(event)
     }
 
-    /// Looks for the tag that a file itself has: the catalogue's stands for it only where the file
-    /// system has no place for one.
+    /// Looks for the tag of the file itself. The catalogue's tag is used only if the file system
+    /// has no place for one.
     pub(super) fn look_up_here(&self, file: &File, event: &mut FileEvent) -> TagLookup {
         let found = self.look_up(file, event);
         if !event.tag_place.is_loss() {
@@ -112,8 +113,8 @@ impl TagContext {
         }
     }
 
-    /// Looks for a tag in the catalogue, of a file whose own cannot be read: the trouble stays, and
-    /// the contents are judged nevertheless.
+    /// Looks in the catalogue for the tag of a file whose own tag cannot be read. The error stays
+    /// in the event, and the contents are judged.
     fn look_past(&self, event: &mut FileEvent) -> TagLookup {
         let known = self.records.as_ref().map(|records| records.tag(&event.path));
         if let Some(Ok(Some(tag))) = known {
@@ -126,7 +127,7 @@ impl TagContext {
     }
 
     /// Looks for the tag of a file without an attribute: in the AppleDouble file beside it, and in
-    /// the catalogue. If the two differ the catalogue's holds, and the attribute counts as lost.
+    /// the catalogue. If the two differ, the catalogue's is used, and the attribute counts as lost.
     ///
     /// `place` says whether the file could have an attribute.
     fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
@@ -165,9 +166,9 @@ impl TagContext {
         found
     }
 
-    /// Looks for a tag in the catalogue, of a file that has none itself.
+    /// Looks in the catalogue for the tag of a file that has none itself.
     ///
-    /// `place` says whether it could have one.
+    /// `place` says whether the file could have one.
     fn look_further(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
         let Some(records) = &self.records else {
             return match place {
@@ -195,14 +196,14 @@ impl TagContext {
         TagLookup::Unreadable
     }
 
-    /// Says whether the catalogue has a tag of other contents than the attribute's: then to write
-    /// what the attribute says would make it true, and nobody has accepted that.
+    /// Returns whether the catalogue has a tag of other contents than the attribute. Writing the
+    /// attribute's tag would then accept it without the user's consent.
     pub(super) fn is_disputed(&self, event: &FileEvent, stored: &Tag) -> bool {
         if event.tag_place != TagPlace::Attribute || self.accept_missing {
             return false;
         }
         let Some(records) = &self.records else { return false };
-        // What cannot be asked is not taken for consent.
+        // If the lookup fails, treat the tag as disputed.
         records.tag(&event.path).map_or(true, |known| {
             known.is_some_and(|known| {
                 known.algorithm != stored.algorithm || !known.same_contents(stored)
@@ -210,7 +211,7 @@ impl TagContext {
         })
     }
 
-    /// Puts a lost attribute back, if that was asked for, where the contents are still its own.
+    /// Restores a lost attribute, if that was requested and the contents still match it.
     pub(super) fn restore(&self, file: &File, event: &mut FileEvent) {
         let Some(stored) = event.stored else { return };
         if self.restore_tags
@@ -224,13 +225,13 @@ impl TagContext {
         }
     }
 
-    /// Refuses to tag where tags cannot be kept.
+    /// Reports an error for a file system that cannot keep tags.
     pub(super) fn refuse(&self, event: &mut FileEvent) {
         let reason = NO_ATTRIBUTES.to_owned();
         event.trouble = Some(FileError { operation: "set the tag", reason });
     }
 
-    /// Makes the tag of present contents.
+    /// Makes the tag of the present contents.
     pub(super) fn tag_of(
         &self,
         algorithm: Algorithm,
@@ -241,8 +242,8 @@ impl TagContext {
         Tag { algorithm, digest, length, mtime, tagged: super::whole_seconds((self.now)()) }
     }
 
-    /// Looks whether contents that are not the tag's are those that an earlier tag recorded: a loss
-    /// of power can bring back an older version of a file. Its verdict stands.
+    /// Looks for an earlier tag of contents that differ from the present tag: a loss of power can
+    /// bring back an older version of a file. The verdict stays.
     pub(super) fn look_back(&self, file: &File, event: &mut FileEvent) {
         let (Some(Verdict::Corrupt | Verdict::Modified), Some(actual)) =
             (event.verdict, event.actual)
@@ -253,8 +254,8 @@ impl TagContext {
         event.previous = earlier;
     }
 
-    /// Says whether an earlier tag recorded contents of the length that the file has now. They may
-    /// be back, so the file is read although its length decides the verdict.
+    /// Returns whether an earlier tag has the file's present length. The earlier contents may be
+    /// back, so the file is read although its length decides the verdict.
     pub(super) fn may_be_earlier(&self, file: &File, event: &FileEvent) -> bool {
         let length = event.status.map(|status| status.length);
         self.earlier(file, event).any(|tag| Some(tag.length) == length)
@@ -266,13 +267,13 @@ impl TagContext {
             Ok(StoredTag::Whole(tag)) => Some(tag),
             _ => None,
         };
-        // What the catalogue cannot tell changes nothing.
+        // If the lookup fails, only the attribute is used.
         let records = self.records.as_ref();
         let known = records.and_then(|records| records.tags_so_far(&event.path).ok());
         own.into_iter().chain(known.unwrap_or_default())
     }
 
-    /// Begins with the leaves of a file's pages, if they are to be kept of a tag of an algorithm.
+    /// Starts to keep the leaves of a file's pages, if leaves are kept for tags of this algorithm.
     pub(super) fn leaves(
         &self,
         event: &FileEvent,
@@ -282,7 +283,7 @@ impl TagContext {
         keeper.wants(event, algorithm).then(|| keeper.begin(event) as Box<dyn ByteSink>)
     }
 
-    /// Looks which pages of a corrupt file are damaged, if leaves are kept for its tag.
+    /// Locates the damaged pages of a corrupt file, if leaves are kept for its tag.
     pub(super) fn locate(&self, file: &File, event: &mut FileEvent) {
         let (Some(keeper), Some(Verdict::Corrupt)) = (&self.pages, event.verdict) else { return };
         let (Some(stored), Some((len_bytes, _))) = (event.stored, event.extent()) else { return };
@@ -299,8 +300,8 @@ impl TagContext {
         }
     }
 
-    /// Makes sure that the leaves are whole that the tree keeps for a file whose contents are the
-    /// tagged ones: they can be made again only while that is so.
+    /// Checks that the leaves kept for an intact file are whole, because they can be made again
+    /// only while the file is intact.
     pub(super) fn look_at_leaves(&self, event: &mut FileEvent) {
         let Some(keeper) = &self.pages else { return };
         let (Some(stored), Some(Verdict::Intact | Verdict::Touched)) =
@@ -313,13 +314,14 @@ impl TagContext {
         }
     }
 
-    /// Plans to give a file its first tag, and to judge it by another tool's tag if it has one:
-    /// decay must not become what later checks compare with.
+    /// Plans to give a file its first tag, and to judge it by another tool's tag if it has one, so
+    /// that decayed contents are not tagged.
     pub(super) fn plan_first(&self, file: &File, event: &mut FileEvent) -> Plan {
         match first_foreign(file, event) {
             Ok(reference) => event.reference = reference.map(Box::new),
             Err(FileError { operation, reason }) => {
-                // The contents may have decayed since the record was made: a tag would hide that.
+                // The contents may have decayed since that record was made, and a tag would hide
+                // it.
                 let advice = "not tagged until that record is removed, or made again by its tool";
                 let reason = format!("{reason}; {advice}");
                 event.fail(FileError { operation, reason });
@@ -344,7 +346,7 @@ impl TagContext {
         }
     }
 
-    /// Says whether a first tag could be stored, so that nothing is read for one that could not.
+    /// Returns whether a first tag could be stored, so that no file is read in vain.
     fn is_ready(&self, file: &File, event: &mut FileEvent) -> bool {
         if event.tag_place == TagPlace::CatalogueAlone {
             return true;
@@ -362,13 +364,13 @@ impl TagContext {
         false
     }
 
-    /// Says whether the file system refuses attributes.
+    /// Returns whether the file system refuses attributes.
     fn has_no_place(&self, file: &File) -> bool {
         self.store.ready(file).is_err_and(|trouble| trouble.reason == NO_ATTRIBUTES)
     }
 
-    /// Gives a file the first tag of its contents, unless they are corrupt by the reference of the
-    /// event, which then stays.
+    /// Writes the first tag of a file, unless its contents are corrupt by the event's reference,
+    /// which is then kept.
     pub(super) fn tag_first(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         let tag = self.judge(event, self.new_algorithm(), contents);
         let reference = event.reference.take();
@@ -380,12 +382,12 @@ impl TagContext {
             event.reference = reference;
             return;
         }
-        // The file has a tag from here on: it is not untagged any more.
+        // The file has a tag from here on and is no longer untagged.
         event.verdict = None;
         self.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
     }
 
-    /// Replaces a tag, unless nothing is to be written, and notes what was done.
+    /// Replaces a tag, unless this is a dry run, and notes what was done.
     pub(super) fn write(
         &self,
         file: &File,
@@ -394,13 +396,14 @@ impl TagContext {
         replaces: Replaces,
         action: Action,
     ) {
-        // A tag that the catalogue alone has is not at the file, and cannot be replaced there.
+        // A tag that only the catalogue has cannot be replaced at the file.
         let replaces = match event.tag_place {
             TagPlace::Attribute if event.is_beside => Replaces::Nothing,
             TagPlace::Attribute => replaces,
             TagPlace::Damaged => Replaces::DamagedKept,
             TagPlace::Catalogue => match replaces {
-                // A run that is killed before the catalogue has the new tag is known by it.
+                // If the run is killed before the catalogue has the new tag, the next run
+                // recognises it by this one.
                 Replaces::TagKept(lost) => Replaces::LostKept(lost),
                 _ => Replaces::Nothing,
             },
@@ -415,7 +418,7 @@ impl TagContext {
             return;
         }
         if replaces == Replaces::DamagedKept && !self.dry_run {
-            // What was wrong with the attribute is put right.
+            // The new tag repairs whatever was wrong with the attribute.
             event.trouble = None;
         }
         event.written = Some(*tag);
@@ -439,7 +442,7 @@ impl ByteSink for Leaves {
     }
 }
 
-/// Notes that the leaves of a file cannot be used. Its verdict stands.
+/// Notes that the leaves of a file cannot be used. The verdict stays.
 fn tell_of_leaves(event: &mut FileEvent, error: &io::Error, sidecars: bool) {
     if error.kind() != io::ErrorKind::Interrupted {
         event.trouble.get_or_insert_with(|| store::pages::trouble(error, sidecars));

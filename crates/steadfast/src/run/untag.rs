@@ -1,4 +1,4 @@
-//! `untag`: walk, store — tags are removed, and nothing else.
+//! `untag`: walk, store. Removes tags and nothing else.
 
 use steadfast_sys::file::File;
 
@@ -51,7 +51,7 @@ impl Task for UntagTask {
 }
 
 impl UntagTask {
-    /// Says whether the catalogue alone has a tag, which is then removed there.
+    /// Returns whether only the catalogue has a tag, which is then removed there.
     fn in_catalogue(&self, event: &mut FileEvent, place: TagPlace) -> bool {
         let known = self.context.records.as_ref().and_then(|records| records.tag(&event.path).ok());
         event.stored = known.flatten();

@@ -1,5 +1,5 @@
-//! `update`: walk, read, hash, compare, store — new files get a tag, modified ones a new one, and
-//! what looks corrupt keeps its tag as evidence.
+//! `update`: walk, read, hash, compare, store. New files get a tag, modified ones a new one. Files
+//! that look corrupt keep their tag as evidence.
 
 use steadfast_sys::file::File;
 
@@ -64,7 +64,7 @@ impl Task for UpdateTask {
 }
 
 impl UpdateTask {
-    /// Says whether a file of this verdict keeps its tag whatever it holds.
+    /// Returns whether a file of this verdict keeps its tag whatever it contains.
     fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
         match verdict {
             Verdict::Corrupt => true,

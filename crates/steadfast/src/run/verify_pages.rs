@@ -1,7 +1,7 @@
-//! One file, page by page: its tag, the leaves kept for it, and what became of its pages.
+//! Verifies one file page by page against the leaves kept for its tag.
 //!
-//! In: a path. Out: a verdict, and the damaged pages. Reads the file once, and hashes it only page
-//! by page. Nothing is written, not even to the catalogue.
+//! Takes a path. Returns a verdict and the damaged pages. Reads the file once and hashes its pages
+//! only. Nothing is written, not even to the catalogue.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -41,30 +41,30 @@ impl Default for PagesOptions {
     }
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verified {
-    /// The verdict. Pages that differ make a file `Corrupt` if its modification time is the tag's,
-    /// else `Modified`, as the digest of the whole does.
+    /// The verdict. A file with damaged pages is `Corrupt` if its modification time is the tag's,
+    /// else `Modified`, as with the digest of the whole file.
     pub verdict: Verdict,
-    /// Which pages are damaged.
+    /// The damaged pages.
     pub damage: Damage,
-    /// Length that the file has now, in bytes.
+    /// Present length of the file, in bytes.
     pub length_now: u64,
     /// The tag.
     pub tag: Tag,
     /// Where its leaves are kept; `None` for an empty file, which has none.
     pub kept: Option<PathBuf>,
-    /// The digest that its leaves fold up to, as fs-verity has it.
+    /// The fs-verity digest of its leaves.
     pub verity: VerityDigest,
 }
 
-/// Verifies a file page by page, by the leaves that are kept for its tag.
+/// Verifies a file page by page against the leaves kept for its tag.
 ///
 /// # Errors
-/// `Usage` if the file has no tag or no leaves are kept for it; else why they, or the file, cannot
-/// be read.
+/// `Usage` if the file has no tag or no leaves are kept for it; otherwise if the leaves or the file
+/// cannot be read.
 pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Error> {
     let system =
         |operation: &'static str| move |error: io::Error| Error::system(operation, error).at(path);
@@ -108,7 +108,7 @@ pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Err
     Ok(Verified { verdict, damage, length_now: before.length, tag, kept: place, verity })
 }
 
-/// What a file of no bytes is verified by: it has no page, and needs no leaf.
+/// Returns the result for an empty file, which has no pages and needs no leaves.
 fn nothing() -> (Damage, VerityDigest) {
     let params = VerityParams::default();
     let damage =
@@ -134,7 +134,7 @@ fn tag_of(path: &Path, file: &File, catalogue: Option<&Path>) -> Result<Tag, Err
     catalogue.tag(within)?.ok_or_else(untagged)
 }
 
-/// The folder that a path's parent means.
+/// The folder that the parent of a path names.
 trait Here {
     /// Returns the current folder for an empty path.
     fn here(&self) -> &Path;

@@ -1,7 +1,6 @@
-//! A run once it is known what is asked for: the pipeline is started, followed to its end, and
-//! summed up.
+//! Starts the pipeline of a run, follows it to its end, and sums it up.
 //!
-//! In come a task, a source and an engine; out comes the summary. Must not know verbs.
+//! Takes a task, a source and an engine. Returns the summary. Must not know verbs.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +22,7 @@ use crate::monitor::{Monitor, Summary};
 use crate::pipeline::{Pipeline, Settings, Task};
 use crate::read::Engine;
 
-/// What a run consists of, once it is known what is asked for.
+/// The parts of a run.
 pub(super) struct Work {
     pub(super) verb: &'static str,
     pub(super) task: Arc<dyn Task>,
@@ -33,9 +32,9 @@ pub(super) struct Work {
     pub(super) time_limit: Option<TimeLimit>,
     /// The recording of the run in its catalogue, if it has one.
     pub(super) recording: Option<RunRecording>,
-    /// What is known beforehand and to be told at the end.
+    /// Notices known before the run, sent at its end.
     pub(super) notices: Vec<Notice>,
-    /// What to say if there was no file at all.
+    /// The notice for a run without any file.
     pub(super) if_empty: Notice,
 }
 
@@ -98,7 +97,8 @@ pub(super) fn execute(
     Ok(summary)
 }
 
-/// Makes an end without every file's event an error: never look as if all were well.
+/// Returns an error if a run ended without an event for every file, so that it does not look like a
+/// success.
 fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
     if pipeline.has_failed() || !(stopped || pipeline.has_told_all()) {
         let reason = "a thread failed, or a file was lost on the way: this is a defect";
@@ -107,7 +107,7 @@ fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Starts the thread that finds files; how that ended is filled in then.
+/// Starts the thread that finds files. It fills in how the search ended.
 fn spawn(pipeline: &Pipeline, source: Box<dyn EntrySource>) -> Result<Arc<Mutex<WalkEnd>>, Error> {
     let mut feeder = pipeline.feeder();
     let walked = Arc::new(Mutex::new(WalkEnd::default()));
@@ -126,7 +126,7 @@ fn spawn(pipeline: &Pipeline, source: Box<dyn EntrySource>) -> Result<Arc<Mutex<
     Ok(walked)
 }
 
-/// Says so when the medium was asked for and the page cache answered.
+/// Returns a notice if reads from the medium were requested and the page cache was used.
 fn notice_of_origin(from_media: bool, summary: &Summary) -> Option<Notice> {
     let cached = summary.bytes - summary.bytes_from_media;
     (from_media && cached > 0).then(|| {
@@ -138,7 +138,7 @@ fn notice_of_origin(from_media: bool, summary: &Summary) -> Option<Notice> {
     })
 }
 
-/// Says so when contents were not here, since nothing is proved of them.
+/// Returns a notice if contents were not on this machine, because they were not verified.
 fn notice_of_dataless(skipped: &Skipped) -> Option<Notice> {
     let Skipped { dataless, dataless_directories, .. } = *skipped;
     (dataless + dataless_directories > 0).then(|| {
@@ -150,7 +150,7 @@ fn notice_of_dataless(skipped: &Skipped) -> Option<Notice> {
     })
 }
 
-/// Says so when the run was held, since its seconds and its rate include that.
+/// Returns a notice if the run was held, because its time and rate include that.
 fn notice_of_hold(held: Duration) -> Option<Notice> {
     (!held.is_zero()).then(|| {
         Notice::new(format!(
