@@ -1,8 +1,8 @@
-//! Our own tags under every name by which they come: this system's, another system's, and in the
-//! AppleDouble file beside a file.
+//! Our own tags under all their names: this system's, another system's, and in the AppleDouble file
+//! beside a file.
 //!
-//! Which name is ours is decided by [`steadfast_manifest::own`], which of several tags holds by
-//! [`resolve`]. `docs/formats/tag.md` specifies both.
+//! [`steadfast_manifest::own`] decides which names are ours, [`resolve`] which of several tags is
+//! used. `docs/formats/tag.md` specifies both.
 
 use std::io;
 use std::path::Path;
@@ -20,11 +20,11 @@ use steadfast_manifest::tag::{Tag, TagError};
 /// The longest attribute that any system keeps in one piece, in bytes.
 const ATTRIBUTE_LEN_MAX: usize = 64 << 10;
 
-/// Longer values in an AppleDouble file are no tags, in bytes.
+/// Longer values in an AppleDouble file are not tags, in bytes.
 const SIDECAR_VALUE_LEN_MAX: usize = 1024;
 
-/// Decides which of a file's tags holds: all must be whole and of the same contents. Of those, the
-/// one of the file's present modification time; of several such, the one that was made last.
+/// Decides which of a file's tags is used. All must be whole and of the same contents. Of those, it
+/// is the one with the file's present modification time; of several such, the latest.
 pub(super) fn resolve(held: &[TagAttribute], mtime: Timestamp) -> Result<Option<Tag>, TagError> {
     let mut best: Option<Tag> = None;
     for tag in held.iter().map(|held| decode(&held.value)) {
@@ -39,7 +39,7 @@ pub(super) fn resolve(held: &[TagAttribute], mtime: Timestamp) -> Result<Option<
     Ok(best)
 }
 
-/// Decides which of a file's previous tags is shown: the whole one that was made last.
+/// Decides which of a file's previous tags is shown: the latest whole one.
 fn resolve_previous(held: &[TagAttribute]) -> StoredTag {
     let tags = || held.iter().map(|held| decode(&held.value));
     match (tags().flatten().max_by_key(|tag| tag.tagged.seconds), tags().find_map(Result::err)) {
@@ -49,10 +49,11 @@ fn resolve_previous(held: &[TagAttribute]) -> StoredTag {
     }
 }
 
-/// Returns every attribute of ours on a file of one kind, by name, whatever its bytes.
+/// Returns every attribute of ours in a slot, by name, including attributes that are not valid
+/// tags.
 ///
 /// # Errors
-/// If the system refuses to list or to read them.
+/// If the system refuses to list or read them.
 pub(super) fn held_on(file: &File, slot: TagSlot) -> io::Result<Vec<TagAttribute>> {
     let of_slot = |name: &str| (TagSlot::of(name)? == slot).then_some(());
     let mut held = Vec::new();
@@ -67,10 +68,10 @@ pub(super) fn held_on(file: &File, slot: TagSlot) -> io::Result<Vec<TagAttribute
     Ok(held)
 }
 
-/// Returns the tag of a file among its attributes.
+/// Returns the tag of a file from its attributes.
 ///
 /// # Errors
-/// If the system refuses to list or to read them.
+/// If the system refuses to list or read them.
 pub(super) fn tag_on(file: &File) -> io::Result<StoredTag> {
     let held = held_on(file, TagSlot::Tag)?;
     if held.is_empty() {
@@ -79,15 +80,15 @@ pub(super) fn tag_on(file: &File) -> io::Result<StoredTag> {
     Ok(stored(resolve(&held, file.status()?.mtime)))
 }
 
-/// Returns the previous tag of a file among its attributes.
+/// Returns the previous tag of a file from its attributes.
 ///
 /// # Errors
-/// If the system refuses to list or to read them.
+/// If the system refuses to list or read them.
 pub(super) fn previous_on(file: &File) -> io::Result<StoredTag> {
     Ok(resolve_previous(&held_on(file, TagSlot::Previous)?))
 }
 
-/// What the AppleDouble file beside a file keeps of ours.
+/// Our tags in the AppleDouble file beside a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SidecarTags {
     pub(crate) tag: StoredTag,
@@ -98,10 +99,10 @@ impl SidecarTags {
     const NOTHING: SidecarTags =
         SidecarTags { tag: StoredTag::Absent, previous: StoredTag::Absent };
 
-    /// Reads what `._name` keeps for the file at `path`; nothing where there is no such file.
+    /// Reads our tags for the file at `path` from `._name`, if that exists.
     ///
     /// # Errors
-    /// `InvalidData` if it is AppleDouble and damaged; otherwise whatever the system says.
+    /// `InvalidData` if it is a damaged AppleDouble file; otherwise if it cannot be read.
     pub(crate) fn of(path: &Path) -> io::Result<SidecarTags> {
         let Some((file, double)) = appledouble::open_beside(path)? else {
             return Ok(SidecarTags::NOTHING);
@@ -115,7 +116,7 @@ impl SidecarTags {
                 None => continue,
             };
             let value = appledouble::read_span(&file, attribute.value, SIDECAR_VALUE_LEN_MAX)?;
-            // A value too long for a tag is no tag, and neither is none.
+            // A value too long for a tag is taken as empty, which is not a valid tag either.
             slot.push(TagAttribute { name: name.to_owned(), value: value.unwrap_or_default() });
         }
         if tags.is_empty() {

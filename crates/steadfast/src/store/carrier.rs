@@ -1,15 +1,16 @@
-//! Lists the attributes of a file and picks those that are tags, by name.
+//! Selects those attributes of a file that are tags, by name.
 
 use std::io;
 
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 
-/// Room for the names of a file's attributes: some twenty of them. Files with more are asked again.
+/// Buffer length for the names of a file's attributes, about twenty. For files with more, the list
+/// is read again.
 const NAMES_ROOM: usize = 1024;
 
-/// Returns the attributes of a file whose names `pick` recognises. Allocates nothing where there
-/// are none. A file system that keeps no attributes has none.
+/// Returns the attributes of a file whose names `pick` recognises. Allocates nothing if there are
+/// none. On a file system without attributes there are none.
 ///
 /// # Errors
 /// If the system refuses to list them.

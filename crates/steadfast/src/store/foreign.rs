@@ -1,7 +1,7 @@
-//! Tags that other tools keep on a file: read from it and written to it.
+//! Reads and writes the tags of other tools.
 //!
-//! What the attributes say is decided by `steadfast_manifest`, what follows from that by
-//! `reference/foreign.rs`.
+//! `steadfast_manifest` decides what the attributes mean, `reference/foreign.rs` what follows from
+//! that.
 
 mod write;
 
@@ -24,30 +24,31 @@ pub use steadfast_manifest::foreign::{
 
 /// Returns the attributes, by name and value, that a tool of this kind would set on this system, in
 /// the order of setting them; `None` if it has no place for the tag's algorithm, or if only the
-/// kernel sets it.
+/// kernel sets them.
 pub fn encode(kind: ForeignKind, tag: &Tag) -> Option<Vec<(String, Vec<u8>)>> {
     steadfast_manifest::foreign::encode(kind, tag, MAC_PREFIX)
 }
 
-/// Reads every foreign tag of a file. A file without any costs one system call and no memory.
+/// Reads every foreign tag of a file. For a file without any, this is one system call and no
+/// allocation.
 ///
-/// A file system that keeps no attributes has no tags.
+/// A file system without attributes has no tags.
 ///
 /// # Errors
-/// If the system refuses to list or to read the attributes.
+/// If the system refuses to list or read the attributes.
 pub fn read(file: &File) -> io::Result<ForeignTags> {
     Ok(assemble(&held_on(file)?))
 }
 
-/// Reads the foreign tags that a sidecar keeps for its file; see [`crate::appledouble`].
+/// Reads the foreign tags that a sidecar has for its file; see [`crate::appledouble`].
 ///
 /// # Errors
-/// `InvalidData` if it is not an AppleDouble file; otherwise whatever the system says.
+/// `InvalidData` if it is not an AppleDouble file; otherwise if it cannot be read.
 pub fn read_sidecar(sidecar: &File) -> io::Result<ForeignTags> {
     tags_of(sidecar, &appledouble::read(sidecar)?)
 }
 
-/// Reads the foreign tags in a sidecar whose parts are known.
+/// Reads the foreign tags in a sidecar that is parsed already.
 pub(crate) fn tags_of(sidecar: &File, double: &AppleDouble) -> io::Result<ForeignTags> {
     let mut held = Vec::new();
     for attribute in double.attributes() {
@@ -65,7 +66,7 @@ fn held_on(file: &File) -> io::Result<Vec<ForeignAttribute>> {
         let mut value = [0; VALUE_LEN_MAX];
         let value = match xattr::get(file, &name, &mut value) {
             Ok(Some(len)) => Ok(value[..len].to_vec()),
-            // Somebody removed it between the two calls.
+            // Another process removed it between the two calls.
             Ok(None) => continue,
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(FaultReason::TooLong),
             Err(error) => return Err(error),

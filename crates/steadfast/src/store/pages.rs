@@ -1,9 +1,9 @@
-//! Leaves that are kept beside tags: where they are, and how they come to be there.
+//! Stores the leaves of pages beside tags.
 //!
-//! In: the bytes of a file, as a run reads them to tag it, then the tag. Out: the leaves of its
-//! pages, whole or not at all under their name. They are named after the tag, so that those of
-//! other contents are not found; where they are beside the file, their header says whose they are.
-//! In memory are so many bytes of each file's leaves; what is more goes to a draft.
+//! Takes the bytes of a file, as a run reads them to tag it, then the tag. Stores the leaves of its
+//! pages, either complete or not at all under their name. They are named after the tag, so that
+//! leaves of other contents are not found. Leaves beside their file are checked by the tag in their
+//! header. A limited amount of each file's leaves is in memory; the rest is in a draft.
 
 mod place;
 
@@ -30,19 +30,19 @@ pub(crate) use place::{LeavesFolder, with_suffix};
 use place::{beside, ensure_leaves, sidecar};
 use steadfast_manifest::tag::Tag;
 
-/// Bytes of one file's leaves that wait in memory: those of 8 MiB, at 4 KiB a page.
+/// Bytes of one file's leaves in memory: the leaves of 8 MiB, at 4 KiB a page.
 const WAITING_LEN_MAX: usize = 64 << 10;
 
-/// Shorter digests do not tell one file's contents from another's.
+/// The shortest digest, in bytes, that distinguishes the contents of files.
 const DIGEST_LEN_MIN: usize = 16;
 
-/// How drafts in a tree's folder begin.
+/// The prefix of drafts in a tree's folder.
 const DRAFT: &str = "draft-";
 
 const KEEPING: &str = "keep its leaves";
 
-/// Says what is wrong with leaves and how they are made again. `sidecars` says that they are beside
-/// their file.
+/// Makes the error of unusable leaves, with how to make them again. `sidecars` means that they are
+/// beside their file.
 pub(crate) fn trouble(error: &io::Error, sidecars: bool) -> FileError {
     let mut trouble = FileError::from_io("use the leaves", error);
     if error.kind() == io::ErrorKind::InvalidData {
@@ -52,7 +52,7 @@ pub(crate) fn trouble(error: &io::Error, sidecars: bool) -> FileError {
     trouble
 }
 
-/// Takes leaves that were opened if they are of the contents that a tag is of.
+/// Returns opened leaves if they belong to the contents of a tag.
 fn of_tag(opened: io::Result<Kept>, tag: &Tag) -> io::Result<Option<Kept>> {
     match opened {
         Ok(kept) => Ok(kept.header().is_of(tag).then_some(kept)),
@@ -65,7 +65,7 @@ fn of_tag(opened: io::Result<Kept>, tag: &Tag) -> io::Result<Option<Kept>> {
 /// beside the file.
 ///
 /// # Errors
-/// If there are some under its name and none can be read.
+/// If leaves with its name exist and none can be read.
 pub(crate) fn find(
     tag: &Tag,
     path: &Path,
@@ -93,19 +93,19 @@ pub(crate) fn find(
 /// Keeps the leaves of a run's files.
 #[derive(Debug)]
 pub(crate) struct PageKeeper {
-    /// Where the catalogue's leaves are.
+    /// The folder of the catalogue's leaves.
     catalogue: Option<LeavesFolder>,
-    /// Whether new leaves go beside each file.
+    /// Whether new leaves are stored beside each file.
     sidecars: bool,
     params: VerityParams,
-    /// Whether leaves are kept of every file, or only of those that have some beside them.
+    /// Whether leaves are kept for every file, or only for files that have some already.
     every: bool,
-    /// Whether that was asked for: then also of files whose tag stands.
+    /// Whether the user requested leaves. If so, they are made for files with a valid tag as well.
     asked: bool,
     drafts: AtomicU64,
-    /// Done once drafts that other runs left in the tree's folder are removed.
+    /// Done once the drafts of other runs are removed from the tree's folder.
     swept: Once,
-    /// Set when the run is to end.
+    /// Set when the run should end.
     stop: Arc<AtomicBool>,
 }
 
@@ -113,7 +113,7 @@ impl PageKeeper {
     /// Prepares to keep leaves, or only to find them.
     ///
     /// # Errors
-    /// If they are asked for and have no place.
+    /// If leaves are requested and have no place.
     pub(crate) fn new(
         wanted: &PagesUse,
         catalogue: Option<LeavesFolder>,
@@ -152,18 +152,18 @@ impl PageKeeper {
         })
     }
 
-    /// Says whether leaves are kept beside their files.
+    /// Returns whether leaves are kept beside their files.
     pub(crate) fn has_sidecars(&self) -> bool {
         self.folder().is_none()
     }
 
-    /// Says whether leaves were asked for, of files whose tag stands too.
+    /// Returns whether the user requested leaves, including those of files with a valid tag.
     pub(crate) fn is_asked(&self) -> bool {
         self.asked
     }
 
-    /// Says whether the leaves of a file that is to have a tag of `algorithm` should be made:
-    /// whether it has more than one page, its tag tells contents apart, and they are not there.
+    /// Returns whether leaves should be made for a file that will have a tag of `algorithm`: the
+    /// file has more than one page, the digest is long enough, and the leaves do not exist.
     pub(crate) fn wants(&self, event: &FileEvent, algorithm: Algorithm) -> bool {
         let Some(status) = event.status else { return false };
         let lacks = self.lacks(event, &status, algorithm);
@@ -192,9 +192,9 @@ impl PageKeeper {
         !stands || !self.has(&stored, &path)
     }
 
-    /// Removes drafts that a run that was killed left, where no new leaves will replace them.
+    /// Removes drafts of killed runs that no new leaves will replace.
     ///
-    /// A draft that cannot be removed only uses space, so errors are ignored.
+    /// Errors are ignored, because a draft that stays only uses space.
     fn remove_drafts(&self, path: &Path, status: &Status) {
         if let Some(folder) = self.folder() {
             self.swept.call_once(|| {
@@ -210,7 +210,7 @@ impl PageKeeper {
         });
     }
 
-    /// Says whether the leaves for a tag are where this run would keep them, and whole.
+    /// Returns whether the leaves for a tag exist where this run would keep them, and are whole.
     fn has(&self, tag: &Tag, path: &Path) -> bool {
         let opened = match self.folder() {
             Some(folder) => folder.open(self.params.page_len(), tag),
@@ -220,12 +220,11 @@ impl PageKeeper {
         matches!(kept, Ok(Some(kept)) if kept.ensure_whole(&self.stop).is_ok())
     }
 
-    /// Makes sure that the leaves are whole that are kept for a tag in the tree's folder; there
-    /// may be none.
+    /// Checks that the leaves kept for a tag in the tree's folder are whole, if there are any.
     ///
     /// # Errors
-    /// `InvalidData` if they are torn or damaged; `Interrupted` if the run was stopped; else
-    /// whatever the system says.
+    /// `InvalidData` if they are torn or damaged; `Interrupted` if the run was stopped; otherwise
+    /// if they cannot be read.
     pub(crate) fn ensure_whole(&self, tag: &Tag) -> io::Result<()> {
         let Some(folder) = self.folder().filter(|_| self.every) else { return Ok(()) };
         match of_tag(folder.open(self.params.page_len(), tag), tag)? {
@@ -234,17 +233,17 @@ impl PageKeeper {
         }
     }
 
-    /// Returns the folder that new leaves go to; `None` for beside each file.
+    /// Returns the folder of new leaves; `None` if they are stored beside each file.
     fn folder(&self) -> Option<&LeavesFolder> {
         self.catalogue.as_ref().filter(|_| !self.sidecars)
     }
 
-    /// Finds what is kept for a tag, wherever it is.
+    /// Finds the leaves that are kept for a tag, in either place.
     pub(crate) fn find(&self, tag: &Tag, path: &Path) -> io::Result<Option<Kept>> {
         Ok(find(tag, path, self.catalogue.as_ref())?.map(|(_, kept)| kept))
     }
 
-    /// Begins with a file's leaves.
+    /// Starts the leaves of a file.
     pub(crate) fn begin(self: &Arc<Self>, event: &FileEvent) -> Box<Leaves> {
         Box::new(Leaves {
             path: event.path.to_path(),
@@ -259,12 +258,12 @@ impl PageKeeper {
         })
     }
 
-    /// Makes what hashes the pages of a file of this length.
+    /// Makes the hasher for the pages of a file of this length.
     fn hasher(&self, length: u64) -> LeafHasher {
         LeafHasher::new(&self.params, lanes_for(length))
     }
 
-    /// Makes a new file to write leaves to, under a name that is not theirs yet.
+    /// Creates a new file to write leaves to, under the name of a draft.
     fn draft(&self, path: &Path, status: Option<&Status>) -> io::Result<Draft> {
         let (dir, name) = match self.folder() {
             Some(folder) => {
@@ -282,7 +281,7 @@ impl PageKeeper {
         };
         let mut draft = match Draft::named(&dir, &name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                // A run that was killed left it behind.
+                // A killed run left it behind.
                 ensure_leaves(&dir, &name)?;
                 dir.remove_file(&name)?;
                 Draft::named(&dir, &name)?
@@ -290,7 +289,7 @@ impl PageKeeper {
             made => made?,
         };
         if self.has_sidecars() {
-            // Where there are no attributes, torn leaves are known by their bytes alone.
+            // On file systems without attributes, torn leaves are recognised by their bytes alone.
             let _ = draft.to_file().and_then(|file| xattr::set(&file, xattr::LEAVES, b"1"));
         }
         let mut blank = [0; HEADER_LEN];
@@ -300,18 +299,18 @@ impl PageKeeper {
     }
 }
 
-/// Returns how the names of this process's drafts in a tree's folder begin.
+/// Returns the prefix of this process's drafts in a tree's folder.
 fn own_draft_prefix() -> String {
     format!("{DRAFT}{}-", std::process::id())
 }
 
-/// Removes drafts that other processes left in a folder. None of them is in use: the run that
+/// Removes drafts that other processes left in a folder. None of them is in use, because a run that
 /// writes to a catalogue has it locked.
 fn remove_other_drafts(folder: &Dir) {
     let mut left = Vec::new();
     let own = own_draft_prefix();
     let is_left = |name: &str| name.starts_with(DRAFT) && !name.starts_with(&own);
-    // What cannot be listed or removed takes room, and no more.
+    // Drafts that cannot be listed or removed only use space.
     let _ = folder.entries(&mut |entry| {
         left.extend(entry.name.to_str().filter(|name| is_left(name)).map(OsString::from));
         ControlFlow::Continue(())
@@ -321,17 +320,17 @@ fn remove_other_drafts(folder: &Dir) {
     }
 }
 
-/// The leaves of one file under way.
+/// The leaves of one file while it is read.
 pub(crate) struct Leaves {
     path: PathBuf,
-    /// What the file was when it was opened.
+    /// The status of the file when it was opened.
     status: Option<Status>,
     hasher: LeafHasher,
     tree: Tree,
     check: u32,
     waiting: Vec<u8>,
     draft: Option<Draft>,
-    /// What went wrong with the draft; the file is hashed all the same.
+    /// The error of the draft. The file is hashed nevertheless.
     fault: Option<io::Error>,
     keeper: Arc<PageKeeper>,
 }
@@ -350,7 +349,7 @@ impl Leaves {
         }
     }
 
-    /// Writes what waits to the draft.
+    /// Writes the buffered leaves to the draft.
     fn pour(&mut self) -> io::Result<()> {
         let draft = match &mut self.draft {
             Some(draft) => draft,
@@ -362,8 +361,8 @@ impl Leaves {
         Ok(())
     }
 
-    /// Keeps the leaves, once the whole file was taken and has its tag. Those of the tag that it
-    /// `replaces` go: a folder of leaves would grow with every edit.
+    /// Keeps the leaves once the whole file is read and has its tag. The leaves of the tag that it
+    /// `replaces` are removed, because otherwise the folder would grow with every edit.
     pub(crate) fn keep(self, tag: &Tag, replaces: Option<&Tag>) -> Result<(), FileError> {
         self.try_keep(tag, replaces).map_err(|error| FileError::from_io(KEEPING, &error))
     }
@@ -393,14 +392,15 @@ impl Leaves {
         self.publish(draft, tag)?;
         let old = replaces.filter(|old| (old.algorithm, old.digest) != (tag.algorithm, tag.digest));
         if let (Some(folder), Some(old)) = (self.keeper.folder(), old) {
-            // Of two files that were the same, the other gets its leaves back when it is asked for.
+            // If another file had the same contents, its leaves are made again when they are
+            // requested.
             let _ = folder.remove(self.keeper.params.page_len(), old);
         }
         Ok(())
     }
 
-    /// Gives a draft that is whole its name. The name itself need not outlast a loss of power:
-    /// leaves that are absent are made again, and to flush the folder as well doubles the cost.
+    /// Renames a complete draft. The directory is not flushed, because that doubles the cost and
+    /// leaves lost in a power failure are made again.
     fn publish(&self, draft: Draft, tag: &Tag) -> io::Result<()> {
         if let Some(folder) = self.keeper.folder() {
             let (dir, name) = folder.make_for(self.keeper.params.page_len(), tag)?;

@@ -1,7 +1,7 @@
-//! Tags in one extended attribute of the file itself, and the previous tag in a second one.
+//! Tags in one extended attribute of the file, and previous tags in a second one.
 //!
-//! In: an open file. Out: its tag. An attribute is set by one system call, so it is whole or absent
-//! at any moment. A tag that another system set keeps the name by which it came.
+//! An attribute is set by one system call, so it is whole or absent at any moment. A tag that
+//! another system set keeps its name.
 
 use std::io;
 
@@ -14,10 +14,10 @@ use super::{Replaces, Store, StoredTag, carrier};
 use crate::event::FileError;
 use steadfast_manifest::tag::{Tag, TagError, VALUE_LEN_MAX};
 
-/// Room for any value that could be a tag of ours; longer ones are not.
+/// Buffer length for any value that could be our tag; longer values are not tags.
 const VALUE_ROOM: usize = 4 * VALUE_LEN_MAX;
 
-/// Keeps tags in extended attributes.
+/// Stores tags in extended attributes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Xattr;
 
@@ -77,7 +77,7 @@ impl Store for Xattr {
     }
 
     fn remove(&self, file: &File) -> Result<bool, FileError> {
-        // The previous tag goes first: alone it would look like a tag that was lost.
+        // The previous tag is removed first: alone it would look as if the tag was lost.
         let slots = [TagSlot::Previous, TagSlot::Tag];
         let removed = carrier::select(file, TagSlot::of).and_then(|names| {
             let mut any = false;
@@ -97,7 +97,7 @@ fn keep_previous(file: &File, name: &str, value: &[u8]) -> Result<(), FileError>
 }
 
 impl Xattr {
-    /// Is content if somebody else stored the same meanwhile, and leaves anything else alone.
+    /// Succeeds if another process stored the same tag meanwhile. Leaves any other tag unchanged.
     fn accept_equal(self, file: &File, tag: &Tag) -> Result<(), FileError> {
         match self.tag(file) {
             Ok(StoredTag::Whole(found)) if found.same_contents(tag) && found.mtime == tag.mtime => {
@@ -112,7 +112,7 @@ impl Xattr {
     }
 }
 
-/// Reads what is stored under this system's own name.
+/// Reads the tag that has this system's own attribute name.
 fn stored(file: &File) -> io::Result<StoredTag> {
     let mut value = [0; VALUE_ROOM];
     Ok(match xattr::get(file, xattr::TAG, &mut value) {
@@ -131,10 +131,10 @@ fn stored(file: &File) -> io::Result<StoredTag> {
 
 const SETTING: &str = "set the tag";
 
-/// Replaces the tag under every name by which the file has it, so that each system finds it again.
+/// Replaces the tag under every name that the file has it under, so that each system finds it.
 ///
-/// All names but one are removed before that one is set, and set after it: at any moment the file
-/// has the old tag or the new one, and never both.
+/// Removes all names but one before setting that one, and sets the others afterwards: at any moment
+/// the file has the old tag or the new one, and never both.
 fn replace(
     file: &File,
     first: &TagAttribute,
@@ -158,8 +158,8 @@ fn replace(
     Ok(())
 }
 
-/// Reads back what was set, and compares. SMB servers have been seen to drop an attribute that is
-/// set again, so a difference is answered by removing and setting once more.
+/// Reads the attribute back and compares it. Some SMB servers drop an attribute that is set again,
+/// so if it differs, it is removed and set once more.
 fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(), FileError> {
     if reads_back(file, name, value) {
         return Ok(());
@@ -168,7 +168,7 @@ fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(
     if again.is_ok() && reads_back(file, name, value) {
         return Ok(());
     }
-    // A tag that is not what was written must not stay to be believed; the old one was true.
+    // A tag that differs from what was written must not stay. The old tag was correct.
     let _ = match old {
         Some(old) => xattr::set(file, name, old),
         None => xattr::remove(file, name).map(drop),
@@ -187,10 +187,10 @@ fn reads_back(file: &File, name: &str, value: &[u8]) -> bool {
     matches!(xattr::get(file, name, &mut back), Ok(Some(len)) if &back[..len] == value)
 }
 
-/// The reason of a file system without attributes.
+/// The reason for a file system without attributes.
 pub(crate) const NO_ATTRIBUTES: &str = "this file system keeps no extended attributes";
 
-/// Says what keeps a file from changes, and what allows them.
+/// Returns what protects a file from changes, and how to allow them.
 fn reason_of(mark: Protection) -> String {
     match mark.removed_by() {
         Some(command) => format!("the file is locked ({mark}): `{command} FILE` allows changes"),
@@ -198,7 +198,7 @@ fn reason_of(mark: Protection) -> String {
     }
 }
 
-/// The system's words, with what they mean here where they mislead.
+/// Makes the error from the system's message, with an explanation where that message is misleading.
 pub(super) fn trouble(file: &File, operation: &'static str, error: &io::Error) -> FileError {
     let mut trouble = FileError::from_io(operation, error);
     match error.kind() {

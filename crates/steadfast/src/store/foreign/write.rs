@@ -1,8 +1,8 @@
-//! Writes a tag the way another tool does, beside ours or instead of it.
+//! Writes a tag in another tool's format, beside ours or instead of it.
 //!
-//! In: an open file and what its contents are. Out: the attributes, set, read back and compared.
-//! The digest is taken away first and set last, so that at any moment there is the old tag, the new
-//! one, or half of one, which every reader can tell from a tag.
+//! Takes an open file and the tag of its contents. Sets the attributes, reads them back and
+//! compares them. The digest is removed first and set last, so that at any moment there is the old
+//! tag, the new one, or an incomplete one, which every reader recognises as incomplete.
 
 use std::io;
 
@@ -17,21 +17,21 @@ use super::{ForeignAttribute, ForeignKind, VALUE_LEN_MAX, encode, encode_over, h
 
 const SETTING: &str = "set the foreign tag";
 
-/// What is done where the file has another tag of that kind already.
+/// What happens if the file has another tag of that kind already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingTag {
-    /// It stays, and is trouble. A tag of the same contents is no other tag: its times are set.
+    /// It stays, and writing fails. If the tag has the same contents, its times are set.
     Keep,
-    /// The new tag takes its place.
+    /// The new tag replaces it.
     Replace,
 }
 
-/// Writes a tag as another tool does, and reads it back.
+/// Writes a tag in another tool's format, and reads it back.
 ///
 /// # Errors
-/// If the kind has no place for the tag's algorithm; if another tag is there that is to be kept;
-/// if the system refuses, or what is read back is not what was written. The old tag is put back
-/// then, as far as the system lets it.
+/// If the kind has no place for the tag's algorithm, if another tag must be kept, if the system
+/// refuses, or if the tag was read back differently. In that case the old tag is restored as far as
+/// the system allows.
 pub fn write(
     file: &File,
     kind: ForeignKind,
@@ -61,11 +61,11 @@ fn is_held(old: &[ForeignAttribute], (name, value): &(String, Vec<u8>)) -> bool 
     old.iter().any(|held| held.name == *name && held.value.as_ref() == Ok(value))
 }
 
-/// Where attributes are set: a file, or what stands for one in a test.
+/// A place for attributes: a file, or its substitute in a test.
 trait AttributeSink {
     fn set(&self, name: &str, value: &[u8]) -> io::Result<()>;
     fn remove(&self, name: &str) -> io::Result<()>;
-    /// Says whether an attribute has a value.
+    /// Returns whether an attribute has a value.
     fn has(&self, name: &str, value: &[u8]) -> io::Result<bool>;
 }
 
@@ -88,7 +88,7 @@ impl AttributeSink for File {
     }
 }
 
-/// Puts the new attributes in the place of the old ones, or leaves the old ones.
+/// Replaces the old attributes by the new ones. If that fails, the old ones are restored.
 fn replace(
     place: &dyn AttributeSink,
     old: &[ForeignAttribute],
@@ -108,7 +108,7 @@ fn set(place: &dyn AttributeSink, name: &str, value: &[u8]) -> io::Result<()> {
     if place.has(name, value)? {
         return Ok(());
     }
-    // SMB servers have been seen to drop an attribute that is set again.
+    // Some SMB servers drop an attribute that is set again.
     place.remove(name)?;
     place.set(name, value)?;
     match place.has(name, value)? {
@@ -117,12 +117,12 @@ fn set(place: &dyn AttributeSink, name: &str, value: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Undoes what was written and sets the old attributes again, the digests last. The error that led
-/// here is what is reported: nothing more can be done about a refusal now.
+/// Undoes what was written and sets the old attributes again, the digests last. Further refusals
+/// are ignored, because the caller reports the error that led here.
 fn restore(place: &dyn AttributeSink, old: &[ForeignAttribute], new: &[(String, Vec<u8>)]) {
     for (name, _) in new.iter().rev() {
         if place.remove(name).is_err() {
-            // A digest that cannot be taken away must keep the times it has.
+            // A digest that cannot be removed must keep its times.
             return;
         }
     }
@@ -159,20 +159,20 @@ mod tests {
         }
     }
 
-    /// How a place misbehaves.
+    /// A fault of a simulated place.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum SinkFault {
         /// It refuses two calls.
         Refuses,
-        /// It refuses one call, and does nothing from another on, as if the power were gone.
+        /// It refuses one call, and ignores all calls from another one on, as if power was lost.
         Dies,
-        /// It drops an attribute that is set while it is there.
+        /// It drops an attribute that is set again.
         DropsSetAgain,
-        /// It cuts whatever is set, from some call on.
+        /// It truncates every attribute that is set, from some call on.
         Cuts,
     }
 
-    /// Attributes in memory, and trouble at two calls by their numbers.
+    /// Attributes in memory, with faults at two calls, given by their numbers.
     struct Faulty {
         attributes: RefCell<BTreeMap<String, Vec<u8>>>,
         fault: SinkFault,
@@ -180,7 +180,7 @@ mod tests {
         calls: Cell<u32>,
     }
 
-    /// A call that is never made.
+    /// The number of a call that is never made.
     const NEVER: u32 = u32::MAX;
 
     impl Faulty {
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// The tag of an edited file.
+    /// Returns the tag of an edited file.
     fn edited(tag: &Tag) -> Tag {
         Tag {
             digest: Digest::from_slice(&[0xab; 32]).unwrap(),
@@ -252,15 +252,15 @@ mod tests {
         }
     }
 
-    /// Replaces a tag by that of an edited file, with trouble at every call in turn and at every
-    /// later one besides, and shows how each ended.
+    /// Replaces a tag by that of an edited file, once for each pair of faulty calls, and passes on
+    /// how each replacement ended.
     fn at_every_call(fault: SinkFault, mut ended: impl FnMut(&Faulty, bool, &[ForeignTags; 2])) {
         for kind in [ForeignKind::Shatag, ForeignKind::Unraid, ForeignKind::Dintch] {
             let tag = tag(Algorithm::Sha256);
             let (old, new) = (encode(kind, &tag).unwrap(), encode(kind, &edited(&tag)).unwrap());
             let whole = |attributes: &[_]| Faulty::with(attributes, fault, [NEVER; 2]).tags();
             let tags = [whole(&old), whole(&new)];
-            // More calls than any of them makes, the restoring of the old tag included.
+            // More calls than any replacement makes, including the restoring of the old tag.
             for once in 1..40 {
                 for again in (once + 1..40).chain([NEVER]) {
                     let place = Faulty::with(&old, fault, [once, again]);
