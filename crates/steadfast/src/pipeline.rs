@@ -1,15 +1,16 @@
 //! Chunk → digest: threads that open, read and hash files, several messages to a core at once.
 //!
-//! In: entries from the walk, a [`Task`] that says what to do with each file. Out: one finished
-//! [`FileEvent`] per entry, in walk order. Knows nothing of verdicts or of what a task stores.
+//! In: entries from the walk, and a [`Task`] that decides what to do with each file. Out: one
+//! finished [`FileEvent`] per entry, in walk order. Knows nothing of verdicts or of what a task
+//! stores.
 //!
-//! Every worker does whatever brings the run forward: it hashes if it can fill its lanes, else it
-//! reads ahead, else it hashes with fewer lanes. Small files are read many to a buffer and hashed
-//! together by the thread that read them, while they are in its cache; large files are read chunk
-//! by chunk, ahead of the hashing, so that one file alone runs at the hash's or the storage's rate
-//! and not at their sum. While reading waits for storage, further threads that only read join in.
-//! A thread is started when there is work for it and none that waits could do it; buffers are made
-//! and lanes are tried likewise, so that a check of one small file costs little.
+//! Each worker takes the most useful job: it hashes if it can fill its lanes, otherwise it reads
+//! ahead, otherwise it hashes with fewer lanes. Small files are read many to a buffer and hashed
+//! together by the thread that read them, while they are in its cache. Large files are read in
+//! chunks, ahead of the hashing, so that a single file is limited by the rate of the hash or of the
+//! storage and not by their sum. While reads wait for the storage, further threads that only read
+//! are used. A thread is started when there is work for it and no idle thread for that work.
+//! Buffers are made and lanes are tried likewise, so that a check of one small file costs little.
 
 mod outcome;
 mod settings;
@@ -41,80 +42,80 @@ use crate::qos;
 use crate::read::Engine;
 use crate::walk::{Entry, WalkItem};
 
-/// What a verb does with each file, called from many threads.
+/// The work of a verb on each file, called from many threads.
 pub(crate) trait Task: Send + Sync {
-    /// Looks at an opened file and says whether its contents are wanted.
+    /// Looks at an opened file and returns whether its contents are needed.
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan;
 
-    /// Finishes a file that was read whole and hashed.
+    /// Finishes a file that was read completely and hashed.
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents);
 
-    /// Finishes a file whose contents could not be read. The event says why.
+    /// Finishes a file whose contents could not be read. The event has the reason.
     fn give_up(&self, event: &mut FileEvent) {
         let _ = event;
     }
 
-    /// Returns what takes the bytes of a file beside its digests, if anything does.
+    /// Returns a sink that receives the bytes of a file besides its digests, if the task needs one.
     fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
         let _ = event;
         None
     }
 }
 
-/// Takes the bytes of one file, in order, as they are hashed.
+/// Receives the bytes of one file, in order, as they are hashed.
 pub(crate) trait ByteSink: Send {
-    /// Takes the next bytes.
+    /// Receives the next bytes.
     fn take(&mut self, data: &[u8]);
 
-    /// Ends a file that was read whole, after [`Task::conclude`].
+    /// Ends a file that was read completely, after [`Task::conclude`].
     fn finish(self: Box<Self>, event: &mut FileEvent);
 }
 
-/// What a task wants of a file.
+/// What a task needs from a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Plan {
     /// Nothing more: the event is complete.
     Done,
-    /// Its digests. If a tag of them is to be written, the file must be `settled`: no change to
-    /// come may bear the modification time that it has now.
+    /// Its digests. If a tag of them is to be written, the file must be `settled`: no later change
+    /// may get the modification time that it has now.
     Hash { algorithms: Algorithms, settled: bool },
-    /// To be read as if it were hashed, and not hashed: what reading alone takes on this path.
+    /// Its contents, read as if they were hashed. This measures reading alone.
     Read,
 }
 
 /// The kinds of threads that a pipeline starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Crew {
-    /// Threads that hash, and do whatever else brings the run forward.
+    /// Threads that hash, and also do any other job.
     Workers,
     /// Threads that only read.
     Readers,
 }
 
-/// What the threads of a pipeline share.
+/// The state that the threads of a pipeline share.
 struct Shared {
     task: Arc<dyn Task>,
     engine: Arc<dyn Engine>,
     lanes: LaneChoice,
     settings: Settings,
     schedule: Mutex<Schedule>,
-    /// Signalled when there is something for a worker.
+    /// Signalled when there is a job for a worker.
     work: Condvar,
-    /// Signalled when there is something for a thread that only reads.
+    /// Signalled when there is a job for a thread that only reads.
     reads: Condvar,
-    /// Signalled when the walk may go on.
+    /// Signalled when the walk may continue.
     room: Condvar,
     finished: ReorderBuffer,
     links: Links,
     ledger: Arc<Ledger>,
-    /// Bytes read so far, and bytes of files that needed no reading.
+    /// Bytes read so far, and bytes of files that did not need reading.
     bytes_read: AtomicU64,
     bytes_passed: AtomicU64,
     notices: Mutex<Vec<Notice>>,
-    /// Entries that the walk handed on.
+    /// Entries that the walk passed on.
     fed: AtomicU64,
     stop: Arc<AtomicBool>,
-    /// Whether threads are to begin nothing for the time being.
+    /// Whether threads should begin no job for now.
     held: AtomicBool,
     /// Whether a thread panicked.
     failed: AtomicBool,
@@ -130,7 +131,7 @@ impl Pipeline {
     /// Starts the first thread, which waits for entries. Others follow as there is work for them.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system refuses to start a thread.
     pub(crate) fn start(
         task: Arc<dyn Task>,
         engine: Arc<dyn Engine>,
@@ -180,7 +181,7 @@ impl Pipeline {
         Feeder { thread, entries, troubles, next: 0, clock: None }
     }
 
-    /// Waits at most `patience` and takes the finished events that are next in walk order.
+    /// Waits at most `patience` and takes the next finished events in walk order.
     pub(crate) fn finished(&self, patience: Duration) -> Vec<Finished> {
         let events = self.shared.finished.take(patience);
         if !events.is_empty() {
@@ -189,51 +190,53 @@ impl Pipeline {
         events
     }
 
-    /// Takes what the walk noticed.
+    /// Takes the notices of the walk.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         std::mem::take(&mut locked(&self.shared.notices))
     }
 
-    /// Says whether all threads have ended.
+    /// Returns whether all threads have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.shared.threads.load(Ordering::Acquire) == 0
     }
 
-    /// Takes what is finished without regard to gaps before it: for a run that was stopped.
+    /// Takes all finished events, including those after a gap: for a run that was stopped.
     pub(crate) fn leftovers(&self) -> Vec<Finished> {
         self.shared.finished.take_all()
     }
 
-    /// Says whether every entry that was fed has come out.
+    /// Returns whether every entry that was fed has come out.
     pub(crate) fn is_complete(&self) -> bool {
         self.shared.schedule().is_over() && self.shared.finished.is_empty()
     }
 
-    /// Says whether as many events came out as entries went in: anything else is a defect.
+    /// Returns whether as many events came out as entries went in. Anything else is a defect.
     pub(crate) fn has_told_all(&self) -> bool {
         self.shared.finished.given() == self.shared.fed.load(Ordering::Acquire)
     }
 
-    /// Returns the bytes read so far, files under way included, and those of files passed by.
+    /// Returns the bytes read so far, including those of unfinished files, and the bytes of files
+    /// that did not need reading.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         let Shared { bytes_read, bytes_passed, .. } = &*self.shared;
         (bytes_read.load(Ordering::Relaxed), bytes_passed.load(Ordering::Relaxed))
     }
 
-    /// Says whether a thread failed, so that results are lacking.
+    /// Returns whether a thread panicked, so that results are missing.
     pub(crate) fn has_failed(&self) -> bool {
         self.shared.failed.load(Ordering::Acquire)
     }
 
-    /// Tells all threads to end after what they are doing.
+    /// Makes all threads end after their present jobs.
     pub(crate) fn stop(&self) {
         self.shared.halt();
     }
 
-    /// Holds all threads after what they are doing, or lets them go on.
+    /// Holds all threads after their present jobs, or lets them continue.
     pub(crate) fn hold(&self, held: bool) {
         if self.shared.held.swap(held, Ordering::Relaxed) && !held {
-            // A thread that looked before and waits hereafter holds this lock in between.
+            // A thread holds this lock from checking the flag until it waits, so it cannot miss the
+            // signal.
             drop(self.shared.schedule());
             self.shared.wake_all();
         }
@@ -245,7 +248,7 @@ impl Pipeline {
         ledger.clock(ledger.report())
     }
 
-    /// Returns where the time went so far, of a run that has taken `elapsed_ns`.
+    /// Returns where the time has gone so far, in a run that has taken `elapsed_ns`.
     pub(crate) fn account(&self, elapsed_ns: u64) -> Account {
         let account = self.shared.ledger.account(elapsed_ns);
         let Some(bytes_per_s) = self.shared.engine.bytes_per_s_max() else { return account };
@@ -266,12 +269,12 @@ impl Shared {
         locked(&self.schedule)
     }
 
-    /// Sets what the calling thread may download and its QoS level, and notes once what came of the
-    /// level.
+    /// Sets the calling thread's permission to download and its QoS level, and notes the outcome of
+    /// the level once.
     fn prepare_thread(&self) {
-        // If the system refuses, files that are not here are still told by their flag.
+        // If the system refuses, files that are not here are still recognised by their flag.
         let _ = allow_downloads(DownloadScope::Thread, self.settings.downloads);
-        // If it refuses that, reading records the access.
+        // If the system refuses, reading updates the access times.
         let _ = spare_access_times();
         let level = self.settings.qos;
         let steps = qos::enter(level);
@@ -294,10 +297,11 @@ impl Shared {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Ends all threads after what they are doing.
+    /// Makes all threads end after their present jobs.
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // A thread that looked before and waits hereafter holds this lock in between.
+        // A thread holds this lock from checking the flag until it waits, so it cannot miss the
+        // signal.
         drop(self.schedule());
         self.wake_all();
     }
@@ -308,7 +312,7 @@ impl Shared {
         self.room.notify_all();
     }
 
-    /// Wakes, or starts, one more thread of each kind that has something to do.
+    /// Wakes, or starts, one more thread of each crew that has a job to do.
     fn wake(self: &Arc<Self>, schedule: &mut Schedule) {
         for crew in [Crew::Workers, Crew::Readers] {
             match schedule.call(crew) {
@@ -324,7 +328,7 @@ impl Shared {
         }
     }
 
-    /// Starts the thread of this number in a crew.
+    /// Starts the thread with this number in a crew.
     fn start_thread(self: &Arc<Self>, crew: Crew, number: usize) -> io::Result<()> {
         let slot = match crew {
             Crew::Workers => self.ledger.worker(number),
@@ -335,7 +339,7 @@ impl Shared {
         named.spawn(move || thread.run(crew, number, slot)).map(drop)
     }
 
-    /// Returns what is signalled when there is something for a thread of a crew.
+    /// Returns the condition that is signalled when there is a job for a thread of a crew.
     fn signal(&self, crew: Crew) -> &Condvar {
         match crew {
             Crew::Workers => &self.work,
@@ -344,13 +348,13 @@ impl Shared {
     }
 }
 
-/// A poisoned lock means that another thread panicked; the run then ends with an error, and what
-/// the lock guards is still needed to end it well.
+/// Locks a mutex, even if it is poisoned because another thread panicked. The run then ends with an
+/// error, but still needs the data to end properly.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One thread's membership: counted while it lives, also when it panics.
+/// Counts one thread while it lives, also if it panics.
 struct ThreadOf {
     shared: Arc<Shared>,
 }
@@ -367,7 +371,7 @@ impl ThreadOf {
         shared.prepare_thread();
         let mut clock = shared.ledger.clock(slot);
         let mut schedule = shared.schedule();
-        // It counted as waiting from when it was to be started.
+        // It was counted as waiting since it was requested.
         schedule.idle(crew, -1);
         while !shared.stopped() && !schedule.is_over() {
             let held = shared.held.load(Ordering::Relaxed);
@@ -409,18 +413,18 @@ impl Drop for ThreadOf {
     }
 }
 
-/// Takes what the walk finds, numbers it, and hands it on in bunches.
+/// Receives what the walk finds, numbers it, and passes it on in bunches.
 pub(crate) struct Feeder {
     thread: ThreadOf,
     entries: Vec<(u64, Entry)>,
     troubles: Vec<Numbered>,
     next: u64,
-    /// The walk's thread starts it, since each thread has its own processor time.
+    /// Started on the walk's thread, because each thread has its own processor time.
     clock: Option<StageClock>,
 }
 
 impl Feeder {
-    /// Prepares the calling thread, which is the walk's, and starts its account.
+    /// Prepares the calling thread, which is the walk's, and starts its clock.
     pub(crate) fn begin(&mut self) {
         self.thread.shared.prepare_thread();
         let ledger = &self.thread.shared.ledger;
@@ -428,7 +432,7 @@ impl Feeder {
         clock.begin_job();
     }
 
-    /// Takes one thing. Waits while the pipeline is full; `false` means that the run was stopped.
+    /// Feeds one item. Waits while the pipeline is full. Returns `false` if the run was stopped.
     pub(crate) fn feed(&mut self, found: WalkItem) -> bool {
         let number = self.next;
         match found {
@@ -441,7 +445,7 @@ impl Feeder {
             }
         }
         self.next += 1;
-        // The first entries go at once, so that a few large files begin together.
+        // The first entries are passed on at once, so that a few large files begin together.
         let bunch_len = self.thread.shared.settings.bunch_len.min(1 + number as usize / 4);
         self.entries.len() + self.troubles.len() < bunch_len || self.flush()
     }
@@ -451,7 +455,7 @@ impl Feeder {
         Arc::clone(&self.thread.shared.stop)
     }
 
-    /// Hands on what is pending and says that nothing follows.
+    /// Passes on all pending entries and ends the input.
     pub(crate) fn end(mut self) {
         self.flush();
         let shared = &self.thread.shared;

@@ -1,11 +1,11 @@
-//! Buffers of one length, made when they are first needed and then used again.
+//! Buffers of one length, made when they are first needed and then reused.
 
 use steadfast_sys::file::AlignedBuffer;
 
-/// At most so many buffers of one length.
+/// A limited number of buffers of one length.
 pub(super) struct BufferPool {
     free: Vec<AlignedBuffer>,
-    /// Buffers that there are, free or handed out.
+    /// Buffers made so far, free or in use.
     made: usize,
     made_max: usize,
     buffer_len: usize,
@@ -17,12 +17,12 @@ impl BufferPool {
         BufferPool { free: Vec::new(), made: 0, made_max, buffer_len }
     }
 
-    /// Says whether every buffer is handed out.
+    /// Returns whether every buffer is in use.
     pub(super) fn is_empty(&self) -> bool {
         self.free.is_empty() && self.made >= self.made_max
     }
 
-    /// Takes a buffer, the one that was given back last.
+    /// Takes a buffer, the one that was returned last.
     ///
     /// # Panics
     /// If the pool is empty.
@@ -34,7 +34,7 @@ impl BufferPool {
         })
     }
 
-    /// Takes a buffer back, if the pool still has use for it.
+    /// Returns a buffer to the pool, which drops it if it has too many.
     pub(super) fn put(&mut self, buffer: AlignedBuffer) {
         if buffer.len() == self.buffer_len && self.made <= self.made_max {
             self.free.push(buffer);
@@ -43,7 +43,7 @@ impl BufferPool {
         }
     }
 
-    /// Changes the number of buffers and their length. Those that are handed out stay as they are.
+    /// Changes the number of buffers and their length. Buffers in use stay as they are.
     pub(super) fn resize(&mut self, made_max: usize, buffer_len: usize) {
         (self.made_max, self.buffer_len) = (made_max, buffer_len);
         for buffer in std::mem::take(&mut self.free) {

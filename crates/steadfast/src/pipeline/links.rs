@@ -1,7 +1,8 @@
-//! Hard links: a file with several names is read once and reported under each.
+//! Hard links: a file with several names is read once and reported under each name.
 //!
-//! In: the identities of files with more than one link. Out: who reads, who waits, and for whom
-//! else a finished event holds. Bounded: of more linked files than fit, some are read again.
+//! Takes the identities of files with more than one link. Decides which name is read, which names
+//! wait, and which further events a finished file has. Memory is bounded: if there are too many
+//! linked files, some are read again.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
@@ -12,7 +13,7 @@ use super::locked;
 use crate::event::{FileEvent, FilePath};
 use crate::walk::Identity;
 
-/// Finished linked files remembered at a time.
+/// The most finished linked files that are remembered.
 const FINISHED_MAX: usize = 10_000;
 
 /// The linked files of one run.
@@ -23,34 +24,34 @@ pub(super) struct Links {
 #[derive(Default)]
 struct Known {
     files: HashMap<Identity, Linked>,
-    /// Those that are finished, oldest first: they make room for others. Those under way never
-    /// do, or two threads would read, and tag, one file.
+    /// The finished files, oldest first, which are removed to make room. Files under way are never
+    /// removed, because then two threads could read and tag the same file.
     finished: VecDeque<Identity>,
 }
 
-/// One file with several names, of which some are still to come.
+/// A file with several names, some of which have not been found yet.
 struct Linked {
-    /// How the file was when it was claimed.
+    /// The file's status when it was claimed.
     then: Status,
-    /// Names that may yet be met, the first not counted.
+    /// Names that may still be found, without the first.
     names_left: u64,
     state: LinkState,
 }
 
 enum LinkState {
-    /// Being read under its first name; these wait.
+    /// It is being read under its first name; these names wait.
     UnderWay(Vec<(u64, FilePath)>),
-    /// Finished, and this is how.
+    /// It is finished, with this event.
     Finished(Box<FileEvent>),
 }
 
 /// What to do with one name of a linked file.
 pub(super) enum Claim {
-    /// Read it; the file is linked and others may wait for it.
+    /// Read it. The file is linked, and other names may wait for it.
     First,
-    /// Read it; nobody will ask.
+    /// Read it. No other name uses the result.
     Alone,
-    /// Nothing: it will come out when the first name does.
+    /// Nothing: its event comes with that of the first name.
     Waits,
     /// It is finished already.
     Finished(Box<FileEvent>),
@@ -76,7 +77,7 @@ impl Links {
         };
         linked.names_left = linked.names_left.saturating_sub(1);
         match &mut linked.state {
-            // It was changed meanwhile, under whatever name: what is found there does not hold.
+            // It was changed meanwhile, so the earlier result does not apply.
             _ if !same_file(&linked.then, status) => Claim::Alone,
             LinkState::UnderWay(waiting) => {
                 waiting.push((number, path.clone()));
@@ -92,7 +93,7 @@ impl Links {
         }
     }
 
-    /// Finishes a linked file: adds the events of the names that waited.
+    /// Finishes a linked file, and adds the events of the names that waited.
     pub(super) fn finish(
         &self,
         status: &Status,
@@ -129,12 +130,13 @@ impl Links {
     }
 }
 
-/// Says whether a file is as it was. Its change time says nothing: writing its tag moves it.
+/// Returns whether a file is unchanged. The change time is ignored, because writing the tag changes
+/// it.
 fn same_file(then: &Status, now: &Status) -> bool {
     then.length == now.length && then.mtime == now.mtime
 }
 
-/// The same event under another name.
+/// Returns the same event under another name.
 fn for_name(event: &FileEvent, path: FilePath) -> Box<FileEvent> {
     let mut event = Box::new(event.clone());
     event.path = path;

@@ -1,6 +1,6 @@
-//! How reading one file went, and the digests that are computed meanwhile.
+//! The outcome of reading one file, and the digests that are computed meanwhile.
 //!
-//! In: which digests are wanted. Out: [`Outcome`]. Knows nothing of how the bytes arrive.
+//! Takes the requested algorithms. Returns an [`Outcome`]. Knows nothing of how the bytes arrive.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use steadfast_sys::file::{Dataless, Timestamp};
 use super::ByteSink;
 use crate::event::FileError;
 
-/// One algorithm, or two where a tag moves from one to another.
+/// One algorithm, or two if a tag moves from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Algorithms {
     pub(crate) first: Algorithm,
@@ -27,14 +27,14 @@ impl Algorithms {
     }
 }
 
-/// The digests that were asked for.
+/// The requested digests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digests {
     pub(crate) first: Digest,
     pub(crate) second: Option<Digest>,
 }
 
-/// What a file holds: every byte was read and hashed, and the file did not change meanwhile.
+/// The contents of a file: every byte was read and hashed, and the file did not change meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contents {
     /// In the order of [`Algorithms`].
@@ -45,11 +45,11 @@ pub(crate) struct Contents {
     pub(crate) mtime: Timestamp,
 }
 
-/// How reading a file went.
+/// The outcome of reading a file.
 pub(super) enum Outcome {
     /// Every byte was read and hashed.
     Hashed(Contents),
-    /// Every byte was read and none was hashed, as [`super::Plan::Read`] asks.
+    /// Every byte was read and none was hashed, as requested by [`super::Plan::Read`].
     Unhashed,
     /// The file changed meanwhile.
     Changed,
@@ -73,7 +73,7 @@ impl Outcome {
 pub(super) struct FileHasher {
     first: Option<AlgorithmHasher>,
     second: Option<Box<AlgorithmHasher>>,
-    /// What takes the bytes beside them, if anything does.
+    /// Receives the bytes besides the digests, if the task needs them.
     sink: Option<Box<dyn ByteSink>>,
 }
 
@@ -90,9 +90,8 @@ impl FileHasher {
         }
     }
 
-    /// Takes the next bytes; what has lanes goes to `messages`, the rest is done at once.
-    ///
-    /// `last` says that no bytes follow: the lanes then pad too.
+    /// Hashes the next bytes. Those with lanes are added to `messages`; the rest is hashed at once.
+    /// `last` means that no bytes follow, so the lanes add the padding.
     pub(super) fn take<'a>(&'a mut self, data: &'a [u8], last: bool, messages: &mut Messages<'a>) {
         for hasher in self.first.iter_mut().chain(self.second.as_deref_mut()) {
             messages.push(hasher, data, last);
@@ -102,19 +101,19 @@ impl FileHasher {
         }
     }
 
-    /// Takes bytes of a file that is hashed alone.
+    /// Hashes bytes of a file that shares no lanes with other files.
     pub(super) fn take_alone(&mut self, data: &[u8], last: bool, lanes: Lanes) {
         let mut messages = Messages::new();
         self.take(data, last, &mut messages);
         messages.update(lanes);
     }
 
-    /// Hands over what took the bytes beside the digests.
+    /// Takes the sink that received the bytes besides the digests.
     pub(super) fn take_sink(&mut self) -> Option<Box<dyn ByteSink>> {
         self.sink.take()
     }
 
-    /// Returns what the file held. The last bytes must have been taken as such.
+    /// Returns the contents of the file. The last bytes must have been passed as `last`.
     pub(super) fn finalize(self, length: u64, mtime: Timestamp) -> Outcome {
         let Some(first) = self.first else { return Outcome::Unhashed };
         let second = self.second.map(|second| second.finalize());

@@ -1,6 +1,6 @@
-//! Finished events, put back into walk order.
+//! Puts finished events back into walk order.
 //!
-//! In: numbered events from any thread. Out: the same without gaps, oldest first.
+//! Takes numbered events from any thread. Returns the same without gaps, oldest first.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,17 @@ use std::time::Duration;
 use super::locked;
 use crate::event::FileEvent;
 
-/// An event that says all there is to say of its entry.
+/// The complete event of an entry.
 pub(crate) type Finished = Box<FileEvent>;
 
 /// A finished event and its entry's number.
 pub(super) type Numbered = (u64, Finished);
 
-/// Where finished events wait for those before them.
+/// A buffer in which finished events wait for those before them.
 pub(super) struct ReorderBuffer {
     queue: Mutex<Pending>,
     signal: Condvar,
-    /// The number that comes out next, readable without the lock.
+    /// The next number to be taken, readable without the lock.
     next: AtomicU64,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct ReorderBuffer {
 struct Pending {
     /// Number of the first place.
     first: u64,
-    /// Events that came out.
+    /// Events taken so far.
     given: u64,
     places: VecDeque<Option<Finished>>,
 }
@@ -42,11 +42,11 @@ impl ReorderBuffer {
         }
     }
 
-    /// Puts events in their places.
+    /// Puts events into their places.
     pub(super) fn put(&self, events: Vec<Numbered>) {
         let mut queue = locked(&self.queue);
         for (number, event) in events {
-            // After a run was stopped, its last threads may come too late.
+            // After a run was stopped, the events of its last threads may be too late.
             let Some(place) = number.checked_sub(queue.first) else { continue };
             let place = place as usize;
             if queue.places.len() <= place {
@@ -56,10 +56,10 @@ impl ReorderBuffer {
         }
     }
 
-    /// Takes the events that are next, after `patience`.
+    /// Takes the next events, after `patience`.
     ///
-    /// Waiting is by the clock and not for each event: waking the taker for every file would
-    /// cost more than hashing a small one. It ends early when a thread ends.
+    /// Waits by the clock and not for each event, because waking the taker for every file would
+    /// cost more than hashing a small one. The wait ends early when a thread ends.
     pub(super) fn take(&self, patience: Duration) -> Vec<Finished> {
         let queue = locked(&self.queue);
         let (mut queue, _) =
@@ -72,7 +72,7 @@ impl ReorderBuffer {
         events
     }
 
-    /// Takes everything, gaps or not.
+    /// Takes all events, including those after a gap.
     pub(super) fn take_all(&self) -> Vec<Finished> {
         let mut queue = locked(&self.queue);
         queue.first += queue.places.len() as u64;
@@ -90,7 +90,7 @@ impl ReorderBuffer {
         locked(&self.queue).places.is_empty()
     }
 
-    /// Says whether an entry of this number may begin.
+    /// Returns whether the entry with this number may begin.
     pub(super) fn has_room(&self, number: u64, window: u64) -> bool {
         number.saturating_sub(self.next.load(Ordering::Acquire)) < window
     }

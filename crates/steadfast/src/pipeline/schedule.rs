@@ -1,6 +1,6 @@
-//! What the pipeline's threads do next.
+//! Decides what the pipeline's threads do next.
 //!
-//! In: entries found, and jobs that ended. Out: jobs. Holds everything that waits between two
+//! Takes entries and finished jobs, and returns jobs. Holds everything that waits between two
 //! stages, in a fixed number of buffers. Knows nothing of how a job is carried out.
 
 use std::collections::VecDeque;
@@ -18,12 +18,12 @@ use crate::cost::JobTime;
 use crate::event::FileEvent;
 use crate::walk::Entry;
 
-/// Chunks of one file that may be read ahead of its hashing. Reading stops there and goes on when
-/// half of them are hashed: to wake a sleeping thread for each chunk costs as much as to copy it.
+/// Chunks of one file that may be read ahead of its hashing. Reading then pauses until half of them
+/// are hashed, because waking a sleeping thread for each chunk costs as much as copying it.
 const AHEAD_MAX: usize = 16;
 
-/// Share of reading time spent waiting, above which another reader joins in, and below which one
-/// leaves.
+/// Share of reading time spent waiting, above which a reader is added, and below which one is
+/// removed.
 const WAIT_SHARE_HIGH: f64 = 0.5;
 const WAIT_SHARE_LOW: f64 = 0.2;
 
@@ -31,11 +31,11 @@ const WAIT_SHARE_LOW: f64 = 0.2;
 pub(super) enum Item {
     /// Found by the walk.
     Found(u64, Entry),
-    /// Opened, and then there was no room for its bytes.
+    /// Opened, but there was no room for its bytes.
     Opened(Box<Opened>, Box<FileEvent>),
 }
 
-/// An open file whose contents are wanted.
+/// An open file whose contents are needed.
 pub(super) struct Opened {
     pub(super) number: u64,
     pub(super) file: File,
@@ -64,13 +64,13 @@ impl Small {
     }
 }
 
-/// What hashing a large file carries from chunk to chunk; one thread at a time has it.
+/// The hashing state of a large file between its chunks; one thread at a time has it.
 pub(super) struct Running {
     pub(super) hasher: FileHasher,
     pub(super) event: Box<FileEvent>,
 }
 
-/// Why a large file will not be hashed to its end.
+/// Why a large file is not hashed to its end.
 pub(super) enum Broken {
     Failed(Box<Outcome>),
     Shorter,
@@ -80,21 +80,21 @@ pub(super) enum Broken {
 struct Large {
     opened: Arc<Opened>,
     running: Option<Running>,
-    /// The worker that hashed it last, in whose cache its chunks should be.
+    /// The worker that hashed it last, whose cache should have its chunks.
     home: usize,
     /// Chunks read or being read, in file order without gaps.
     chunks: VecDeque<Ahead>,
-    /// Where the next chunk begins.
+    /// Offset of the next chunk.
     next_offset: u64,
     reads: usize,
     /// Whether chunks are being read until [`AHEAD_MAX`] are ahead.
     fills: bool,
-    /// Time that reading took and no chunk has carried away yet.
+    /// Reading time not yet added to a chunk.
     read_ns: u64,
     broken: Option<Broken>,
 }
 
-/// A chunk on its way to its hashing.
+/// A chunk that is read or being read, and not hashed yet.
 struct Ahead {
     offset: u64,
     len: usize,
@@ -123,19 +123,19 @@ impl Large {
     }
 }
 
-/// How to have one more thread work.
+/// How to get one more thread to work.
 pub(super) enum Call {
     /// Wake one that waits.
     Wake,
-    /// Start the thread of this number.
+    /// Start the thread with this number.
     Start(usize),
 }
 
-/// How many threads of a crew there are.
+/// The number of threads of a crew.
 struct Headcount {
     most: usize,
     started: usize,
-    /// Those that wait, or are just being started.
+    /// Threads that wait, or are just being started.
     idle: usize,
 }
 
@@ -145,7 +145,7 @@ impl Headcount {
     }
 }
 
-/// Everything between the stages.
+/// All state between the stages.
 pub(super) struct Schedule {
     settings: Settings,
     items: VecDeque<Item>,
@@ -164,11 +164,11 @@ pub(super) struct Schedule {
     /// Readers that may be active now.
     allowed_readers: usize,
     began: Instant,
-    /// Bytes of large files that were handed out for hashing.
+    /// Bytes of large files passed on for hashing.
     bytes_taken: u64,
-    /// Bytes of files that were opened to be read.
+    /// Bytes of files that were opened for reading.
     bytes_opened: u64,
-    /// Whether the lanes are still to be tried, as soon as there is enough to hash.
+    /// Whether the lanes still have to be tried, once there is enough to hash.
     untried: bool,
 }
 
@@ -209,7 +209,7 @@ impl Schedule {
         self.items.len() < self.settings.items
     }
 
-    /// Says whether every entry has come through and none will follow.
+    /// Returns whether every entry is finished and none will follow.
     pub(super) fn is_over(&self) -> bool {
         self.walk_over
             && self.items.is_empty()
@@ -240,7 +240,7 @@ impl Schedule {
         count.started - 1
     }
 
-    /// Takes back the last start, which failed, and starts none after it.
+    /// Undoes the last start, which failed, and starts no more threads.
     pub(super) fn start_no_more(&mut self, crew: Crew) {
         let count = self.headcount(crew);
         count.started -= 1;
@@ -248,7 +248,7 @@ impl Schedule {
         count.most = count.started;
     }
 
-    /// Says how to have one more thread of a crew work, if there is work for it.
+    /// Returns how to get one more thread of a crew to work, if there is work for it.
     pub(super) fn call(&mut self, crew: Crew) -> Option<Call> {
         let &mut Headcount { most, started, idle } = self.headcount(crew);
         if (idle == 0 && started == most) || !self.has_work(crew) {
@@ -268,8 +268,7 @@ impl Schedule {
         }
     }
 
-    /// Takes the next job, if there is one for this thread: a worker of this number, or a thread
-    /// that only reads.
+    /// Takes the next job for a thread: a worker with this number, or a thread that only reads.
     pub(super) fn next_job(&mut self, worker: Option<usize>) -> Option<Job> {
         let job = match worker {
             Some(me) => self
@@ -304,7 +303,7 @@ impl Schedule {
         })
     }
 
-    /// Has the lanes tried once, when there is enough to hash.
+    /// Returns the job of trying the lanes, once, when there is enough to hash.
     fn try_lanes(&mut self) -> Option<Job> {
         let now = self.untried && self.bytes_opened >= WORTH_TRYING_BYTES;
         self.untried &= !now;
@@ -315,8 +314,8 @@ impl Schedule {
         !self.batches.is_empty() || self.large.iter().any(Large::can_hash)
     }
 
-    /// Lanes that a job should fill with large files: all of them while files are to come; at the
-    /// end, what is left shared out among the workers.
+    /// Returns how many lanes a job should fill with large files: all of them while more files may
+    /// come; at the end, a worker's share of the remaining files.
     fn lanes_wanted(&self) -> usize {
         let lanes = self.settings.large / self.settings.workers;
         let more_to_come = !self.items.is_empty()
@@ -330,7 +329,7 @@ impl Schedule {
         }
     }
 
-    /// Takes what fills the lanes; less than that only if `partly`.
+    /// Takes a job that fills the lanes, or fewer lanes only if `partly`.
     fn hash(&mut self, me: usize, partly: bool) -> Option<Job> {
         let wanted = self.lanes_wanted();
         let mut ready: Vec<usize> =
@@ -342,7 +341,7 @@ impl Schedule {
         if ready.len() < wanted && !with_batch && !partly {
             return None;
         }
-        // A batch fills lanes by itself; beside it, large files get all lanes but one.
+        // A batch fills lanes by itself, so large files beside it get all lanes but one.
         let most = if with_batch { wanted.saturating_sub(1) } else { wanted };
         ready.sort_by_key(|&at| self.large[at].home != me);
         ready.truncate(most);
@@ -366,7 +365,7 @@ impl Schedule {
         }
     }
 
-    /// Takes the reads that are wanted most.
+    /// Takes the most useful reading job.
     fn read(&mut self, worker: Option<usize>) -> Option<Job> {
         Some(match self.wanted_read(worker)? {
             WantedRead::Fill => {
@@ -379,7 +378,7 @@ impl Schedule {
             }
             WantedRead::Ahead(first) => {
                 let mut wanted = vec![self.want_chunk(first)];
-                // While reading does not wait, one job reads what one job hashes.
+                // While reads do not wait, one job reads as much as one job hashes.
                 let waits = self.allowed_readers > 0;
                 let most = if waits { self.settings.reads } else { self.lanes_wanted() };
                 let mut last = first;
@@ -394,9 +393,9 @@ impl Schedule {
         })
     }
 
-    /// Returns the file whose chunk a job reads after one of `last`, if any is worth it.
+    /// Returns the file whose chunk a job reads after one of `last`, if that is useful.
     fn read_next(&self, last: usize, waits: bool, worker: Option<usize>) -> Option<usize> {
-        // What storage reads together should lie together.
+        // Storage reads adjacent chunks together faster.
         if waits && self.large[last].wants_read() && !self.chunk_pool.is_empty() {
             return Some(last);
         }
@@ -404,7 +403,8 @@ impl Schedule {
     }
 
     fn want_chunk(&mut self, at: usize) -> ChunkWanted {
-        // Few files take long chunks, which cost fewer jobs; many fill a cache with short ones.
+        // Few files use long chunks, which take fewer jobs; many files use short ones, which fit a
+        // cache.
         let many = self.large.len() >= self.settings.many;
         let chunk_len = if many { self.settings.short_len } else { self.settings.chunk_len };
         let large = &mut self.large[at];
@@ -431,7 +431,8 @@ impl Schedule {
             && !self.items.is_empty()
             && self.waiting.len() < self.settings.waiting
             && self.batches.len() < self.settings.workers;
-        // Opening comes first: only of files whose length is known can the largest begin early.
+        // Opening comes first, because the largest file can begin early only if its length is
+        // known.
         match hungriest {
             _ if fill => Some(WantedRead::Fill),
             Some(at) => Some(WantedRead::Ahead(at)),
@@ -439,7 +440,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the large file that has the least read ahead, a worker's own before others'.
+    /// Returns the large file with the least read ahead, preferably one of this worker.
     fn hungriest(&self, worker: Option<usize>) -> Option<usize> {
         if self.chunk_pool.is_empty() {
             return None;
@@ -450,7 +451,7 @@ impl Schedule {
         })
     }
 
-    /// Takes back what a job leaves behind.
+    /// Takes the results of a job.
     pub(super) fn finish(&mut self, done: Done, crew: Crew) {
         self.jobs_under_way -= 1;
         self.active_readers -= usize::from(crew == Crew::Readers);
@@ -503,7 +504,7 @@ impl Schedule {
         }
     }
 
-    /// Begins with waiting files while there are places.
+    /// Begins waiting files while there are places.
     fn promote(&mut self) {
         while self.large.len() < self.settings.large
             && let Some(next) = self.next_to_begin()
@@ -525,8 +526,8 @@ impl Schedule {
         }
     }
 
-    /// Returns the waiting file to begin with: the largest. If the run has a deadline, the first in
-    /// the order of the walk, and only if it can be finished in time beside those under way, at the
+    /// Returns the waiting file to begin with: the largest. If the run has a deadline, it is the
+    /// first in walk order, and only if it can be finished in time beside those under way, at the
     /// rate so far. Otherwise every run could end with many files begun and none finished.
     fn next_to_begin(&self) -> Option<usize> {
         let all = 0..self.waiting.len();
@@ -537,14 +538,14 @@ impl Schedule {
         let bytes_per_s = self.bytes_taken as f64 / self.began.elapsed().as_secs_f64();
         let left = deadline.saturating_duration_since(Instant::now());
         let affordable = bytes_per_s * left.as_secs_f64();
-        // A file that is too long for the time left does not hold up the others.
+        // A file that is too long for the remaining time does not delay the others.
         let rests = self.large.iter().map(|large| large.rest_len() as f64);
         let under_way: f64 = rests.filter(|&rest| rest <= affordable).sum();
         let fits = under_way + self.waiting[first].0.status.length as f64 <= affordable;
         (self.large.is_empty() || fits).then_some(first)
     }
 
-    /// Lets readers join in while reading waits, and leave when it does not.
+    /// Adds readers while reading waits, and removes them when it does not.
     fn observe(&mut self, reading: &JobTime) {
         let waited = reading.waited_ns as f64 / reading.elapsed_ns.max(1) as f64;
         if waited > WAIT_SHARE_HIGH {

@@ -1,6 +1,6 @@
 //! The sizes of a pipeline: threads, buffers, lengths, files under way.
 //!
-//! In: the processors, workers and lanes, and the files that may be open. Out: [`Settings`].
+//! Takes the processors, workers and lanes, and the limit of open files. Returns [`Settings`].
 
 use std::time::Instant;
 
@@ -8,21 +8,21 @@ use steadfast_digest::Lanes;
 use steadfast_sys::file::AlignedBuffer;
 use steadfast_sys::qos::Level;
 
-/// Memory for chunks of large files, and for batches of small ones, in bytes: at most this, until
-/// there are so many workers that each has but one.
+/// The most memory for chunks of large files, and for batches of small ones, in bytes. It is
+/// exceeded only if there are so many workers that each has a single chunk.
 const CHUNKS_LEN_BYTES_MAX: usize = 24 << 20;
 const BATCHES_LEN_BYTES_MAX: usize = 12 << 20;
 
-/// The sizes of a pipeline. All its memory follows from these, before the first read.
+/// The sizes of a pipeline. They determine all its memory before the first read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     /// Processors that the process may use.
     pub(crate) processors: usize,
     /// Threads that hash.
     pub(crate) workers: usize,
-    /// Threads beside them that only read, and only while reading waits for storage.
+    /// Additional threads that only read, and only while reading waits for storage.
     pub(crate) readers: usize,
-    /// Bytes of a large file that are read at a time; fewer while `many` are under way.
+    /// Bytes of a large file that one read fetches; fewer while `many` are under way.
     pub(crate) chunk_len: usize,
     pub(crate) short_len: usize,
     pub(crate) many: usize,
@@ -36,24 +36,24 @@ pub(crate) struct Settings {
     pub(crate) large: usize,
     /// Chunks that one thread reads at a time while reading waits for storage.
     pub(crate) reads: usize,
-    /// Small files in one batch at most: each keeps its file open.
+    /// The most small files in one batch, because each keeps its file open.
     pub(crate) batch_files: usize,
-    /// Entries that wait to be opened, at most; each may keep its directory open.
+    /// The most entries that wait to be opened, because each may keep its directory open.
     pub(crate) items: usize,
     /// Files that may be open.
     pub(crate) open_files: usize,
-    /// Entries that the walk hands on at a time.
+    /// Entries that the walk passes on at a time.
     pub(crate) bunch_len: usize,
-    /// Large files that are open and wait for their turn, at most.
+    /// The most large files that are open and wait for a place.
     pub(crate) waiting: usize,
-    /// Entries that may be under way or finished ahead of the oldest unfinished one.
+    /// Entries that may be begun or finished ahead of the oldest unfinished one.
     pub(crate) window: u64,
-    /// Reading jobs at a time. One means a disk that rotates: entries are then read in the order
-    /// of their inodes, as far as they wait.
+    /// Reading jobs at a time. One means a rotating disk: waiting entries are then read in the
+    /// order of their inodes.
     pub(crate) queue_depth: usize,
     /// The level of all threads.
     pub(crate) qos: Level,
-    /// When the run ends, finished or not.
+    /// The time at which the run ends, finished or not.
     pub(crate) deadline: Option<Instant>,
     /// Whether contents that are not on this machine are downloaded.
     pub(crate) downloads: bool,
@@ -70,8 +70,8 @@ impl Settings {
     ) -> Settings {
         let chunk_len = if workers > 16 { 64 << 10 } else { 256 << 10 };
         let readers = (4 * workers).clamp(4, 16);
-        // Of the files that may be open, an eighth is for directories of entries that wait, an
-        // eighth for directories on the way down and for others, the rest for files.
+        // Of the open files, an eighth is for the directories of waiting entries, an eighth for
+        // directories on the walk's path and for other uses, the rest for files.
         let open_files = usize::try_from(open_files).unwrap_or(usize::MAX).min(1 << 16);
         let items = (open_files / 16).clamp(8, 256);
         let waiting = (open_files / 32).clamp(2, 128);
@@ -101,10 +101,10 @@ impl Settings {
         settings.with_lanes(lanes)
     }
 
-    /// Fits what is read and hashed together to these lanes.
+    /// Adapts the lengths of chunks and batches to these lanes.
     pub(super) fn with_lanes(self, lanes: Lanes) -> Settings {
         let Settings { workers, readers, chunk_len, batches, waiting, .. } = self;
-        // What is hashed together should fit a second-level cache: a megabyte at most.
+        // What is hashed together should fit a second-level cache, so at most a megabyte.
         let batch_len = if lanes.count() > 4 { 1 << 20 } else { 256 << 10 };
         let batch_len = (BATCHES_LEN_BYTES_MAX / batches).min(batch_len).max(2 << 16);
         let chunks_max = CHUNKS_LEN_BYTES_MAX / chunk_len;
@@ -115,7 +115,8 @@ impl Settings {
             chunks: 3 * large,
             batch_len: batch_len.next_multiple_of(AlignedBuffer::ALIGNMENT),
             large,
-            // A batch keeps its files open, and each entry about to be opened its directory.
+            // A batch keeps its files open, and each entry about to be opened keeps its directory
+            // open.
             batch_files: (files / (batches + 2 * fills)).clamp(1, 256),
             ..self
         }
@@ -123,7 +124,7 @@ impl Settings {
 
     /// Limits the reading jobs at a time.
     pub(crate) fn with_queue_depth(self, queue_depth: usize) -> Settings {
-        // A head that goes one way needs to know of many files ahead.
+        // A rotating disk is read in inode order, so it needs a longer queue.
         let bunch_len = if queue_depth == 1 { self.items } else { self.bunch_len };
         let readers = self.readers.min(queue_depth);
         Settings { queue_depth, bunch_len, readers, ..self }

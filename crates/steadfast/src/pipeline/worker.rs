@@ -1,7 +1,7 @@
 //! Carries out the jobs of the pipeline's threads.
 //!
-//! In: a job and what it works on. Out: what it leaves for the schedule, and finished events for
-//! the reorder buffer. No lock is held here.
+//! Takes a job and its data. Returns results for the schedule, and puts finished events into the
+//! reorder buffer. No lock is held here.
 
 use std::io;
 use std::sync::Arc;
@@ -28,20 +28,21 @@ use crate::walk::Entry;
 /// Files up to this length share a buffer; longer ones are read in chunks.
 pub(super) const SMALL_LEN_BYTES_MAX: u64 = 64 << 10;
 
-/// What opening a file counts beside its bytes, where storage is timed: a block.
+/// The cost of opening a file, in bytes, where storage is timed: one block.
 const OPENED_LEN_BYTES: u64 = 4 << 10;
 
-/// The longest step of clocks that file systems stamp changes by: a timer tick, where they keep
-/// nanoseconds; FAT's two seconds, where they may not.
+/// The longest step of the clocks for modification times: a timer tick on file systems that store
+/// nanoseconds, and two seconds (FAT) on those that may not.
 const FINE_STEP_NS: i128 = 20_000_000;
 const COARSE_STEP_NS: i128 = 2_000_000_000;
 
-/// Large files that one job opens: each thread may have so many over the limit of those waiting.
+/// The most large files that one job opens. Each thread may exceed the limit of waiting files by
+/// this number.
 const LARGE_OPENED_MAX: usize = 16;
 
-/// One thing for a thread to do.
+/// A job of a thread.
 pub(super) enum Job {
-    /// Open entries; read small files into the buffer, hand back large ones.
+    /// Open entries; read small files into the buffer, return large ones.
     Fill { items: Vec<Item>, buffer: AlignedBuffer },
     /// Read chunks of large files.
     Ahead { wanted: Vec<ChunkWanted> },
@@ -53,14 +54,14 @@ pub(super) enum Job {
     GiveUp { opened: Arc<Opened>, running: Running, why: Broken },
 }
 
-/// One chunk of a large file, read and next in turn.
+/// One chunk of a large file, read, and the next to be hashed.
 pub(super) struct Chunk {
     pub(super) opened: Arc<Opened>,
     pub(super) running: Running,
     pub(super) buffer: AlignedBuffer,
     pub(super) len: usize,
     pub(super) last: bool,
-    /// Time that reading took, of this chunk and those before it that were not yet counted.
+    /// Time that reading took, of this chunk and of earlier ones not yet counted.
     pub(super) read_ns: u64,
 }
 
@@ -72,7 +73,7 @@ pub(super) struct ChunkWanted {
     pub(super) buffer: AlignedBuffer,
 }
 
-/// The same, ended.
+/// The same read, finished.
 pub(super) struct ChunkRead {
     pub(super) opened: Arc<Opened>,
     pub(super) offset: u64,
@@ -80,7 +81,7 @@ pub(super) struct ChunkRead {
     pub(super) elapsed_ns: u64,
 }
 
-/// What a job leaves behind.
+/// The results of a job.
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) was_fill: bool,
@@ -92,14 +93,14 @@ pub(super) struct Done {
     pub(super) read: Vec<ChunkRead>,
     pub(super) running: Vec<(Arc<Opened>, Running)>,
     pub(super) hashed: Vec<Arc<Opened>>,
-    /// How long reading took, and waited.
+    /// The time that reading took, and how much of it was waiting.
     pub(super) reading: Option<JobTime>,
     /// The lanes to use from now on.
     pub(super) lanes: Option<Lanes>,
 }
 
 impl Done {
-    /// Returns how many bytes the files have that were opened to be read.
+    /// Returns the total length of the files that were opened for reading, in bytes.
     pub(super) fn bytes_opened(&self) -> u64 {
         let small = self.batch.iter().flat_map(|batch| &batch.files).map(Small::bytes);
         let large = self.large.iter().map(|(opened, _)| opened.status.length);
@@ -108,7 +109,7 @@ impl Done {
 }
 
 impl Job {
-    /// Says whether the job reads from the storage.
+    /// Returns whether the job reads from the storage.
     pub(super) fn reads(&self) -> bool {
         matches!(self, Job::Fill { .. } | Job::Ahead { .. })
     }
@@ -142,7 +143,7 @@ impl Job {
         done
     }
 
-    /// Says what the job is about; what a fill comes to is known only afterwards.
+    /// Returns what the job works on. The size of a fill is known only afterwards.
     fn facts(&self, with_path: bool) -> JobFacts {
         match self {
             Job::Fill { items, .. } => JobFacts { files: items.len() as u64, ..Default::default() },
@@ -222,7 +223,7 @@ impl Worker<'_> {
         if batch.files.is_empty() {
             done.batch_buffer = Some(batch.buffer);
         } else if self.shared.stopped() {
-            // No job follows: what was read is finished here, or the reading would be lost.
+            // No job follows, so what was read is hashed here and not lost.
             done.batch_buffer = self.hash(Some(batch), Vec::new()).batch_buffer;
         } else {
             done.batch = Some(batch);
@@ -230,12 +231,14 @@ impl Worker<'_> {
         done
     }
 
-    /// Bytes that a small file takes up: one more than it has, so that growth shows.
+    /// Returns the buffer length for a small file: one byte more than the file, so that growth is
+    /// noticed.
     fn span(&self, length: u64) -> usize {
         (length as usize + 1).next_multiple_of(self.shared.engine.alignment())
     }
 
-    /// Opens an entry and asks the task. `None` if the entry is finished, or waits for another.
+    /// Opens an entry and asks the task for a plan. `None` if the entry is finished, or waits for
+    /// another.
     fn open(&mut self, number: u64, entry: Entry) -> Option<(Box<Opened>, Box<FileEvent>)> {
         let opened = entry.open().and_then(|file| Ok((file.status()?, file)));
         let mut event = Box::new(FileEvent::new(entry.path));
@@ -267,7 +270,7 @@ impl Worker<'_> {
             event.identity = Some((status.device, status.inode));
         }
         let plan = self.shared.task.open(&file, &mut event);
-        // What is known without the contents is told all the same.
+        // What is known without the contents is reported nevertheless.
         let is_known = matches!(plan, Plan::Done) && event.trouble.is_none();
         if status.dataless && !self.shared.settings.downloads && !is_known {
             event.note_dataless();
@@ -304,17 +307,18 @@ impl Worker<'_> {
         }
     }
 
-    /// Waits until no further change to a file can bear the modification time that it has.
+    /// Waits until no further change to a file can get its present modification time.
     ///
-    /// File systems stamp changes by a clock that moves in steps. Of two changes in one step, one
-    /// before the file is read and one after, the second would leave no trace but in the bytes,
-    /// and the next check would call an edit decay. The look before the wait stays the first one: a
-    /// file that changes during it is unstable.
+    /// File systems take modification times from a clock that moves in steps. If a file is changed
+    /// twice in one step, before and after it is read, only its bytes show the second change, and
+    /// the next check would take that edit for decay. The status before the wait stays the first
+    /// one, so a file that changes during the wait is unstable.
     fn settle(&mut self, status: &Status, event: &mut FileEvent) {
         let mtime_ns = status.mtime.as_nanoseconds();
         let step_ns = if status.mtime.nanoseconds == 0 { COARSE_STEP_NS } else { FINE_STEP_NS };
         let age_ns = clock::utc_now().as_nanoseconds() - mtime_ns;
-        // Times to come were set by hand, or by another machine's clock: no write here bears them.
+        // Times in the future were set by hand, or by another machine's clock. No write here gets
+        // them.
         if !(-step_ns..step_ns).contains(&age_ns) {
             return;
         }
@@ -324,7 +328,7 @@ impl Worker<'_> {
         self.clock.lap(Stage::Wait);
     }
 
-    /// Finishes an entry that never became an open file.
+    /// Finishes an entry that could not be opened.
     fn refuse(&mut self, number: u64, mut event: Box<FileEvent>, trouble: FileError) {
         event.fail(trouble);
         event.elapsed_ns = self.clock.lap(Stage::Open);
@@ -361,7 +365,8 @@ impl Worker<'_> {
         self.clock.lap(Stage::Store);
     }
 
-    /// Reads and hashes a file that has bytes although its length says 0, as those of `/proc` do.
+    /// Reads and hashes a file that has contents although its length is 0, such as those in
+    /// `/proc`.
     fn read_unsized(&mut self, opened: Opened, mut event: Box<FileEvent>, target: &mut [u8]) {
         let Shared { engine, lanes, .. } = self.shared;
         let lanes = lanes.now();
@@ -377,7 +382,7 @@ impl Worker<'_> {
                     Ok(_) => break Outcome::Changed,
                     Err(error) => break Outcome::of_error(&error),
                 },
-                // The file is not finished, and nothing is known of it.
+                // The file is not finished, so nothing is known about it.
                 Ok(_) if self.shared.stopped() => return,
                 Ok(read) => {
                     hasher.take_alone(&target[..read], false, lanes);
@@ -392,7 +397,8 @@ impl Worker<'_> {
         self.clock.lap(Stage::Store);
     }
 
-    /// Reads `length` bytes, or fewer at the end of the file. Room for one more shows growth.
+    /// Reads `length` bytes, or fewer at the end of the file. The buffer has room for one more,
+    /// which shows growth.
     fn read_up_to(
         &self,
         opened: &Opened,
@@ -404,7 +410,8 @@ impl Worker<'_> {
         self.read_on(opened, target, offset, read, length)
     }
 
-    /// Goes on after a first call that read `read` bytes, until there are `length` or no more.
+    /// Continues after a first call that read `read` bytes, until there are `length` or the file
+    /// ends.
     fn read_on(
         &self,
         opened: &Opened,
@@ -415,7 +422,7 @@ impl Worker<'_> {
     ) -> io::Result<usize> {
         let engine = &self.shared.engine;
         let mut count = read;
-        // Past the page cache only the end of a file is shorter than a block, and nothing can be
+        // Past the page cache, only the end of a file is shorter than a block, and nothing can be
         // read from there.
         let aligned = engine.alignment() >= 512;
         while count > 0 && read < length && (!aligned || read.is_multiple_of(engine.alignment())) {
@@ -442,7 +449,7 @@ impl Worker<'_> {
         Done { read: read.collect(), ..Done::default() }
     }
 
-    /// Finishes a chunk of which the first read ended with `outcome` and took `read_ns`.
+    /// Finishes a chunk whose first read ended with `outcome` and took `read_ns`.
     fn read_chunk(
         &mut self,
         wanted: ChunkWanted,
@@ -511,14 +518,14 @@ impl Worker<'_> {
             files.push(opened);
         }
         self.clock.lap(Stage::Store);
-        // All at once, so that closing them has a lap of its own and costs no clock for each.
+        // Closed together, so that closing has its own lap without reading the clock for each file.
         drop(files);
         self.clock.lap(Stage::Open);
         done.batch_buffer = Some(batch.buffer);
         done
     }
 
-    /// Finishes a large file after its last chunk, with the second look at its times.
+    /// Finishes a large file after its last chunk, and compares its times again.
     fn conclude_large(&mut self, opened: &Opened, running: Running) {
         let Status { length, mtime, .. } = opened.status;
         self.shared.ledger.hashed_file(length);
@@ -549,18 +556,19 @@ impl Worker<'_> {
         Done::default()
     }
 
-    /// Starts a file's digests, and what the task wants beside them.
+    /// Makes a file's hasher, with the task's sink.
     fn hasher(&self, opened: &Opened, event: &FileEvent) -> FileHasher {
         let sink = opened.algorithms.and_then(|_| self.shared.task.sink(event));
         FileHasher::new(opened.algorithms, sink)
     }
 
-    /// Lets the task compare and store, and sends the event off.
+    /// Lets the task compare and store, and passes the event on.
     fn conclude(&mut self, opened: &Opened, event: Box<FileEvent>, outcome: Outcome) {
         self.conclude_with(opened, event, outcome, None);
     }
 
-    /// Does so with a file that was read whole: its length, and its time before and after.
+    /// Concludes a file that was read completely, with its length and its modification times before
+    /// and after.
     fn conclude_whole(
         &mut self,
         opened: &Opened,
@@ -602,7 +610,7 @@ impl Worker<'_> {
             sink.finish(&mut event);
         }
         if event.action.is_some() {
-            // Setting a tag moves the file's ctime, by which it is to be known again.
+            // Setting a tag changes the ctime, which is used to recognise the file again.
             event.status = file.status().ok().filter(|after| same_contents(status, after));
         }
         self.finish(opened.number, &opened.status, event);
@@ -614,12 +622,12 @@ impl Worker<'_> {
     }
 }
 
-/// Says whether nothing in a file's status tells of a change between two looks.
+/// Returns whether the status of a file shows no change between two readings.
 fn held_still(before: &Status, after: &Status) -> bool {
     same_contents(before, after) && before.ctime == after.ctime
 }
 
-/// Says whether at most attributes changed between two looks.
+/// Returns whether at most attributes changed between two readings of the status.
 fn same_contents(before: &Status, after: &Status) -> bool {
     (before.length, before.mtime) == (after.length, after.mtime)
 }
