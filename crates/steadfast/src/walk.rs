@@ -1,8 +1,8 @@
 //! Roots → entry, in a defined order.
 //!
-//! In: a [`Selection`]. Out: every regular file beneath its roots, once, in
-//! the order of their names' bytes, a directory's contents where its name stands. Links are never
-//! followed, every step goes by name beneath an open directory. Knows nothing of file contents.
+//! In: a [`Selection`]. Out: every regular file beneath its roots, once, in the byte order of the
+//! names, with a directory's contents in place of its name. Links are never followed; every step
+//! goes by name beneath an open directory. Knows nothing of file contents.
 
 mod exclude;
 mod given;
@@ -37,18 +37,18 @@ use crate::tree_folder;
 pub(crate) struct Entry {
     /// Its path as the user would write it.
     pub(crate) path: FilePath,
-    /// Its inode's number, by which file systems for disks lay out what they store; 0 if unknown.
+    /// Its inode number, which reflects the order on disk in many file systems; 0 if unknown.
     pub(crate) inode: u64,
-    /// What it is to be compared with, if a list said so.
+    /// The reference to compare it with, if a list has one.
     pub(crate) reference: Option<Box<Reference>>,
     place: EntryPlace,
 }
 
 #[derive(Clone, Debug)]
 enum EntryPlace {
-    /// By name beneath an open directory; a link there is refused.
+    /// By name beneath an open directory; a link is refused.
     Beneath(Arc<Dir>),
-    /// As the user typed it; a link there is followed.
+    /// As the user typed it; a link is followed.
     Typed,
 }
 
@@ -56,7 +56,7 @@ impl Entry {
     /// Opens the file for reading.
     ///
     /// # Errors
-    /// What the system says; also if the name is a link by now.
+    /// If the system refuses, or the name is a link by now.
     pub(crate) fn open(&self) -> io::Result<File> {
         match &self.place {
             EntryPlace::Beneath(dir) => dir.open_file(&self.path.name),
@@ -64,7 +64,7 @@ impl Entry {
         }
     }
 
-    /// Looks at the file without opening it.
+    /// Returns the file's status without opening it.
     pub(crate) fn status(&self) -> io::Result<Status> {
         match &self.place {
             EntryPlace::Beneath(dir) => dir.status_of(&self.path.name),
@@ -73,25 +73,25 @@ impl Entry {
     }
 }
 
-/// What a walk comes upon.
+/// An item that a walk finds.
 pub(crate) enum WalkItem {
     /// A regular file.
     File(Entry),
     /// A directory or root that cannot be walked.
     Failed(Box<FileEvent>),
-    /// A file of leaves beside the file that they are of, whole or torn: not data.
+    /// A file of leaves beside its file, whole or torn: not data.
     Leaves(Entry),
-    /// Something worth saying.
+    /// A notice for the user.
     Notice(Notice),
 }
 
-/// Takes what is found; breaking ends the walk.
+/// Receives what is found; breaking ends the walk.
 pub(crate) type Sink<'a> = dyn FnMut(WalkItem) -> ControlFlow<()> + 'a;
 
 /// Walks a selection, until the sink breaks or `stop` is set.
 ///
-/// `is_tagged` says whether a file has a tag of ours. Returns what it passed by, and whether it
-/// came to the end of every root.
+/// `is_tagged` returns whether a file has a tag of ours. Returns what the walk skipped, and whether
+/// it reached the end of every root.
 pub(crate) fn walk(
     selection: &Selection,
     excludes: &Excludes,
@@ -135,7 +135,7 @@ struct Walk<'a, 'b> {
     stack: Vec<OpenDirectory>,
 }
 
-/// One directory on the way down.
+/// An open directory between the root and the current one.
 struct OpenDirectory {
     dir: Arc<Dir>,
     path: Arc<Path>,
@@ -146,10 +146,10 @@ struct OpenDirectory {
     next: usize,
 }
 
-/// A path that was given, looked at.
+/// A given path with its status.
 struct GivenRoot {
     status: Status,
-    /// Where it is, unless it was typed and so may be a link.
+    /// Its parent and name, unless the user typed it: then it may be a link.
     place: Option<Parent>,
     key: u128,
 }
@@ -183,7 +183,7 @@ impl Walk<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// Yields one event for a listed path, whatever it is.
+    /// Yields one event for a listed path of any kind.
     fn exactly(&mut self, path: &Path) -> ControlFlow<()> {
         match Status::of(path) {
             Ok(status) if status.kind == FileKind::Regular => self.typed_file(path),
@@ -207,7 +207,7 @@ impl Walk<'_, '_> {
                     Some(parent) => parent.dir.open_dir(&parent.name),
                     None => Dir::open(path),
                 };
-                // What was opened may be another directory than the one that was looked at.
+                // The path may name another directory by now than the one whose status was read.
                 let opened = opened.and_then(|dir| Ok((dir.status()?, dir)));
                 match opened {
                     Ok((status, dir)) => {
@@ -248,7 +248,7 @@ impl Walk<'_, '_> {
         }))
     }
 
-    /// Walks what is on the stack until it is empty.
+    /// Walks the directories on the stack until it is empty.
     fn tree(&mut self, root_device: u64) -> ControlFlow<()> {
         while let Some(level) = self.stack.last_mut() {
             if self.stop.load(Ordering::Relaxed) {
@@ -281,7 +281,7 @@ impl Walk<'_, '_> {
                 continue;
             }
             match kind {
-                // It was given itself, and is taken as that.
+                // This file is also a given path, and is reported as that.
                 FileKind::Regular if self.given.has_file(level.identity, name) => {}
                 FileKind::Regular if is_file(self.output, &level.dir, name) => {
                     self.skipped.excluded += 1;
@@ -357,7 +357,7 @@ impl Walk<'_, '_> {
         if name == tree_folder::FOLDER
             && let Some(others) = tree_folder::others_beside_catalogue(&dir)
         {
-            // What a run writes is not what it is about.
+            // A run does not report the files that it writes itself.
             self.skipped.excluded += others;
             return ControlFlow::Continue(());
         }
@@ -403,12 +403,12 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Says whether a name in a directory leads to this file, if there is one.
+/// Returns whether a name in a directory leads to this file, if there is one.
 fn is_file(file: Option<Identity>, dir: &Dir, name: &OsStr) -> bool {
     file.is_some_and(|file| dir.status_of(name).is_ok_and(|status| identity(&status) == file))
 }
 
-/// The current directory's path is kept empty; a message names it.
+/// The current directory is an empty path here, but a message needs its name.
 fn shown(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }

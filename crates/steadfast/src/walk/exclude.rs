@@ -1,7 +1,7 @@
-//! What the reader wants left out, in the syntax of `.gitignore`.
+//! The user's exclude patterns, in the syntax of `.gitignore`.
 //!
-//! In: patterns. Out: whether a path relative to its root is excluded. The `ignore` crate decides,
-//! so that the syntax is exactly git's.
+//! Takes patterns. Decides whether a path relative to its root is excluded. Uses the `ignore`
+//! crate, so that the syntax is exactly git's.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ impl Excludes {
     /// Compiles patterns.
     ///
     /// # Errors
-    /// If a pattern is not well formed; the message names it.
+    /// If a pattern is invalid; the message names it.
     pub(crate) fn new(patterns: &[String]) -> Result<Excludes, Error> {
         let mut builder = GitignoreBuilder::new("");
         for pattern in patterns {
@@ -31,12 +31,12 @@ impl Excludes {
         Ok(Excludes { patterns })
     }
 
-    /// Says whether there is any pattern at all.
+    /// Returns whether there are any patterns.
     pub(crate) fn any(&self) -> bool {
         !self.patterns.is_empty()
     }
 
-    /// Says whether a path relative to its root is left out.
+    /// Returns whether a path relative to its root is excluded.
     pub(crate) fn matches(&self, relative: &Path, is_directory: bool) -> bool {
         self.patterns.matched(relative, is_directory).is_ignore()
     }

@@ -1,8 +1,8 @@
-//! The paths that a run was given, each known by what it names.
+//! The paths that a run was given, identified by what they name.
 //!
-//! In: paths. Out: what they name, whether it was named before, and whether something met beneath
-//! a directory was also given by itself. A path is known by its parent's identity and its name, so
-//! that two links of one file are two, and one link by two paths is one.
+//! Takes paths. Returns what they name, whether that was named before, and whether something found
+//! beneath a directory was also given by itself. A path is identified by its parent's identity and
+//! its name, so that two links of one file are two, and one link by two paths is one.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -16,21 +16,21 @@ use steadfast_sys::file::{Dir, FileKind, Status};
 use super::{GivenRoot, Identity, identity};
 use crate::beneath;
 
-/// What was given so far.
+/// The paths given so far.
 #[derive(Default)]
 pub(super) struct Given {
-    /// Where everything that is not followed must lie, reached by names alone.
+    /// The directory that must contain every path that is not followed, reached by names alone.
     within: Option<PathBuf>,
     directories: HashSet<Identity>,
-    /// Keys of 128 bits stand for paths, so that a list of millions fits.
+    /// Hashes of 128 bits instead of paths, so that a list of millions fits in memory.
     files: HashSet<u128>,
     taken: HashSet<u128>,
     states: [RandomState; 2],
-    /// The parent of the last path: the next in a list is likely its neighbour.
+    /// The parent of the last path, because the next path in a list is often in the same directory.
     last: Option<Parent>,
 }
 
-/// The directory that a path is in, open, and the path's name there.
+/// The open directory of a path, and the path's name in it.
 #[derive(Clone)]
 pub(super) struct Parent {
     pub(super) dir: Arc<Dir>,
@@ -40,14 +40,15 @@ pub(super) struct Parent {
 }
 
 impl Given {
-    /// Begins with nothing given.
+    /// Makes an empty set of paths.
     pub(super) fn new(within: Option<&Path>) -> Given {
         Given { within: within.map(Path::to_owned), ..Given::default() }
     }
 
-    /// Looks at a path; a link is `followed` or taken as itself.
+    /// Returns what a path names; a link is `followed` or taken as itself.
     pub(super) fn look(&mut self, path: &Path, followed: bool) -> io::Result<GivenRoot> {
-        // A parent that may be entered and not listed cannot be opened; the path itself can.
+        // A parent that may be entered but not listed cannot be opened, although the path itself
+        // can.
         let parent = path.file_name().map(|name| self.parent(path, name));
         let parent = match parent {
             Some(Err(error)) if self.within.is_some() && !followed => return Err(error),
@@ -67,7 +68,7 @@ impl Given {
         Ok(GivenRoot { status, place: parent.filter(|_| !followed), key })
     }
 
-    /// Notes what was given, before anything is walked.
+    /// Adds a given path, before the walk begins.
     pub(super) fn note(&mut self, root: &GivenRoot) {
         if root.status.kind == FileKind::Directory {
             self.directories.insert(identity(&root.status));
@@ -76,17 +77,17 @@ impl Given {
         }
     }
 
-    /// Says whether this is the first time that it is taken.
+    /// Returns whether this path is taken for the first time.
     pub(super) fn take(&mut self, root: &GivenRoot) -> bool {
         self.taken.insert(root.key)
     }
 
-    /// Says whether this directory was given by itself.
+    /// Returns whether this directory was given by itself.
     pub(super) fn has_directory(&self, identity: Identity) -> bool {
         self.directories.contains(&identity)
     }
 
-    /// Says whether the file of this name in this directory was given by itself.
+    /// Returns whether the file of this name in this directory was given by itself.
     pub(super) fn has_file(&self, parent: Identity, name: &OsStr) -> bool {
         !self.files.is_empty() && self.files.contains(&self.key(parent, name))
     }
@@ -116,7 +117,7 @@ impl Given {
     }
 }
 
-/// Returns a path as it is seen from a directory above it.
+/// Returns a path relative to a directory above it.
 fn below<'a>(path: &'a Path, root: &Path) -> io::Result<&'a Path> {
     let refused = || io::Error::new(io::ErrorKind::InvalidInput, "the path is not within the root");
     path.strip_prefix(root).map_err(|_| refused())

@@ -1,8 +1,8 @@
-//! A list of files instead of a walk: each one found beneath an open root, in the list's order.
+//! Finds the files of a list beneath an open root, in the list's order, instead of a walk.
 //!
-//! In: relative paths, each with what is expected of it. Out: an [`Entry`] for every one that is a
-//! regular file, an event for every one that is not. Every step goes by name beneath an open
-//! directory and follows no link, so no list leads out of the root.
+//! Takes relative paths, each with its reference. Returns an [`Entry`] for every regular file, and
+//! an event for everything else. Every step goes by name beneath an open directory and follows no
+//! link, so no list leads out of the root.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -22,21 +22,21 @@ pub(crate) enum Listed {
     File {
         /// Relative to the root.
         path: PathBuf,
-        /// What the list says of it, if it says more than the name.
+        /// The reference in the list, if it has more than the name.
         reference: Option<Box<Reference>>,
     },
-    /// A line that could not be understood, and the list's name.
+    /// A line that cannot be read, and the list's name.
     Fault(PathBuf, String),
 }
 
-/// Finds files of a list beneath a root.
+/// Finds the files of a list beneath a root.
 pub(crate) struct Beneath {
     root: Arc<Dir>,
     /// The root as the user would write it.
     shown: PathBuf,
-    /// Directories on the way to the last file: the next in a list is likely its neighbour.
+    /// Directories on the way to the last file, because the next file in a list is often near it.
     chain: Vec<(OsString, Arc<Dir>)>,
-    /// The last parent, as events share it.
+    /// The last parent, shared by events.
     parent: Arc<Path>,
 }
 
@@ -44,14 +44,14 @@ impl Beneath {
     /// Opens the root.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the root cannot be opened.
     pub(crate) fn new(root: &Path) -> io::Result<Beneath> {
         let shown = if root == Path::new(".") { PathBuf::new() } else { root.to_owned() };
         let parent = Arc::from(shown.as_path());
         Ok(Beneath { root: Arc::new(Dir::open(root)?), shown, chain: Vec::new(), parent })
     }
 
-    /// Hands every file of a list to the sink; says whether it came to the list's end.
+    /// Passes every file of a list to the sink. Returns whether it reached the end of the list.
     pub(crate) fn each(
         &mut self,
         list: &mut dyn Iterator<Item = Listed>,
@@ -84,7 +84,7 @@ impl Beneath {
         }
     }
 
-    /// Returns the directory that a regular file is in, its name there and its inode.
+    /// Returns the directory of a regular file, its name there and its inode.
     fn find(&mut self, path: &Path) -> io::Result<(Arc<Dir>, OsString, u64)> {
         let mut names = Vec::new();
         for component in path.components() {
@@ -135,7 +135,7 @@ impl Beneath {
     }
 }
 
-/// The event of a listed file that is not there, or of which that cannot be said.
+/// Makes the event of a listed file that is missing or cannot be looked up.
 fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) -> FileEvent {
     let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     let mut event = match gone {
@@ -146,7 +146,7 @@ fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) 
     event
 }
 
-/// The event of a line that says nothing of any file.
+/// Makes the event of a line that cannot be read.
 fn faulty(list: &Path, reason: String) -> FileEvent {
     let trouble = FileError { operation: "read the list", reason };
     FileEvent::unreadable(FilePath::whole(list), Subject::Directory, trouble)

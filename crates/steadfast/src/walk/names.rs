@@ -1,7 +1,7 @@
 //! The names in one directory, in order, in bounded memory.
 //!
-//! In: an open directory. Out: its names sorted by their bytes, as many as the budget holds; a
-//! larger directory is read again for the names that follow, so that ten million files in one
+//! Takes an open directory. Returns its names sorted by their bytes, as many as the budget allows.
+//! A larger directory is read again for the names that follow, so that ten million files in one
 //! folder need no more memory than a thousand.
 
 use std::ffi::OsStr;
@@ -11,18 +11,18 @@ use std::os::unix::ffi::OsStrExt;
 
 use steadfast_sys::file::{Dir, FileKind};
 
-/// Memory that the names of all directories on the way down share, in bytes.
+/// Memory for the names of all open directories of a walk together, in bytes.
 const BUDGET_BYTES: usize = 12 << 20;
 
-/// Room that a directory gets at least, in bytes, however deep the tree.
+/// The least memory for one directory, in bytes, however deep the tree.
 const BUDGET_BYTES_MIN: usize = 64 << 10;
 
-/// A run of a directory's names, sorted by their bytes.
+/// A sorted part of a directory's names.
 #[derive(Default)]
 pub(super) struct NameRun {
     bytes: Vec<u8>,
     spans: Vec<NameSpan>,
-    /// Whether no name of the directory follows these.
+    /// Whether these are the last names of the directory.
     last: bool,
 }
 
@@ -34,30 +34,30 @@ struct NameSpan {
 }
 
 impl NameRun {
-    /// Makes the empty run before a directory's first name.
+    /// Makes the empty part before a directory's first name.
     pub(super) fn before_first() -> NameRun {
         NameRun::default()
     }
 
-    /// Returns the name at `index`, its kind, if the file system told it, and its inode.
+    /// Returns the name at `index`, its kind, if the file system reports it, and its inode.
     pub(super) fn get(&self, index: usize) -> Option<(&OsStr, Option<FileKind>, u64)> {
         let span = self.spans.get(index)?;
         Some((OsStr::from_bytes(self.name(span)), span.kind, span.inode))
     }
 
-    /// Says whether the directory has no names after these.
+    /// Returns whether the directory has no names after these.
     pub(super) fn is_last(&self) -> bool {
         self.last
     }
 
-    /// Returns the memory that this run takes, in bytes.
+    /// Returns the memory that these names use, in bytes.
     pub(super) fn len_bytes(&self) -> usize {
         self.bytes.capacity() + self.spans.capacity() * size_of::<NameSpan>()
     }
 
-    /// Reads the names that follow this run. `in_use` is what all runs take now, in bytes.
+    /// Reads the names that follow these. `in_use` is the present memory of all parts, in bytes.
     ///
-    /// With an error come the names that were read before it.
+    /// On an error, also returns the names that were read before it.
     pub(super) fn following(&self, dir: &Dir, in_use: usize) -> (NameRun, Option<io::Error>) {
         let budget = (BUDGET_BYTES.saturating_sub(in_use) / 2).max(BUDGET_BYTES_MIN);
         self.following_within(dir, budget)
@@ -85,7 +85,7 @@ impl NameRun {
         names.bytes.shrink_to_fit();
         names.spans.shrink_to_fit();
         if result.is_err() {
-            // Names after the error are unknown; reading again would only repeat it.
+            // Names after the error are unknown, and reading again would only repeat it.
             names.last = true;
         }
         (names, result.err())
@@ -107,7 +107,7 @@ impl NameRun {
         self.spans.sort_unstable_by(|a, b| name_in(bytes, a).cmp(name_in(bytes, b)));
     }
 
-    /// Drops the upper half, and returns the last name that stays.
+    /// Removes the upper half, and returns the last name that stays.
     fn keep_lower_half(&mut self) -> Option<Vec<u8>> {
         self.sort();
         let half = (self.spans.len() / 2).max(1);

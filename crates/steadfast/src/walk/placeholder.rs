@@ -1,18 +1,18 @@
-//! Placeholders of iCloud Drive: `.name.icloud` in the place of `name`.
+//! Placeholders of iCloud Drive: `.name.icloud` in place of `name`.
 //!
-//! Before macOS 14, a file whose contents were taken off the machine left such a file: a small
-//! binary property list with the name and length of the file. Since then the file keeps its name
-//! and has a flag.
+//! Before macOS 14, a file whose contents were removed from the machine was replaced by such a
+//! file: a small binary property list with the name and length of the file. Since then the file
+//! keeps its name and has a flag.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use steadfast_sys::file::{Dir, FileKind};
 
-/// How such a file begins: as any binary property list.
+/// The first bytes of a binary property list.
 const MAGIC: &[u8] = b"bplist00";
 
-/// How long such a file can be, in bytes: it holds two names and a number.
+/// The most bytes of such a file, which has two names and a number.
 const LEN_MAX: u64 = 16 << 10;
 
 /// Returns the name of the file that a placeholder of this name would stand for.
@@ -21,7 +21,7 @@ pub(crate) fn companion(name: &OsStr) -> Option<&OsStr> {
     (!name.is_empty()).then_some(OsStr::from_bytes(name))
 }
 
-/// Returns whether a name is that of a placeholder. A file that is only named like one is data, and
+/// Returns whether a name is that of a placeholder. A file that only has such a name is data, and
 /// so is one beside the file that it would stand for.
 pub(crate) fn is_placeholder(dir: &Dir, name: &OsStr) -> bool {
     companion(name).is_some_and(|companion| dir.status_of(companion).is_err() && is_one(dir, name))

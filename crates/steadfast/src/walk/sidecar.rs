@@ -7,10 +7,10 @@ use steadfast_sys::file::{Dir, File, FileKind, Status};
 use super::placeholder;
 use crate::{appledouble, pages};
 
-/// Says whether a file has a tag of ours. The walk does not know where tags are kept.
+/// Returns whether a file has a tag of ours. The walk does not know where tags are kept.
 pub(crate) type IsTagged = fn(&File) -> bool;
 
-/// What a file is that belongs to its neighbour and is not data.
+/// A kind of file that belongs to its neighbour and is not data.
 pub(crate) enum Sidecar {
     /// Attributes that macOS could not keep at the neighbour.
     AppleDouble,
@@ -21,20 +21,21 @@ pub(crate) enum Sidecar {
 }
 
 impl Sidecar {
-    /// Says whether a name is that of a sidecar.
+    /// Returns whether a name is that of a sidecar.
     pub(crate) fn is_name(name: &OsStr) -> bool {
         let companions = [appledouble::companion, pages::companion, placeholder::companion];
         companions.iter().any(|companion| companion(name).is_some())
     }
 
-    /// Looks at a file's name and bytes: a file that only has such a name is data.
+    /// Determines whether a file is a sidecar, by its name and contents. A file that only has such
+    /// a name is data.
     pub(crate) fn of(dir: &Dir, name: &OsStr, is_tagged: IsTagged) -> Option<Sidecar> {
         if placeholder::is_placeholder(dir, name) {
             return Some(Sidecar::Placeholder);
         }
         let attributes = appledouble::companion(name);
         let companion = attributes.or_else(|| pages::companion(name))?;
-        // Folders have attributes too: those of Finder.
+        // Folders can have attributes too: Finder's.
         let fits = |status: Status| match status.kind {
             FileKind::Regular => true,
             FileKind::Directory => attributes.is_some(),
@@ -49,7 +50,8 @@ impl Sidecar {
         }
         let mut head = [0; appledouble::MAGIC_LEN];
         let len = file.read_at(&mut head, 0).ok()?;
-        // A file that was tagged as data before its neighbour came stays data while it has the tag.
+        // A file that was tagged as data before its neighbour existed stays data while it has the
+        // tag.
         let is_sidecar = appledouble::is_appledouble(&head[..len]) && !is_tagged(&file);
         is_sidecar.then_some(Sidecar::AppleDouble)
     }

@@ -1,13 +1,13 @@
-//! What a Mac keeps on every volume for itself, and what it shows twice.
+//! The folders that macOS keeps for itself on every volume, and those it shows twice.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use steadfast_sys::file::Dir;
 
-/// Directories at the root of a volume that belong to macOS: its search index, its log of changes,
-/// its bin, old versions of documents, and what programs leave there. They change all the time, or
-/// cannot be read even by their owner, wherever the volume is mounted.
+/// Directories at the root of a volume that belong to macOS: search index, change log, trash, old
+/// versions of documents, backups, temporary items, and the installer's. They change all the time,
+/// or cannot be read even by their owner, wherever the volume is mounted.
 const OWN: &[&str] = &[
     ".DocumentRevisions-V100",
     ".MobileBackups",
@@ -19,8 +19,8 @@ const OWN: &[&str] = &[
     ".fseventsd",
 ];
 
-/// Where macOS mounts the volumes that the root already shows by links of its own kind: beneath
-/// `/`, `/Users` is `/System/Volumes/Data/Users`.
+/// Where macOS mounts the volumes that the root already shows through firmlinks: beneath `/`,
+/// `/Users` is `/System/Volumes/Data/Users`.
 const SHOWN_TWICE: &str = "/System/Volumes";
 
 /// Returns whether a name at the root of a volume is one of macOS's own.
@@ -28,13 +28,13 @@ pub(crate) fn is_own_name(name: &OsStr) -> bool {
     OWN.iter().any(|own| *own == name)
 }
 
-/// Returns whether an entry belongs to macOS and not to the user: by its name, and because its
-/// directory is the root of a volume. Elsewhere it is a directory like any other.
+/// Returns whether an entry belongs to macOS and not to the user: it has such a name, and its
+/// directory is the root of a volume. Elsewhere it is an ordinary directory.
 pub(super) fn is_own(dir: &Dir, name: &OsStr) -> bool {
     is_own_name(name) && dir.is_volume_root().unwrap_or(false)
 }
 
-/// Returns whether a walk from `root` has a directory by another path already.
+/// Returns whether a walk from `root` reaches a directory by another path already.
 pub(super) fn is_shown_twice(root: &Path, path: &Path) -> bool {
     root == Path::new("/") && path == Path::new(SHOWN_TWICE)
 }
