@@ -1,7 +1,7 @@
-//! Entry → chunk: the contract of an engine, one way of moving a file's bytes into a buffer.
+//! Entry → chunk: the interface of an engine, one way of reading a file's bytes into a buffer.
 //!
-//! In: an open file. Out: its bytes, in order of the caller's asking. Knows nothing of digests,
-//! tags or threads.
+//! In: an open file. Out: its bytes, in the order of the calls. Knows nothing of digests, tags or
+//! threads.
 
 pub mod buffered;
 pub mod direct;
@@ -13,29 +13,30 @@ use std::io;
 pub use steadfast_sys::file::PositionedRead;
 use steadfast_sys::file::{File, Status};
 
-/// Where bytes came from.
+/// Where bytes were read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// Through the page cache: what is in memory may differ from what is on the medium.
+    /// Through the page cache: the contents in memory may differ from those on the medium.
     Cache,
     /// From the storage itself, past the page cache.
     Media,
 }
 
-/// One way of moving bytes.
+/// One way of reading bytes.
 ///
 /// An engine has no state of its own between calls; all threads of a run share one.
 pub trait Engine: Send + Sync {
     /// Returns the name that flags, reports and records use.
     fn name(&self) -> &'static str;
 
-    /// Prepares an open file for reading and says where its bytes will come from.
+    /// Prepares an open file for reading and returns where its bytes will be read from.
     ///
     /// # Errors
-    /// If the file cannot be read this way and no honest other way remains.
+    /// If the file can be read neither this way nor in another way that is reported correctly.
     fn prepare(&self, file: &File, status: &Status) -> io::Result<Origin>;
 
-    /// Says where the bytes came from, once all are read: where `prepare` said, or less than that.
+    /// Returns where the bytes were read from, once all are read: the prepared origin, or a weaker
+    /// one.
     fn confirm(&self, _file: &File, _status: &Status, prepared: Origin) -> Origin {
         prepared
     }
@@ -43,13 +44,13 @@ pub trait Engine: Send + Sync {
     /// Reads at `offset` into `buffer` and returns the bytes read; 0 means end of file.
     ///
     /// Shape: `offset` and the buffer's start and length are multiples of [`Engine::alignment`].
-    /// A read shorter than the buffer is the end of the file, or the next call starts there.
+    /// After a read shorter than the buffer, the file has ended, or the next call starts there.
     ///
     /// # Errors
-    /// Whatever the storage reports. Nothing is retried but an interrupted call.
+    /// If the storage reports an error. Only interrupted calls are retried.
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Carries out several reads, each as [`Engine::read_at`] would, and fills in their outcomes.
+    /// Carries out several reads, each as [`Engine::read_at`] would, and fills in their results.
     fn read_many(&self, reads: &mut [PositionedRead<'_>]) {
         for read in reads {
             read.outcome = self.read_at(read.file, read.buffer, read.offset);
@@ -65,17 +66,17 @@ pub trait Engine: Send + Sync {
     /// Returns the alignment of buffers and offsets, in bytes, a power of two.
     fn alignment(&self) -> usize;
 
-    /// Returns the most bytes that are read in a second, if there is such a limit.
+    /// Returns the rate limit in bytes per second, if there is one.
     fn bytes_per_s_max(&self) -> Option<u64> {
         None
     }
 
-    /// Says whether the bytes are made up. No verb that judges or tags takes such an engine.
+    /// Returns whether the bytes are made up. No verb that judges or tags accepts such an engine.
     fn invents(&self) -> bool {
         false
     }
 
-    /// Returns what the reader of a report should know of how the reading went, if anything.
+    /// Returns a notice about how the files were read, if one is needed.
     fn notice(&self) -> Option<String> {
         None
     }

@@ -1,7 +1,7 @@
 //! The `buffered` engine: `pread` through the page cache.
 //!
-//! In: an open file. Out: its bytes as the system has them, which may be the memory's and not the
-//! medium's.
+//! In: an open file. Out: its bytes as the system returns them, which may come from memory and not
+//! from the medium.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use steadfast_sys::file::{File, Status};
 
 use super::{Engine, Origin};
 
-/// Files longer than this are announced to the kernel as read from start to end.
+/// For longer files, the kernel is advised that they are read sequentially.
 const SEQUENTIAL_LEN_BYTES_MIN: u64 = 1 << 20;
 
 /// Reads through the page cache.

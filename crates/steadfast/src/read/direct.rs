@@ -1,8 +1,8 @@
-//! The `direct` engine: reads past the page cache, so that the medium answers and not the memory.
+//! The `direct` engine: reads past the page cache, from the medium and not from memory.
 //!
-//! In: an open file. Out: its bytes from the storage; or through the page cache, and said to be,
-//! where the file system cannot do otherwise. Several reads of one thread are in flight at a time
-//! where the system has rings for them, one after another where it has not.
+//! In: an open file. Out: its bytes from the storage. If the file system cannot do that, they come
+//! through the page cache, and the engine reports so. A thread has several reads in flight where
+//! the system has io_uring, and one elsewhere.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -15,30 +15,31 @@ use steadfast_sys::uring::{self, Ring};
 
 use super::{Engine, Origin};
 
-/// Offsets and buffers are multiples of this, which every block device accepts.
+/// Offsets and buffers are multiples of this length, which every block device accepts.
 const ALIGNMENT_BYTES: usize = 4096;
 
 /// Reads that one thread has in flight.
 const IN_FLIGHT: usize = 8;
 
-/// File systems of devices of this machine that have nothing in memory but in the page cache. Not
-/// those of networks and of FUSE, where others answer from theirs; not zfs, which has its own.
+/// File systems on local devices that cache file contents only in the page cache. Network file
+/// systems and FUSE are excluded, because a server may answer from its own cache, and so is zfs,
+/// which has its own.
 const TRACED: [&str; 12] = [
     "apfs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "hfs", "hfsplus", "ntfs3", "vfat",
     "xfs",
 ];
 
-/// Why the system lets this process have no ring; it does not change its mind.
+/// Why the system refuses this process a ring; the answer never changes.
 static REFUSAL: OnceLock<String> = OnceLock::new();
 
-/// Whether a file came by of which the file system did not tell how it reads.
+/// Whether a file was found whose file system does not report how it reads.
 static UNTOLD: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// This thread's ring, made for its first reads; `None` within where it was refused.
+    /// This thread's ring, made for its first reads; the inner `None` means that it was refused.
     static RING: RefCell<Option<Option<Ring>>> = const { RefCell::new(None) };
 
-    /// The device asked about last on this thread, and whether it leaves traces.
+    /// The last device looked up on this thread, and whether it caches only in the page cache.
     static LAST_ASKED: Cell<Option<(u64, bool)>> = const { Cell::new(None) };
 }
 
@@ -52,9 +53,9 @@ impl Engine for Direct {
     }
 
     fn prepare(&self, file: &File, status: &Status) -> io::Result<Origin> {
-        // Asking is not enough: encrypted and compressed files accept the flag and then read
-        // through the cache. Only what the file system says of the file counts as the medium, or
-        // that reading it leaves no trace in the cache.
+        // Setting the flag is not enough: encrypted and compressed files accept it and are then
+        // read through the cache. The origin is the medium only if the file system reports it for
+        // this file, or if reading leaves nothing in the cache.
         let origin = match told(file) {
             Some(Origin::Cache) => return Ok(Origin::Cache),
             Some(Origin::Media) => Origin::Media,
@@ -72,7 +73,7 @@ impl Engine for Direct {
     }
 
     fn confirm(&self, file: &File, status: &Status, prepared: Origin) -> Origin {
-        // Asking once more is for file systems that do not tell; most runs never meet one.
+        // The second check is for file systems that do not report the origin; most runs have none.
         if prepared == Origin::Cache || !UNTOLD.load(Ordering::Relaxed) {
             return prepared;
         }
@@ -99,7 +100,7 @@ impl Engine for Direct {
     }
 
     fn in_flight(&self) -> usize {
-        // Tried once, before the run: its threads then know what to take on.
+        // Tried once, before the run, so that the threads know how many reads to take.
         if new_ring().is_some() { IN_FLIGHT } else { 1 }
     }
 
@@ -112,7 +113,7 @@ impl Engine for Direct {
     }
 }
 
-/// Returns where the file system says that direct reads of a file come from, if it says.
+/// Returns where direct reads of a file come from, if its file system reports it.
 fn told(file: &File) -> Option<Origin> {
     match file.direct_alignment() {
         Ok(Some(alignment)) if alignment.offset as usize <= ALIGNMENT_BYTES => Some(Origin::Media),
@@ -123,9 +124,9 @@ fn told(file: &File) -> Option<Origin> {
 
 /// Returns the medium if nothing of a file is in the page cache.
 ///
-/// So before the reading and after it: then no byte went through the cache. Reads that do go
-/// through it fill it, and the latest to come are the last that the system puts out again. Of a
-/// file that was cached already this shows nothing, and of an empty one there is nothing to show.
+/// If so before and after reading, no byte came through the cache: reads through it fill it, and
+/// the latest pages are the last to be evicted. This cannot be determined for a file that was
+/// cached already, or for an empty file.
 fn untraced(file: &File, status: &Status) -> Origin {
     if status.length > 0
         && leaves_traces(file, status.device)
@@ -136,7 +137,7 @@ fn untraced(file: &File, status: &Status) -> Origin {
     Origin::Cache
 }
 
-/// Says whether what a file system has in memory is in the page cache and nowhere else.
+/// Returns whether a file system caches file contents only in the page cache.
 fn leaves_traces(file: &File, device: u64) -> bool {
     if let Some((last, answer)) = LAST_ASKED.get()
         && last == device
@@ -149,7 +150,7 @@ fn leaves_traces(file: &File, device: u64) -> bool {
     answer
 }
 
-/// Says whether an error of the ring leaves it to this thread to read.
+/// Returns whether, after this error of the ring, the thread should read without it.
 fn is_undone(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{Interrupted, Unsupported, WouldBlock};
     matches!(kind, Interrupted | Unsupported | WouldBlock)

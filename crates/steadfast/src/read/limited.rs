@@ -1,7 +1,7 @@
-//! Another engine, held to a rate.
+//! Limits the rate of another engine.
 //!
-//! In: an engine and bytes per second. Out: the same bytes, no sooner than the rate allows. The
-//! bucket is the run's: all threads together keep to the rate.
+//! In: an engine and bytes per second. Out: the same bytes, no sooner than the rate allows. All
+//! threads of a run share one limit.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,29 +13,29 @@ use steadfast_sys::file::{File, PositionedRead, Status};
 
 use super::{Engine, Origin};
 
-/// How much of a second may be made up for at once after a pause.
+/// The time that reading may catch up at full speed after a pause.
 const BURST: Duration = Duration::from_millis(100);
 
-/// How long a read waits at a time before it looks whether the run is to end.
+/// How long a read sleeps before it checks whether the run should end.
 const NAP: Duration = Duration::from_millis(50);
 
-/// Reads no faster than it was told.
+/// An engine with a rate limit.
 pub struct Limited {
     inner: Arc<dyn Engine>,
     bytes_per_s: u64,
     stop: Arc<AtomicBool>,
-    /// The moment at which everything read so far would have been read at the rate.
+    /// The time at which everything read so far would have been read at the limited rate.
     due: Mutex<Instant>,
 }
 
 impl Limited {
-    /// Holds `inner` to a rate in bytes per second; 0 counts as 1. Reads do not wait any longer
-    /// once `stop` is set.
+    /// Limits `inner` to a rate in bytes per second; 0 counts as 1. Reads no longer wait once
+    /// `stop` is set.
     pub fn new(inner: Arc<dyn Engine>, bytes_per_s: u64, stop: Arc<AtomicBool>) -> Limited {
         Limited { inner, bytes_per_s: bytes_per_s.max(1), stop, due: Mutex::new(Instant::now()) }
     }
 
-    /// Pays for what is about to be read, or was, and waits until it is due.
+    /// Adds bytes that are about to be read, or were, and waits until the rate allows them.
     fn pay(&self, bytes: usize) {
         let price = Duration::from_secs_f64(bytes as f64 / self.bytes_per_s as f64);
         let until = {

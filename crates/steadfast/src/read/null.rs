@@ -1,7 +1,7 @@
-//! The `null` engine: moves no bytes, so that the path can be measured without storage.
+//! The `null` engine: reads nothing, so that the path can be measured without storage.
 //!
-//! In: an open file, of which it takes the length alone. Out: full reads at once; the buffer keeps
-//! what was in it. Digests of that are digests of nothing.
+//! In: an open file, of which only the length is used. Out: full reads at once; the buffer keeps
+//! its old contents. The digests are meaningless.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use steadfast_sys::file::{File, Status};
 
 use super::{Engine, Origin};
 
-/// Reads nothing and says it was read.
+/// Reports full reads without reading anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Null;
 
@@ -19,7 +19,7 @@ impl Engine for Null {
     }
 
     fn prepare(&self, _file: &File, _status: &Status) -> io::Result<Origin> {
-        // The lesser claim of the two.
+        // The weaker of the two origins.
         Ok(Origin::Cache)
     }
 
