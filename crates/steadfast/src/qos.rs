@@ -1,7 +1,8 @@
-//! A level → what a run, a program or another process makes of it: steps, processors, workers.
+//! Applies a level to a run, a program or another process: steps, processors, workers.
 //!
-//! In: a level. Out: steps taken, each with its outcome. The system's part is in
-//! `steadfast_sys::qos`; here is what is chosen. It knows nothing of files, nor keeps anything.
+//! Takes a level. Returns the steps taken, each with its outcome. The system calls are in
+//! `steadfast_sys::qos`; this module chooses among them. It knows nothing of files and has no
+//! state.
 
 mod lower;
 
@@ -26,7 +27,7 @@ pub use steadfast_sys::qos::{Fact, Level, Step};
 
 pub use lower::{Lowered, Remember, Restored, lower, restore};
 
-/// Names a level for people who do not want to know of levels: how fast to go.
+/// A plain name for a level: how fast to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Pace {
@@ -47,7 +48,7 @@ impl Pace {
     pub const ALL: [Pace; 5] =
         [Pace::Tortoise, Pace::Walk, Pace::Bicycle, Pace::Car, Pace::RacingCar];
 
-    /// Returns the pace of a level.
+    /// Returns the pace that stands for a level.
     pub fn of(level: Level) -> Pace {
         match level {
             Level::Background => Pace::Tortoise,
@@ -58,7 +59,7 @@ impl Pace {
         }
     }
 
-    /// Returns the level that it means.
+    /// Returns the level of this pace.
     pub fn level(self) -> Level {
         match self {
             Pace::Tortoise => Level::Background,
@@ -69,7 +70,7 @@ impl Pace {
         }
     }
 
-    /// Returns the word.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -83,7 +84,7 @@ impl FromStr for Pace {
     }
 }
 
-/// Says that a text names no pace, and which ones there are.
+/// The error for a text that is not a pace, with the list of paces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParsePaceError(());
 
@@ -96,19 +97,20 @@ impl fmt::Display for ParsePaceError {
 
 impl std::error::Error for ParsePaceError {}
 
-/// The processors that a level is confined to.
+/// The processors to which a level is confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confinement {
     /// None: the level may use all.
     Free,
     /// These, of the slower types.
     To(Vec<usize>),
-    /// The level would be confined, if the core types differed or could be known.
+    /// The level would be confined, but the cores are alike or their types are unknown.
     NotPossible(Knowledge),
 }
 
 impl Confinement {
-    /// Says what a level is confined to on a machine: the lowest one to the slower types.
+    /// Returns the confinement of a level on a machine: the lowest level is confined to the slower
+    /// core types.
     pub fn of(level: Level, cores: &Cores) -> Confinement {
         match (level, cores.slower_cpus()) {
             (Level::Background, Some(cpus)) => Confinement::To(cpus),
@@ -125,22 +127,22 @@ pub fn cores() -> &'static Cores {
 }
 
 /// Asks the system to run the calling thread at a level, and returns every step taken. Threads that
-/// it starts afterwards have the same on Linux, and must ask for themselves on macOS.
+/// it starts afterwards inherit the level on Linux, and must ask for themselves on macOS.
 ///
-/// Nothing takes it back: what is to return to its former level does this in a thread of its own.
+/// The level cannot be undone. To return to the former level, call this in a separate thread.
 pub fn enter(level: Level) -> Vec<Step> {
     with_confinement(qos::apply_to_thread(level), level)
 }
 
-/// Does the same for a program that this process is about to become. To be called from the only
-/// thread.
+/// Like [`enter`], for a program that this process is about to execute. Must be called from the
+/// only thread.
 pub fn enter_for_exec(level: Level) -> Vec<Step> {
     with_confinement(qos::apply_for_exec(level), level)
 }
 
-/// Confines the calling thread if the level asks for that, and adds the step to those taken.
+/// Confines the calling thread if the level requires it, and adds the step to those taken.
 fn with_confinement(mut steps: Vec<Step>, level: Level) -> Vec<Step> {
-    // Only this level is confined anywhere; the core types take several reads to find out.
+    // Only this level is ever confined, and finding out the core types takes several reads.
     if level == Level::Background
         && let Confinement::To(cpus) = Confinement::of(level, cores())
     {
@@ -149,30 +151,30 @@ fn with_confinement(mut steps: Vec<Step>, level: Level) -> Vec<Step> {
     steps
 }
 
-/// Says whether a level counts for little as long as this process shares the processors with its
-/// session: it then needs a session of its own, which [`lead_session`] makes.
+/// Returns whether a level has little effect while this process shares the processors with its
+/// session. It then needs a session of its own, which [`lead_session`] makes.
 pub fn wants_own_session(level: Level) -> bool {
     let shared = || grouping(Path::new("/"));
-    // A session that has less already was given less by somebody who knew.
+    // A session with a lower share was given it deliberately.
     level < Level::Default && matches!(shared(), Grouping::Session { nice: ..=0 })
 }
 
-/// Makes a session that this process leads, with the level's share of the processors.
+/// Makes this process the leader of a new session with the level's share of the processors.
 pub fn lead_session(level: Level) -> Vec<Step> {
     qos::session::lead(level)
 }
 
-/// Returns how many threads hash at a level unless told otherwise: one for each processor that it
-/// may use.
+/// Returns the default number of threads that hash at a level: one for each processor that it may
+/// use.
 ///
-/// Never one where there are two: an Apple M1 Pro runs its two efficiency cores at half their
+/// If there are two, both are used: an Apple M1 Pro runs its two efficiency cores at half their
 /// frequency for a single thread in the background.
 pub fn workers(level: Level) -> usize {
     workers_among(level, machine::logical_cpus())
 }
 
-/// The same where this process may use so many processors. Asks for the core types only where they
-/// matter.
+/// Returns the same for a process that may use this many processors. Looks up the core types only
+/// if they matter.
 pub(crate) fn workers_among(level: Level, logical: usize) -> usize {
     match level {
         Level::Background => workers_of(level, cores(), logical),
@@ -180,7 +182,8 @@ pub(crate) fn workers_among(level: Level, logical: usize) -> usize {
     }
 }
 
-/// The same for a machine of these core types, of which this process may use so many processors.
+/// Returns the same for a machine with these core types, for a process that may use this many
+/// processors.
 pub fn workers_of(level: Level, cores: &Cores, logical: usize) -> usize {
     let slower: usize = cores.slower().iter().map(|class| class.logical).sum();
     match level {
@@ -189,25 +192,25 @@ pub fn workers_of(level: Level, cores: &Cores, logical: usize) -> usize {
     }
 }
 
-/// What a machine offers to levels.
+/// What a machine supports for levels.
 #[derive(Clone, Debug)]
 pub struct Offer {
     /// The processor's model.
     pub cpu_model: String,
     /// Its core types.
     pub cores: Cores,
-    /// Whether the kernel takes a utilisation, where there is such a thing.
+    /// Whether the kernel accepts a utilisation clamp, if the system has one.
     pub uclamp: Option<bool>,
-    /// What this process shares the processors with.
+    /// The group of processes with which this process shares the processors.
     pub grouping: Grouping,
-    /// The block devices and what they make of I/O priorities.
+    /// The block devices and how they treat I/O priorities.
     pub devices: Vec<BlockDevice>,
-    /// What the calling thread has.
+    /// The state of the calling thread.
     pub thread: Vec<Fact>,
 }
 
 impl Offer {
-    /// Asks this machine.
+    /// Determines what this machine supports.
     pub fn of_machine() -> Offer {
         let root = Path::new("/");
         Offer {
@@ -221,23 +224,23 @@ impl Offer {
     }
 }
 
-/// A level, tried.
+/// The result of trying a level.
 #[derive(Debug)]
 pub struct Trial {
     /// The level.
     pub level: Level,
-    /// What was asked, and what came of it.
+    /// The steps requested, with their outcomes.
     pub steps: Vec<Step>,
-    /// The processors it is confined to.
+    /// The processors to which it is confined.
     pub confinement: Confinement,
     /// How many threads would hash.
     pub workers: usize,
-    /// What the thread had afterwards.
+    /// The state of the thread afterwards.
     pub thread: Vec<Fact>,
 }
 
 impl Trial {
-    /// Tries a level in a thread that does nothing else and ends, so that nothing sticks.
+    /// Tries a level in a separate thread that then ends, so that nothing else is affected.
     pub fn of(level: Level) -> Trial {
         let tried =
             thread::scope(|scope| scope.spawn(|| (enter(level), qos::thread_facts())).join());
@@ -251,7 +254,7 @@ impl Trial {
 mod tests {
     use super::*;
 
-    /// Four fast processors, and then classes of so many.
+    /// Returns four fast processors, and then classes of the given sizes.
     fn machine(slower: &[usize]) -> Cores {
         let mut first = 0;
         let classes = [4].iter().chain(slower).map(|&logical| {
@@ -298,7 +301,7 @@ mod tests {
             (&[8, 2], 14, 2),
             (&[1], 5, 1),
             (&[3, 1], 8, 4),
-            // Of which it may use but some: of a container, or confined already.
+            // A process may use only some of them, in a container or after an earlier confinement.
             (&[4], 2, 2),
             (&[4], 1, 1),
             (&[], 4, 4),

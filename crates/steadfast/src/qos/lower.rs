@@ -1,36 +1,37 @@
-//! Lowering a process that runs already, and taking that back.
+//! Lowers a running process, and undoes that.
 //!
-//! In: a process and a level; or what was changed. Out: what came of each change. Whoever calls
-//! keeps the changes: they are told before they are made, so that none is ever made and forgotten.
+//! Takes a process and a level, or the changes to undo. Returns the result of each change. The
+//! caller saves the changes: it receives them before they are made, so that none is lost.
 
 use std::collections::BTreeSet;
 use std::io;
 
 use super::{Confinement, Level, Process, Reverted, ThreadChange, ThreadIdentity, cores};
 
-/// A process may start threads while it is lowered; it is looked at until none is new, or this
-/// often.
+/// The process may start threads meanwhile, so its threads are listed until none is new, or this
+/// many times.
 const PASSES_MAX: usize = 16;
 
-/// What came of lowering a process.
+/// The result of lowering a process.
 #[derive(Debug, Default)]
 pub struct Lowered {
-    /// What was asked of each thread, and what came of it.
+    /// The change requested for each thread, and its result.
     pub changes: Vec<(ThreadChange, io::Result<()>)>,
-    /// What is left as it is, and why.
+    /// What was not changed, and why.
     pub left_alone: Vec<String>,
 }
 
-/// Keeps changes that are about to be made, and the threads that they were found from.
+/// Saves changes that are about to be made, and the threads that they were derived from.
 pub type Remember<'a> = dyn FnMut(&[ThreadChange], &[ThreadIdentity]) -> io::Result<()> + 'a;
 
-/// Lowers every thread of a process to a level. Before anything is changed, `remember` is given the
-/// changes and the threads that they were found from; it may be called again for threads that began
-/// meanwhile. If it fails, so does this, with nothing changed that it was not told.
+/// Lowers every thread of a process to a level. Before any change, `remember` receives the changes
+/// and the threads that they were derived from; it may be called again for threads that began
+/// meanwhile. If it fails, this function fails too, and makes no change that `remember` has not
+/// saved.
 ///
 /// # Errors
-/// If the level is not below what the process has, since nothing is raised here; if the system does
-/// not tell, or `remember` fails.
+/// If the level is not below the process's present one, because this function never raises it; if
+/// the state of the process cannot be read; or if `remember` fails.
 pub fn lower(process: &Process, level: Level, remember: &mut Remember<'_>) -> io::Result<Lowered> {
     refuse_raising(process, level)?;
     let slower = match Confinement::of(level, cores()) {
@@ -41,7 +42,7 @@ pub fn lower(process: &Process, level: Level, remember: &mut Remember<'_>) -> io
     let mut asked = BTreeSet::new();
     for pass in 0..PASSES_MAX {
         let plan = match process.plan(level, slower.as_deref()) {
-            // It ended meanwhile: nothing is left to lower.
+            // The process ended meanwhile, so nothing is left to lower.
             Err(error) if error.kind() == io::ErrorKind::NotFound && pass > 0 => break,
             plan => plan?,
         };
@@ -50,7 +51,7 @@ pub fn lower(process: &Process, level: Level, remember: &mut Remember<'_>) -> io
             (change.thread.number, change.thread.started.clone(), change.what.clone())
         };
         let mut changes = plan.changes;
-        // What was refused is planned again, and would be refused again.
+        // Refused changes are planned again, and would be refused again.
         changes.retain(|change| asked.insert(key(change)));
         if changes.is_empty() {
             break;
@@ -64,7 +65,7 @@ pub fn lower(process: &Process, level: Level, remember: &mut Remember<'_>) -> io
     Ok(lowered)
 }
 
-/// Refuses what would raise.
+/// Returns an error for a change that would raise the level.
 fn refuse_raising(process: &Process, level: Level) -> io::Result<()> {
     let number = process.number;
     let refuse = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -83,28 +84,28 @@ fn refuse_raising(process: &Process, level: Level) -> io::Result<()> {
     Ok(())
 }
 
-/// What became of one change that was to be taken back.
+/// The result of undoing one change.
 #[derive(Debug)]
 pub struct Restored {
     /// The change.
     pub change: ThreadChange,
     /// Whether the thread inherited it.
     pub inherited: bool,
-    /// What became of it.
+    /// The result.
     pub result: io::Result<Reverted>,
 }
 
-/// Takes back what was changed and still stands, the last first, and what later threads have
-/// inherited of it.
+/// Undoes the changes that are still in effect, the last first, and what later threads have
+/// inherited from them.
 ///
 /// # Errors
-/// If the process is no more, or the system does not tell.
+/// If the process has ended, or its state cannot be read.
 pub fn restore(
     process: &Process,
     changes: &[ThreadChange],
     seen: &[ThreadIdentity],
 ) -> io::Result<Vec<Restored>> {
-    // Inherited changes come last: no thread inherits what has been taken back.
+    // Inherited changes come last, because after that no thread inherits a change.
     let mut restored: Vec<Restored> = Vec::new();
     for change in changes.iter().rev() {
         let result = process.revert(change);
