@@ -1,8 +1,8 @@
-//! Where the time of a run went, and what holds the run back.
+//! Where the time of a run went, and what limits the run.
 //!
 //! In: laps of each thread's clock, one per stage. Out: an [`Account`]: every thread's time by
-//! stage, how much of it waited, and which part of the work bounds the run (`docs/cost.md` has the
-//! definitions). Knows nothing of what the stages do.
+//! stage, how much of it was waiting, and which part of the work limits the run (`docs/cost.md` has
+//! the definitions). Knows nothing of what the stages do.
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -25,7 +25,7 @@ pub use trace::{Span, SpanSink};
 pub enum Stage {
     /// Listing directories.
     Walk,
-    /// Opening and closing files, their status and their stored tag.
+    /// Opening and closing files, and reading their status and stored tag.
     Open,
     /// Moving bytes from the storage or the page cache into buffers.
     Read,
@@ -33,7 +33,7 @@ pub enum Stage {
     Hash,
     /// Comparing, and writing tags.
     Store,
-    /// Telling the monitor, which renders and prints.
+    /// Calling the monitor, which renders and prints.
     Report,
     /// Nothing to do, waiting for another stage, or choosing what to do next.
     Wait,
@@ -58,8 +58,8 @@ impl Stage {
 pub struct Cost {
     elapsed_ns: [u64; 7],
     waited_ns: [u64; 7],
-    /// Processor time, in nanoseconds. What is neither this nor waiting is time in which other
-    /// threads had the processor.
+    /// Processor time, in nanoseconds. The rest, apart from waiting, is time in which other threads
+    /// had the processor.
     pub processor_ns: u64,
 }
 
@@ -69,8 +69,8 @@ impl Cost {
         self.elapsed_ns[stage as usize]
     }
 
-    /// Returns the part of a stage's time in which the thread slept until the storage, or whoever
-    /// else serves that stage, had answered; in nanoseconds. The rest of it is work.
+    /// Returns the part of a stage's time in which the thread slept until the storage, or another
+    /// service, had answered; in nanoseconds. The rest is work.
     pub fn waited_ns(&self, stage: Stage) -> u64 {
         self.waited_ns[stage as usize]
     }
@@ -82,8 +82,8 @@ impl Cost {
 
     /// Returns a stage's processor time, in nanoseconds.
     ///
-    /// The system counts a thread's processor time, not a stage's: it is shared out by the time
-    /// that the stages took and did not wait.
+    /// The system measures processor time per thread and not per stage, so it is divided in
+    /// proportion to each stage's time without waiting.
     pub fn processor_ns_of(&self, stage: Stage) -> u64 {
         let worked = |stage| self.elapsed_ns(stage) - self.waited_ns(stage);
         let all: u64 = Stage::BUSY.into_iter().map(worked).sum();
@@ -98,7 +98,7 @@ impl Cost {
         self.elapsed_ns[stage as usize] += elapsed_ns;
     }
 
-    /// Says of a stage's time that it was spent waiting; no more counts than the stage took.
+    /// Counts part of a stage's time as waiting, at most the time that the stage took.
     pub fn add_waited(&mut self, stage: Stage, waited_ns: u64) {
         let place = stage as usize;
         self.waited_ns[place] = (self.waited_ns[place] + waited_ns).min(self.elapsed_ns[place]);
@@ -113,7 +113,7 @@ impl Cost {
         self.processor_ns += other.processor_ns;
     }
 
-    /// Returns the time of all stages, in nanoseconds: of one thread, its lifetime.
+    /// Returns the time of all stages, in nanoseconds. For one thread, this is its lifetime.
     pub fn total_ns(&self) -> u64 {
         self.elapsed_ns.iter().sum()
     }
@@ -127,17 +127,17 @@ impl Cost {
     }
 }
 
-/// What a thread is there for.
+/// The role of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Role {
-    /// Hashes, and does whatever else brings the run forward.
+    /// Hashes, and also does any other job.
     Worker,
     /// Only opens and reads, and only while reading waits for the storage.
     Reader,
     /// Lists directories.
     Walk,
-    /// Tells the monitor: the thread that called the run.
+    /// Calls the monitor: the thread that called the run.
     Report,
 }
 
@@ -153,9 +153,9 @@ impl Role {
 pub struct ThreadCost {
     /// The thread's name, as in "worker 0".
     pub name: String,
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
-    /// How long it lived, by one clock around all stages, in nanoseconds.
+    /// The thread's lifetime, measured around all stages, in nanoseconds.
     pub lifetime_ns: u64,
     /// Its time, by stage.
     pub cost: Cost,

@@ -265,7 +265,7 @@ fn limit(resource: Resource, parts: &Parts) -> Option<Limit> {
 mod tests {
     use super::*;
 
-    /// A thread that took so long for stages, and of that waited so long.
+    /// Makes a thread with this time, and this part of it waiting, in each stage.
     fn thread(role: Role, stages: &[(Stage, u64, u64)]) -> ThreadCost {
         let mut cost = Cost::default();
         for &(stage, elapsed_ns, waited_ns) in stages {
@@ -307,18 +307,18 @@ mod tests {
         account.storage_ns = 950;
         let next = Some((Resource::Processors, HASH, 510));
         assert_eq!(told(&account), (Resource::Storage, Bound::Storage, 0.95, next));
-        // The same waiting, of a storage that could have been asked for more.
+        // The same waiting, on a storage that could take more requests.
         account.storage_ns = 300;
         assert_eq!(told(&account).1, HASH);
     }
 
     #[test]
     fn the_part_counts_without_which_the_run_would_be_fastest() {
-        // Opening takes most, but without hashing, the second limit would be as far away.
+        // Opening takes the most time, but without hashing, the second limit would be just as high.
         let worker = || thread(Role::Worker, &[(Stage::Hash, 450, 0), (Stage::Open, 500, 0)]);
         let mut two = account(vec![worker(), worker()]);
         assert_eq!(told(&two).1, Bound::Stage(Stage::Open));
-        // A walk that takes as long as all without either leaves nothing to choose by but size.
+        // If a walk takes as long as the rest without either, only the size is left to choose by.
         two.threads.push(thread(Role::Walk, &[(Stage::Walk, 900, 890)]));
         assert_eq!(told(&two).1, Bound::Stage(Stage::Open));
         assert_eq!(told(&two).3.map(|next| next.0), Some(Resource::Walk));
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_part_is_told_by_the_resource_of_which_it_takes_most() {
-        // The processors are used up more, yet without hashing the run would gain most.
+        // The processors are closer to exhausted, but without hashing the run would gain most.
         let worker =
             |hash_ns| thread(Role::Worker, &[(Stage::Hash, hash_ns, 0), (Stage::Read, 600, 0)]);
         let mut one = account(vec![worker(300), worker(300)]);
@@ -393,7 +393,7 @@ mod tests {
         held.rate_limit_ns = 940;
         let next = Some((Resource::Processors, HASH, 60));
         assert_eq!(told(&held), (Resource::RateLimit, Bound::RateLimit, 0.94, next));
-        // A storage slower than the limit binds by itself.
+        // A storage slower than the rate limit is itself the limit.
         (held.rate_limit_ns, held.reads_at_a_time) = (300, None);
         assert_eq!(told(&held).1, Bound::Storage);
     }

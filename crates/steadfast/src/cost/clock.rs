@@ -1,8 +1,8 @@
 //! One thread's stopwatch.
 //!
-//! In: laps, and the beginnings and ends of jobs. Out: the thread's [`Cost`], handed in after every
-//! job. Every lap goes to one stage, so no time is counted twice or lost. Knows nothing of what a
-//! job does.
+//! Takes laps, and the beginnings and ends of jobs. Hands in the thread's [`Cost`] after every job.
+//! Every lap belongs to one stage, so no time is counted twice or lost. Knows nothing of what a job
+//! does.
 
 use std::sync::Arc;
 
@@ -11,46 +11,46 @@ use steadfast_sys::clock;
 use super::trace::{JobFacts, Tracer};
 use super::{Cost, Ledger, Stage, ThreadSlot};
 
-/// Time that a job neither worked nor may have waited: below this part of it, nobody asks the
-/// system whether the thread slept.
+/// If less than this part of a job's time can have been waiting, the system is not asked whether
+/// the thread slept.
 const IDLE_PART_MIN: u64 = 64;
 
-/// Of small files that follow on each other, one in so many has a lap between opening and reading:
-/// on files that are in memory, looking at the clock twice for each costs 1 % of the run.
+/// Of small files in a row, one in this many has a lap between opening and reading. For files in
+/// memory, reading the clock twice for each costs 1 % of the run.
 const SMALL_FILES_PER_SPLIT: u32 = 8;
 
-/// While files take longer than this, each has that lap, since then it costs nothing.
+/// If files take longer than this, each has that lap, because it then costs nothing.
 const QUICK_FILE_NS_MAX: u64 = 30_000;
 
-/// Small files of one job, of which not every one has a lap between opening and reading.
+/// The small files of one job, some of which have a lap between opening and reading.
 #[derive(Clone, Copy, Default)]
 struct SmallFiles {
     count: u32,
     /// Whether the present file has that lap.
     split: bool,
-    /// Whether it counts for those that do not have it.
+    /// Whether it also represents files without that lap.
     example: bool,
     /// How long the last one took.
     last_ns: u64,
-    /// Time of files that were split, and time of those that were not.
+    /// Time of files with that lap, and of those without.
     opened_ns: u64,
     read_ns: u64,
     whole_ns: u64,
 }
 
-/// One thread's stopwatch, on its place in the ledger.
+/// One thread's stopwatch, with its place in the ledger.
 pub(crate) struct StageClock {
     ledger: Arc<Ledger>,
     slot: ThreadSlot,
     tracer: Option<Tracer>,
     start_ns: u64,
     last_ns: u64,
-    /// When what is in `cost` began.
+    /// When the time in `cost` began.
     taken_ns: u64,
     cost: Cost,
-    /// The thread's processor time when a job ended last.
+    /// The thread's processor time at the end of the last job.
     processor_ns: u64,
-    /// What `cost` was, and how often the thread had slept, when the job began.
+    /// `cost`, and how often the thread had slept, at the beginning of the job.
     began: (Cost, Option<u64>),
     small: SmallFiles,
 }
@@ -59,7 +59,7 @@ pub(crate) struct StageClock {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct JobTime {
     pub(crate) elapsed_ns: u64,
-    /// The part of it that was spent asleep.
+    /// The part of it in which the thread slept.
     pub(crate) waited_ns: u64,
 }
 
@@ -81,26 +81,27 @@ impl StageClock {
         }
     }
 
-    /// Gives the time since the last lap to `stage` and returns it, in nanoseconds.
+    /// Adds the time since the last lap to `stage` and returns it, in nanoseconds.
     pub(crate) fn lap(&mut self, stage: Stage) -> u64 {
         let elapsed_ns = self.pass();
         self.cost.add(stage, elapsed_ns);
         elapsed_ns
     }
 
-    /// Looks at the clock and returns the time since the last look.
+    /// Reads the clock and returns the time since the last reading.
     fn pass(&mut self) -> u64 {
         let elapsed_ns = clock::monotonic_ns().saturating_sub(self.last_ns);
         self.last_ns += elapsed_ns;
         elapsed_ns
     }
 
-    /// Ends the opening of a small file that is to be read at once, and returns its time if it was
-    /// looked at; otherwise [`StageClock::small_read`] will have it.
+    /// Ends the opening of a small file that is read next, and returns its time if it was measured;
+    /// otherwise [`StageClock::small_read`] includes it.
     pub(crate) fn small_opened(&mut self) -> u64 {
         let SmallFiles { count, last_ns, .. } = self.small;
         self.small.count += 1;
-        // The first of a job may have been opened in the job before, so it is no example.
+        // The first file of a job may have been opened in an earlier job, so it represents no
+        // other.
         self.small.split =
             count % SMALL_FILES_PER_SPLIT == 1 || count == 0 || last_ns > QUICK_FILE_NS_MAX;
         self.small.example = count % SMALL_FILES_PER_SPLIT == 1;
@@ -124,7 +125,8 @@ impl StageClock {
         elapsed_ns
     }
 
-    /// Gives the time of small files that were not split to their stages, as those that were.
+    /// Divides the time of small files without the lap in the same proportion as that of files with
+    /// it.
     fn split_small(&mut self) {
         let SmallFiles { opened_ns, read_ns, whole_ns, .. } = std::mem::take(&mut self.small);
         let opened = opened_ns as f64 / (opened_ns + read_ns).max(1) as f64;
@@ -138,8 +140,8 @@ impl StageClock {
         self.began = (self.cost, clock::thread_sleeps());
     }
 
-    /// Ends a job, at the last lap: finds out how much of its time the thread was asleep, and says
-    /// so of its stages.
+    /// Ends a job, at the last lap: determines how much of its time the thread slept, and counts
+    /// that as waiting in its stages.
     pub(crate) fn end_job(&mut self) -> JobTime {
         self.split_small();
         let (before, sleeps) = self.began;
@@ -150,13 +152,13 @@ impl StageClock {
         let took = |stage| self.cost.elapsed_ns(stage) - before.elapsed_ns(stage);
         let elapsed_ns: u64 = Stage::BUSY.into_iter().map(took).sum();
         let idle_ns = elapsed_ns.saturating_sub(used_ns);
-        // A thread that never slept was at most put aside for others, on a busy machine.
+        // A thread that never slept was at most preempted, on a busy machine.
         let waited_ns = match sleeps {
             _ if idle_ns <= elapsed_ns / IDLE_PART_MIN => 0,
             Some(before) if clock::thread_sleeps() == Some(before) => 0,
             _ => idle_ns,
         };
-        // Hashing calls nobody who could make it wait.
+        // Hashing calls nothing that could wait.
         let outside = elapsed_ns - took(Stage::Hash);
         if waited_ns > 0 && outside > 0 {
             for stage in Stage::BUSY.into_iter().filter(|&stage| stage != Stage::Hash) {
@@ -168,7 +170,7 @@ impl StageClock {
         JobTime { elapsed_ns, waited_ns }
     }
 
-    /// Hands in what was counted since the last call.
+    /// Hands in the time since the last call.
     pub(crate) fn hand_in(&mut self, facts: JobFacts) {
         let cost = std::mem::take(&mut self.cost);
         if let Some(tracer) = &mut self.tracer {
@@ -178,7 +180,7 @@ impl StageClock {
         self.ledger.hand_in(self.slot, &cost, self.last_ns - self.start_ns);
     }
 
-    /// Ends the account: what is left since the last lap was waiting.
+    /// Ends the account: the time since the last lap was waiting.
     pub(crate) fn close(mut self) {
         self.lap(Stage::Wait);
         let lifetime_ns = clock::monotonic_ns() - self.start_ns;

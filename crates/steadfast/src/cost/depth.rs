@@ -1,9 +1,9 @@
-//! How fast the storage answered, by how much was asked of it at a time.
+//! How fast the storage answered, by the number of simultaneous reads.
 //!
-//! In: when reading jobs began and ended, and how much they fetched. Out: the best rate seen. Knows
-//! nothing of files; what is fetched is counted in units of the caller.
+//! Takes the beginnings and ends of reading jobs, and how much they fetched. Returns the best rate
+//! seen. Knows nothing of files; the caller chooses the unit of what is fetched.
 
-/// A number of jobs at a time counts only if it was seen for this part of the reading time.
+/// A number of simultaneous jobs counts only if it was seen for this part of the reading time.
 const TIME_PART_MIN: f64 = 0.1;
 
 /// Rates by the number of jobs that read at the same time.
@@ -11,13 +11,13 @@ const TIME_PART_MIN: f64 = 0.1;
 pub(super) struct Depths {
     depth: usize,
     last_ns: u64,
-    /// Time with so many jobs reading, in nanoseconds; the first place is for none.
+    /// Time with this many jobs reading, in nanoseconds; the first place is for none.
     time_ns: Vec<u64>,
-    /// What was fetched in that time.
+    /// Units fetched in that time.
     units: Vec<f64>,
 }
 
-/// A job under way: when it began, and what the times were then.
+/// A job under way: when it began, and the totals at that time.
 #[derive(Debug)]
 pub(crate) struct Entered {
     start_ns: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Entered {
 }
 
 impl Depths {
-    /// Makes a record for at most so many jobs at a time.
+    /// Makes a record for at most this many jobs at a time.
     pub(super) fn new(jobs_max: usize) -> Depths {
         let (time_ns, units) = (vec![0; jobs_max + 1], vec![0.0; jobs_max + 1]);
         Depths { depth: 0, last_ns: 0, time_ns, units }
@@ -38,7 +38,7 @@ impl Depths {
         Entered { start_ns: self.last_ns, time_ns: self.time_ns.clone() }
     }
 
-    /// Notes that a job ends. What it fetched came evenly, in all of its time.
+    /// Notes that a job ends. Its units are taken to have come evenly over its time.
     pub(super) fn leave(&mut self, job: &Entered, now_ns: u64, units: u64) {
         self.pass(now_ns);
         self.depth -= 1;
@@ -49,8 +49,8 @@ impl Depths {
         }
     }
 
-    /// Returns the least time in which all that was fetched could have come: at the best rate that
-    /// was kept up, in nanoseconds.
+    /// Returns the least time for everything that was fetched, at the best sustained rate, in
+    /// nanoseconds.
     pub(super) fn least_ns(&self) -> f64 {
         let (units, time_ns) = (&self.units[1..], &self.time_ns[1..]);
         let all: f64 = units.iter().sum();
@@ -66,7 +66,7 @@ impl Depths {
     }
 
     fn pass(&mut self, now_ns: u64) {
-        // Threads look at their clocks before they get the lock, so one may seem to come late.
+        // Threads read their clocks before they get the lock, so calls may be out of order.
         let elapsed_ns = now_ns.saturating_sub(self.last_ns);
         self.time_ns[self.depth] += elapsed_ns;
         self.last_ns += elapsed_ns;
@@ -102,7 +102,7 @@ mod tests {
         depths.leave(&first, 1000, 200);
         depths.leave(&second, 1000, 200);
         assert_eq!(depths.least_ns(), 1200.0 / 2.0);
-        // A moment of luck is no rate.
+        // A rate seen only for a moment does not count.
         let jobs = [depths.enter(2000), depths.enter(2000), depths.enter(2000)];
         for job in &jobs {
             depths.leave(job, 2001, 1000);

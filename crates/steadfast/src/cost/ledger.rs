@@ -1,7 +1,7 @@
-//! The accounts of all threads of a run, while it goes on.
+//! The accounts of all threads of a run, while it is under way.
 //!
-//! In: what the threads' clocks hand in. Out: an [`Account`] at any moment. Knows threads by their
-//! place only.
+//! Takes what the threads' clocks hand in. Returns an [`Account`] at any time. Identifies threads
+//! by their place.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,18 +27,18 @@ pub(crate) struct Ledger {
     sink: Option<Arc<dyn SpanSink>>,
 }
 
-/// What is known of single files.
+/// What was measured on single files.
 #[derive(Default)]
 struct LoneFiles {
     len_max: u64,
-    /// Bytes and time of chunks that were hashed with no other.
+    /// Bytes and time of chunks that were hashed alone.
     alone_bytes: u64,
     alone_ns: u64,
 }
 
 impl Ledger {
-    /// Opens an account for each worker and reader that there may be, for the walk and for the
-    /// report, of a process that may use so many processors.
+    /// Opens an account for each possible worker and reader, for the walk and for the report, in a
+    /// process that may use this many processors.
     pub(crate) fn new(
         processors: usize,
         workers: usize,
@@ -81,7 +81,7 @@ impl Ledger {
         ThreadSlot(self.workers + self.readers + 1)
     }
 
-    /// Says whether anybody listens to spans.
+    /// Returns whether spans are recorded.
     pub(crate) fn is_traced(&self) -> bool {
         self.sink.is_some()
     }
@@ -114,14 +114,14 @@ impl Ledger {
         locked(&self.depths).leave(job, clock::monotonic_ns(), units);
     }
 
-    /// Notes how long a chunk took that was hashed with no other.
+    /// Notes how long a chunk took that was hashed alone.
     pub(crate) fn hashed_alone(&self, bytes: u64, elapsed_ns: u64) {
         let mut files = locked(&self.files);
         files.alone_bytes += bytes;
         files.alone_ns += elapsed_ns;
     }
 
-    /// Notes a large file that was hashed.
+    /// Notes that a large file was hashed.
     pub(crate) fn hashed_file(&self, len: u64) {
         let mut files = locked(&self.files);
         files.len_max = files.len_max.max(len);
@@ -130,7 +130,7 @@ impl Ledger {
     /// Returns the account so far, of a run that has taken `elapsed_ns`.
     pub(crate) fn account(&self, elapsed_ns: u64) -> Account {
         let threads = self.threads.iter().map(|thread| locked(thread).clone());
-        // Threads are started when there is work for them; many never are.
+        // Threads are started when there is work for them, so many never start.
         let threads: Vec<ThreadCost> = threads.filter(|thread| thread.lifetime_ns > 0).collect();
         let mut account = Account {
             elapsed_ns,
@@ -151,7 +151,8 @@ impl Ledger {
     }
 }
 
-/// A poisoned lock means that another thread panicked, and the run fails for that.
+/// Locks a mutex, even if it is poisoned because another thread panicked. The run fails in any
+/// case.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

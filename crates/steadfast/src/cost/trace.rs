@@ -1,7 +1,7 @@
-//! Where the time of each thread went, one after the other: what a run says to a tracer.
+//! Where the time of each thread went, in sequence, for a tracer.
 //!
-//! In: jobs that ended, with their time by stage. Out: [`Span`]s to a [`SpanSink`], some at a time.
-//! Knows no file and no format.
+//! Takes finished jobs, with their time by stage. Passes [`Span`]s to a [`SpanSink`], several at a
+//! time. Knows no file and no format.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -9,37 +9,37 @@ use std::sync::Arc;
 
 use super::{Cost, Stage};
 
-/// Time that one thread gave to one stage within one job.
+/// Time that one thread spent in one stage within one job.
 ///
-/// Spans of a thread follow on each other without gaps. A job that goes from stage to stage and
-/// back, as one that opens and reads fifty small files, has one span for each: their lengths are
-/// exact, their order within the job is that of the path.
+/// A thread's spans follow each other without gaps. A job that alternates between stages, for
+/// example to open and read fifty small files, has one span for each stage: their lengths are
+/// exact, and their order within the job is that of the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// What the thread did.
     pub stage: Stage,
-    /// When it began, in nanoseconds on the process's clock.
+    /// When it began, in nanoseconds of the process's clock.
     pub start_ns: u64,
     /// How long it took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Bytes that the job was about.
+    /// Bytes that the job processed.
     pub bytes: u64,
-    /// Files that the job was about.
+    /// Files that the job processed.
     pub files: u64,
-    /// The file, if a job hashed a chunk of only one.
+    /// The file, if the job hashed a chunk of one file only.
     pub path: Option<PathBuf>,
 }
 
-/// Takes spans. Calls come from all threads of a run at once; the caller waits.
+/// Receives spans. All threads of a run may call it at once; the caller waits.
 pub trait SpanSink: Debug + Send + Sync {
-    /// Hears a thread's name, before its first span. Names come again with each run.
+    /// Receives a thread's name, before its first span. Names are repeated with each run.
     fn thread(&self, thread: usize, name: &str);
 
-    /// Takes the next spans of one thread, in order.
+    /// Receives the next spans of one thread, in order.
     fn spans(&self, thread: usize, spans: &[Span]);
 }
 
-/// What a job was about.
+/// What a job processed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobFacts {
     pub(crate) bytes: u64,
@@ -47,10 +47,10 @@ pub(crate) struct JobFacts {
     pub(crate) path: Option<PathBuf>,
 }
 
-/// Spans of a thread that are handed over together.
+/// Spans of a thread that are passed on together.
 const SPANS_PER_CALL: usize = 128;
 
-/// One thread's spans, until there are some more.
+/// One thread's spans, collected until there are enough to pass on.
 #[derive(Debug)]
 pub(super) struct Tracer {
     sink: Arc<dyn SpanSink>,
@@ -64,7 +64,7 @@ impl Tracer {
         Tracer { sink, thread, spans: Vec::with_capacity(SPANS_PER_CALL) }
     }
 
-    /// Lays out what a thread did since `start_ns`: it waited, then it carried out a job.
+    /// Adds the spans of a thread since `start_ns`: it waited, then carried out a job.
     pub(super) fn job(&mut self, mut start_ns: u64, cost: &Cost, facts: JobFacts) {
         let JobFacts { bytes, files, path } = facts;
         // A job that hashes closes its files last; every other one opens them first.
