@@ -1,9 +1,9 @@
-//! Which SHA-256 lanes are fastest here, by trying them.
+//! Determines by trial which SHA-256 lanes are fastest on this machine.
 //!
-//! In: the backends that this processor has. Out: [`Lanes`]. Processors with the same instructions
-//! differ: two SHA-NI lanes gain 1.8 times on one and 1.3 on the next, where sixteen AVX-512 lanes
-//! then gain twice. Trying all takes about a millisecond, so a process does it once, and only where
-//! there is enough to hash.
+//! Takes the backends that this processor has. Returns [`Lanes`]. Processors with the same
+//! instructions differ: two SHA-NI lanes are 1.8 times as fast as one on some, and only 1.3 times
+//! on others, where sixteen AVX-512 lanes are then twice as fast. A trial takes about a
+//! millisecond, so a process does it once, and only if there is enough to hash.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,34 +11,35 @@ use std::sync::OnceLock;
 use steadfast_digest::{Backend, Lanes, Message, Sha256};
 use steadfast_sys::clock;
 
-/// Bytes hashed in each lane at each try: enough to outweigh the call, few enough to be quick.
+/// Bytes hashed in each lane in each trial: enough to outweigh the call, and still quick.
 const TRY_LEN_BYTES: usize = 4 << 10;
 
-/// Tries of each; the fastest counts, since all that disturbs makes slower.
+/// Trials of each choice. The fastest counts, because disturbances only make a trial slower.
 const TRIES: usize = 7;
 
-/// Up to so many lanes, a kernel also suits a few large files.
+/// A kernel with at most this many lanes also suits a few large files.
 const NARROW_LANES_MAX: usize = 4;
 
-/// A wider kernel must be faster by this factor to be worth its emptier ends.
+/// A wider kernel must be faster by this factor, because its lanes are often partly empty at the
+/// end.
 const WIDE_GAIN_MIN: f64 = 1.1;
 
-/// More lanes of the same backend must be faster by this factor to be worth their wait.
+/// More lanes of the same backend must be faster by this factor to justify the longer wait.
 const MORE_LANES_GAIN_MIN: f64 = 1.03;
 
-/// Bytes to hash from which trying the lanes takes less time than the fastest of them save.
+/// From this many bytes on, the fastest lanes save more time than trying them takes.
 pub(crate) const WORTH_TRYING_BYTES: u64 = 8 << 20;
 
-/// The fastest lanes, once they were tried.
+/// The fastest lanes, once they have been tried.
 static FASTEST: OnceLock<Lanes> = OnceLock::new();
 
-/// Returns the fastest SHA-256 lanes of this machine, which a run with enough to hash uses unless
-/// told otherwise. They are tried at the first call.
+/// Returns the fastest SHA-256 lanes of this machine, which are the default for a run with enough
+/// to hash. The first call tries them.
 pub fn fastest_lanes() -> Lanes {
     *FASTEST.get_or_init(|| choose(&mut rate_bytes_per_ns))
 }
 
-/// Returns lanes for this many bytes: the fastest, unless trying them would take too long for that.
+/// Returns lanes for this many bytes: the fastest, unless trying them would take too long.
 pub(crate) fn lanes_for(bytes: u64) -> Lanes {
     match FASTEST.get() {
         Some(fastest) => *fastest,
@@ -50,9 +51,9 @@ pub(crate) fn lanes_for(bytes: u64) -> Lanes {
 /// The SHA-256 lanes that a run is to use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LaneChoice {
-    /// Those that were asked for.
+    /// Requested lanes.
     Fixed(Lanes),
-    /// The fastest. Until they were tried, those that need no trying.
+    /// The fastest lanes. Until they have been tried, a default.
     Fastest,
 }
 
@@ -65,7 +66,7 @@ impl LaneChoice {
         }
     }
 
-    /// Says whether the lanes are still to be tried.
+    /// Returns whether the lanes still have to be tried.
     pub(crate) fn is_untried(self) -> bool {
         matches!(self, LaneChoice::Fastest) && FASTEST.get().is_none()
     }

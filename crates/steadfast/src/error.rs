@@ -1,24 +1,24 @@
-//! Why a run could not begin or go on. An error of one file is in its event, never an [`Error`].
+//! Why a run could not begin or continue. An error of one file is in its event, never an [`Error`].
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What kind of thing stopped a run.
+/// The kind of an error that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An option that makes no sense, or asks for what this machine lacks.
+    /// An invalid option, or one that this machine does not support.
     Usage,
     /// The system refused something that the whole run needs.
     System,
-    /// A document could not be understood.
+    /// A document could not be read.
     Document,
 }
 
-/// Why a run could not begin or go on.
+/// Why a run could not begin or continue.
 ///
-/// The message contains the reason that the system gave, so there is no `source`.
+/// The message contains the system's reason, so there is no `source`.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{message}", shown(.path.as_deref()))]
 pub struct Error {
@@ -51,13 +51,13 @@ impl Error {
         Error::new(ErrorKind::Document, format!("line {line}: {message}")).at(path)
     }
 
-    /// Names the path that the error is about.
+    /// Adds the path that the error concerns.
     pub fn at(mut self, path: &Path) -> Error {
         self.path = Some(path.into());
         self
     }
 
-    /// Returns what kind of thing went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

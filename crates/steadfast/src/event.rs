@@ -1,6 +1,7 @@
-//! What is known of one file: what walks, the pipeline and the verbs fill in, and a monitor hears.
+//! The event of one file: the walk, the pipeline and the verbs fill it in, and a monitor receives
+//! it.
 //!
-//! Holds the types that every stage shares, and no stage's work.
+//! Contains the types that all stages share.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,12 +24,12 @@ use steadfast_manifest::tag::{Tag, TagError, TagPlace};
 pub struct FilePath {
     /// Path of the directory; empty for the current one.
     pub parent: Arc<Path>,
-    /// Name within it; empty when the path itself is meant.
+    /// Name within it; empty if the path is the directory itself.
     pub name: OsString,
 }
 
 impl FilePath {
-    /// Makes a path that is its own parent, as a root is.
+    /// Makes a path without a separate name, as for a root.
     pub fn whole(path: &Path) -> FilePath {
         FilePath { parent: Arc::from(path), name: OsString::new() }
     }
@@ -47,7 +48,7 @@ impl FilePath {
 pub enum Subject {
     /// A regular file.
     File,
-    /// A directory, or a root that could not be opened at all.
+    /// A directory, or a root that could not be opened.
     Directory,
 }
 
@@ -61,13 +62,13 @@ pub enum Action {
     Retagged,
     /// Replaced the tag of unchanged contents, to record their new modification time.
     Refreshed,
-    /// Put the tag back that the catalogue had and the file had lost.
+    /// Restored the tag that the catalogue had and the file had lost.
     Restored,
     /// Left an existing tag as it was, without reading the file.
     Kept,
     /// Removed the tag.
     Removed,
-    /// Wrote the tag as another tool has it.
+    /// Wrote the tag in another tool's format.
     Exported,
 }
 
@@ -91,7 +92,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Makes the error of a failed system call, with what to do about it where that is known.
+    /// Makes the error of a failed system call, with advice if there is any.
     pub fn from_io(operation: &'static str, error: &std::io::Error) -> FileError {
         let reason = match file::advice(error) {
             Some(advice) => format!("{} ({advice})", reason_of(error)),
@@ -107,7 +108,7 @@ impl std::fmt::Display for FileError {
     }
 }
 
-/// The system's words, without the number and in lower case.
+/// Returns the system's message, without the number and in lower case.
 fn reason_of(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
@@ -118,7 +119,7 @@ fn reason_of(error: &std::io::Error) -> String {
     }
 }
 
-/// What is known of one file at the end of its path.
+/// The result for one file at the end of its path.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FileEvent {
@@ -126,18 +127,18 @@ pub struct FileEvent {
     pub path: FilePath,
     /// File or directory.
     pub subject: Subject,
-    /// What became of the file, if the run judged it.
+    /// The verdict, if the run judged the file.
     pub verdict: Option<Verdict>,
     /// What the run did to its tag, if anything.
     pub action: Option<Action>,
-    /// The tag that was stored when the run came by.
+    /// The tag that was stored when the run reached the file.
     pub stored: Option<Tag>,
-    /// The tag before that one, where the run looked for it; of a file whose contents differ from
-    /// its tag, an earlier tag of the contents that it has.
+    /// The tag before that one, if the run looked for it. If the contents differ from the tag, an
+    /// earlier tag that matches them.
     pub previous: Option<Tag>,
-    /// What the file holds now, if it was read.
+    /// The tag of the present contents, if the file was read.
     pub actual: Option<Tag>,
-    /// What the file system says of a file that was not read, because its length decided.
+    /// The status of a file that was not read, because its length decided the verdict.
     pub resized: Option<Resized>,
     /// The tag that was written, if one was.
     pub(crate) written: Option<Tag>,
@@ -145,24 +146,25 @@ pub struct FileEvent {
     pub tag_place: TagPlace,
     /// Whether the stored tag was in the AppleDouble file beside the file, which is never written.
     pub(crate) is_beside: bool,
-    /// Why what is stored is no tag, where the run found that.
+    /// Why the stored attribute is not a valid tag, if the run found that.
     pub tag_error: Option<TagError>,
     /// Whether its file system keeps no attributes, and no catalogue has the file's tag.
     pub(crate) has_no_place: bool,
-    /// Whether the trouble is that of the whole file system, and was told of another file there.
+    /// Whether the error applies to the whole file system, and was already reported for another
+    /// file.
     pub is_told: bool,
-    /// What the file was compared with, where that is no tag of its own.
+    /// The reference that the file was compared with, if that is not its own tag.
     pub reference: Option<Box<Reference>>,
-    /// Which pages of a corrupt file are damaged, where leaves are kept for its tag.
+    /// The damaged pages of a corrupt file, if leaves are kept for its tag.
     pub damage: Option<Box<Damage>>,
-    /// Where the contents are now, of a file that moved.
+    /// The present path of a file that moved.
     pub moved_to: Option<PathBuf>,
-    /// What the file system said of the file at the end of what the run did to it.
+    /// The status of the file at the end of the run's work on it.
     pub(crate) status: Option<Status>,
-    /// Device and inode of a file with several names, to know it again under the next.
+    /// Device and inode of a file with several names, to recognise it under the next one.
     pub(crate) identity: Option<(u64, u64)>,
-    /// Whether the contents are not on this machine, so that they were not read. Where that counts
-    /// as a failure, it is one like any other, and this is false.
+    /// Whether the file was skipped because its contents are not on this machine. False if that
+    /// counts as a failure, which is then in `trouble`.
     pub dataless: bool,
     /// Whether the file has a resource fork, which no digest of the file covers.
     pub has_resource_fork: bool,
@@ -172,14 +174,14 @@ pub struct FileEvent {
     pub bytes_read: u64,
     /// Time spent opening and reading the file, and its share of the hashing, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Where the bytes came from, if any were read.
+    /// Where the bytes were read from, if any were read.
     pub origin: Option<Origin>,
-    /// What went wrong.
+    /// The error, if there was one.
     pub trouble: Option<FileError>,
 }
 
 impl FileEvent {
-    /// Makes an event that says nothing yet but where.
+    /// Makes an event with a path only.
     pub fn new(path: FilePath) -> FileEvent {
         FileEvent {
             path,
@@ -241,7 +243,8 @@ impl FileEvent {
         self.dataless = true;
     }
 
-    /// Makes of contents that are not on this machine a failure, or nothing that was judged.
+    /// Turns contents that are not on this machine into a failure, or into an event without a
+    /// verdict.
     pub(crate) fn settle_dataless(&mut self, fails: bool) {
         if self.dataless && !fails {
             (self.verdict, self.trouble) = (None, None);
@@ -249,7 +252,7 @@ impl FileEvent {
         self.dataless &= !fails;
     }
 
-    /// Makes the event of a file that is gone.
+    /// Makes the event of a missing file.
     pub fn missing(path: FilePath) -> FileEvent {
         FileEvent { verdict: Some(Verdict::Missing), ..FileEvent::new(path) }
     }
@@ -267,7 +270,7 @@ impl FileEvent {
         self.trouble = Some(FileError { operation: "read it whole", reason });
     }
 
-    /// Says whether the stored tag is of the file's present length and modification time, as
+    /// Returns whether the stored tag has the file's present length and modification time, as
     /// verdicts compare times; `None` without a tag or a file.
     pub fn tag_is_current(&self) -> Option<bool> {
         let (tag, status) = (self.stored?, self.status?);
@@ -280,7 +283,7 @@ impl FileEvent {
         read.or(self.resized.map(|resized| (resized.length, resized.mtime)))
     }
 
-    /// Returns the digest that the file has now, if it was read.
+    /// Returns the digest of the present contents, if the file was read.
     pub fn digest(&self) -> Option<(Algorithm, Digest)> {
         self.actual.map(|tag| (tag.algorithm, tag.digest))
     }
@@ -295,21 +298,21 @@ pub struct Resized {
     pub mtime: Timestamp,
 }
 
-/// A circumstance that is no file's fault.
+/// A circumstance that is not the result of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Notice {
-    /// The path it is about, if any.
+    /// The path, if it concerns one.
     pub path: Option<PathBuf>,
-    /// What the reader should know, a lower-case fragment.
+    /// The text, a lower-case fragment.
     pub text: String,
-    /// The exit status that it asks for. A notice that asks for another than 0 is told even where
-    /// the reader wants to hear of findings only.
+    /// The exit status that it requires. A notice with a status other than 0 is shown even if only
+    /// findings are requested.
     pub status: u8,
 }
 
 impl Notice {
-    /// Makes a notice of information, about no path.
+    /// Makes a notice of information, without a path.
     pub fn new(text: impl Into<String>) -> Notice {
         Notice { path: None, text: text.into(), status: 0 }
     }
@@ -319,22 +322,22 @@ impl Notice {
         Notice { status: 2, ..Notice::new(text) }
     }
 
-    /// Says which path it is about.
+    /// Returns the notice with a path.
     #[must_use]
     pub fn at(self, path: &Path) -> Notice {
         Notice { path: Some(path.to_owned()), ..self }
     }
 }
 
-/// What the walk passed by.
+/// What the walk skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Symbolic links: never followed.
+    /// Symbolic links, which are never followed.
     pub symlinks: u64,
     /// Pipes, sockets and devices.
     pub special: u64,
-    /// Files and directories that the reader excluded.
+    /// Files and directories that the user excluded.
     pub excluded: u64,
     /// Files whose contents are not on this machine: reading them would download them.
     pub dataless: u64,
@@ -342,18 +345,18 @@ pub struct Skipped {
     pub dataless_directories: u64,
     /// Directories that macOS keeps for itself at the root of a volume, or shows twice.
     pub system_folders: u64,
-    /// Resource forks: the second stream of bytes of files on macOS, which no digest covers.
+    /// Resource forks: the second stream of files on macOS, which no digest covers.
     pub resource_forks: u64,
-    /// AppleDouble files: the attributes of their neighbours, not data.
+    /// AppleDouble files, which contain attributes of their neighbours and are not data.
     pub sidecars: u64,
-    /// Files of leaves that are kept beside their files, and drafts of them.
+    /// Files of leaves beside their files, and drafts of them.
     pub leaves: u64,
     /// Directories on another file system.
     pub other_file_systems: u64,
 }
 
 impl Skipped {
-    /// Takes what only looking at each file told, from the counts of a run.
+    /// Returns these counts, with those that are known only after opening each file from `run`.
     pub(crate) fn with_files_of(self, run: Skipped) -> Skipped {
         let Skipped { dataless, dataless_directories, resource_forks, .. } = run;
         Skipped { dataless, dataless_directories, resource_forks, ..self }

@@ -1,7 +1,7 @@
-//! What a run says, and to whom.
+//! What a run reports.
 //!
 //! In: outcomes, in walk order. Out: [`Event`]s to one [`Monitor`], and the [`Summary`] at the end.
-//! Knows nothing of terminals or documents: a renderer is a monitor of another crate.
+//! Knows nothing of terminals or documents: renderers are monitors in other crates.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::finding::Finding;
 use crate::read::Origin;
 use crate::verdict::{Verdict, worse_status};
 
-/// Listens to a run. Calls come from the thread that called the run, one at a time.
+/// Receives the events of a run. Calls come from the thread that called the run, one at a time.
 ///
 /// A closure that takes an [`Event`] is a monitor that ignores progress.
 pub trait Monitor {
-    /// Hears of one file, directory or circumstance, in walk order.
+    /// Receives one event, in walk order.
     fn event(&mut self, event: &Event);
 
-    /// Hears how far the run is, about ten times a second.
+    /// Receives the progress of the run, about ten times a second.
     fn progress(&mut self, progress: &Progress) {
         let _ = progress;
     }
@@ -31,19 +31,19 @@ impl<F: FnMut(&Event)> Monitor for F {
     }
 }
 
-/// One thing that happened.
+/// An event of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// What became of one file, or of a directory that could not be walked.
+    /// The result of one file, or of a directory that could not be walked.
     File(Box<FileEvent>),
-    /// What only the catalogue knows of a file, beside its verdict.
+    /// A finding of the catalogue about a file, in addition to its verdict.
     Finding(Box<FindingEvent>),
-    /// A circumstance that the reader should know of; no file was judged by it.
+    /// A circumstance that concerns the user; it judges no file.
     Notice(Notice),
 }
 
-/// Something that no verdict tells, and where.
+/// A finding and its path.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FindingEvent {
@@ -60,29 +60,29 @@ impl FindingEvent {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Files whose outcome is known.
+    /// Files with a known result.
     pub files: u64,
-    /// Bytes read, those of files under way included.
+    /// Bytes read, including those of unfinished files.
     pub bytes: u64,
-    /// Bytes of files that needed no reading.
+    /// Bytes of files that did not need reading.
     pub bytes_passed: u64,
     /// Files and bytes that the survey found in the whole tree, once it has counted them.
     pub total: Option<(u64, u64)>,
-    /// Time since the run began, without that in which it was held, in nanoseconds.
+    /// Time since the run began, without the time for which it was held, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What binds the run so far.
+    /// What limits the run so far.
     pub bound: Option<Bound>,
     /// Time so far of the threads that hash, by stage.
     pub cost: Cost,
 }
 
-/// The end of a run, in numbers.
+/// The result of a run in numbers.
 ///
-/// Trouble with single files is no [`crate::Error`]: it is counted here, and decides
+/// An error of a single file is not a [`crate::Error`]: it is counted here, and affects
 /// [`Summary::exit_status`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -90,9 +90,9 @@ pub struct Progress {
 pub struct Summary {
     /// The verb that ran.
     pub verb: &'static str,
-    /// Whether nothing was written because nothing should be.
+    /// Whether nothing was written because it was a dry run.
     pub dry_run: bool,
-    /// Files that an event spoke of.
+    /// Files with an event.
     pub files: u64,
     /// Bytes read.
     pub bytes: u64,
@@ -102,30 +102,29 @@ pub struct Summary {
     pub elapsed_ns: u64,
     /// Threads that hashed.
     pub workers: usize,
-    /// The SHA-256 backend and its lanes, as in "x86_shani x2".
+    /// The SHA-256 backend and its lanes, for example "x86_shani x2".
     pub backend: String,
-    /// How bytes were read: the engine's name.
+    /// The name of the engine that read the bytes.
     pub engine: &'static str,
     /// Events per verdict, indexed as [`Verdict::ALL`].
     pub(crate) verdicts: [u64; 9],
     /// Events per action, indexed as [`Action::ALL`].
     pub(crate) actions: [u64; 7],
-    /// What no verdict tells, by name: new, returned, tag lost, tag damaged, tag replaced,
-    /// unmounted, extra.
+    /// Findings by name: new, returned, tag lost, tag damaged, tag replaced, unmounted, extra.
     pub findings: BTreeMap<&'static str, u64>,
-    /// Whether the run kept a catalogue.
+    /// Whether the run was recorded in a catalogue.
     pub catalogued: bool,
-    /// Files whose tag should have been written or removed and could not be.
+    /// Files whose tag should have been written or removed, which failed.
     pub failed: u64,
-    /// What the walk passed by.
+    /// What the walk skipped.
     pub skipped: Skipped,
     /// Where the time went.
     pub account: Account,
-    /// Whether the run was told to stop before its end.
+    /// Whether the run was stopped before its end.
     pub interrupted: bool,
-    /// Files that were due and are not checked, of a run whose time was up.
+    /// Due files that were not checked because the time ran out.
     pub still_due: Option<u64>,
-    /// Exit status that the events ask for.
+    /// The exit status so far.
     pub(crate) status: u8,
 }
 
@@ -140,13 +139,13 @@ impl Summary {
         position(&Action::ALL, &action).map_or(0, |at| self.actions[at])
     }
 
-    /// Returns the process's exit status: 0 nothing wrong, 1 modified or missing, 2 could not
-    /// tell, 3 corrupt, 130 interrupted (unless something is corrupt: then 3).
+    /// Returns the process's exit status: 0 nothing wrong, 1 modified or missing, 2 could not be
+    /// determined, 3 corrupt, 130 interrupted (unless something is corrupt: then 3).
     pub fn exit_status(&self) -> u8 {
         if self.interrupted && self.status != 3 { 130 } else { self.status }
     }
 
-    /// Counts one file's event. `status` is what the verb makes of it.
+    /// Counts one file's event. `status` is the exit status that the verb assigns to it.
     pub fn count(&mut self, event: &FileEvent, status: u8) {
         if event.dataless {
             match event.subject {
@@ -178,9 +177,9 @@ impl Summary {
         counts.map(|verdict| self.verdicts(verdict)).sum()
     }
 
-    /// Returns what to say of a run that ended with status 0 and proves nothing: it found no file,
-    /// which `no_file` tells, or it is a check and no file has a tag. If such runs are `allowed`,
-    /// that is no failure.
+    /// Returns the notice for a run that ended with status 0 and verified nothing: it found no
+    /// file, for which `no_file` is the notice, or it is a check and no file has a tag. If such
+    /// runs are `allowed`, they are not failures.
     pub fn unproved(&self, no_file: Notice, allowed: bool) -> Option<Notice> {
         if self.interrupted || self.status != 0 {
             return None;
@@ -198,23 +197,23 @@ impl Summary {
         Some(Notice { status: if allowed { 0 } else { notice.status }, ..notice })
     }
 
-    /// Counts what no verdict tells.
+    /// Counts a finding.
     pub fn note(&mut self, finding: &Finding) {
         *self.findings.entry(finding.name()).or_default() += 1;
         self.raise_status(finding.exit_status());
     }
 
-    /// Makes the exit status at least as grave.
+    /// Raises the exit status, if `status` is more serious.
     pub fn raise_status(&mut self, status: u8) {
         self.status = worse_status(self.status, status);
     }
 }
 
-/// What to say of a check that found files and judged none.
+/// The notice for a check that found files and judged none.
 const NO_TAG: &str = "no file here has a tag, so nothing was judged. If they had tags, a copy or \
                       another tool dropped them; otherwise make them with `steadfast tag`";
 
-/// What to say of a run that found files and could read none, because they are elsewhere.
+/// The notice for a run that found files but could read none, because their contents are elsewhere.
 const NOT_HERE: &str = "no file's contents are on this machine, so nothing was read: --download \
                         fetches them";
 

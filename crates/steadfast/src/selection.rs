@@ -1,8 +1,8 @@
-//! What files a run is about.
+//! The files that a run covers.
 
 use std::path::PathBuf;
 
-/// What files a run is about.
+/// The files that a run covers.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Selection {
@@ -10,20 +10,20 @@ pub struct Selection {
     pub roots: Vec<PathBuf>,
     /// Further paths from a list; links among these are skipped like links in a tree.
     pub listed: Vec<PathBuf>,
-    /// Whether every path is one file: exactly one event each, in order, even if named twice;
-    /// links are followed, directories not entered.
+    /// Whether every path is one file: exactly one event each, in order, even if it is named twice.
+    /// Links are followed, and directories are not entered.
     pub exact: bool,
-    /// Patterns of what to leave out, in the syntax of `.gitignore`, relative to each root.
+    /// Patterns of files to exclude, in the syntax of `.gitignore`, relative to each root.
     pub excludes: Vec<String>,
-    /// Whether AppleDouble files are taken for data, as `hash` does.
+    /// Whether AppleDouble files are treated as data, as by `hash`.
     pub with_sidecars: bool,
     /// Whether to stay on the file system of each root.
     pub one_file_system: bool,
-    /// A directory beneath which `listed` must lie: each step to them goes by name from there, and
-    /// no link is followed on the way, for paths that somebody else chose.
+    /// A directory that must contain all `listed` paths: each step to them goes by name from there
+    /// and follows no link. For paths from an untrusted source.
     pub within: Option<PathBuf>,
-    /// The file that the answer is written to, as device and inode. A walk leaves it out: what it
-    /// will hold is not known yet.
+    /// The file that the output is written to, as device and inode. A walk excludes it, because its
+    /// final contents are not known yet.
     pub output: Option<(u64, u64)>,
 }
 
@@ -34,7 +34,7 @@ impl Selection {
         Selection { roots, ..Selection::default() }
     }
 
-    /// Changes some of them, and returns the whole.
+    /// Returns the selection after `change`.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
